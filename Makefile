@@ -1,0 +1,34 @@
+# Two commands: `make demo` shows what sociable does, `make test` checks all of it.
+# Each sets up its own virtual environment in .venv, with the versions in constraints.txt.
+
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint clean
+
+demo: .venv/installed
+	$(BIN)/sociable demo
+
+test: .venv/installed-dev lint
+	$(BIN)/pytest -n 2 --dist loadfile
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "sociable needs Python 3.11 or newer; name one with: make demo PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv

@@ -1,0 +1,21 @@
+"""Measures the social intelligence of language agents.
+
+``sociable.run("hsii", model=...)`` does what ``sociable run hsii --model ...`` does; so it is with every command.
+"""
+
+from importlib import import_module, metadata
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sociable.api import audit, compare, estimate, judge, open_run, report, result, resume, run, score
+
+__version__ = metadata.version("sociable")
+
+__all__ = ["audit", "compare", "estimate", "judge", "open_run", "report", "result", "resume", "run", "score"]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when first used, so that `sociable --help` and plugins start at once.
+    if name in __all__:
+        return getattr(import_module("sociable.api"), name)
+    raise AttributeError(f"module 'sociable' has no attribute '{name}'")

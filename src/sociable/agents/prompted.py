@@ -1,0 +1,49 @@
+"""A participant that is a model with a briefing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sociable.core.records import Turn
+from sociable.dialogue.conversation import Utterance
+from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
+
+
+class PromptedParticipant:
+    """Sees its briefing, then the turns as a chat: its own as the assistant's, everybody else's as the user's.
+
+    What others said is theirs, not an instruction of ours: with more than two present, or ``name_speakers``, each of
+    their turns begins with the speaker's name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        model: Model,
+        briefing: Sequence[ChatMessage],
+        *,
+        scope: Scope,
+        sampling: Sampling,
+        name_speakers: bool = False,
+    ) -> None:
+        self._name = name
+        self._model = model
+        self._briefing = list(briefing)
+        self.scope = scope
+        self._sampling = sampling
+        self._name_speakers = name_speakers
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
+        messages = self._briefing + [self._as_message(turn) for turn in seen]
+        reply = await self._model.generate(Request(messages, self.scope, self._sampling))
+        return Utterance(reply.text.strip(), reply.thinking, reply.defect)
+
+    def _as_message(self, turn: Turn) -> ChatMessage:
+        if turn.speaker == self._name:
+            return {"role": "assistant", "content": turn.content}
+        said = f"{turn.speaker}: {turn.content}" if self._name_speakers else turn.content
+        return {"role": "user", "content": said}

@@ -1,0 +1,290 @@
+"""The command line. Each command is one call of ``sociable.api``; nothing is decided here."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from sociable import __version__
+from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped, SociableError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Measures the social intelligence of language agents.",
+    epilog="Models: openai/NAME, openai-compatible/NAME[@URL], inspect/PROVIDER/NAME, python:file.py:function, reference/AGENT.",
+)
+console = Console()
+messages = Console(stderr=True)
+
+BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="What to run; `sociable list` shows what there is.")]
+RunPath = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]
+Model = Annotated[str, typer.Option("--model", help="The model under test.")]
+Partner = Annotated[str | None, typer.Option("--partner", help="Who plays everybody else in the scene.")]
+Judges = Annotated[list[str] | None, typer.Option("--judge", help="A judge; repeat for a panel. None: objective metrics only.")]
+Reference = Annotated[str | None, typer.Option("--reference", help="Who makes what the model is compared with.")]
+ReferenceFile = Annotated[str | None, typer.Option("--reference-file", help="references.jsonl of an earlier run, used instead.")]
+Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings, roles, prices and options.")]
+DatasetPath = Annotated[str | None, typer.Option("--dataset", help="Your own data: .json, .jsonl, or a folder of them.")]
+SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave bad records out and count them.")]
+Stages = Annotated[str | None, typer.Option("--stages", help="Stages to run, as in 1,2.")]
+Limit = Annotated[int | None, typer.Option("--limit", help="Take so many whole dialogues, spread over topics.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Of all randomness.")]
+Repeats = Annotated[int | None, typer.Option("--repeats", help="Runs of each case; they are no new cases.")]
+Connections = Annotated[int | None, typer.Option("--max-connections", help="Calls at once to each model.")]
+MaxCost = Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Stop, resumably, before spending more.")]
+BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address of the OpenAI-compatible server.")]
+PromptsFolder = Annotated[
+    str | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of the bundled ones.")
+]
+
+
+def _settings(**given: Any) -> dict[str, Any]:
+    """The options as ``RunSettings`` names them; those not given are left out."""
+    given["judges"] = tuple(given.pop("judge") or ())
+    if given["stages"] is not None:
+        try:
+            given["stages"] = tuple(int(stage) for stage in given["stages"].split(","))
+        except ValueError:
+            raise InputError("--stages takes numbers separated by commas, as in --stages 1,2.") from None
+    return {name: value for name, value in given.items() if value not in (None, ())}
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", help="Where the runs and the report go.")] = Path("runs/demo"),
+) -> None:
+    """Run the reference agents of HSII, offline, and show their scores."""
+    from sociable import api
+    from sociable.cli.progress import RunProgress
+
+    with RunProgress(messages) as progress:
+        document, path = api.demo(out, watch=progress)
+    _print(document)
+    _say(f"Report: {path}")
+
+
+@app.command("list")
+def list_() -> None:
+    """List benchmarks, reference agents and kinds of models."""
+    from sociable.registry import benchmark_names, find_benchmark
+
+    for name in benchmark_names():
+        benchmark = find_benchmark(name)
+        _say(f"{benchmark.name} {benchmark.version}: {benchmark.title}")
+        for role, agents in benchmark.reference_agents.items():
+            _say(f"  {role.value + ':':<11}{', '.join(f'reference/{agent}' for agent in agents)}")
+    _say("models: openai/MODEL, openai-compatible/MODEL[@URL], inspect/PROVIDER/MODEL, python:file.py:function")
+
+
+@app.command()
+def run(
+    benchmark: BenchmarkName,
+    model: Model,
+    partner: Partner = None,
+    judge: Judges = None,
+    reference: Reference = None,
+    reference_file: ReferenceFile = None,
+    config: Config = None,
+    dataset: DatasetPath = None,
+    skip_invalid: SkipInvalid = None,
+    stages: Stages = None,
+    limit: Limit = None,
+    seed: Seed = None,
+    repeats: Repeats = None,
+    max_connections: Connections = None,
+    max_cost: MaxCost = None,
+    base_url: BaseUrl = None,
+    prompts: PromptsFolder = None,
+    out: Annotated[Path | None, typer.Option("--out", help="The run folder; by default a new one under runs/.")] = None,
+) -> None:
+    """Run a benchmark, score it, and write the report."""
+    given = _settings(**{name: value for name, value in locals().items() if name not in ("benchmark", "model", "config", "out")})
+    from sociable import api
+    from sociable.cli.progress import RunProgress
+
+    folder = out or api.new_folder(benchmark, model)
+    with RunProgress(messages) as progress:
+        api.run(benchmark, model, out=folder, config=config, watch=progress, **given)
+    _show_report(folder)
+
+
+@app.command()
+def resume(folder: RunPath, max_cost: MaxCost = None) -> None:
+    """Go on with a run that was stopped, killed, or has errored episodes."""
+    from sociable import api
+    from sociable.cli.progress import RunProgress
+
+    with RunProgress(messages) as progress:
+        api.resume(folder, max_cost=max_cost, watch=progress)
+    _show_report(folder)
+
+
+@app.command()
+def judge(
+    folder: RunPath,
+    judge: Judges = None,
+    reference: Reference = None,
+    reference_file: ReferenceFile = None,
+    max_cost: MaxCost = None,
+    base_url: BaseUrl = None,
+) -> None:
+    """Have other judges look at a run. No episode is run again; earlier judgments stay in the folder."""
+    from sociable import api
+    from sociable.cli.progress import RunProgress
+
+    if not judge:
+        raise InputError("Name at least one --judge.")
+    with RunProgress(messages) as progress:
+        api.judge(
+            folder,
+            judge,
+            watch=progress,
+            reference=reference,
+            reference_file=reference_file,
+            max_cost=max_cost,
+            base_url=base_url,
+        )
+    _show_report(folder)
+
+
+@app.command()
+def score(folder: RunPath) -> None:
+    """Score a run again from what is on disk. Calls no model."""
+    from sociable import api
+
+    api.score(folder)
+    _show_report(folder)
+
+
+@app.command()
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Run folders of one benchmark.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The file to write; by default report.html in the first folder.")
+    ] = None,
+) -> None:
+    """Write the HTML report of one or several runs. Calls no model."""
+    from sociable import api
+
+    _print(api.report_document(folders))
+    _say(f"Report: {api.report(folders, out)}")
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(metavar="A", help="A run folder.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Another.")],
+    anyway: Annotated[bool, typer.Option("--anyway", help="Compare runs that are not comparable.")] = False,
+) -> None:
+    """Compare two runs on the cases both reached."""
+    from sociable import api
+
+    _print(api.compare(first, second, anyway=anyway))
+
+
+@app.command()
+def estimate(
+    benchmark: BenchmarkName,
+    model: Model,
+    partner: Partner = None,
+    judge: Judges = None,
+    reference: Reference = None,
+    reference_file: ReferenceFile = None,
+    config: Config = None,
+    dataset: DatasetPath = None,
+    skip_invalid: SkipInvalid = None,
+    stages: Stages = None,
+    limit: Limit = None,
+    seed: Seed = None,
+    repeats: Repeats = None,
+    base_url: BaseUrl = None,
+    prompts: PromptsFolder = None,
+) -> None:
+    """Tell calls, tokens and price of a run before anything is spent."""
+    given = _settings(**{name: value for name, value in locals().items() if name not in ("benchmark", "model", "config")})
+    from sociable import api
+
+    _print(api.estimate(benchmark, model, config=config, **given))
+
+
+@app.command()
+def audit(benchmark: BenchmarkName, dataset: DatasetPath = None, skip_invalid: SkipInvalid = None) -> None:
+    """Tell whether a dataset can be solved by a shortcut."""
+    from sociable import api
+
+    _print(api.audit(benchmark, dataset, skip_invalid=bool(skip_invalid)))
+
+
+@app.command()
+def show(
+    target: Annotated[str, typer.Argument(metavar="DIR|BENCHMARK", help="A run folder, or a benchmark.")],
+    item: Annotated[str, typer.Argument(metavar="[EPISODE|CASE]", help="Which one; left out, they are listed.")] = "",
+    prompt: Annotated[bool, typer.Option("--prompt", help="Show exactly what was sent, or would be.")] = False,
+    dataset: DatasetPath = None,
+    prompts: PromptsFolder = None,
+) -> None:
+    """Show an episode of a run; or, with --prompt, what is sent to each role."""
+    from sociable.cli import showing
+
+    if Path(target, "manifest.json").is_file():
+        showing.show_run(Path(target), item, prompt, console)
+    elif Path(target).is_dir():
+        raise RunFolderError(f"{target} is not a run folder: it has no manifest.json.")
+    else:
+        showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts})
+
+
+def _show_report(folder: Path) -> None:
+    from sociable import api
+
+    _print(api.report_document([folder]))
+    _say(f"Report: {api.report([folder])}")
+
+
+def _print(document: Any) -> None:
+    from sociable.reports.terminal import print_document
+
+    print_document(document, console)
+
+
+def _say(text: str) -> None:
+    console.print(Text(text), soft_wrap=True)
+
+
+@app.callback(invoke_without_command=True)
+def version(show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
+    if show_version:
+        _say(f"sociable {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """The entry point: what goes wrong ends in one clear message and an exit code, never in a traceback.
+
+    2: something to mend before anything is spent; 3: the run ended early and can be resumed; 130: interrupted.
+    """
+    logging.basicConfig(level=logging.ERROR, format="%(message)s")
+    try:
+        app(standalone_mode=True)
+    except Interrupted as stop:
+        _complain(stop, 130)
+    except RunStopped as stop:
+        _complain(stop, 3)
+    except SociableError as error:
+        _complain(error, 2)
+    except KeyboardInterrupt:
+        _complain("Interrupted.", 130)
+
+
+def _complain(problem: object, code: int) -> None:
+    messages.print(Text(f"sociable: {problem}"), soft_wrap=True)
+    sys.exit(code)

@@ -1,0 +1,107 @@
+"""Prompts are text files, one each, with ``${name}`` placeholders.
+
+Loading checks that the placeholders are exactly those the code fills, so that a user's own folder of prompts fails at
+the door and not in the middle of a paid run. What comes from models, data files or people is put in with ``quoted``,
+which it can neither leave nor be mistaken for instructions of.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from sociable.core.errors import InputError
+
+QUOTE_MARK = "| "
+"""Begins every line of quoted material. The prompts say what it means."""
+
+_LINE_BREAKS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+_INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+# Chat templates are applied by servers to the text we send, so the control words of common templates would end our
+# message and begin another if a model wrote them into its reply.
+_TEMPLATE_WORDS = re.compile(
+    r"<(?=[|\uff5c])|(?<=[|\uff5c])>|<(?=/?s>)|\[(?=/?(?:INST|SYS)\])|<(?=</?SYS>>)"
+    r"|<(?=/?(?:start_of_turn|end_of_turn|bos|eos|pad|unk)>)",
+    re.IGNORECASE,
+)
+
+
+def quoted(text: str) -> str:
+    """``text`` with every line marked as quoted, so that nothing in it can end the quotation."""
+    return "\n".join(QUOTE_MARK + line for line in defused(text).split("\n"))
+
+
+def one_line(text: str) -> str:
+    """``text`` on one line, so that within a transcript it cannot pass as somebody else's turn."""
+    return " ".join(defused(text).split("\n"))
+
+
+def defused(text: str) -> str:
+    """``text`` with one kind of line break, no control or invisible characters, and no control words of chat templates."""
+    text = _INVISIBLE.sub(" ", _LINE_BREAKS.sub("\n", text))
+    return _TEMPLATE_WORDS.sub(lambda match: f"{match.group()} " if match.group() in "<[" else f" {match.group()}", text)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One prompt: its text and the names of its placeholders."""
+
+    name: str
+    text: str
+
+    def render(self, **values: str) -> str:
+        """Fills every placeholder in one pass: values are never searched for placeholders."""
+        return Template(self.text).substitute(values)
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """A checked set of prompts with its digest."""
+
+    prompts: Mapping[str, Prompt]
+    digest: str
+
+    def __getitem__(self, name: str) -> Prompt:
+        return self.prompts[name]
+
+
+def load_prompts(folder: Path, placeholders: Mapping[str, frozenset[str]], override: Path | None = None) -> Prompts:
+    """Loads ``<name>.txt`` for every name in ``placeholders``, from ``override`` where it is given.
+
+    Raises InputError when a file is missing or its placeholders are not exactly those expected.
+    """
+    prompts = {}
+    for name, expected in placeholders.items():
+        path = (override or folder) / f"{name}.txt"
+        try:
+            text = path.read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            raise InputError(
+                f"{path}: no such prompt. The folder must hold {', '.join(sorted(f'{key}.txt' for key in placeholders))}; "
+                f"copy the ones in {folder} and change what you want."
+            ) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: cannot be read as UTF-8 text: {error}") from None
+        prompts[name] = _checked(Prompt(name, text), expected, path)
+    digest = hashlib.sha256("\x00".join(f"{key}\x01{prompts[key].text}" for key in sorted(prompts)).encode())
+    return Prompts(prompts, digest.hexdigest())
+
+
+def _checked(prompt: Prompt, expected: frozenset[str], path: Path) -> Prompt:
+    template = Template(prompt.text)
+    if not template.is_valid():
+        raise InputError(f"{path}: a '$' that begins no placeholder; write '$$' for a dollar sign.")
+    found = frozenset(template.get_identifiers())
+    if missing := expected - found:
+        raise InputError(f"{path}: placeholder {_listed(missing)} is missing; the prompt must contain it.")
+    if unknown := found - expected:
+        raise InputError(f"{path}: unknown placeholder {_listed(unknown)}; this prompt can use {_listed(expected)}.")
+    return prompt
+
+
+def _listed(names: frozenset[str]) -> str:
+    return ", ".join(f"${{{name}}}" for name in sorted(names)) or "none"

@@ -1,0 +1,144 @@
+"""The records that pass through every benchmark: Episode, Judgment, Score, Estimate.
+
+All are frozen. They are validated once, when they are read from a file or come from a user; what the program itself
+makes is checked by its types.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Record(BaseModel):
+    """A frozen record that knows all its fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Usage(Record):
+    """What calls consumed, as the server counted it. Calls replayed from the journal count: they were paid once."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+        )
+
+
+class Turn(Record):
+    """One turn of a conversation. ``addressees`` empty means said to everyone present."""
+
+    index: int
+    speaker: str
+    addressees: tuple[str, ...] = ()
+    content: str
+    thinking: str = ""
+    """What the speaker thought before; kept in the record, seen by nobody else."""
+    note: str = ""
+    """What was noticed about the turn: cut off, refused, shortened."""
+
+
+class EpisodeStatus(StrEnum):
+    COMPLETED = "completed"
+    ERRORED = "errored"
+
+
+class Episode(Record):
+    """The whole record of one run of one scenario; benchmarks add fields in a subclass.
+
+    ``id`` is unique in a run; ``cluster`` is the benchmark's cluster unit (what intervals resample).
+    """
+
+    id: str
+    scenario: str
+    cluster: str
+    repeat: int = 0
+    status: EpisodeStatus = EpisodeStatus.COMPLETED
+    error: str = ""
+    turns: tuple[Turn, ...] = ()
+    usage: dict[str, Usage] = Field(default_factory=dict)
+    """By role."""
+
+
+def episode_id(scenario: str, repeat: int) -> str:
+    return f"{scenario}#{repeat}"
+
+
+class Verdict(StrEnum):
+    """An opinion on the subject's side of a pair. ``UNSCORED`` is the instrument's failure, never a tie."""
+
+    WIN = "win"
+    TIE = "tie"
+    LOSS = "loss"
+    UNSCORED = "unscored"
+
+
+class Judgment(Record):
+    """One judge's opinion on one criterion of one episode; benchmarks and judge kinds add fields in a subclass."""
+
+    id: str
+    episode: str
+    scenario: str
+    criterion: str
+    judge: str
+    verdict: Verdict
+    reason: str = ""
+    usage: Usage = Usage()
+
+
+class Outcome(StrEnum):
+    """What became of one metric in one scenario."""
+
+    SCORED = "scored"
+    NOT_REACHED = "not reached"
+    """An earlier stage ended it, or there was nothing to measure; no part of the denominator, and no failure."""
+    UNSCORED = "unscored"
+    """The instrument failed; not in the denominator, counted and shown."""
+    ERRORED = "errored"
+    """The run failed; not in the denominator, counted, resumable."""
+
+
+class Score(Record):
+    """One metric's value for one episode. ``value`` is None unless the outcome is SCORED."""
+
+    metric: str
+    scenario: str
+    cluster: str
+    repeat: int = 0
+    outcome: Outcome = Outcome.SCORED
+    value: float | None = None
+    reason: str = ""
+
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Estimate(Record):
+    """An aggregate over the table of scores. Over nothing it is None, shown as a dash, never 0."""
+
+    metric: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    confidence: Share = 0.95
+    scored: int = 0
+    unscored: int = 0
+    errored: int = 0
+    not_reached: int = 0
+
+
+class ScoreFile(Record):
+    """``scores.json``."""
+
+    benchmark: str
+    version: str
+    estimates: tuple[Estimate, ...]
+    scores: tuple[Score, ...] = ()

@@ -1,0 +1,229 @@
+"""The run folder: everything a run needs to be resumed, judged again, reported again.
+
+    manifest.json  calls.sqlite  references.jsonl  episodes.jsonl  judgments.jsonl  scores.json  report.html
+
+Records are appended to JSON Lines files as they are made and flushed at once, so a killed process loses at most the
+line it was writing, which is dropped on the next opening. When a phase is done its file is put in scenario order.
+One process at a time works in a folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import filelock
+from pydantic import BaseModel, ValidationError
+
+from sociable.core.errors import RunFolderError, StorageFailure
+
+FORMAT = 1
+"""Of the folder's layout; raised when an older folder can no longer be read."""
+
+R = TypeVar("R", bound=BaseModel)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replaces ``path`` in one step, so that a reader or a crash sees the old file or the new one. Raises StorageFailure."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as stream:
+                stream.write(text)
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as error:
+        raise StorageFailure.at(path, error) from error
+
+
+class RunFolder:
+    """An opened run folder. Use ``create`` or ``open``, then close it (it is a context manager)."""
+
+    def __init__(self, path: Path, lock: filelock.BaseFileLock | None) -> None:
+        self.path = path
+        self._lock = lock
+
+    @classmethod
+    def create(cls, path: Path) -> RunFolder:
+        """Makes the folder and locks it. Raises RunFolderError if it holds a run already, StorageFailure if it cannot be made."""
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StorageFailure(f"Cannot make {path}: {error}. Choose another folder with --out.") from error
+        folder = cls(path, _locked(path))
+        if (path / "manifest.json").exists():
+            folder.close()
+            raise RunFolderError(f"{path} holds a run already. Go on with: sociable resume {path}, or choose another --out.")
+        return folder
+
+    @classmethod
+    def open(cls, path: Path, *, lock: bool = True) -> RunFolder:
+        """Opens an existing run; without ``lock`` for reading only."""
+        if not (path / "manifest.json").is_file():
+            raise RunFolderError(f"{path} is not a run folder: it has no manifest.json. Name a folder that `sociable run` made.")
+        return cls(path, _locked(path) if lock else None)
+
+    def close(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> RunFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def write_manifest(self, manifest: dict[str, Any]) -> None:
+        self.write("manifest.json", json.dumps({"format": FORMAT, **manifest}, indent=2, ensure_ascii=False) + "\n")
+
+    def read_manifest(self) -> dict[str, Any]:
+        """Raises RunFolderError when it is damaged or was made by a version with another layout."""
+        path = self.path / "manifest.json"
+        try:
+            manifest = json.loads(path.read_text(encoding="utf-8"))
+            made_as = manifest["format"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise RunFolderError(f"{path} cannot be read: {error!r}. Restore it from a copy, or start a new run.") from None
+        if made_as != FORMAT:
+            raise RunFolderError(
+                f"{self.path} was written by sociable {manifest.get('packages', {}).get('sociable', 'of another version')} "
+                f"(folder format {made_as}; this version reads format {FORMAT}). Use that version, or start a new run."
+            )
+        return dict(manifest)
+
+    def write(self, name: str, text: str) -> None:
+        write_atomically(self.path / name, text)
+
+
+def _locked(path: Path) -> filelock.BaseFileLock:
+    lock = filelock.FileLock(path / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        raise RunFolderError(
+            f"{path} is in use by another process. Wait until it is done, or end that process; then try again."
+        ) from None
+    except OSError as error:
+        raise StorageFailure(f"Cannot lock {path}: {error}. The folder must be writable; nothing in it was changed.") from error
+    return lock
+
+
+class RecordFile(Generic[R]):
+    """A JSON Lines file of records, appended to as they are made and read as a stream.
+
+    Only ids and byte offsets are held in memory. A record whose id is already there replaces it (an errored episode
+    that was run again).
+    """
+
+    def __init__(self, path: Path, parse: Callable[[bytes], R], identify: Callable[[R], str]) -> None:
+        self.path = path
+        self._parse = parse
+        self._identify = identify
+        self._offsets: dict[str, int] = {}
+        self._stream: Any = None
+        if path.exists():
+            self._index()
+
+    def _index(self) -> None:
+        """Notes where each record begins, and drops a last line that was cut off by a kill."""
+        end = 0
+        with self.path.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not line.endswith(b"\n"):
+                    break
+                self._offsets[self._identify(self._parsed(line, number))] = end
+                end += len(line)
+        if end != self.path.stat().st_size:
+            try:
+                os.truncate(self.path, end)
+            except OSError as error:
+                raise StorageFailure.at(self.path, error) from error
+
+    def _parsed(self, line: bytes, number: int) -> R:
+        try:
+            return self._parse(line)
+        except (ValidationError, ValueError) as error:
+            raise RunFolderError(
+                f"{self.path}, line {number}: not a record this version understands ({str(error).splitlines()[0]}). "
+                f"Remove that line and resume: its episode will be replayed from the journal at no cost."
+            ) from None
+
+    def __contains__(self, identifier: str) -> bool:
+        return identifier in self._offsets
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def ids(self) -> list[str]:
+        return list(self._offsets)
+
+    def append(self, record: R) -> None:
+        """Writes one record and flushes it. Raises StorageFailure; the file then still ends with a whole record."""
+        line = record.model_dump_json().encode("utf-8", "replace") + b"\n"
+        offset = None
+        try:
+            if self._stream is None:
+                # Unbuffered: what is appended is with the operating system at once, and a kill cannot tear it.
+                self._stream = open(self.path, "ab", buffering=0)  # noqa: SIM115
+            offset = self._stream.seek(0, os.SEEK_END)
+            if self._stream.write(line) != len(line):
+                raise OSError("the record was written only in part")
+        except OSError as error:
+            if offset is not None:
+                with contextlib.suppress(OSError):
+                    os.truncate(self.path, offset)
+            raise StorageFailure.at(self.path, error) from error
+        self._offsets[self._identify(record)] = offset
+
+    def read(self, identifier: str) -> R:
+        """Raises KeyError if there is no such record."""
+        with self.path.open("rb") as stream:
+            stream.seek(self._offsets[identifier])
+            return self._parse(stream.readline())
+
+    def __iter__(self) -> Iterator[R]:
+        """The current records, one at a time, in the order of the file."""
+        if not self._offsets:
+            return
+        current = sorted(self._offsets.values())
+        with self.path.open("rb") as stream:
+            for offset in current:
+                stream.seek(offset)
+                yield self._parse(stream.readline())
+
+    def arrange(self, order: list[str]) -> None:
+        """Rewrites the file in the order given, without replaced records, so that equal runs give equal files."""
+        self.close()
+        if not self._offsets:
+            return
+        wanted = [identifier for identifier in order if identifier in self._offsets]
+        known = set(wanted)
+        wanted += sorted(identifier for identifier in self._offsets if identifier not in known)
+        part = self.path.with_name(f".{self.path.name}.part")
+        offsets = {}
+        try:
+            with self.path.open("rb") as source, part.open("wb") as target:
+                for identifier in wanted:
+                    source.seek(self._offsets[identifier])
+                    offsets[identifier] = target.tell()
+                    target.write(source.readline())
+            os.replace(part, self.path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                part.unlink()
+            raise StorageFailure.at(self.path, error) from error
+        self._offsets = offsets
+
+    def close(self) -> None:
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None

@@ -1,0 +1,163 @@
+"""What a report shows, as plain data.
+
+A benchmark describes its part of a report with these records (its ``views.py``); the room ``reports`` draws them in
+the terminal and as HTML. Neither knows the other. Every string may come from a model, a data file or a person:
+whoever draws it escapes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Tone(StrEnum):
+    """How a callout or a tag is meant."""
+
+    NEUTRAL = "neutral"
+    GOOD = "good"
+    WARNING = "warning"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A table's column. ``numeric`` columns are set right-aligned in figures of equal width."""
+
+    title: str
+    numeric: bool = False
+    explanation: str = ""
+    """Shown when the heading is pointed at, and in the terminal never."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A table's row: one string a column. ``emphasis`` marks our own figures among published ones, or a total."""
+
+    cells: Sequence[str]
+    emphasis: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Callout:
+    """A sentence nobody should miss: a warning about judges, a count of failures."""
+
+    text: str
+    tone: Tone = Tone.NEUTRAL
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One estimate in an interval plot; ``None`` is drawn as a dash. ``published`` marks a figure from a paper: a hollow dot."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    published: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalPlot:
+    """Dots with intervals, one line a mark, on a common axis."""
+
+    caption: str
+    axis: str
+    marks: Sequence[Mark]
+    minimum: float | None = None
+    maximum: float | None = None
+    reference: float | None = None
+    """Where a thin line is drawn, chance for instance."""
+    reference_label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One turn of a transcript. ``highlight`` marks the turn that is judged."""
+
+    speaker: str
+    addressee: str
+    text: str
+    highlight: Tone | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    title: str
+    lines: Sequence[Line]
+    folded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """A text with its label, kept as it is, line breaks included."""
+
+    label: str
+    text: str
+    tone: Tone = Tone.NEUTRAL
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    text: str
+    tone: Tone = Tone.NEUTRAL
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One episode, readable in full; drawn folded under its title."""
+
+    title: str
+    tags: Sequence[Tag]
+    blocks: Sequence[Paragraph | Callout | Transcript | Quotation | Table]
+
+
+Block = Paragraph | Callout | Table | IntervalPlot | Transcript | Quotation | Case
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A whole report. ``summary`` is the table that is printed in the terminal as well."""
+
+    title: str
+    subtitle: str
+    summary: Table
+    sections: Sequence[Section]
+    details: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    """What every number depends on, as (name, value): versions, digests, models, seed."""
+
+
+MISSING = "—"
+"""What stands for an estimate over nothing."""
+
+
+def figure(value: float | None, decimals: int = 3) -> str:
+    """A value as it stands in a table."""
+    return MISSING if value is None else f"{value:.{decimals}f}"
+
+
+def with_interval(value: float | None, low: float | None, high: float | None, decimals: int = 3) -> str:
+    """``0.732 [0.61, 0.83]``; the interval to two places, as no data set here supports more."""
+    if value is None or low is None or high is None:
+        return figure(value, decimals)
+    return f"{figure(value, decimals)} [{low:.2f}, {high:.2f}]"

@@ -1,0 +1,64 @@
+"""A conversation, and who may see what of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from sociable.core.records import Turn
+
+MAX_CHARACTERS = 20_000
+"""Of a turn that others see. A longer one is shortened, with a note; the journal keeps it whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """What a participant says in its turn."""
+
+    content: str
+    thinking: str = ""
+    defect: str = ""
+    """Why it cannot stand as it is (empty, refused, cut off), or the empty string."""
+
+
+@dataclass
+class Conversation:
+    """The turns so far. Only the loop appends."""
+
+    turns: list[Turn] = field(default_factory=list)
+
+    def say(self, speaker: str, addressees: tuple[str, ...], utterance: Utterance) -> Turn:
+        content, note = utterance.content, utterance.defect
+        if len(content) > MAX_CHARACTERS:
+            note = "; ".join(filter(None, (note, f"shortened from {len(content)} characters")))
+            content = content[:MAX_CHARACTERS]
+        turn = Turn(
+            index=self.turns[-1].index + 1 if self.turns else 1,
+            speaker=speaker,
+            addressees=addressees,
+            content=content,
+            thinking=utterance.thinking,
+            note=note,
+        )
+        self.turns.append(turn)
+        return turn
+
+    def seen_by(self, name: str) -> Sequence[Turn]:
+        """The turns ``name`` said, was told, or that were said to all, without anybody's thinking."""
+        return [
+            turn.model_copy(update={"thinking": ""}) if turn.thinking else turn
+            for turn in self.turns
+            if not turn.addressees or turn.speaker == name or name in turn.addressees
+        ]
+
+
+class Participant(Protocol):
+    """Whoever takes a turn: a prompted model, a person, a reference agent."""
+
+    @property
+    def name(self) -> str:
+        """As the others know it."""
+
+    async def take_turn(self, seen: Sequence[Turn]) -> Utterance | None:
+        """What it says, having seen ``seen``; None when it has left the conversation."""

@@ -1,0 +1,405 @@
+"""HSII's scenarios: from a file of dialogues or cases to cases.
+
+The shape is that of the paper's Tables 3 to 5. Every turn of the assistant gives one case: all turns before it are the
+background conversation, that turn is the golden response (rebuttal to reviewer 1). The dialogue is the cluster unit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+
+from sociable.core.errors import DataError, InputError
+from sociable.core.records import Record
+from sociable.core.seeding import named_generator
+from sociable.dialogue.names import normalised_name, who_is_named
+
+ASSISTANT = "Intelligent Assistant"
+"""The one who is played by the model under test, as the paper spells it."""
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Sentences = Annotated[tuple[Text, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+Wording = Annotated[tuple[tuple[Text, ...], ...], Field(min_length=1)]
+"""Alternatives, each a list of phrases that must all occur (see dialogue/wording.py)."""
+
+
+class Message(Record):
+    """One turn of the background conversation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    role_from: Text = Field(validation_alias=AliasChoices("role_from", "role-from"))
+    role_to: Text = Field(validation_alias=AliasChoices("role_to", "role-to"))
+    content: Text
+    index: int | None = None
+
+
+class Background(Record):
+    scene: Text
+    characters: tuple[Text, ...] = Field(min_length=2)
+    relationships: Sentences = ()
+    conflicts: str = ""
+
+
+class PrivateFact(Record):
+    """Something told to the assistant that only its owner and ``permitted`` may hear of from it."""
+
+    fact: Text
+    owner: Text
+    permitted: tuple[Text, ...] = ()
+    told_at: int = 0
+    """Index of the message in which the assistant learns it; before, it cannot be passed on."""
+    wording: Wording
+
+
+class Point(Record):
+    """What a good reply must get across, and by which wordings a rule recognises it."""
+
+    point: Text
+    wording: Wording
+
+
+class WeakerResponse(Record):
+    """A plausible but worse reply to the golden addressee, and what is wrong with it."""
+
+    role_to: Text = Field(validation_alias=AliasChoices("role_to", "role-to"))
+    content: Text
+    fault: Text
+
+
+class CaseNotes(Record):
+    """What a data file may say about one case; all of it optional."""
+
+    why: str = ""
+    """Why this character comes first."""
+    weaker: WeakerResponse | None = None
+    must_convey: tuple[Point, ...] = ()
+    continuation: tuple[Message, ...] = ()
+    """How the golden conversation goes on: the addressee and the assistant in turn, beginning with the addressee."""
+
+
+class DialogueNotes(CaseNotes):
+    index: int
+    """Of the assistant's turn."""
+
+
+class _DialogueFields(Record):
+    """What dialogues and single cases have in common."""
+
+    id: str = ""
+    topic: Text
+    stage: Literal["single", "multi", ""] = ""
+    """App. A.4: all users at once, or one after the other."""
+    background: Background
+    aliases: dict[str, tuple[Text, ...]] = Field(default_factory=dict)
+    private_facts: tuple[PrivateFact, ...] = ()
+    messages: tuple[Message, ...]
+
+
+class DialogueRecord(_DialogueFields):
+    """A whole dialogue, to be cut into cases."""
+
+    cases: tuple[DialogueNotes, ...] = ()
+
+
+class CaseRecord(_DialogueFields, CaseNotes):
+    """A single case as in Tables 3 to 5: the conversation so far, and the golden response."""
+
+    dialogue: str = ""
+    """The dialogue it was cut from: cases that share it are one cluster."""
+    golden: Message
+
+
+class Case(CaseNotes):
+    """One test case. Immutable; names are spelled as in ``background.characters`` throughout."""
+
+    id: str
+    dialogue: str
+    topic: str
+    stage: str
+    background: Background
+    aliases: dict[str, tuple[str, ...]]
+    private_facts: tuple[PrivateFact, ...]
+    """Only those the assistant has been told by now."""
+    messages: tuple[Message, ...]
+    golden: Message
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.golden.role_from != ASSISTANT:
+            raise ValueError(f"golden: role_from must be '{ASSISTANT}', not '{self.golden.role_from}'")
+        if self.golden.role_to == ASSISTANT:
+            raise ValueError("golden: the assistant cannot address itself")
+        if self.weaker and self.weaker.role_to != self.golden.role_to:
+            raise ValueError(f"weaker: role_to must be the golden addressee '{self.golden.role_to}'")
+        pair = (self.golden.role_to, ASSISTANT)
+        for place, message in enumerate(self.continuation):
+            speaker, hearer = pair if place % 2 == 0 else pair[::-1]
+            if (message.role_from, message.role_to) != (speaker, hearer):
+                raise ValueError(f"continuation, turn {place + 1}: must be from '{speaker}' to '{hearer}'")
+        return self
+
+    @property
+    def characters(self) -> tuple[str, ...]:
+        return self.background.characters
+
+    @cached_property
+    def digest(self) -> str:
+        """Of what a conversation about this case depends on: a reference made for it stays good as long as this does."""
+        parts = (self.topic, self.background.model_dump(), [m.model_dump() for m in self.messages], self.golden.model_dump())
+        return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
+
+    def who_is(self, name: str) -> str | None:
+        """The character ``name`` means, or None."""
+        return who_is_named(name, self.characters, self.aliases)
+
+    def hidden_from(self, hearer: str) -> tuple[PrivateFact, ...]:
+        """The private facts ``hearer`` must not be told."""
+        return tuple(fact for fact in self.private_facts if hearer != fact.owner and hearer not in fact.permitted)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Cases in the order of their file, the digest of them all, and the complaints about records left out."""
+
+    cases: tuple[Case, ...]
+    digest: str
+    source: str
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def dialogues(self) -> dict[str, list[Case]]:
+        grouped: dict[str, list[Case]] = defaultdict(list)
+        for case in self.cases:
+            grouped[case.dialogue].append(case)
+        return dict(grouped)
+
+
+def load_dataset(path: Path | None = None, *, skip_invalid: bool = False) -> Dataset:
+    """Reads a file (JSON or JSON Lines), a folder of such files, or the bundled dialogues.
+
+    Raises DataError at the first bad record, naming file, line, field and what was expected; with ``skip_invalid``
+    bad records are left out and counted instead.
+    """
+    source = path or Path(str(resources.files("sociable.hsii").joinpath("data", "dialogues")))
+    cases: list[Case] = []
+    skipped: list[str] = []
+    seen: dict[str, str] = {}
+    for file, line, raw in _records(source, skipped if skip_invalid else None):
+        place = f"{file}, line {line}"
+        try:
+            for case in cut_cases(raw, place, default_id=f"{file.stem}-{line}"):
+                if case.id in seen:
+                    raise DataError(place, "id", f"'{case.id}' is used already by {seen[case.id]}; ids must be unique")
+                seen[case.id] = place
+                cases.append(case)
+        except DataError as error:
+            if not skip_invalid:
+                raise
+            skipped.append(str(error))
+    if not cases:
+        raise InputError(
+            f"{source}: no case in it. Expected dialogues with turns of '{ASSISTANT}', or cases with a golden response."
+        )
+    digest = hashlib.sha256("\n".join(case.model_dump_json() for case in cases).encode("utf-8", "replace"))
+    return Dataset(tuple(cases), digest.hexdigest(), "bundled" if path is None else str(path), tuple(skipped))
+
+
+def select_dialogues(dataset: Dataset, limit: int | None, seed: int) -> tuple[Case, ...]:
+    """The cases of ``limit`` whole dialogues, spread evenly over topics, drawn by ``seed``; all without a limit."""
+    if limit is None or limit >= len(dataset.dialogues):
+        return dataset.cases
+    by_topic: dict[str, list[str]] = defaultdict(list)
+    for dialogue, cases in dataset.dialogues.items():
+        by_topic[cases[0].topic].append(dialogue)
+    generator: random.Random = named_generator(seed, "limit")
+    piles = [generator.sample(dialogues, len(dialogues)) for dialogues in by_topic.values()]
+    generator.shuffle(piles)
+    chosen: set[str] = set()
+    while len(chosen) < limit:
+        for pile in piles:
+            if pile and len(chosen) < limit:
+                chosen.add(pile.pop())
+    return tuple(case for case in dataset.cases if case.dialogue in chosen)
+
+
+def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
+    """The cases of one record: one for every turn of the assistant, or the one it is. Raises DataError."""
+    if not isinstance(raw, dict):
+        raise DataError(place, "", f"expected an object with topic, background and messages, found {type(raw).__name__}")
+    record = _validated(CaseRecord if "golden" in raw else DialogueRecord, raw, place)
+    name = record.id or default_id
+    spell = _speller(record, place)
+    facts = tuple(
+        fact.model_copy(
+            update={
+                "owner": spell(fact.owner, f"private_facts.{number}.owner"),
+                "permitted": tuple(spell(name, f"private_facts.{number}.permitted") for name in fact.permitted),
+            }
+        )
+        for number, fact in enumerate(record.private_facts)
+    )
+    messages = [_spelled(message, spell, f"messages.{number}") for number, message in enumerate(record.messages)]
+    messages = [message.model_copy(update={"index": number}) for number, message in enumerate(messages, start=1)]
+    for number, message in enumerate(record.messages, start=1):
+        if message.index is not None and message.index != number:
+            raise DataError(
+                place, f"messages.{number - 1}.index", f"expected {number}, found {message.index}: turns are numbered from 1"
+            )
+    if isinstance(record, CaseRecord):
+        golden = _spelled(record.golden, spell, "golden").model_copy(update={"index": len(messages) + 1})
+        turns = [(messages, golden, CaseNotes(**{field: getattr(record, field) for field in CaseNotes.model_fields}))]
+        names = [name]
+        dialogue = record.dialogue or name
+    else:
+        notes = {note.index: note for note in record.cases}
+        places = [number for number, message in enumerate(messages) if message.role_from == ASSISTANT and number > 0]
+        if unknown := set(notes) - {number + 1 for number in places}:
+            raise DataError(place, "cases", f"index {min(unknown)} is not a turn of '{ASSISTANT}' after the first message")
+        turns = [(messages[:number], messages[number], notes.get(number + 1, CaseNotes())) for number in places]
+        names = [f"{name}:{number + 1}" for number in places]
+        dialogue = name
+    for identifier, (history, golden, note) in zip(names, turns, strict=True):
+        fields = {field: getattr(note, field) for field in CaseNotes.model_fields}
+        fields["continuation"] = tuple(_spelled(message, spell, "continuation") for message in note.continuation)
+        if note.weaker:
+            fields["weaker"] = note.weaker.model_copy(update={"role_to": spell(note.weaker.role_to, "weaker.role_to")})
+        known = tuple(fact for fact in facts if fact.told_at < (golden.index or 0))
+        try:
+            yield Case(
+                id=identifier,
+                dialogue=dialogue,
+                topic=record.topic,
+                stage=record.stage,
+                background=record.background,
+                aliases=record.aliases,
+                private_facts=known,
+                messages=tuple(history),
+                golden=golden,
+                **fields,
+            )
+        except ValidationError as error:
+            raise _complaint(error, f"{place}, case {identifier}") from None
+
+
+def _speller(record: _DialogueFields, place: str) -> Any:
+    """A function that spells a name as in ``characters``, and complains about strangers."""
+    spellings = {normalised_name(name): name for name in record.background.characters}
+    if len(spellings) < len(record.background.characters):
+        raise DataError(place, "background.characters", "two characters have the same name once case and titles are ignored")
+    if normalised_name(ASSISTANT) in spellings:
+        raise DataError(place, "background.characters", f"'{ASSISTANT}' is not one of the characters; leave it out")
+    spellings[normalised_name(ASSISTANT)] = ASSISTANT
+    for name in record.aliases:
+        if name not in record.background.characters:
+            raise DataError(place, "aliases", f"'{name}' is not among background.characters")
+
+    def spell(name: str, field: str) -> str:
+        try:
+            return spellings[normalised_name(name)]
+        except KeyError:
+            known = ", ".join(f"'{known}'" for known in spellings.values())
+            raise DataError(place, field, f"'{name}' is nobody here; expected one of {known}") from None
+
+    return spell
+
+
+def _spelled(message: Message, spell: Any, field: str) -> Message:
+    return message.model_copy(
+        update={
+            "role_from": spell(message.role_from, f"{field}.role_from"),
+            "role_to": spell(message.role_to, f"{field}.role_to"),
+        }
+    )
+
+
+def _validated(kind: type[CaseRecord] | type[DialogueRecord], raw: Mapping[str, Any], place: str) -> CaseRecord | DialogueRecord:
+    try:
+        return kind.model_validate(raw)
+    except ValidationError as error:
+        raise _complaint(error, place) from None
+
+
+def _complaint(error: ValidationError, place: str) -> DataError:
+    first = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    found = "" if first["type"] in ("missing", "value_error") else f", found {str(first['input'])[:80]!r}"
+    return DataError(place, field, f"{first['msg'].removeprefix('Value error, ')}{found}{more}")
+
+
+def _records(source: Path, skipped: list[str] | None) -> Iterator[tuple[Path, int, Any]]:
+    """(file, line, parsed JSON) of every record. A file that cannot be parsed at all is an error in any case."""
+    if source.is_dir():
+        files: Sequence[Path] = sorted(path for path in source.iterdir() if path.suffix in (".json", ".jsonl"))
+        if not files:
+            raise InputError(f"{source}: no .json or .jsonl file in this folder.")
+    else:
+        files = [source]
+    for file in files:
+        try:
+            text = file.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise InputError(
+                f"{file}: no such file. Give --dataset the path of a .json or .jsonl file, or a folder of them."
+            ) from None
+        except UnicodeDecodeError as error:
+            raise InputError(f"{file}: not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
+        except OSError as error:
+            raise InputError(f"{file}: cannot be read: {error}") from None
+        reader = _json_lines if file.suffix == ".jsonl" else _json_values
+        yield from ((file, line, record) for line, record in reader(text, file, skipped))
+
+
+def _json_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as error:
+            complaint = DataError(f"{file}, line {number}", "", f"not JSON ({error}); expected one object a line")
+            if skipped is None:
+                raise complaint from None
+            skipped.append(str(complaint))
+
+
+def _json_values(text: str, file: Path, skipped: list[str] | None) -> Iterator[tuple[int, Any]]:
+    """The objects of a JSON file: one, or a list of them, each with the line on which it begins."""
+    decoder = json.JSONDecoder()
+    place = _next(text, 0)
+    in_list = text[place : place + 1] == "["
+    place = _next(text, place + 1) if in_list else place
+    while place < len(text) and text[place] != "]":
+        line = text.count("\n", 0, place) + 1
+        try:
+            value, place = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError) as error:
+            position = getattr(error, "lineno", line)
+            raise DataError(f"{file}, line {position}", "", f"not JSON ({getattr(error, 'msg', error)})") from None
+        yield line, value
+        place = _next(text, place)
+        if text[place : place + 1] == ",":
+            place = _next(text, place + 1)
+        elif not in_list and place < len(text):
+            raise DataError(
+                f"{file}, line {text.count(chr(10), 0, place) + 1}",
+                "",
+                "more after the object; name a file of one object a line .jsonl",
+            )
+
+
+def _next(text: str, place: int) -> int:
+    while place < len(text) and text[place].isspace():
+        place += 1
+    return place

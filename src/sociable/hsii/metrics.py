@@ -1,0 +1,192 @@
+"""HSII's metrics: judgments to scores, scores to estimates. Pure.
+
+r1 = n1/n    format       the reply yields an addressee and words
+r2 = n2/n1   target       the addressee is the golden one
+r3 = n3/n2   first utterance wins against the golden one
+r4 = n4/n2   long run wins against the reference conversation
+
+and the overall score iota, in two forms (see ``iota_of_table`` and ``iota_as_printed``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from sociable.core.records import EpisodeStatus, Estimate, Judgment, Outcome, Record, Score, Verdict
+from sociable.core.seeding import named_seed
+from sociable.hsii.dataset import Case
+from sociable.hsii.measure import measure_leaks
+from sociable.hsii.records import JUDGED, HSIIEpisode, Stage
+from sociable.statistics.estimates import estimate_jointly, estimate_proportion
+from sociable.statistics.intervals import Floats
+
+RATES = ("r1", "r2", "r3", "r4")
+OF_STAGE = {Stage.FIRST_UTTERANCE: "r3", Stage.LONG_RUN: "r4"}
+TIES_AS_HALF = {Verdict.WIN: 1.0, Verdict.TIE: 0.5, Verdict.LOSS: 0.0}
+WINS_ONLY = {Verdict.WIN: 1.0, Verdict.TIE: 0.0, Verdict.LOSS: 0.0}
+
+
+class Weights(Record):
+    """Equation 1's hyper-parameters; the paper takes 1 for each."""
+
+    alpha: float = 1.0
+    beta: float = 1.0
+    gamma: float = 1.0
+
+
+EQUAL_WEIGHTS = Weights()
+
+
+def score_episode(
+    case: Case,
+    episode: HSIIEpisode,
+    verdicts: Mapping[Stage, tuple[Verdict, str]],
+    judgments: Sequence[Judgment],
+    stages: Sequence[Stage],
+    *,
+    cumulative: bool = False,
+) -> list[Score]:
+    """All scores of one episode. ``verdicts`` holds the panel's verdict on each judged stage that was reached.
+
+    ``cumulative`` demands a win in the first utterance for one in the long run (rebuttal: "it must pass/win in all the
+    above stages"); Table 1 has r4 >= r3 in every row, so it is off by default. A stage that should have a verdict and
+    has none was cut off by the run: errored.
+    """
+
+    def score(metric: str, value: float | None, reason: str = "", outcome: Outcome = Outcome.SCORED) -> Score:
+        return Score(
+            metric=metric,
+            scenario=case.id,
+            cluster=case.dialogue,
+            repeat=episode.repeat,
+            outcome=outcome,
+            value=value,
+            reason=reason,
+        )
+
+    metrics = ["r1", "r2", "leak_rate", "r1_strict"]
+    for stage in stages:
+        if stage in JUDGED:
+            metrics += [OF_STAGE[stage], f"{OF_STAGE[stage]}_ties_half", f"{OF_STAGE[stage]}_order_disagreement"]
+    if episode.status is EpisodeStatus.ERRORED:
+        return [score(metric, None, episode.error, Outcome.ERRORED) for metric in metrics]
+
+    formatted = not episode.format_failure
+    scores = [score("r1", float(formatted), episode.format_failure), score("r1_strict", float(episode.strict_format))]
+    if not formatted:
+        reached = {"r1", "r1_strict"}
+        return scores + [score(m, None, "format failed", Outcome.NOT_REACHED) for m in metrics if m not in reached]
+
+    scores.append(score("r2", float(episode.target_correct), _target_reason(case, episode)))
+    leaks = measure_leaks(case, episode)
+    if leaks is None:
+        scores.append(score("leak_rate", None, "nothing to keep from the hearer", Outcome.NOT_REACHED))
+    else:
+        told = "; ".join(f"{leak.hearer} was told: {leak.fact}" for leak in leaks)
+        scores.append(score("leak_rate", float(bool(leaks)), told))
+
+    for stage in (stage for stage in stages if stage in JUDGED):
+        metric = OF_STAGE[stage]
+        if not episode.target_correct:
+            names = (metric, f"{metric}_ties_half", f"{metric}_order_disagreement")
+            scores += [score(name, None, "wrong target", Outcome.NOT_REACHED) for name in names]
+            continue
+        if stage not in verdicts:
+            names = (metric, f"{metric}_ties_half", f"{metric}_order_disagreement")
+            scores += [score(name, None, "judging was not finished", Outcome.ERRORED) for name in names]
+            continue
+        verdict, reason = verdicts[stage]
+        counted = verdict
+        if cumulative and stage is Stage.LONG_RUN and verdict is Verdict.WIN:
+            before = verdicts.get(Stage.FIRST_UTTERANCE, (Verdict.UNSCORED, ""))[0]
+            counted = verdict if before is Verdict.WIN else Verdict.LOSS
+        if counted is Verdict.UNSCORED:
+            scores += [score(name, None, reason, Outcome.UNSCORED) for name in (metric, f"{metric}_ties_half")]
+        else:
+            scores.append(score(metric, WINS_ONLY[counted], reason or counted.value))
+            scores.append(score(f"{metric}_ties_half", TIES_AS_HALF[counted], reason or counted.value))
+        scores.append(_order_disagreement(f"{metric}_order_disagreement", stage, judgments, score))
+    return scores
+
+
+def _target_reason(case: Case, episode: HSIIEpisode) -> str:
+    if episode.target_correct:
+        return ""
+    if episode.target is None:
+        return f"'{episode.role_to[:80]}' is no one character"
+    return f"{episode.target} instead of {case.golden.role_to}"
+
+
+def _order_disagreement(metric: str, stage: Stage, judgments: Sequence[Judgment], score: Callable[..., Score]) -> Score:
+    """The share of judges whose two orders disagree on this pair: position bias."""
+    disagreements = [
+        float(disagree)
+        for judgment in judgments
+        if judgment.criterion == stage.value and (disagree := getattr(judgment, "orders_disagree", None)) is not None
+    ]
+    if not disagreements:
+        return score(metric, None, "no pair judged in both orders", Outcome.UNSCORED)
+    return score(metric, sum(disagreements) / len(disagreements))
+
+
+def iota_of_table(rates: Floats, weights: Weights = EQUAL_WEIGHTS) -> Floats:
+    """iota = r1 (1 + alpha r2 beta (r3 + gamma r4)), the form all seven published rows of Table 1 follow.
+
+    ``rates`` is [..., 4]. A stage over nothing (nan) contributes 0.
+    """
+    r1, r2, r3, r4 = _stages(rates)
+    return r1 * (1 + weights.alpha * r2 * weights.beta * (r3 + weights.gamma * r4))
+
+
+def iota_as_printed(rates: Floats, weights: Weights = EQUAL_WEIGHTS) -> Floats:
+    """iota = r1 (1 + alpha r2 (1 + beta (r3 + gamma r4))), Equation 1 as printed; no row of Table 1 follows it."""
+    r1, r2, r3, r4 = _stages(rates)
+    return r1 * (1 + weights.alpha * r2 * (1 + weights.beta * (r3 + weights.gamma * r4)))
+
+
+def cascade(rates: Floats) -> Floats:
+    """(n2 + n3 + n4) / 3n = r1 r2 (1 + r3 + r4) / 3: nothing for a wrong target, a third for each stage passed.
+
+    Ours: what the rebuttal says the score should reward. In [0, 1].
+    """
+    r1, r2, r3, r4 = _stages(rates)
+    return r1 * r2 * (1 + r3 + r4) / 3
+
+
+def _stages(rates: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    r1, r2, r3, r4 = np.moveaxis(np.asarray(rates, dtype=np.float64), -1, 0)
+    # r1 over nothing means that no case was run at all: then there is no score.
+    return r1, *(np.nan_to_num(rate, nan=0.0) for rate in (r2, r3, r4))
+
+
+def estimate_all(scores: Sequence[Score], weights: Weights, *, ties: str, seed: int, confidence: float = 0.95) -> list[Estimate]:
+    """Every estimate of ``scores.json``. ``ties`` ("wins" or "half") says how ties count in r3, r4 and all made of them.
+
+    iota needs all four stages; where one was left out it is None.
+    """
+    if ties == "half":
+        halves = {"r3_ties_half": "r3", "r4_ties_half": "r4"}
+        others = [score for score in scores if score.metric not in ("r3", "r4")]
+        scores = others + [s.model_copy(update={"metric": halves[s.metric]}) for s in others if s.metric in halves]
+    estimates = [estimate_proportion(metric, scores, confidence) for metric in RATES]
+
+    def joint(metric: str, parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Estimate:
+        needed = set(parts) <= {score.metric for score in scores}
+        return estimate_jointly(
+            metric, scores if needed else [], parts, combine, seed=named_seed(seed, "bootstrap", metric), confidence=confidence
+        )
+
+    halved = ("r1", "r2", "r3_ties_half", "r4_ties_half")
+    estimates += [
+        joint("hsii", RATES, lambda rates: iota_of_table(rates, weights)),
+        joint("hsii_printed", RATES, lambda rates: iota_as_printed(rates, weights)),
+        joint("hsii_cascade", RATES, cascade),
+        joint("hsii_ties_half", halved, lambda rates: iota_of_table(rates, weights)),
+        joint("r4_minus_r3", ("r3", "r4"), lambda rates: rates[..., 1] - rates[..., 0]),
+        *(estimate_proportion(metric, scores, confidence) for metric in ("leak_rate", "r1_strict")),
+    ]
+    for rate in OF_STAGE.values():
+        estimates += [estimate_proportion(f"{rate}_{kind}", scores, confidence) for kind in ("ties_half", "order_disagreement")]
+    return estimates

@@ -1,0 +1,177 @@
+"""HSII bound to its data, prompts and options: what the runner is given to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from sociable.core.errors import InputError
+from sociable.core.records import EpisodeStatus, Estimate, Judgment, Record, Score, episode_id
+from sociable.hsii.briefing import hsii_prompts
+from sociable.hsii.dataset import ASSISTANT, Case, load_dataset, select_dialogues
+from sociable.hsii.judge import criteria_reached, judge_criterion
+from sociable.hsii.metrics import RATES, Weights, estimate_all, score_episode
+from sociable.hsii.protocol import make_reference, run_case
+from sociable.hsii.records import JUDGED, STAGES, HSIIEpisode, ReferenceConversation, Stage
+from sociable.judging.pairwise import judgment_id
+from sociable.judging.panel import panel_verdict
+from sociable.runner.benchmark import JudgingTask, Study, StudyOptions
+from sociable.runner.seats import Role, Seat, Seats
+
+
+class HSIIOptions(Record):
+    """The switches of PAPER_DECISIONS; the defaults reproduce Table 1's form of the score."""
+
+    alpha: float = 1.0
+    beta: float = 1.0
+    gamma: float = 1.0
+    long_run_turns: int = Field(
+        default=7, ge=1, description="turns of the assistant in the long run (epsilon), the first utterance included"
+    )
+    format: Literal["lenient", "strict"] = "lenient"
+    ties: Literal["wins", "half"] = "wins"
+    cumulative: bool = Field(default=False, description="a win in the long run counts only after a win in the first utterance")
+
+
+class HSIIStudy(Study):
+    metrics = (*RATES, "r3_ties_half", "r4_ties_half", "leak_rate")
+
+    def __init__(self, options: StudyOptions) -> None:
+        self.options = _checked_options(options.values)
+        self.stages = _checked_stages(options.stages)
+        self.seed = options.seed
+        self.prompts = hsii_prompts(options.prompts)
+        dataset = load_dataset(options.dataset, skip_invalid=options.skip_invalid)
+        self.source = dataset.source
+        self.scenarios: Mapping[str, Case] = {case.id: case for case in select_dialogues(dataset, options.limit, options.seed)}
+        self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest}
+        self.notes = (
+            [f"{len(dataset.skipped)} bad records of {dataset.source} were left out. The first: {dataset.skipped[0]}"]
+            if dataset.skipped
+            else []
+        )
+
+    @property
+    def long_run_turns(self) -> int:
+        return self.options.long_run_turns if Stage.LONG_RUN in self.stages else 0
+
+    @property
+    def needs_references(self) -> bool:
+        return Stage.LONG_RUN in self.stages
+
+    def check_seats(self, roles: Iterable[Role], *, judges: int, references: bool) -> None:
+        roles = set(roles)
+        if Stage.LONG_RUN not in self.stages:
+            return
+        remedy = "or leave stage 4 out with --stages 1,2,3"
+        if Role.PARTNER not in roles:
+            raise InputError(f"Stage 4 needs somebody to talk with: add --partner MODEL, {remedy}.")
+        if judges and not references and Role.REFERENCE not in roles:
+            raise InputError(
+                "Stage 4 is judged against a reference conversation: add --reference MODEL to make it, "
+                f"--reference-file FILE to use one that was made before, {remedy}."
+            )
+
+    async def make_reference(self, scenario: str, seats: Seats) -> ReferenceConversation:
+        return await make_reference(self.scenarios[scenario], seats, self.prompts, long_run_turns=self.options.long_run_turns)
+
+    def check_reference(self, scenario: str, reference: Any) -> str:
+        if reference.case_digest != self.scenarios[scenario].digest:
+            return "it was made for another version of this case"
+        own_turns = sum(turn.speaker == ASSISTANT for turn in reference.turns)
+        if own_turns > self.options.long_run_turns:
+            return f"it has {own_turns} turns of the assistant; long_run_turns is {self.options.long_run_turns}"
+        return ""
+
+    async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> HSIIEpisode:
+        return await run_case(
+            self.scenarios[scenario],
+            repeat,
+            seats,
+            self.prompts,
+            seed=self.seed,
+            strict=self.options.format == "strict",
+            long_run_turns=self.long_run_turns,
+        )
+
+    def errored_episode(self, scenario: str, repeat: int, reason: str) -> HSIIEpisode:
+        return HSIIEpisode(
+            id=episode_id(scenario, repeat),
+            scenario=scenario,
+            cluster=self.scenarios[scenario].dialogue,
+            repeat=repeat,
+            status=EpisodeStatus.ERRORED,
+            error=reason,
+        )
+
+    def judging_tasks(self, episode: HSIIEpisode, judges: Sequence[Seat]) -> list[JudgingTask]:
+        return [
+            JudgingTask(judgment_id(episode.id, stage.value, seat.name), episode.id, episode.scenario, stage.value, seat)
+            for stage in criteria_reached(episode, self.stages)
+            for seat in judges
+        ]
+
+    async def judge(self, task: JudgingTask, episode: HSIIEpisode, reference: ReferenceConversation | None) -> Judgment:
+        case = self.scenarios[task.scenario]
+        return await judge_criterion(case, episode, Stage(task.criterion), task.seat, reference, self.prompts)
+
+    def score(self, episode: HSIIEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> list[Score]:
+        verdicts = {}
+        for stage in criteria_reached(episode, self.stages):
+            given = {judgment.judge: judgment for judgment in judgments if judgment.criterion == stage.value}
+            if panel and all(judge in given for judge in panel):
+                verdicts[stage] = panel_verdict([given[judge] for judge in panel])
+        return score_episode(
+            self.scenarios[episode.scenario],
+            episode,
+            verdicts,
+            [judgment for judgment in judgments if judgment.judge in panel],
+            self.scored_stages(panel),
+            cumulative=self.options.cumulative,
+        )
+
+    def scored_stages(self, panel: Sequence[str]) -> list[Stage]:
+        """Without judges only what needs no opinion is scored."""
+        return [stage for stage in self.stages if panel or stage not in JUDGED]
+
+    def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
+        options = self.options
+        weights = Weights(alpha=options.alpha, beta=options.beta, gamma=options.gamma)
+        return estimate_all(scores, weights, ties=options.ties, seed=self.seed)
+
+    def rehearse(self, scenario: str, role: Role, participant: str, call: int) -> str:
+        case = self.scenarios[scenario]
+        if role is Role.JUDGE:
+            return '{"reason": "' + "Both take up what was asked, but the first says what happens next. " * 2 + '", "verdict": 1}'
+        if role is Role.SUBJECT and call == 0:
+            return case.golden.model_dump_json(exclude={"index"})
+        if role is Role.PARTNER:
+            return _typical([m.content for m in case.messages if m.role_from == participant] or [case.golden.content])
+        return case.golden.content
+
+
+def _typical(texts: Sequence[str]) -> str:
+    """The text of median length."""
+    return sorted(texts, key=len)[len(texts) // 2]
+
+
+def _checked_options(values: Mapping[str, Any]) -> HSIIOptions:
+    try:
+        return HSIIOptions.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(map(str, first["loc"]))
+        known = ", ".join(HSIIOptions.model_fields)
+        raise InputError(f"option '{name}' of hsii: {first['msg']}. hsii knows: {known}.") from None
+
+
+def _checked_stages(numbers: tuple[int, ...] | None) -> tuple[Stage, ...]:
+    if numbers is None:
+        return STAGES
+    if not numbers or any(number not in (1, 2, 3, 4) for number in numbers):
+        raise InputError("--stages takes numbers from 1 to 4, as in --stages 1,2.")
+    if 1 not in numbers or (max(numbers) > 1 and 2 not in numbers):
+        raise InputError("Stages 3 and 4 stand on stages 1 and 2: choose 1, 1,2, 1,2,3, 1,2,4 or 1,2,3,4.")
+    return tuple(STAGES[number - 1] for number in sorted(set(numbers)))

@@ -1,0 +1,361 @@
+"""HSII's part of a report: tables, figures and cases, as plain view records."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from sociable.core.records import EpisodeStatus, Outcome, Score, Turn, Verdict
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Column,
+    IntervalPlot,
+    Line,
+    Mark,
+    Paragraph,
+    Quotation,
+    Row,
+    Section,
+    Table,
+    Tag,
+    Tone,
+    Transcript,
+    figure,
+    with_interval,
+)
+from sociable.core.view import (
+    Case as CaseView,
+)
+from sociable.hsii.dataset import ASSISTANT, Case
+from sociable.hsii.metrics import RATES
+from sociable.hsii.published import TABLE_1
+from sociable.hsii.records import HSIIEpisode, ReferenceConversation
+from sociable.judging.pairwise import PairJudgment
+from sociable.runner.benchmark import RunResult
+from sociable.runner.run import FinishedRun
+from sociable.statistics.estimates import estimate_proportion
+
+CASES_SHOWN = 5
+"""Of the best, and of the worst."""
+
+METRICS = {
+    "r1": "format: the reply yields an addressee and words",
+    "r2": "target: the addressee is the golden one, of those with a format",
+    "r3": "first utterance wins against the golden one, of those with the right target",
+    "r4": "long run wins against the reference conversation, of those with the right target",
+    "hsii": "ι in the form Table 1 follows: r1 (1 + α r2 β (r3 + γ r4))",
+    "hsii_printed": "ι as Equation 1 is printed: r1 (1 + α r2 (1 + β (r3 + γ r4)))",
+    "hsii_cascade": "(n2 + n3 + n4) / 3n: nothing for a wrong target, a third for each stage passed",
+    "leak_rate": "private words passed on, of the cases where there was something to keep from the hearer",
+}
+TITLES = {"hsii": "ι", "hsii_printed": "ι as printed", "hsii_cascade": "cascade", "leak_rate": "leaks"}
+_TONES = {Verdict.WIN: Tone.GOOD, Verdict.LOSS: Tone.BAD, Verdict.TIE: Tone.NEUTRAL, Verdict.UNSCORED: Tone.WARNING}
+
+
+def summary_table(results: Sequence[RunResult]) -> Table:
+    """One row a run: the four rates and the three forms of the score."""
+    columns = [Column("Model")] + [Column(TITLES.get(name, name), True, text) for name, text in METRICS.items()]
+    return Table(
+        caption="HSII",
+        columns=columns,
+        rows=[Row([label(result), *(_cell(result, metric) for metric in METRICS)]) for result in results],
+        note="95% intervals by dialogue. — : nothing to measure. Ties do not count as wins.",
+    )
+
+
+def label(result: RunResult) -> str:
+    """The model, and the run where two runs have the same model."""
+    return str(result.manifest["models"]["subject"])
+
+
+def _cell(result: RunResult, metric: str) -> str:
+    estimate = result.estimate(metric)
+    return with_interval(estimate.value, estimate.low, estimate.high) if estimate else MISSING
+
+
+def sections(runs: Sequence[FinishedRun]) -> list[Section]:
+    results = [run.result for run in runs]
+    parts = [
+        Section("Scores", [*_scores(results), _paper_table(results)]),
+        Section("By topic", [_topic_table(run) for run in runs]),
+    ]
+    parts.append(Section("First utterance and long run", [_gap_table(results)]))
+    if any(run.seats.judges for run in runs):
+        parts.append(Section("Judges", list(_judges(runs))))
+    parts.append(Section("What was counted", [_counts_table(result) for result in results]))
+    parts.append(Section("Cost", [_cost_table(results)]))
+    parts += [Section(f"Cases: {label(run.result)}" if len(runs) > 1 else "Cases", list(_cases(run))) for run in runs]
+    return parts
+
+
+def _scores(results: Sequence[RunResult]) -> Iterator[Block]:
+    for result in results:
+        yield from (Callout(f"{label(result)}: {note}" if len(results) > 1 else note, Tone.WARNING) for note in result.notes)
+    for metric in RATES:
+        marks = [Mark(label(result), e.value, e.low, e.high) for result in results if (e := result.estimate(metric)) is not None]
+        yield IntervalPlot(
+            caption=f"{metric}: {METRICS[metric]}",
+            axis="share of cases",
+            marks=[*marks, *(Mark(f"{row.model} (paper)", getattr(row, metric), published=True) for row in TABLE_1)],
+            minimum=0.0,
+            maximum=1.0,
+        )
+
+
+def _paper_table(results: Sequence[RunResult]) -> Table:
+    columns = [Column("Model"), *(Column(metric, True, METRICS[metric]) for metric in RATES), Column("ι", True, METRICS["hsii"])]
+    metrics = (*RATES, "hsii")
+    own = [Row([label(result), *(_cell(result, metric) for metric in metrics)], emphasis=True) for result in results]
+    published = [
+        Row([f"{row.model} (paper)", figure(row.r1), figure(row.r2), figure(row.r3, 2), figure(row.r4, 2), figure(row.hsii)])
+        for row in TABLE_1
+    ]
+    return Table(
+        caption="Beside the paper's Table 1",
+        columns=columns,
+        rows=[*own, *published],
+        note="Published figures come from the authors' unreleased data and other judges: another data set, not a baseline.",
+    )
+
+
+def _topic_table(run: FinishedRun) -> Table:
+    by_topic: dict[str, list[Score]] = defaultdict(list)
+    dialogues: dict[str, set[str]] = defaultdict(set)
+    cases = run.study.scenarios
+    for score in run.result.scores:
+        topic = cases[score.scenario].topic
+        by_topic[topic].append(score)
+        dialogues[topic].add(score.cluster)
+    rows = []
+    for topic, scores in sorted(by_topic.items()):
+        estimates = [estimate_proportion(metric, scores) for metric in RATES]
+        number = len({score.scenario for score in scores})
+        rows.append(Row([topic, str(len(dialogues[topic])), str(number), *(figure(estimate.value, 2) for estimate in estimates)]))
+    return Table(
+        caption=label(run.result),
+        columns=[
+            Column("Topic"),
+            Column("Dialogues", True),
+            Column("Cases", True),
+            *(Column(m, True, METRICS[m]) for m in RATES),
+        ],
+        rows=rows,
+        note="One or two dialogues a topic support no interval; read these as descriptions.",
+    )
+
+
+def _gap_table(results: Sequence[RunResult]) -> Table:
+    rows = [Row([label(result), _cell(result, "r3"), _cell(result, "r4"), _cell(result, "r4_minus_r3")]) for result in results]
+    return Table(
+        caption="Is the first utterance after a switch harder than what follows?",
+        columns=[Column("Model"), Column("r3", True), Column("r4", True), Column("r4 − r3", True)],
+        rows=rows,
+        note="The paper reports an average gap of 0.025 in favour of the long run (section 6.3).",
+    )
+
+
+def _judges(runs: Sequence[FinishedRun]) -> Iterator[Block]:
+    rows = []
+    for run in runs:
+        own: dict[tuple[str, str], list[PairJudgment]] = defaultdict(list)
+        for judgment in run.records.judgments:
+            if isinstance(judgment, PairJudgment) and judgment.judge in {seat.name for seat in run.seats.judges}:
+                own[judgment.judge, judgment.criterion].append(judgment)
+        for (judge, criterion), judgments in sorted(own.items()):
+            rows.append(Row([label(run.result), judge, criterion, *_judge_figures(judgments)]))
+    yield Table(
+        caption="What each judge said",
+        columns=[
+            Column("Model"),
+            Column("Judge"),
+            Column("Stage"),
+            Column("Pairs", True),
+            Column("Win", True),
+            Column("Tie", True),
+            Column("Loss", True),
+            Column("Unscored", True),
+            Column("Position bias", True, "share of pairs in which the two orders disagree"),
+            Column("Chose first", True, "share of decided verdicts for the response shown first; 0.5 without bias"),
+        ],
+        rows=rows,
+        note=(
+            "Each pair is judged in both orders: a win or a loss needs both to agree, otherwise it is a tie. "
+            "A panel's verdict is that of more than half of its judges, otherwise a tie; "
+            "with half of its judges or more missing it is unscored."
+        ),
+    )
+
+
+def _judge_figures(judgments: Sequence[PairJudgment]) -> list[str]:
+    counts = [sum(judgment.verdict is verdict for judgment in judgments) for verdict in Verdict]
+    read = [judgment for judgment in judgments if judgment.orders_disagree is not None]
+    bias = sum(bool(judgment.orders_disagree) for judgment in read) / len(read) if read else None
+    decided = [
+        (order.preference is Verdict.WIN) == order.subject_first
+        for judgment in read
+        for order in judgment.orders
+        if order.preference in (Verdict.WIN, Verdict.LOSS)
+    ]
+    first = sum(decided) / len(decided) if decided else None
+    return [str(len(judgments)), *map(str, counts), figure(bias, 2), figure(first, 2)]
+
+
+def _counts_table(result: RunResult) -> Table:
+    rows = []
+    for metric in (*RATES, "leak_rate"):
+        own = [score for score in result.scores if score.metric == metric]
+        counts = [sum(score.outcome is outcome for score in own) for outcome in Outcome]
+        rows.append(Row([metric, *map(str, counts), _reasons(own)]))
+    return Table(
+        caption=label(result),
+        columns=[
+            Column("Metric"),
+            Column("Scored", True),
+            Column("Not reached", True, "an earlier stage ended the case, or there was nothing to measure"),
+            Column("Unscored", True, "judge, partner or reference failed"),
+            Column("Errored", True, "the run failed; resume it"),
+            Column("Most frequent reasons"),
+        ],
+        rows=rows,
+    )
+
+
+def _reasons(scores: Iterable[Score]) -> str:
+    """The three most frequent reasons for anything but success."""
+    counts: dict[str, int] = defaultdict(int)
+    for score in scores:
+        if score.outcome in (Outcome.UNSCORED, Outcome.ERRORED) or (score.metric == "r1" and score.value == 0.0):
+            counts[score.reason[:120]] += 1
+    return "; ".join(f"{count} × {reason}" for reason, count in sorted(counts.items(), key=lambda pair: -pair[1])[:3])
+
+
+def _cost_table(results: Sequence[RunResult]) -> Table:
+    rows = []
+    for result in results:
+        usage, cost = result.manifest.get("usage", {}), result.manifest.get("cost", {})
+        for role, used in usage.items():
+            tokens = [f"{used[name]:,}" for name in ("calls", "input_tokens", "output_tokens")]
+            rows.append(Row([label(result), role, *tokens, f"{cost.get(role, 0.0):.4f}"]))
+    return Table(
+        caption="Calls, tokens and price",
+        columns=[
+            Column("Model"),
+            Column("Role"),
+            Column("Calls", True),
+            Column("Tokens in", True),
+            Column("Tokens out", True),
+            Column("US dollars", True),
+        ],
+        rows=rows,
+        note="As the servers counted them; priced by the table of prices, 0 where a model has no price."
+        if rows
+        else "No calls: reference agents and rules use no model.",
+    )
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    points: float
+    episode: str
+
+
+def _cases(run: FinishedRun) -> Iterator[Block]:
+    """The best and the worst cases in full."""
+    ranked = [_Ranked(_points(each, run), each.id) for each in _episodes(run) if each.status is EpisodeStatus.COMPLETED]
+    ranked.sort(key=lambda each: each.points)
+    worst = ranked[:CASES_SHOWN]
+    best = [each for each in reversed(ranked[-CASES_SHOWN:]) if each not in worst]
+    for heading, chosen in (("The best", best), ("The worst", worst)):
+        if chosen:
+            yield Paragraph(f"{heading} {len(chosen)} of {len(ranked)}. Any other: sociable show {run.result.label} EPISODE.")
+        for each in chosen:
+            yield case_view(run, cast(HSIIEpisode, run.records.episodes.read(each.episode)))
+
+
+def _episodes(run: FinishedRun) -> Iterator[HSIIEpisode]:
+    return (cast(HSIIEpisode, episode) for episode in run.records.episodes)
+
+
+def _points(episode: HSIIEpisode, run: FinishedRun) -> float:
+    """How far the case came, and how well."""
+    worth = {Verdict.WIN: 1.0, Verdict.TIE: 0.5, Verdict.LOSS: 0.0, Verdict.UNSCORED: 0.5}
+    verdicts = [worth[judgment.verdict] for judgment in run.judgments_of(episode)]
+    return (not episode.format_failure) + 2 * episode.target_correct + (sum(verdicts) / len(verdicts) if verdicts else 0.0)
+
+
+def case_view(run: FinishedRun, episode: HSIIEpisode) -> CaseView:
+    """One episode: what the model saw, what it said, the golden response and why, both judging orders."""
+    case: Case = run.study.scenarios[episode.scenario]
+    reference = run.records.reference_of(episode.scenario)
+    judgments = run.judgments_of(episode)
+    return CaseView(
+        title=episode.id,
+        tags=list(_tags(case, episode, judgments)),
+        blocks=list(_case_blocks(case, episode, reference, judgments)),
+    )
+
+
+def _tags(case: Case, episode: HSIIEpisode, judgments: Sequence[object]) -> Iterator[Tag]:
+    yield Tag(case.topic)
+    if episode.status is EpisodeStatus.ERRORED:
+        yield Tag("errored", Tone.WARNING)
+        return
+    if episode.format_failure:
+        yield Tag("no format", Tone.BAD)
+        return
+    yield Tag("right target" if episode.target_correct else "wrong target", Tone.GOOD if episode.target_correct else Tone.BAD)
+    for judgment in judgments:
+        if isinstance(judgment, PairJudgment):
+            yield Tag(f"{judgment.criterion}: {judgment.verdict}", _TONES[judgment.verdict])
+
+
+def _case_blocks(
+    case: Case, episode: HSIIEpisode, reference: object, judgments: Sequence[object]
+) -> Iterator[Paragraph | Callout | Transcript | Quotation]:
+    if episode.error:
+        yield Callout(episode.error, Tone.WARNING)
+    background = case.background
+    yield Quotation(
+        "Scene", "\n".join(filter(None, (background.scene, " ".join(background.relationships), background.conflicts)))
+    )
+    yield Transcript(
+        "The conversation so far",
+        [Line(message.role_from, message.role_to, message.content) for message in case.messages],
+        folded=len(case.messages) > 6,
+    )
+    if episode.format_failure:
+        yield Quotation(f"The reply, without a format: {episode.format_failure}", episode.reply or "(empty)", Tone.BAD)
+    elif episode.turns:
+        first = episode.turns[0]
+        tone = Tone.GOOD if episode.target_correct else Tone.BAD
+        yield Transcript("The model", [Line(ASSISTANT, episode.target or episode.role_to, first.content, highlight=tone)])
+    yield Transcript("Golden", [Line(ASSISTANT, case.golden.role_to, case.golden.content)])
+    if case.why:
+        yield Paragraph(f"Why {case.golden.role_to} comes first: {case.why}")
+    if len(episode.turns) > 1:
+        yield Transcript("The long run", _lines(episode.turns), folded=True)
+        if isinstance(reference, ReferenceConversation) and reference.turns:
+            yield Transcript(f"The reference conversation ({reference.reference})", _lines(reference.turns), folded=True)
+    for judgment in judgments:
+        if isinstance(judgment, PairJudgment):
+            yield from _opinions(judgment)
+
+
+def _opinions(judgment: PairJudgment) -> Iterator[Quotation]:
+    heading = f"{judgment.judge} on the {judgment.criterion}"
+    if not judgment.orders:
+        yield Quotation(f"{heading}: {judgment.verdict}", judgment.reason, _TONES[judgment.verdict])
+    for order in judgment.orders:
+        shown = "model shown first" if order.subject_first else "golden shown first"
+        yield Quotation(f"{heading}, {shown}: {order.preference}", order.reason or "(no reason given)", _TONES[order.preference])
+
+
+def _lines(turns: Sequence[Turn]) -> list[Line]:
+    return [
+        Line(turn.speaker, ", ".join(turn.addressees), f"{turn.content} [{turn.note}]" if turn.note else turn.content)
+        for turn in turns
+    ]

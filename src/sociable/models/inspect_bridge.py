@@ -1,0 +1,80 @@
+"""Any model Inspect AI can reach, as ``inspect/<provider>/<model>``. Needs the extra ``sociable[inspect]``.
+
+Inspect brings its own keys, retries and connection limits; the journal, the budget and everything else are ours.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from sociable.core.errors import InputError, RunFailure
+from sociable.core.records import Usage
+from sociable.models.protocol import FinishReason, Reply, Request, split_thinking, storable
+
+
+class InspectModel:
+    """Wraps ``inspect_ai.model.get_model``."""
+
+    def __init__(self, name: str, max_connections: int, base_url: str | None = None) -> None:
+        try:
+            inspect_model: Any = importlib.import_module("inspect_ai.model")
+        except ImportError:
+            raise InputError(
+                f"'{name}' needs Inspect AI, which is not installed: pip install 'sociable[inspect]' and the provider's package."
+            ) from None
+        self._name = name
+        self._inspect = inspect_model
+        self._max_connections = max_connections
+        try:
+            self._model = inspect_model.get_model(name.removeprefix("inspect/"), base_url=base_url, memoize=False)
+        except Exception as error:  # Inspect raises errors of many kinds for a provider that is missing or has no key.
+            raise InputError(f"'{name}': Inspect AI cannot make this model: {error}") from error
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def generate(self, request: Request) -> Reply:
+        inspect = self._inspect
+        kinds = {
+            "system": inspect.ChatMessageSystem,
+            "user": inspect.ChatMessageUser,
+            "assistant": inspect.ChatMessageAssistant,
+        }
+        sampling = request.sampling
+        config = inspect.GenerateConfig(
+            temperature=sampling.temperature,
+            max_tokens=sampling.max_tokens,
+            top_p=sampling.top_p,
+            seed=sampling.seed,
+            max_connections=self._max_connections,
+        )
+        try:
+            output = await self._model.generate(
+                [kinds[message["role"]](content=message["content"]) for message in request.messages], config=config
+            )
+        except Exception as error:  # Each provider raises errors of its own; none of them is a result.
+            raise RunFailure(f"{self._name}: {type(error).__name__}: {error}") from error
+        if output.error:
+            raise RunFailure(f"{self._name}: {output.error}")
+        text, thinking = split_thinking(storable(output.completion))
+        finish = {"max_tokens": FinishReason.LENGTH, "content_filter": FinishReason.CONTENT_FILTER}.get(
+            output.stop_reason, FinishReason.STOP
+        )
+        if output.stop_reason == "model_length":
+            raise RunFailure(f"{self._name}: the prompt is longer than the model's context.")
+        usage = output.usage
+        return Reply(
+            text,
+            Usage(
+                calls=1,
+                input_tokens=usage.input_tokens if usage else 0,
+                output_tokens=usage.output_tokens if usage else 0,
+            ),
+            finish,
+            thinking,
+        )
+
+    async def close(self) -> None:
+        pass

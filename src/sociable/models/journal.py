@@ -1,0 +1,202 @@
+"""The call journal: every reply is durable before anyone uses it, and bought once.
+
+``calls.sqlite`` holds each call under a key made of scope, request and how often that scope has asked the same before.
+Replies that arrive together are committed together, on a thread of their own, and only then handed on. The database
+uses a write-ahead log with ``synchronous=NORMAL``: what is committed survives the death of the process at any moment;
+a power cut can cost the last moments before it, never the file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from sociable.core.errors import RunFailure, RunFolderError, StorageFailure
+from sociable.core.records import Usage
+from sociable.models.limits import Budget
+from sociable.models.protocol import FinishReason, Model, Reply, Request
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS calls (
+    key BLOB PRIMARY KEY, item TEXT NOT NULL, role TEXT NOT NULL, participant TEXT NOT NULL, model TEXT NOT NULL,
+    request TEXT NOT NULL, reply TEXT NOT NULL, thinking TEXT NOT NULL, finish TEXT NOT NULL,
+    input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, seconds REAL NOT NULL
+) WITHOUT ROWID
+"""
+_INSERT = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+_Row = tuple[bytes, str, str, str, str, str, str, str, str, int, int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call as it was made."""
+
+    item: str
+    role: str
+    participant: str
+    model: str
+    request: dict[str, object]
+    reply: Reply
+    seconds: float
+
+
+class Journal:
+    """The journal of one run folder. ``replay_only`` refuses calls it does not hold (a recording played offline)."""
+
+    def __init__(self, path: Path, *, replay_only: bool = False) -> None:
+        self.path = path
+        self.replay_only = replay_only
+        try:
+            self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.execute("PRAGMA synchronous=NORMAL")
+            self._database.execute(_SCHEMA)
+            # Reads have their own connection: they never wait for a commit under way.
+            self._reader = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._empty = self._reader.execute("SELECT 1 FROM calls LIMIT 1").fetchone() is None
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise StorageFailure.at(path, error) from error
+            raise RunFolderError(f"{path} is damaged: {error}. Restore it from a copy, or start a new run.") from None
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
+        self._waiting: list[tuple[_Row, asyncio.Future[None]]] = []
+        self._writing = False
+
+    def find(self, key: bytes) -> Reply | None:
+        """The reply bought earlier, if there is one."""
+        if self._empty:
+            # A new journal cannot hold a key of this process: scopes never repeat one.
+            return None
+        row = self._reader.execute(
+            "SELECT reply, thinking, finish, input_tokens, output_tokens FROM calls WHERE key = ?", (key,)
+        ).fetchone()
+        return _reply(*row) if row else None
+
+    async def store(self, key: bytes, request: Request, body: bytes, model: str, reply: Reply, seconds: float) -> None:
+        """Returns when the reply is durable. Raises StorageFailure."""
+        scope = request.scope
+        row = (
+            key, scope.item, scope.role, scope.participant, model, body.decode(), reply.text, reply.thinking,
+            reply.finish.value, reply.usage.input_tokens, reply.usage.output_tokens, seconds,
+        )  # fmt: skip
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[None] = loop.create_future()
+        self._waiting.append((row, done))
+        if not self._writing:
+            self._writing = True
+            # Begun in the next round of the event loop, so that replies which came together go in together.
+            loop.call_soon(self._begin_commit, loop)
+        await done
+
+    def _begin_commit(self, loop: asyncio.AbstractEventLoop) -> None:
+        group, self._waiting = self._waiting, []
+        future = self._thread.submit(self._commit, [row for row, _ in group])
+        future.add_done_callback(lambda finished: loop.call_soon_threadsafe(self._end_commit, loop, group, finished.exception()))
+
+    def _end_commit(
+        self, loop: asyncio.AbstractEventLoop, group: list[tuple[_Row, asyncio.Future[None]]], error: BaseException | None
+    ) -> None:
+        for _, done in group:
+            if done.done():
+                continue
+            if error is None:
+                done.set_result(None)
+            else:
+                done.set_exception(StorageFailure.at(self.path, Exception(str(error))))
+        if self._waiting:
+            self._begin_commit(loop)
+        else:
+            self._writing = False
+
+    def _commit(self, rows: list[_Row]) -> None:
+        self._database.execute("BEGIN")
+        try:
+            self._database.executemany(_INSERT, rows)
+            self._database.execute("COMMIT")
+        except sqlite3.Error:
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
+            raise
+
+    def bought(self) -> Iterator[tuple[str, str, Usage]]:
+        """(model, role, usage) of everything in the journal, added up."""
+        rows = self._reader.execute(
+            "SELECT model, role, COUNT(*), SUM(input_tokens), SUM(output_tokens) FROM calls GROUP BY model, role"
+        )
+        for model, role, calls, input_tokens, output_tokens in rows:
+            yield model, role, Usage(calls=calls, input_tokens=input_tokens, output_tokens=output_tokens)
+
+    def calls(self, item: str) -> Iterator[Call]:
+        """What was asked and answered for one episode, judgment or reference, shortest history first."""
+        rows = self._reader.execute(
+            "SELECT item, role, participant, model, request, reply, thinking, finish, input_tokens, output_tokens, seconds "
+            "FROM calls WHERE item = ? ORDER BY length(request)",
+            (item,),
+        )
+        for item_, role, participant, model, request, *rest, seconds in rows:
+            yield Call(item_, role, participant, model, json.loads(request), _reply(*rest), seconds)
+
+    def close(self) -> None:
+        self._thread.shutdown(wait=True)
+        self._reader.close()
+        self._database.close()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _reply(text: str, thinking: str, finish: str, input_tokens: int, output_tokens: int) -> Reply:
+    usage = Usage(calls=1, input_tokens=input_tokens, output_tokens=output_tokens)
+    return Reply(text, usage, FinishReason(finish), thinking)
+
+
+class JournalledModel:
+    """A model whose replies are bought once and kept, within a budget."""
+
+    def __init__(self, model: Model, journal: Journal, budget: Budget) -> None:
+        self._model = model
+        self._journal = journal
+        self._budget = budget
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def generate(self, request: Request) -> Reply:
+        body = request.canonical(self.name)
+        key = request.scope.key(body)
+        reply = self._journal.find(key)
+        if reply is None:
+            if self._journal.replay_only:
+                raise RunFailure(f"The journal {self._journal.path} holds no reply to this call of {request.scope.name}.")
+            reply = await self._buy(request, key, body)
+        request.scope.usage += reply.usage
+        return reply
+
+    async def _buy(self, request: Request, key: bytes, body: bytes) -> Reply:
+        reserve = await self._budget.admit(self.name, request)
+        try:
+            started = time.perf_counter()
+            reply = await self._model.generate(request)
+            self._budget.book(self.name, request.scope.role, reply.usage)
+            await self._journal.store(key, request, body, self.name, reply, time.perf_counter() - started)
+        except StorageFailure as error:
+            # Replies that cannot be kept must not be bought.
+            self._budget.stop(error)
+            raise
+        finally:
+            self._budget.settle(reserve)
+        return reply
+
+    async def close(self) -> None:
+        await self._model.close()

@@ -1,0 +1,106 @@
+"""What a run may spend: money, and the wish of its user to go on."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sociable.core.errors import CostLimitReached, Interrupted, RunStopped
+from sociable.core.records import Usage
+from sociable.models.prices import Price
+from sociable.models.protocol import Request
+
+CHARACTERS_PER_TOKEN = 3.0
+"""For upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
+
+ASSUMED_MAX_TOKENS = 4096
+"""The bound for a reply whose length nobody limited."""
+
+
+@dataclass
+class Budget:
+    """Admits calls until the run is told to stop or a further call could exceed the cost limit.
+
+    A call reserves the most it can cost; when it is done the reserve gives way to the true cost. A call that does not
+    fit waits for those under way to settle, and stops the run when none is left: so the limit is never exceeded, and
+    calls under way are never thrown away.
+    """
+
+    prices: Mapping[str, Price]
+    limit: float | None = None
+    """In US dollars, over the whole run folder."""
+    spent: float = 0.0
+    usage: dict[str, Usage] = field(default_factory=dict)
+    """By role, bought now or earlier."""
+    cost: dict[str, float] = field(default_factory=dict)
+    _reserved: float = 0.0
+    _under_way: int = 0
+    _stopped: RunStopped | None = None
+    _settled: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def stop(self, reason: RunStopped) -> None:
+        """No further call is admitted; those under way end as they would."""
+        if self._stopped is None:
+            self._stopped = reason
+            self._settled.set()
+
+    @property
+    def stopped(self) -> RunStopped | None:
+        return self._stopped
+
+    def interrupt(self) -> None:
+        self.stop(Interrupted("Interrupted."))
+
+    def check(self) -> None:
+        """Raises what the run was stopped with, if it was."""
+        if self._stopped is not None:
+            raise self._stopped
+
+    async def admit(self, model: str, request: Request) -> float:
+        """The reserve to settle with. Raises RunStopped."""
+        self.check()
+        reserve = self._most(model, request)
+        if self.limit is not None:
+            while self.spent + self._reserved + reserve > self.limit:
+                if self._under_way == 0:
+                    self.stop(
+                        CostLimitReached(
+                            f"The next call to {model} could cost ${reserve:.4f}; with ${self.spent:.4f} spent it might exceed "
+                            f"the limit of ${self.limit:.4f}. Nothing is lost: resume with a higher --max-cost."
+                        )
+                    )
+                self._settled.clear()
+                self.check()
+                await self._settled.wait()
+                self.check()
+        self._reserved += reserve
+        self._under_way += 1
+        return reserve
+
+    def settle(self, reserve: float) -> None:
+        """The call is over, paid or failed."""
+        self._reserved -= reserve
+        self._under_way -= 1
+        self._settled.set()
+
+    def book(self, model: str, role: str, usage: Usage) -> None:
+        """Adds what was bought."""
+        price = self.prices.get(model)
+        cost = price.of(usage) if price else 0.0
+        self.spent += cost
+        self.usage[role] = self.usage.get(role, Usage()) + usage
+        self.cost[role] = self.cost.get(role, 0.0) + cost
+
+    def _most(self, model: str, request: Request) -> float:
+        price = self.prices.get(model)
+        if price is None or self.limit is None:
+            return 0.0
+        characters = sum(len(message["content"].encode("utf-8", "replace")) + 16 for message in request.messages)
+        return price.of(
+            Usage(
+                input_tokens=math.ceil(characters / CHARACTERS_PER_TOKEN),
+                output_tokens=request.sampling.max_tokens or ASSUMED_MAX_TOKENS,
+            )
+        )

@@ -1,0 +1,345 @@
+"""Any server that speaks OpenAI's chat completions: hosted services, vLLM, Ollama, llama.cpp.
+
+Written on aiohttp rather than on the openai client: a call costs about a quarter of the processor time of that
+client's fastest path (benchmarks/README.md), and a Retry-After of any length is honoured, for all connections to the
+endpoint at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import itertools
+import json
+import random
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+import aiolimiter
+
+from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, RunFailure
+from sociable.core.records import Usage
+from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, split_thinking, storable
+
+MAX_REPLY_BYTES = 32 * 1024 * 1024
+CHARACTERS_PER_TOKEN = 4.0
+"""For the check against a stated context window; errs towards sending."""
+
+
+@dataclass(frozen=True)
+class EndpointSettings:
+    """Where a model is served and how it may be asked."""
+
+    base_url: str
+    key: str = field(repr=False, default="")
+    timeout_seconds: float = 300.0
+    """For one attempt, from sending to the last byte."""
+    attempts: int = 6
+    max_connections: int = 100
+    requests_per_minute: float | None = None
+    context_window: int | None = None
+    """In tokens. Stated, a prompt that is plainly longer is not sent: some servers would silently cut it."""
+
+
+class TransientError(Exception):
+    """Worth another attempt: a dropped connection, a timeout, 408, 409, 425, 429, 5xx, an answer that is not JSON."""
+
+    def __init__(self, problem: str, retry_after: float | None = None) -> None:
+        super().__init__(problem)
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True)
+class Adaptation:
+    """What a server cannot take, how its complaint is recognised, and how the body is changed for it.
+
+    Learnt once per endpoint and model. None changes what is asked, only how.
+    """
+
+    name: str
+    complaint: re.Pattern[str]
+    applies: Callable[[dict[str, Any]], bool]
+    change: Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def _without_system(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """Puts the system message at the head of the first message of the user."""
+    if not messages or messages[0]["role"] != "system":
+        return messages
+    system, rest = messages[0]["content"], messages[1:]
+    if rest and rest[0]["role"] == "user":
+        return [{"role": "user", "content": f"{system}\n\n{rest[0]['content']}"}, *rest[1:]]
+    return [{"role": "user", "content": system}, *rest]
+
+
+def alternating(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """Joins neighbours of one role: many chat templates refuse two in a row, and none reads one message as worse."""
+    if all(first["role"] != second["role"] for first, second in itertools.pairwise(messages)):
+        return messages
+    joined: list[ChatMessage] = []
+    for message in messages:
+        if joined and joined[-1]["role"] == message["role"]:
+            joined[-1] = {"role": message["role"], "content": f"{joined[-1]['content']}\n\n{message['content']}"}
+        else:
+            joined.append(message)
+    return joined
+
+
+ADAPTATIONS = (
+    Adaptation(
+        "no structured output",
+        re.compile(r"response_format|json_schema|structured output|guided|grammar", re.IGNORECASE),
+        lambda body: "response_format" in body,
+        lambda body: {name: value for name, value in body.items() if name != "response_format"},
+    ),
+    Adaptation(
+        "max_completion_tokens",
+        re.compile(r"max_completion_tokens", re.IGNORECASE),
+        lambda body: "max_tokens" in body,
+        lambda body: {("max_completion_tokens" if name == "max_tokens" else name): value for name, value in body.items()},
+    ),
+    Adaptation(
+        "no seed",
+        re.compile(r"\bseed\b", re.IGNORECASE),
+        lambda body: "seed" in body,
+        lambda body: {name: value for name, value in body.items() if name != "seed"},
+    ),
+    Adaptation(
+        "no system role",
+        re.compile(r"system (role|message|prompt)|role.{0,20}system|must alternate|alternate user", re.IGNORECASE),
+        lambda body: any(message["role"] == "system" for message in body["messages"]),
+        lambda body: {**body, "messages": _without_system(body["messages"])},
+    ),
+)
+
+_CONTEXT = re.compile(
+    r"context.{0,10}(length|window|size)|maximum context|too many tokens|(prompt|input) is too long|exceed.{0,40}context",
+    re.IGNORECASE,
+)
+_FILTERED = re.compile(r"content.?(filter|policy|management)|responsible.?ai|safety system", re.IGNORECASE)
+
+
+class OpenAICompatibleModel:
+    """One model behind one endpoint. Adaptations and waiting times are shared by all who use the object."""
+
+    def __init__(self, name: str, model: str, settings: EndpointSettings) -> None:
+        self._name = name
+        self._model = model
+        self._settings = settings
+        self._url = settings.base_url.rstrip("/") + "/chat/completions"
+        self._headers = {"Content-Type": "application/json", "User-Agent": "sociable"}
+        if settings.key:
+            self._headers["Authorization"] = f"Bearer {settings.key}"
+        self._connections = asyncio.Semaphore(settings.max_connections)
+        rate = settings.requests_per_minute
+        self._rate = aiolimiter.AsyncLimiter(1, 60.0 / rate) if rate else None
+        self._adapted: list[Adaptation] = []
+        self._not_before = 0.0
+        self._answered = False
+        self._session: aiohttp.ClientSession | None = None
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def adaptations(self) -> list[str]:
+        """What the server turned out not to take."""
+        return [adaptation.name for adaptation in self._adapted]
+
+    async def generate(self, request: Request) -> Reply:
+        """Raises ContextLengthExceeded, RunFailure (after the last attempt) or EndpointUnusable."""
+        self._check_length(request)
+        async with self._connections:
+            for attempt in range(self._settings.attempts):
+                try:
+                    return await self._attempt(request)
+                except TransientError as error:
+                    last = error
+                if attempt + 1 < self._settings.attempts and last.retry_after is None:
+                    await asyncio.sleep(min(60.0, 0.5 * 2**attempt) * random.uniform(0.5, 1.0))
+            problem = f"{self._name} at {self._url}: {last} (after {self._settings.attempts} attempts)"
+            if not self._answered:
+                raise EndpointUnusable(
+                    f"{problem}. No call to it has succeeded: check the address and that the server is running, then resume."
+                )
+            raise RunFailure(problem)
+
+    async def _attempt(self, request: Request) -> Reply:
+        while (pause := self._not_before - time.monotonic()) > 0:
+            await asyncio.sleep(pause)
+        if self._rate:
+            await self._rate.acquire()
+        body = self._body(request)
+        status, headers, content = await self._post(body)
+        if status == 200:
+            reply = parse_completion(content)
+            self._answered = True
+            return reply
+        complaint = _complaint(content)
+        if status in (408, 409, 425, 429) or status >= 500:
+            if status == 429 and re.search(r"insufficient_quota|exceeded your current quota", complaint):
+                raise EndpointUnusable(f"{self._name}: the account has no credit left: {complaint}. Top it up, then resume.")
+            raise TransientError(f"HTTP {status}: {complaint}", self._pause(headers))
+        if status in (400, 413, 422):
+            for adaptation in ADAPTATIONS:
+                if adaptation not in self._adapted and adaptation.applies(body) and adaptation.complaint.search(complaint):
+                    self._adapted.append(adaptation)
+                    return await self._attempt(request)
+        raise_for(self._name, self._url, status, complaint)
+        return Reply("", Usage(calls=1), FinishReason.CONTENT_FILTER)
+
+    async def _post(self, body: dict[str, Any]) -> tuple[int, Any, bytes]:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._settings.max_connections, keepalive_timeout=60),
+                timeout=aiohttp.ClientTimeout(total=self._settings.timeout_seconds),
+                headers=self._headers,
+                trust_env=True,
+                auto_decompress=True,
+            )
+        try:
+            data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+            # Redirects are not followed: they would carry the key to another host.
+            async with self._session.post(self._url, data=data, allow_redirects=False) as response:
+                content = bytearray()
+                async for chunk in response.content.iter_any():
+                    content += chunk
+                    if len(content) > MAX_REPLY_BYTES:
+                        raise RunFailure(f"{self._name} sent more than {MAX_REPLY_BYTES} bytes in one reply.")
+                return response.status, response.headers, bytes(content)
+        except TimeoutError:
+            raise TransientError(f"no answer within {self._settings.timeout_seconds:g} s") from None
+        except aiohttp.InvalidURL:
+            raise EndpointUnusable(f"{self._url} is not an address. Give --base-url as http://host:port/v1.") from None
+        except aiohttp.ClientError as error:
+            raise TransientError(f"{type(error).__name__}: {error}") from None
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        sampling = request.sampling
+        messages = alternating(list(request.messages))
+        body: dict[str, Any] = {"model": self._model, "messages": messages}
+        for name in ("temperature", "max_tokens", "top_p", "seed"):
+            if (value := getattr(sampling, name)) is not None:
+                body[name] = value
+        if request.schema is not None:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "strict": True, "schema": request.schema},
+            }
+        for adaptation in self._adapted:
+            if adaptation.applies(body):
+                body = adaptation.change(body)
+        return body
+
+    def _check_length(self, request: Request) -> None:
+        window = self._settings.context_window
+        if window is None:
+            return
+        tokens = int(sum(len(message["content"]) for message in request.messages) / CHARACTERS_PER_TOKEN)
+        room = window - (request.sampling.max_tokens or 0)
+        if tokens > room:
+            raise ContextLengthExceeded(
+                f"The prompt has about {tokens} tokens; {self._name} has room for {room} "
+                f"(context window {window} less {request.sampling.max_tokens or 0} for the reply)."
+            )
+
+    def _pause(self, headers: Any) -> float | None:
+        """Seconds the server asked to wait. All connections to it keep still for as long."""
+        seconds = retry_after_seconds(headers)
+        if seconds is not None:
+            self._not_before = max(self._not_before, time.monotonic() + seconds)
+        return seconds
+
+    async def close(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+
+def raise_for(name: str, url: str, status: int, complaint: str) -> None:
+    """Raises what an unsuccessful status means; returns only for a reply that the provider's content filter stopped."""
+    if status in (400, 413, 422) and _CONTEXT.search(complaint):
+        raise ContextLengthExceeded(f"{name}: {complaint}")
+    if status == 400 and _FILTERED.search(complaint):
+        return
+    if status in (401, 403):
+        raise EndpointUnusable(
+            f"{name} at {url} refuses the key (HTTP {status}: {complaint}). "
+            "Set OPENAI_API_KEY in the environment or in .env, or name another variable as `key_variable` in the configuration."
+        )
+    if status == 404:
+        raise EndpointUnusable(
+            f"{name} at {url}: HTTP 404: {complaint}. Check the model's name and the address (most end in /v1)."
+        )
+    if 300 <= status < 400:
+        raise EndpointUnusable(f"{url} redirects (HTTP {status}). Give --base-url the final address.")
+    raise RunFailure(f"{name} at {url}: HTTP {status}: {complaint}")
+
+
+def parse_completion(content: bytes) -> Reply:
+    """The reply in the body of a successful completion. Raises TransientError when the body is not one."""
+    try:
+        data = json.loads(content.decode("utf-8", "replace"))
+        choice = data["choices"][0]
+        message = choice["message"]
+        said = message.get("content") or ""
+        if isinstance(said, list):
+            said = "".join(part.get("text") or "" for part in said)
+        text, thinking = split_thinking(storable(said))
+        thinking = thinking or storable(message.get("reasoning_content") or message.get("reasoning") or "")
+        refusal = storable(message.get("refusal") or "")
+        counted = data.get("usage") or {}
+        usage = Usage(
+            calls=1,
+            input_tokens=int(counted.get("prompt_tokens") or 0),
+            output_tokens=int(counted.get("completion_tokens") or 0),
+        )
+        ended = choice.get("finish_reason")
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        raise TransientError(f"not a chat completion: {content[:200].decode('utf-8', 'replace')!r}") from None
+    if ended == "length":
+        finish = FinishReason.LENGTH
+    elif ended == "content_filter":
+        finish = FinishReason.CONTENT_FILTER
+    else:
+        finish = FinishReason.REFUSAL if refusal else FinishReason.STOP
+    return Reply(text or refusal, usage, finish, thinking)
+
+
+def retry_after_seconds(headers: Any) -> float | None:
+    """What Retry-After (seconds or a date) or retry-after-ms asks for; None when it asks nothing readable."""
+    if milliseconds := headers.get("retry-after-ms"):
+        try:
+            return max(0.0, float(milliseconds) / 1000)
+        except ValueError:
+            pass
+    value = headers.get("retry-after")
+    if not value:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+def _complaint(content: bytes) -> str:
+    """What the server says is wrong, in a line."""
+    text = content[:4000].decode("utf-8", "replace")
+    try:
+        error = json.loads(content)
+        error = error.get("error", error) if isinstance(error, dict) else error
+        text = (
+            " ".join(str(error[key]) for key in ("code", "message") if error.get(key)) if isinstance(error, dict) else str(error)
+        )
+    except (ValueError, RecursionError):
+        pass
+    return " ".join(text.split())[:500] or "no explanation"

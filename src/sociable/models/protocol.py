@@ -1,0 +1,150 @@
+"""What a model is: one async method.
+
+``generate(request) -> reply``. Everything else (journal, limits, cost) wraps it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol, TypedDict
+
+from sociable.core.records import Usage
+
+
+class ChatMessage(TypedDict):
+    """``role`` is system, user or assistant."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a reply is drawn. ``None`` leaves the choice to the server."""
+
+    temperature: float | None = 0.0
+    max_tokens: int | None = 1024
+    top_p: float | None = None
+    seed: int | None = None
+
+
+@dataclass(slots=True)
+class Scope:
+    """Who asks, within which part of the run: with the request it names a call in the journal.
+
+    One participant in one episode has one scope; it counts how often the same request was made.
+    """
+
+    item: str
+    """The episode, judgment or reference the call belongs to."""
+    role: str
+    """subject, partner, judge or reference."""
+    participant: str = ""
+    usage: Usage = field(default_factory=Usage)
+    _asked: dict[bytes, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.item}/{self.role}/{self.participant}"
+
+    def key(self, request: bytes) -> bytes:
+        """The journal's key for asking this now; asking the same again gives another."""
+        digest = hashlib.blake2b(request, digest_size=20).digest()
+        occurrence = self._asked.get(digest, 0)
+        self._asked[digest] = occurrence + 1
+        return hashlib.blake2b(f"{self.name}\x00{occurrence}\x00".encode("utf-8", "replace") + digest, digest_size=20).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    messages: Sequence[ChatMessage]
+    scope: Scope
+    sampling: Sampling = Sampling()
+    schema: Mapping[str, Any] | None = None
+    """JSON schema of the wanted reply: asked for where the server supports it, never relied on."""
+
+    def canonical(self, model: str) -> bytes:
+        """The request as JSON, without its scope: what its digest is of, and what the journal shows."""
+        sampling = self.sampling
+        return json.dumps(
+            {
+                "model": model,
+                "messages": self.messages,
+                "temperature": sampling.temperature,
+                "max_tokens": sampling.max_tokens,
+                "top_p": sampling.top_p,
+                "seed": sampling.seed,
+                "schema": self.schema,
+            },
+            ensure_ascii=False,
+            separators=(",", ":"),
+        ).encode("utf-8", "replace")
+
+
+class FinishReason(StrEnum):
+    STOP = "stop"
+    LENGTH = "length"
+    """Cut off at the token limit."""
+    REFUSAL = "refusal"
+    CONTENT_FILTER = "content filter"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    text: str
+    usage: Usage
+    finish: FinishReason = FinishReason.STOP
+    thinking: str = ""
+
+    @property
+    def defect(self) -> str:
+        """Why the reply cannot stand as it is, or the empty string."""
+        if self.finish is FinishReason.LENGTH:
+            return "cut off at its token limit"
+        if self.finish is FinishReason.REFUSAL:
+            return "refused"
+        if self.finish is FinishReason.CONTENT_FILTER:
+            return "stopped by a content filter"
+        return "" if self.text.strip() else "empty"
+
+
+class Model(Protocol):
+    """A language model, or whatever stands in its place."""
+
+    @property
+    def name(self) -> str:
+        """As the user wrote it, without its endpoint."""
+
+    async def generate(self, request: Request) -> Reply:
+        """Raises RunFailure when this call cannot be made, RunStopped when none can."""
+
+    async def close(self) -> None: ...
+
+
+_THINKING = (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"))
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """(what others may see, what was thought): leading thoughts in tags are cut from the text.
+
+    Thought that never ends (the token limit came first) leaves no text; a closing tag without an opening one, as
+    templates that prefill the opening tag produce, counts from the start.
+    """
+    for opening, closing in _THINKING:
+        start = text.lstrip()
+        if start.startswith(opening):
+            thought, found, rest = start[len(opening) :].partition(closing)
+            return (rest.strip(), thought.strip()) if found else ("", thought.strip())
+        if opening not in text and closing in text:
+            thought, _, rest = text.partition(closing)
+            return rest.strip(), thought.strip()
+    return text, ""
+
+
+def storable(text: str) -> str:
+    """``text`` without lone surrogates, which no file and no database can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,72 @@
+"""A user's own agent: ``python:file.py:function``.
+
+The function takes the list of chat messages (dicts of ``role`` and ``content``) and returns the text of the reply; it
+may be ``async``. A function that is not runs in a thread, so that a slow one does not hold up the others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sociable.core.errors import InputError, RunFailure
+from sociable.core.records import Usage
+from sociable.models.protocol import Reply, Request, split_thinking, storable
+
+
+class FunctionModel:
+    """Calls the user's function. Its exceptions are the run's failures, with the place where they arose."""
+
+    def __init__(self, name: str, function: Callable[..., Any], max_connections: int) -> None:
+        self._name = name
+        self._function = function
+        self._slots = asyncio.Semaphore(max_connections)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def generate(self, request: Request) -> Reply:
+        messages = [dict(message) for message in request.messages]
+        async with self._slots:
+            try:
+                if inspect.iscoroutinefunction(self._function):
+                    answer = await self._function(messages)
+                else:
+                    answer = await asyncio.to_thread(self._function, messages)
+            except Exception as error:  # The user's code may raise anything: it ends this episode, not the run.
+                raise RunFailure(f"{self._name} raised {type(error).__name__}: {error}") from error
+        if not isinstance(answer, str):
+            raise RunFailure(f"{self._name} returned {type(answer).__name__}; it must return the reply as a string.")
+        text, thinking = split_thinking(storable(answer))
+        return Reply(text, Usage(calls=1), thinking=thinking)
+
+    async def close(self) -> None:
+        pass
+
+
+def load_function(name: str) -> Callable[..., Any]:
+    """The function named by ``python:file.py:function``. Raises InputError."""
+    _, _, place = name.partition(":")
+    file, separator, attribute = place.rpartition(":")
+    if not separator:
+        raise InputError(f"'{name}' names no function: write python:file.py:function.")
+    path = Path(file)
+    if not path.is_file():
+        raise InputError(f"'{name}': there is no file {path}.")
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    if specification is None or specification.loader is None:
+        raise InputError(f"'{name}': {path} is not a Python file (its name must end in .py).")
+    module = importlib.util.module_from_spec(specification)
+    try:
+        specification.loader.exec_module(module)
+    except Exception as error:  # The user's module may raise anything while it is imported.
+        raise InputError(f"'{name}': importing {path} raised {type(error).__name__}: {error}") from error
+    function = getattr(module, attribute, None)
+    if not callable(function):
+        raise InputError(f"'{name}': {path} has no function '{attribute}'.")
+    return function  # type: ignore[no-any-return]

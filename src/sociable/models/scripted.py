@@ -1,0 +1,42 @@
+"""A model that answers from a script, for tests: it records its requests and raises when the script runs out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from sociable.core.records import Usage
+from sociable.models.protocol import FinishReason, Reply, Request
+
+
+class ScriptExhausted(AssertionError):
+    """More was asked than the script foresees."""
+
+
+class ScriptedModel:
+    """``script`` is the replies in order, or a function of the request."""
+
+    def __init__(self, script: Iterable[str | Reply] | Callable[[Request], str | Reply], name: str = "scripted") -> None:
+        self._name = name
+        self._script = script if callable(script) else iter(script)
+        self.requests: list[Request] = []
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    async def generate(self, request: Request) -> Reply:
+        self.requests.append(request)
+        if callable(self._script):
+            answer = self._script(request)
+        else:
+            try:
+                answer = next(self._script)
+            except StopIteration:
+                raise ScriptExhausted(f"call {len(self.requests)} to '{self._name}': the script has no more replies") from None
+        if isinstance(answer, Reply):
+            return answer
+        tokens = sum(len(message["content"].split()) for message in request.messages)
+        return Reply(answer, Usage(calls=1, input_tokens=tokens, output_tokens=len(answer.split())), FinishReason.STOP)
+
+    async def close(self) -> None:
+        pass

@@ -1,0 +1,127 @@
+"""From names to things: benchmarks and models. Other packages add theirs through entry points.
+
+A package registers a benchmark under the entry point group ``sociable.benchmarks`` (an object of the class Benchmark),
+or a provider of models under ``sociable.models`` (a function of model name, RoleSettings and connection limit that
+returns a Model).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from importlib import import_module, metadata
+
+from sociable.core.errors import InputError
+from sociable.models.protocol import Model, Sampling
+from sociable.runner.benchmark import Benchmark
+from sociable.runner.seats import Role, Seat
+from sociable.runner.settings import RoleSettings, RunSettings
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+_BENCHMARKS = {"hsii": "sociable.hsii.benchmark"}
+"""Imported when asked for: the command line must start at once."""
+
+
+def benchmark_names() -> list[str]:
+    return sorted({*_BENCHMARKS, *(point.name for point in metadata.entry_points(group="sociable.benchmarks"))})
+
+
+def find_benchmark(name: str) -> Benchmark:
+    """Raises InputError naming those there are."""
+    if name in _BENCHMARKS:
+        found = import_module(_BENCHMARKS[name]).BENCHMARK
+    else:
+        points = metadata.entry_points(group="sociable.benchmarks", name=name)
+        if not points:
+            raise InputError(f"There is no benchmark '{name}'; there are: {', '.join(benchmark_names())}.")
+        found = next(iter(points)).load()
+    assert isinstance(found, Benchmark)
+    return found
+
+
+def model_name(name: str) -> str:
+    """The name without the endpoint it may carry: what manifests, journals and reports show."""
+    return name.partition("@http")[0] if name.startswith(("openai/", "openai-compatible/")) else name
+
+
+def build_seat(role: Role, name: str, settings: RunSettings, agents: Sequence[str]) -> Seat:
+    """The seat for a role, its model built. ``agents`` are the reference agents the benchmark has for that role.
+
+    Raises InputError when the name is of no known kind, or lacks an address or a key.
+    """
+    own = settings.role(role.value, name)
+    sampling = Sampling(own.temperature, own.max_tokens, own.top_p, own.seed)
+    if name.startswith("reference/"):
+        agent = name.removeprefix("reference/")
+        if agent.partition("@")[0] not in agents:
+            known = ", ".join(f"reference/{each}" for each in agents) or "none"
+            raise InputError(f"'{name}' cannot be the {role.value}; reference agents for that role: {known}.")
+        return Seat(role, name, None, sampling)
+    return Seat(role, model_name(name), build_model(name, own, settings.base_url, settings.max_connections), sampling)
+
+
+def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_connections: int = 20) -> Model:
+    """The model a name means. Raises InputError."""
+    provider, separator, rest = name.partition("/")
+    builders: dict[str, Callable[[], Model]] = {
+        "openai": lambda: _openai_compatible(
+            name, rest, own, base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, max_connections
+        ),
+        "openai-compatible": lambda: _openai_compatible(
+            name, rest, own, base_url or os.environ.get("OPENAI_BASE_URL"), max_connections
+        ),
+        "inspect": lambda: _inspect(name, own, max_connections),
+    }
+    if name.startswith("python:"):
+        return _function(name, max_connections)
+    if separator and rest and provider in builders:
+        return builders[provider]()
+    for point in metadata.entry_points(group="sociable.models", name=provider):
+        model: Model = point.load()(rest, own, max_connections)
+        return model
+    raise InputError(
+        f"'{name}' is no model name. Write openai/MODEL, openai-compatible/MODEL (with --base-url or @http://host:port/v1), "
+        "inspect/PROVIDER/MODEL, python:file.py:function, or reference/AGENT."
+    )
+
+
+def _openai_compatible(name: str, model: str, own: RoleSettings, default_url: str | None, max_connections: int) -> Model:
+    from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
+
+    model, at, address = model.partition("@http")
+    url = f"http{address}" if at else own.base_url or default_url
+    if not url:
+        raise InputError(
+            f"'{name}' needs an address: --base-url URL, OPENAI_BASE_URL, base_url in the configuration, or {name}@http://host:port/v1."
+        )
+    # The key in OPENAI_API_KEY is meant for the address in OPENAI_BASE_URL or on the command line. An address that
+    # stands in a model name or in a role's settings gets a key only if a variable is named for it.
+    variable = own.key_variable or ("" if at or own.base_url else "OPENAI_API_KEY")
+    key = os.environ.get(variable, "") if variable else ""
+    if own.key_variable and not key:
+        raise InputError(f"'{name}': the environment variable {own.key_variable} (key_variable) is not set.")
+    if url == OPENAI_URL and not key:
+        raise InputError(f"'{name}' needs a key: set OPENAI_API_KEY in the environment or in a file .env here.")
+    settings = EndpointSettings(
+        base_url=url,
+        key=key,
+        timeout_seconds=own.timeout_seconds,
+        attempts=own.attempts,
+        max_connections=max_connections,
+        requests_per_minute=own.requests_per_minute,
+        context_window=own.context_window,
+    )
+    return OpenAICompatibleModel(model_name(name), model, settings)
+
+
+def _inspect(name: str, own: RoleSettings, max_connections: int) -> Model:
+    from sociable.models.inspect_bridge import InspectModel
+
+    return InspectModel(name, max_connections, own.base_url)
+
+
+def _function(name: str, max_connections: int) -> Model:
+    from sociable.models.python_function import FunctionModel, load_function
+
+    return FunctionModel(name, load_function(name), max_connections)

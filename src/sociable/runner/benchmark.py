@@ -1,0 +1,158 @@
+"""What a benchmark must provide to be run, resumed, judged again, scored and reported.
+
+A benchmark is a recipe; ``open`` binds it to a dataset, prompts and options and gives a Study, which knows its
+scenarios and what to do with each. The runner and everything above it know benchmarks through these two only.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from sociable.core.records import Episode, Estimate, Judgment, Score
+from sociable.core.view import Block, Document, Section, Table
+from sociable.runner.seats import Role, Seat, Seats
+
+if TYPE_CHECKING:
+    from sociable.runner.run import FinishedRun
+
+
+@dataclass(frozen=True)
+class StudyOptions:
+    """What a study is bound to. ``values`` are the benchmark's own options, checked by it."""
+
+    dataset: Path | None = None
+    skip_invalid: bool = False
+    prompts: Path | None = None
+    limit: int | None = None
+    """Clusters to take, or None for all."""
+    seed: int = 0
+    stages: tuple[int, ...] | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class JudgingTask:
+    """One judge's work on one criterion of one episode."""
+
+    id: str
+    episode: str
+    scenario: str
+    criterion: str
+    seat: Seat
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A run as reports see it."""
+
+    label: str
+    manifest: Mapping[str, Any]
+    estimates: Sequence[Estimate]
+    scores: Sequence[Score]
+    notes: Sequence[str] = ()
+    """What a reader of the scores must know: judge equal to subject, records left out, errored episodes."""
+
+    def estimate(self, metric: str) -> Estimate | None:
+        return next((estimate for estimate in self.estimates if estimate.metric == metric), None)
+
+
+class Study(ABC):
+    """A benchmark bound to its data. ``scenarios`` maps ids to the benchmark's own scenario records."""
+
+    scenarios: Mapping[str, Any]
+    digests: Mapping[str, str]
+    """Of dataset and prompts, for the manifest."""
+    notes: Sequence[str] = ()
+    """What the user should know about the data: records left out."""
+    metrics: Sequence[str]
+    """Those whose values per scenario can be compared between runs."""
+
+    @abstractmethod
+    def check_seats(self, roles: Iterable[Role], *, judges: int, references: bool) -> None:
+        """Raises InputError when a role that the options make necessary is not filled."""
+
+    @property
+    @abstractmethod
+    def needs_references(self) -> bool:
+        """Whether something must be made by the reference before episodes can be judged."""
+
+    @abstractmethod
+    async def make_reference(self, scenario: str, seats: Seats) -> BaseModel:
+        """What the reference makes for one scenario; its record has an ``id``, the scenario's."""
+
+    @abstractmethod
+    def check_reference(self, scenario: str, reference: Any) -> str:
+        """Why a reference made elsewhere does not fit this study, or the empty string."""
+
+    @abstractmethod
+    async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> Episode: ...
+
+    @abstractmethod
+    def errored_episode(self, scenario: str, repeat: int, reason: str) -> Episode:
+        """The record of an episode that the run could not finish."""
+
+    @abstractmethod
+    def judging_tasks(self, episode: Any, judges: Sequence[Seat]) -> list[JudgingTask]:
+        """What the judges have to say about a completed episode."""
+
+    @abstractmethod
+    async def judge(self, task: JudgingTask, episode: Any, reference: Any | None) -> Judgment: ...
+
+    @abstractmethod
+    def score(self, episode: Any, judgments: Sequence[Any], panel: Sequence[str]) -> list[Score]:
+        """All scores of one episode from the judgments of the judges named in ``panel``. Pure."""
+
+    @abstractmethod
+    def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
+        """All estimates over the table of scores. Pure."""
+
+    @abstractmethod
+    def rehearse(self, scenario: str, role: Role, participant: str, call: int) -> str:
+        """What a model in that role might say in its ``call``-th call, for estimates of cost: the longest way through.
+
+        ``call`` counts from 0 within one episode.
+        """
+
+
+class Benchmark(ABC):
+    """One benchmark of the registry."""
+
+    name: str
+    version: str
+    title: str
+    cluster_unit: str
+    """In the singular, lower case: dialogue, template, task, session."""
+    reference_agents: Mapping[Role, Sequence[str]]
+    """Without ``reference/``, by the role they can fill."""
+    demo: Mapping[str, Any]
+    """Settings, apart from ``model``, of the run that `sociable demo` makes with every agent in ``demo_agents``."""
+    demo_agents: Sequence[str]
+    episode_type: type[Episode]
+    judgment_type: type[Judgment]
+    reference_type: type[BaseModel]
+
+    @abstractmethod
+    def open(self, options: StudyOptions) -> Study:
+        """Loads and checks dataset, prompts and options. Raises InputError."""
+
+    @abstractmethod
+    def summary(self, results: Sequence[RunResult]) -> Table:
+        """The table of the main metrics, one row a run."""
+
+    @abstractmethod
+    def sections(self, runs: Sequence[FinishedRun]) -> list[Section]:
+        """The body of a report on one or several runs."""
+
+    @abstractmethod
+    def episode_blocks(self, run: FinishedRun, episode: Any) -> Sequence[Block]:
+        """One episode, readable in full."""
+
+    @abstractmethod
+    def audit(self, study: Study) -> Document:
+        """Whether the dataset can be solved by a shortcut."""

@@ -1,0 +1,97 @@
+"""Two runs, side by side: are they comparable, and how do they differ on the cases both reached?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from sociable.core.records import Outcome, Score
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
+from sociable.runner.run import FinishedRun
+from sociable.statistics.paired import compare_paired
+
+_MAY_DIFFER = frozenset(
+    {
+        "model",
+        "max_connections",
+        "max_cost",
+        "base_url",
+        "roles",
+        "prices",
+        "reference",
+        "reference_file",
+        "limit",
+        "repeats",
+        "dataset",
+    }
+)
+"""Settings that change no case, or are looked at by what came of them (digests, references, cases both reached)."""
+
+
+def differences(first: FinishedRun, second: FinishedRun) -> list[str]:
+    """What makes the scores of two runs incomparable, or nothing."""
+    one, other = first.result.manifest, second.result.manifest
+    found = [name for name in ("benchmark", "version") if one[name] != other[name]]
+    found += [f"{name} digest" for name in one["digests"] if one["digests"][name] != other["digests"].get(name)]
+    found += [
+        f"{name} ({one['settings'].get(name)} and {other['settings'].get(name)})"
+        for name in one["settings"]
+        if name not in _MAY_DIFFER and one["settings"].get(name) != other["settings"].get(name)
+    ]
+    if _references_differ(first, second):
+        found.append("reference conversations (run one with --reference-file of the other)")
+    return found
+
+
+def compare_runs(first: FinishedRun, second: FinishedRun, different: Sequence[str]) -> Document:
+    """Mean difference (second − first) for every metric that has a value per case."""
+    names = [run.result.manifest["models"]["subject"] for run in (first, second)]
+    rows = []
+    for metric in first.study.metrics:
+        one, other = _values(first.result.scores, metric), _values(second.result.scores, metric)
+        clusters = {score.scenario: score.cluster for score in (*first.result.scores, *second.result.scores)}
+        compared = compare_paired(one, other, clusters)
+        common = one.keys() & other.keys()
+        means = [figure(fmean(values[case] for case in common) if common else None) for values in (one, other)]
+        p_value = "—" if compared.p_value is None else f"{compared.p_value:.3f}" if compared.p_value >= 0.001 else "< 0.001"
+        difference = with_interval(compared.difference, compared.low, compared.high)
+        rows.append(Row([metric, str(compared.cases), str(compared.clusters), *means, difference, p_value]))
+    warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
+    return Document(
+        title="Comparison",
+        subtitle=f"{names[1]} ({second.result.label}) against {names[0]} ({first.result.label})",
+        summary=Table(
+            caption="On the cases both reached",
+            columns=[
+                Column("Metric"),
+                Column("Cases", True),
+                Column("Clusters", True),
+                Column(f"A: {names[0]}", True),
+                Column(f"B: {names[1]}", True),
+                Column("B − A", True),
+                Column("p", True),
+            ],
+            rows=rows,
+            note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, one test a row.",
+        ),
+        sections=[Section("Warning", [Callout(warning, Tone.BAD)])] if different else [],
+    )
+
+
+def _values(scores: Sequence[Score], metric: str) -> Mapping[str, float]:
+    """The value of each case, its repeats averaged."""
+    repeats: dict[str, list[float]] = {}
+    for score in scores:
+        if score.metric == metric and score.outcome is Outcome.SCORED and score.value is not None:
+            repeats.setdefault(score.scenario, []).append(score.value)
+    return {case: fmean(values) for case, values in repeats.items()}
+
+
+def _references_differ(first: FinishedRun, second: FinishedRun) -> bool:
+    files = first.records.references, second.records.references
+    common = set(files[0].ids()) & set(files[1].ids())
+    return any(_turns(files[0].read(case)) != _turns(files[1].read(case)) for case in common)
+
+
+def _turns(reference: object) -> object:
+    return getattr(reference, "turns", reference)

@@ -1,0 +1,91 @@
+"""Doing many things at once, keeping what is done, going on after a failure.
+
+A phase takes items, works on a bounded number of them at a time and appends each record as it is made. It knows no
+benchmark, no file name and no model.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from sociable.core.errors import RunStopped, SociableError, StorageFailure
+from sociable.core.run_folder import RecordFile
+from sociable.models.limits import Budget
+
+log = logging.getLogger("sociable")
+
+T = TypeVar("T")
+R = TypeVar("R", bound=BaseModel)
+
+
+@dataclass
+class Progress:
+    """Live counts of one phase, for whoever draws them."""
+
+    phase: str
+    total: int
+    done: int = 0
+    errored: int = 0
+    changed: Callable[[Progress], None] = field(default=lambda _: None, repr=False)
+
+    def count(self, *, errored: bool = False) -> None:
+        self.done += 1
+        self.errored += errored
+        self.changed(self)
+
+
+async def run_phase(
+    items: Iterable[T],
+    work: Callable[[T], Awaitable[R]],
+    failed: Callable[[T, str], R | None],
+    file: RecordFile[R],
+    budget: Budget,
+    progress: Progress,
+    *,
+    at_once: int,
+) -> None:
+    """Works on every item, ``at_once`` at a time, and appends the records to ``file``.
+
+    An item that fails is recorded as ``failed`` says (None: not at all) and its siblings go on. When the run is
+    stopped, no further item is begun, those under way end as far as they can, and what stopped it is raised.
+    """
+    pending = iter(items)
+    progress.changed(progress)
+
+    async def worker() -> None:
+        for item in pending:
+            if budget.stopped:
+                return
+            errored = False
+            try:
+                record: R | None = await work(item)
+            except RunStopped as stop:
+                budget.stop(stop)
+                return
+            except Exception as error:  # The one boundary where an item's failure is recorded and its siblings go on.
+                errored = True
+                record = failed(item, failure_reason(error))
+            if record is not None:
+                try:
+                    file.append(record)
+                except StorageFailure as failure:
+                    budget.stop(failure)
+                    return
+            progress.count(errored=errored)
+
+    await asyncio.gather(*(worker() for _ in range(max(1, at_once))))
+    budget.check()
+
+
+def failure_reason(error: Exception) -> str:
+    """One line for the record; a bug's traceback goes to the log."""
+    if isinstance(error, SociableError):
+        return str(error)
+    log.error("unexpected failure", exc_info=error)
+    return f"bug: {type(error).__name__}: {error}"

@@ -1,0 +1,192 @@
+"""A run: references, episodes, judgments, scores, each from what the one before wrote to disk.
+
+Knows no benchmark and no model by name: ``api`` builds what it works with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from sociable.core.errors import InputError
+from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, episode_id
+from sociable.core.run_folder import RecordFile, RunFolder
+from sociable.models.limits import Budget
+from sociable.runner.benchmark import Benchmark, JudgingTask, RunResult, Study
+from sociable.runner.phases import Progress, run_phase
+from sociable.runner.seats import Seats
+
+R = TypeVar("R", bound=BaseModel)
+
+
+@dataclass
+class RunRecords:
+    """The record files of a run folder, open for reading; appended to by the phases."""
+
+    references: RecordFile[BaseModel]
+    episodes: RecordFile[Episode]
+    judgments: RecordFile[Judgment]
+
+    @classmethod
+    def of(cls, folder: Path, benchmark: Benchmark) -> RunRecords:
+        return cls(
+            _records(folder / "references.jsonl", benchmark.reference_type),
+            _records(folder / "episodes.jsonl", benchmark.episode_type),
+            _records(folder / "judgments.jsonl", benchmark.judgment_type),
+        )
+
+    def judgments_of(self, study: Study, episode: Any, seats: Seats) -> list[Judgment]:
+        return [self.judgments.read(task.id) for task in study.judging_tasks(episode, seats.judges) if task.id in self.judgments]
+
+    def reference_of(self, scenario: str) -> BaseModel | None:
+        return self.references.read(scenario) if scenario in self.references else None
+
+    def close(self) -> None:
+        for file in (self.references, self.episodes, self.judgments):
+            file.close()
+
+
+@dataclass(frozen=True)
+class FinishedRun:
+    """A run as its readers see it: the result, the study it was of, its records and who sat where."""
+
+    result: RunResult
+    study: Study
+    records: RunRecords
+    seats: Seats
+
+    def judgments_of(self, episode: Any) -> list[Judgment]:
+        return self.records.judgments_of(self.study, episode, self.seats)
+
+
+@dataclass
+class Run:
+    """Everything a run needs, built."""
+
+    folder: RunFolder
+    study: Study
+    seats: Seats
+    records: RunRecords
+    budget: Budget
+    repeats: int
+    at_once: int
+    progress: Callable[[Progress], None]
+
+    def adopt_references(self, file: Path, benchmark: Benchmark) -> None:
+        """Copies references made by another run into this one. Raises InputError when one is missing or does not fit."""
+        missing = [scenario for scenario in self.study.scenarios if scenario not in self.records.references]
+        if not missing:
+            return
+        if not file.is_file():
+            raise InputError(f"{file}: no such file. --reference-file takes the references.jsonl of a run.")
+        made = _records(file, benchmark.reference_type)
+        for scenario in missing:
+            if scenario not in made:
+                raise InputError(
+                    f"{file} has no reference for case {scenario}. Use the file of a run over the same cases, "
+                    "or have them made with --reference MODEL."
+                )
+            reference = made.read(scenario)
+            if problem := self.study.check_reference(scenario, reference):
+                raise InputError(f"{file}, case {scenario}: {problem}. Have it made again with --reference MODEL.")
+            self.records.references.append(reference)
+
+    async def make_references(self) -> None:
+        """Has the reference make what is missing."""
+        missing = [scenario for scenario in self.study.scenarios if scenario not in self.records.references]
+        # A reference that cannot be made now is made on resume; what cannot be judged without it waits as well.
+        await run_phase(
+            missing,
+            partial(self.study.make_reference, seats=self.seats),
+            lambda _scenario, _reason: None,
+            self.records.references,
+            self.budget,
+            self._progress("references", len(missing)),
+            at_once=self.at_once,
+        )
+        self.records.references.arrange(list(self.study.scenarios))
+
+    async def run_episodes(self) -> None:
+        """Runs what is missing or errored."""
+        pending = [
+            (scenario, repeat)
+            for scenario in self.study.scenarios
+            for repeat in range(self.repeats)
+            if not self._completed(episode_id(scenario, repeat))
+        ]
+        await run_phase(
+            pending,
+            lambda item: self.study.run_episode(item[0], item[1], self.seats),
+            self._errored_episode,
+            self.records.episodes,
+            self.budget,
+            self._progress("episodes", len(pending)),
+            at_once=self.at_once,
+        )
+        self.records.episodes.arrange(
+            [episode_id(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]
+        )
+
+    async def judge(self) -> None:
+        """Has the current panel judge what it has not judged yet."""
+        records, study = self.records, self.study
+        order: list[str] = []
+
+        def pending() -> Iterator[JudgingTask]:
+            for episode in records.episodes:
+                if episode.status is EpisodeStatus.COMPLETED:
+                    tasks = study.judging_tasks(episode, self.seats.judges)
+                    order.extend(task.id for task in tasks)
+                    yield from (task for task in tasks if task.id not in records.judgments and self._has_reference(task))
+
+        async def work(task: JudgingTask) -> Judgment:
+            return await study.judge(task, records.episodes.read(task.episode), records.reference_of(task.scenario))
+
+        await run_phase(
+            pending(),
+            work,
+            lambda _task, _reason: None,
+            records.judgments,
+            self.budget,
+            self._progress("judgments", sum(1 for _ in pending())),
+            at_once=self.at_once,
+        )
+        records.judgments.arrange(list(dict.fromkeys(order)))
+
+    def score(self, benchmark: Benchmark) -> ScoreFile:
+        """Scores and estimates from what is on disk, written to ``scores.json``. Calls no model."""
+        panel = [seat.name for seat in self.seats.judges]
+        scores: list[Score] = []
+        for episode in self.records.episodes:
+            scores += self.study.score(episode, self.records.judgments_of(self.study, episode, self.seats), panel)
+        file = ScoreFile(
+            benchmark=benchmark.name,
+            version=benchmark.version,
+            estimates=tuple(self.study.estimate(scores)),
+            scores=tuple(scores),
+        )
+        self.folder.write("scores.json", file.model_dump_json(indent=1) + "\n")
+        return file
+
+    def _has_reference(self, task: JudgingTask) -> bool:
+        return not self.study.needs_references or task.scenario in self.records.references
+
+    def _completed(self, identifier: str) -> bool:
+        episodes = self.records.episodes
+        return identifier in episodes and episodes.read(identifier).status is EpisodeStatus.COMPLETED
+
+    def _errored_episode(self, item: tuple[str, int], reason: str) -> Episode:
+        scenario, repeat = item
+        return self.study.errored_episode(scenario, repeat, reason)
+
+    def _progress(self, phase: str, total: int) -> Progress:
+        return Progress(phase, total, changed=self.progress)
+
+
+def _records(path: Path, kind: type[R]) -> RecordFile[R]:
+    return RecordFile(path, kind.model_validate_json, lambda record: str(record.id))  # type: ignore[attr-defined]

@@ -1,0 +1,54 @@
+"""Who fills which role in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sociable.models.protocol import Model, Sampling, Scope
+
+
+class Role(StrEnum):
+    SUBJECT = "subject"
+    """The model under test."""
+    PARTNER = "partner"
+    """Everybody else in the scene."""
+    JUDGE = "judge"
+    REFERENCE = "reference"
+    """Who makes what the subject is compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A role and who sits in it: a model, or a reference agent (then ``model`` is None)."""
+
+    role: Role
+    name: str
+    model: Model | None
+    sampling: Sampling
+
+    @property
+    def agent(self) -> str:
+        """The reference agent's name, without ``reference/``; empty for a model."""
+        return self.name.removeprefix("reference/") if self.model is None else ""
+
+    def scope(self, item: str, participant: str = "") -> Scope:
+        return Scope(item, self.role.value, participant or self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Seats:
+    subject: Seat
+    partner: Seat | None = None
+    reference: Seat | None = None
+    judges: tuple[Seat, ...] = ()
+
+    def each(self, change: Callable[[Seat], Seat]) -> Seats:
+        """The same roles, every seat changed."""
+        return Seats(
+            subject=change(self.subject),
+            partner=change(self.partner) if self.partner else None,
+            reference=change(self.reference) if self.reference else None,
+            judges=tuple(change(seat) for seat in self.judges),
+        )

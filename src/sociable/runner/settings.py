@@ -1,0 +1,83 @@
+"""What a user asks for: the settings of a run, from the command line, a TOML file or Python. Kept in the manifest."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError
+
+from sociable.core.errors import InputError
+from sociable.core.records import Record
+from sociable.models.prices import Price
+
+
+class RoleSettings(Record):
+    """How one role's model is reached and sampled. ``None`` leaves the default."""
+
+    base_url: str | None = None
+    key_variable: str | None = Field(default=None, description="name of the environment variable that holds the key")
+    temperature: float | None = Field(default=0.0, ge=0, le=2)
+    max_tokens: int | None = Field(default=1024, ge=1)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    seed: int | None = None
+    context_window: int | None = Field(default=None, ge=1, description="tokens; longer prompts are not sent")
+    timeout_seconds: float = Field(default=300.0, gt=0)
+    attempts: int = Field(default=6, ge=1)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+
+
+class RunSettings(Record):
+    """Everything that decides a run's result, and what it may use. Field names are the command line's options."""
+
+    benchmark: str
+    model: str
+    partner: str | None = None
+    judges: tuple[str, ...] = ()
+    reference: str | None = None
+    reference_file: str | None = None
+    dataset: str | None = None
+    skip_invalid: bool = False
+    stages: tuple[int, ...] | None = None
+    limit: int | None = Field(default=None, ge=1)
+    seed: int = 0
+    repeats: int = Field(default=1, ge=1)
+    max_connections: int = Field(default=20, ge=1, le=10_000)
+    max_cost: float | None = Field(default=None, gt=0)
+    base_url: str | None = None
+    prompts: str | None = None
+    roles: dict[str, RoleSettings] = Field(default_factory=dict)
+    """By role (subject, partner, judge, reference) or, for one model of a panel, by its full name."""
+    prices: dict[str, Price] = Field(default_factory=dict)
+    options: dict[str, Any] = Field(default_factory=dict)
+    """The benchmark's own; in a file the table named after the benchmark."""
+
+    def role(self, role: str, model: str) -> RoleSettings:
+        return self.roles.get(model) or self.roles.get(role) or RoleSettings()
+
+
+def load_settings(benchmark: str, file: Path | None = None, **given: Any) -> RunSettings:
+    """Settings from ``file`` with those ``given`` (and not None) on top. Raises InputError naming file and field."""
+    values = _from_file(benchmark, file) if file else {}
+    values |= {name: value for name, value in given.items() if value is not None and value != ()}
+    values["benchmark"] = benchmark
+    try:
+        return RunSettings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        place = f"{file}: " if file and first["loc"][0] not in given else ""
+        known = f" Known are: {', '.join(RunSettings.model_fields)}." if first["type"] == "extra_forbidden" else ""
+        raise InputError(f"{place}setting '{field}': {first['msg']}.{known}") from None
+
+
+def _from_file(benchmark: str, file: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file. --config takes a TOML file.") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{file}: cannot be read as TOML: {error}") from None
+    options = values.pop(benchmark, {})
+    return values | ({"options": options} if options else {})

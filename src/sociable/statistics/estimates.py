@@ -1,0 +1,88 @@
+"""From a table of scores to estimates."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from sociable.core.records import Estimate, Outcome, Score
+from sociable.statistics.intervals import Floats, clustered_proportion, joint_bootstrap, repeats_averaged
+
+
+def estimate_proportion(metric: str, scores: Sequence[Score], confidence: float = 0.95) -> Estimate:
+    """The mean of a metric with values in [0, 1], one scenario counting once however often it was repeated.
+
+    Wilson interval on the effective sample size, by cluster (see ``clustered_proportion``).
+    """
+    own = [score for score in scores if score.metric == metric]
+    cases = repeats_averaged(_observations(own))
+    interval = clustered_proportion(cases.values, cases.clusters, confidence)
+    return Estimate(
+        metric=metric,
+        value=interval.value,
+        low=interval.low,
+        high=interval.high,
+        confidence=confidence,
+        **outcome_counts(own),
+    )
+
+
+def estimate_jointly(
+    metric: str,
+    scores: Sequence[Score],
+    parts: Sequence[str],
+    combine: Callable[[Floats], Floats],
+    *,
+    seed: int,
+    confidence: float = 0.95,
+) -> Estimate:
+    """A quantity made of the means of several metrics, with a joint bootstrap over clusters.
+
+    ``combine`` maps the means [..., len(parts)] to [...]; a mean over nothing is nan. An episode counts as errored or
+    unscored if any of its parts is, otherwise as scored.
+    """
+    totals = cluster_totals(scores, parts)
+    interval = joint_bootstrap(totals, lambda sums: combine(sums[..., 0::2] / sums[..., 1::2]), confidence, seed=seed)
+    return Estimate(
+        metric=metric,
+        value=interval.value,
+        low=interval.low,
+        high=interval.high,
+        confidence=confidence,
+        **episode_counts(score for score in scores if score.metric in parts),
+    )
+
+
+def cluster_totals(scores: Sequence[Score], metrics: Sequence[str]) -> Floats:
+    """[clusters, 2 x metrics]: for each metric the sum over the cluster's cases and their number, side by side."""
+    rows: dict[str, Floats] = {score.cluster: np.zeros(2 * len(metrics)) for score in scores}
+    for place, metric in enumerate(metrics):
+        cases = repeats_averaged(_observations(score for score in scores if score.metric == metric))
+        for value, cluster in zip(cases.values, cases.clusters, strict=True):
+            rows[cluster][2 * place] += value
+            rows[cluster][2 * place + 1] += 1
+    return np.array(list(rows.values())).reshape(len(rows), 2 * len(metrics))
+
+
+def outcome_counts(scores: Iterable[Score]) -> dict[str, int]:
+    """How many scores there are of each outcome, repeats included, by the names the Estimate has for them."""
+    counts = dict.fromkeys((outcome.name.lower() for outcome in Outcome), 0)
+    for score in scores:
+        counts[score.outcome.name.lower()] += 1
+    return counts
+
+
+def episode_counts(scores: Iterable[Score]) -> dict[str, int]:
+    """How many episodes there are of each outcome, taking the worst of an episode's scores."""
+    severity = (Outcome.SCORED, Outcome.UNSCORED, Outcome.ERRORED)
+    worst: dict[tuple[str, int], int] = {}
+    for score in scores:
+        episode = (score.scenario, score.repeat)
+        # A stage that was not reached is part of the result: it contributes nothing.
+        rank = severity.index(score.outcome) if score.outcome in severity else 0
+        worst[episode] = max(worst.get(episode, 0), rank)
+    ranks = list(worst.values())
+    return {outcome.name.lower(): ranks.count(rank) for rank, outcome in enumerate(severity)}
+
+
+def _observations(scores: Iterable[Score]) -> list[tuple[str, str, float]]:
+    return [(score.cluster, score.scenario, score.value) for score in scores if score.value is not None]

@@ -1,0 +1,248 @@
+"""Confidence intervals for scores whose cases are not independent but come in clusters.
+
+Cases of one cluster (one scenario, one story, one dialogue) share material, so an interval that counts
+cases as independent is too narrow. Everything here takes the cluster as the sampling unit.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, t  # type: ignore[import-untyped]
+from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+
+Floats = NDArray[np.float64]
+
+# A standard error below this is rounding, not variation: scores lie in [0, 1] and have about 16 digits.
+ROUNDING_STANDARD_ERROR = 1e-12
+
+# Resampling weights held in memory at once (8 bytes each, twice): about 64 MB.
+WEIGHTS_IN_MEMORY = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with its confidence limits.
+
+    `value` is None when there is nothing to estimate from; `low` and `high` are None together, when the
+    estimate's uncertainty is not estimable. `confidence` is the nominal coverage, in (0, 1).
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class AveragedCases:
+    """One value per case, in order of first appearance; the three tuples run in parallel."""
+
+    values: tuple[float, ...]
+    clusters: tuple[str, ...]
+    cases: tuple[str, ...]
+
+
+def clustered_proportion(values: Sequence[float], clusters: Sequence[str], confidence: float = 0.95) -> Interval:
+    """Mean of scores in [0, 1], with a Wilson interval on the effective sample size.
+
+    Source: Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of
+    positive counts estimated from survey data", Survey Methodology 24: the effective sample size and its
+    degrees-of-freedom adjustment, here in the interval of Wilson 1927 rather than Clopper and Pearson's.
+
+    With C clusters, cluster totals x_c over m_c values, n = sum m_c and p = sum x_c / n:
+    v = C/(C-1) * sum (x_c - p m_c)^2 / n^2 (linearised ratio estimator, clusters drawn with replacement),
+    n_eff = min(n, p(1-p)/v * (z / t_{C-1})^2).
+
+    Args:
+        values: one score per case, each in [0, 1]: 0 or 1, or a fraction (repeats averaged, ties as half).
+            Repeats of a case are not cases: see `repeats_averaged`.
+        clusters: the cluster of each value, same length.
+        confidence: nominal coverage, in (0, 1).
+
+    Returns:
+        The mean and its limits, low <= value <= high, all in [0, 1]. Edge cases:
+        no values: value, low and high are None;
+        every cluster has the same mean (above all p = 0 or p = 1, so that v = 0): the spread between
+        clusters says nothing, and n_eff = C * (z / t_{C-1})^2, as if each cluster were one case;
+        one cluster: v and t_0 do not exist, and the limits are Wilson's for n_eff = 1. They are a
+        convention, not an estimate, and may be narrower than those from two or three clusters.
+
+    Raises:
+        ValueError: lengths differ, a value is not in [0, 1], or confidence is not in (0, 1).
+    """
+    _require_proportions(values, clusters)
+    _require_confidence(confidence)
+    if len(values) == 0:
+        return Interval(None, None, None, confidence)
+    proportion = fsum(values) / len(values)
+    sums, counts = _cluster_sums_and_counts(values, clusters)
+    size = _effective_sample_size(proportion, sums, counts, confidence)
+    low, high = _wilson_limits(proportion, size, confidence)
+    return Interval(proportion, low, high, confidence)
+
+
+def _require_proportions(values: Sequence[float], clusters: Sequence[str]) -> None:
+    if len(values) != len(clusters):
+        raise ValueError(f"{len(values)} values but {len(clusters)} clusters")
+    for value in values:
+        if not 0 <= value <= 1:
+            raise ValueError(f"value {value!r} is not in [0, 1]")
+
+
+def _require_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence {confidence!r} is not in (0, 1)")
+
+
+def _cluster_sums_and_counts(values: Sequence[float], clusters: Sequence[str]) -> tuple[list[float], list[int]]:
+    members: dict[str, list[float]] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        members.setdefault(cluster, []).append(value)
+    return [fsum(scores) for scores in members.values()], [len(scores) for scores in members.values()]
+
+
+def _effective_sample_size(proportion: float, sums: Sequence[float], counts: Sequence[int], confidence: float) -> float:
+    if len(counts) == 1:
+        return 1.0
+    variance = _linearised_variance(proportion, sums, counts)
+    if variance < ROUNDING_STANDARD_ERROR**2:
+        size = float(len(counts))
+    else:
+        size = proportion * (1 - proportion) / variance
+    # Fractions vary less than 0/1 scores, and clusters can be alike by luck; neither may make the cases
+    # count for more than they are.
+    return min(float(sum(counts)), size * _degrees_of_freedom_adjustment(len(counts), confidence))
+
+
+def _linearised_variance(proportion: float, sums: Sequence[float], counts: Sequence[int]) -> float:
+    residuals = (total - proportion * count for total, count in zip(sums, counts, strict=True))
+    clusters = len(counts)
+    return clusters / (clusters - 1) * fsum(residual**2 for residual in residuals) / sum(counts) ** 2
+
+
+def _degrees_of_freedom_adjustment(clusters: int, confidence: float) -> float:
+    upper = (1 + confidence) / 2
+    return float((norm.ppf(upper) / t.ppf(upper, clusters - 1)) ** 2)
+
+
+def _wilson_limits(proportion: float, size: float, confidence: float) -> tuple[float, float]:
+    low, high = proportion_confint(proportion * size, size, alpha=1 - confidence, method="wilson")
+    # At 0 and 1 a limit equals the proportion, and rounding may put it on the wrong side.
+    return min(float(low), proportion), max(float(high), proportion)
+
+
+def repeats_averaged(observations: Iterable[tuple[str, str, float]]) -> AveragedCases:
+    """Average the repeats of each case, so that running a case again does not make a new case.
+
+    Args:
+        observations: (cluster, case, value) triples, in any unit. A case is known by its cluster and its
+            name together: the same name in two clusters is two cases.
+
+    Returns:
+        One value per case, the mean of its repeats. No observations: three empty tuples.
+    """
+    repeats: dict[tuple[str, str], list[float]] = {}
+    for cluster, case, value in observations:
+        repeats.setdefault((cluster, case), []).append(value)
+    return AveragedCases(
+        values=tuple(fsum(scores) / len(scores) for scores in repeats.values()),
+        clusters=tuple(cluster for cluster, _ in repeats),
+        cases=tuple(case for _, case in repeats),
+    )
+
+
+def joint_bootstrap(
+    cluster_totals: Floats,
+    statistic: Callable[[Floats], Floats],
+    confidence: float = 0.95,
+    replicates: int = 4000,
+    *,
+    seed: int,
+) -> Interval:
+    """Percentile interval of a statistic of totals, from resampling whole clusters.
+
+    Source: Davison and Hinkley 1997, "Bootstrap Methods and their Application", section 3.8 (resampling
+    clusters with replacement) and section 5.3 (percentile limits). Joint, because the K totals of a
+    cluster are drawn together: what they share stays shared in a ratio or a difference of them.
+
+    Args:
+        cluster_totals: [C, K], finite, K >= 1; row c holds cluster c's K totals, in any units (for a
+            mean: the sum of its scores and their count).
+        statistic: maps totals [..., K] to [...]; called with [K] and with [B, K]. Its division by zero
+            is not warned about.
+        confidence: nominal coverage, in (0, 1).
+        replicates: number of resamples, at least 1.
+        seed: fixes the resamples. Rows in another order, under the same seed, give the same interval.
+
+    Returns:
+        `value` is the statistic of the observed totals. Replicates on which the statistic is not finite
+        (an empty denominator) are dropped, so the limits are conditional on its being defined. The
+        limits are quantiles of the replicates and need not enclose `value`. Edge cases:
+        no clusters, or the observed statistic not finite: value, low and high are None;
+        one cluster, or no finite replicate: low and high are None (every resample of one cluster is that
+        cluster). With few clusters (under about 20) percentile limits are too narrow.
+
+    Raises:
+        ValueError: cluster_totals is not [C, K >= 1] and finite, confidence is not in (0, 1),
+            replicates is below 1, or the statistic returns another shape than [...].
+    """
+    _require_totals(cluster_totals)
+    _require_confidence(confidence)
+    if replicates < 1:
+        raise ValueError(f"replicates {replicates!r} is below 1")
+    clusters = len(cluster_totals)
+    if clusters == 0:
+        return Interval(None, None, None, confidence)
+    rows = _canonical_order(cluster_totals)
+    value = float(_evaluated(statistic, rows.sum(axis=0)))
+    if not np.isfinite(value):
+        return Interval(None, None, None, confidence)
+    if clusters == 1:
+        return Interval(value, None, None, confidence)
+    estimates = np.concatenate([_evaluated(statistic, totals) for totals in _resampled_totals(rows, replicates, seed)])
+    low, high = _percentile_limits(estimates[np.isfinite(estimates)], confidence)
+    return Interval(value, low, high, confidence)
+
+
+def _require_totals(cluster_totals: Floats) -> None:
+    if cluster_totals.ndim != 2 or cluster_totals.shape[1] == 0:
+        raise ValueError(f"cluster totals have shape {cluster_totals.shape}, not [C, K] with K at least 1")
+    if not np.isfinite(cluster_totals).all():
+        raise ValueError("cluster totals are not all finite")
+
+
+def _canonical_order(rows: Floats) -> Floats:
+    # The resamples weight rows by position; sorting makes them depend on the rows alone, so that neither
+    # the order of the clusters nor their names can move an interval.
+    return rows[np.lexsort(rows.T)]
+
+
+def _evaluated(statistic: Callable[[Floats], Floats], totals: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimates = np.asarray(statistic(totals), dtype=np.float64)
+    if estimates.shape != totals.shape[:-1]:
+        raise ValueError(f"statistic maps totals {totals.shape} to {estimates.shape}")
+    return estimates
+
+
+def _resampled_totals(rows: Floats, replicates: int, seed: int) -> Iterator[Floats]:
+    # Drawing C rows with replacement and adding them up is weighting the rows by multinomial counts. That
+    # is one matrix product; scipy.stats.bootstrap would have to gather C rows of K for every replicate,
+    # and answers undefined replicates with nan limits and a warning about another method.
+    generator = np.random.default_rng(seed)
+    clusters = len(rows)
+    shares = np.full(clusters, 1 / clusters)
+    chunk = max(1, WEIGHTS_IN_MEMORY // clusters)
+    for start in range(0, replicates, chunk):
+        weights = generator.multinomial(clusters, shares, size=min(chunk, replicates - start))
+        yield weights @ rows
+
+
+def _percentile_limits(estimates: Floats, confidence: float) -> tuple[float | None, float | None]:
+    if len(estimates) == 0:
+        return None, None
+    low, high = np.quantile(estimates, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)

@@ -1,0 +1,123 @@
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from matplotlib import rc_context, rcParams
+
+from sociable.core.view import IntervalPlot, Mark
+from sociable.reports.figures import interval_plot_svg
+
+
+def texts(svg: str) -> list[str]:
+    return [element.text or "" for element in fromstring(svg).iter("text")]
+
+
+def height(svg: str) -> float:
+    return float(fromstring(svg).attrib["height"])
+
+
+def test_the_same_plot_gives_the_same_figure_and_no_settings_stay_behind(plot: IntervalPlot) -> None:
+    before = dict(rcParams)
+    first = interval_plot_svg(plot)
+    with rc_context({"font.size": 40, "lines.linewidth": 9, "svg.fonttype": "path"}):
+        assert interval_plot_svg(plot) == first
+    assert dict(rcParams) == before
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_nothing_of_the_figure_reaches_beyond_it(plot: IntervalPlot, narrow: bool) -> None:
+    svg = interval_plot_svg(plot, narrow)
+    assert not re.search(r"style|<defs|\bid=|href|url\(|xmlns|#0|font-family|<\?|<!", svg)
+    assert set(re.findall(r'(?:fill|stroke)="([^"]*)"', svg)) <= {
+        "none",
+        "currentColor",
+        "var(--muted, currentColor)",
+        "var(--rule, currentColor)",
+        "var(--accent, currentColor)",
+        "var(--page, none)",
+    }
+
+
+def test_it_says_in_words_what_it_shows(plot: IntervalPlot) -> None:
+    svg = interval_plot_svg(plot)
+    root = fromstring(svg)
+    assert root.attrib["role"] == "img"
+    assert root.attrib["aria-label"] == "Goals reached. Share of episodes"
+    description = root.findtext("desc") or ""
+    assert "model-0: 0.3 [0.2, 0.45]" in description
+    assert "silent: no value" in description
+    assert "paper: 0.7, published" in description
+    assert "chance: 0.25" in description
+    assert {"model-0", "silent", "paper", "–", "chance", "Share of episodes", "0.0", "1.0"} <= set(texts(svg))
+
+
+def test_published_marks_are_hollow() -> None:
+    def filling(mark: Mark) -> str:
+        svg = interval_plot_svg(IntervalPlot("", "", [mark]))
+        return fromstring(svg).findall("g/path")[-1].attrib["fill"]
+
+    assert filling(Mark("", 1.0)) == "var(--accent, currentColor)"
+    assert filling(Mark("", 1.0, published=True)) == "var(--page, none)"
+
+
+def test_the_height_grows_with_the_marks() -> None:
+    plots = [IntervalPlot("", "", [Mark("m", 1.0)] * count) for count in (1, 2, 3, 60)]
+    heights = [height(interval_plot_svg(plot)) for plot in plots]
+    assert heights[1] - heights[0] == heights[2] - heights[1] > 20
+    assert heights[3] == heights[0] + 59 * (heights[1] - heights[0])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("narrow", [False, True])
+def test_hostile_labels_are_only_text(hostile_strings: Sequence[str], narrow: bool) -> None:
+    marks = [Mark(text, 0.5) for text in hostile_strings]
+    hostile = " ".join(hostile_strings)
+    plot = IntervalPlot(hostile, hostile, marks, reference=0.2, reference_label=hostile)
+    svg = interval_plot_svg(plot, narrow)
+    root = fromstring(svg)
+    assert {element.tag for element in root.iter()} == {"svg", "g", "path", "text", "title", "desc"}
+    assert not [name for element in root.iter() for name in element.attrib if name.startswith("on")]
+    assert any("$\\frac{1}{0}$ and $x_{" in text for text in texts(svg))
+    assert not re.search("[\x00-\x08\x1b\u202e]", svg)
+
+
+@pytest.mark.parametrize("label", ["$x^2$", "$\\frac{1}{$", "costs $5 or $6"])
+def test_dollar_signs_start_no_formula(label: str) -> None:
+    assert label in texts(interval_plot_svg(IntervalPlot("", "", [Mark(label, 1.0)])))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("marks", "minimum", "maximum", "reference"),
+    [
+        ([], None, None, None),
+        ([Mark("none", None)], None, None, None),
+        ([Mark("zero", 0.0)], 0, 0, 0),
+        ([Mark("nan", math.nan, math.inf, -math.inf)], math.nan, math.inf, math.nan),
+        ([Mark("outside", 12.0, -3.0, 14.0)], 0, 1, 30),
+        ([Mark("turned round", 0.5, 0.7, 0.2)], 1, 0, None),
+        ([Mark("one side", 0.5, low=0.2), Mark("no value", None, 0.1, 0.2)], None, None, None),
+        ([Mark("large", 3e12), Mark("small", 1e12)], None, None, None),
+        ([Mark("close", 1.000001), Mark("by", 1.000002)], None, None, None),
+        ([Mark("tiny", 1e-9), Mark("negative", -2e-9)], None, None, -1e-9),
+    ],
+)
+def test_any_numbers_can_be_drawn(
+    marks: list[Mark], minimum: float | None, maximum: float | None, reference: float | None
+) -> None:
+    for narrow in (False, True):
+        svg = interval_plot_svg(IntervalPlot("c", "a", marks, minimum, maximum, reference), narrow)
+        width = float(fromstring(svg).attrib["width"])
+        paths = re.findall(r' d="([^"]*)"', svg)
+        across = [float(x) for path in paths for x in re.findall(r"(-?[\d.]+) -?[\d.]+", path)]
+        assert min(across) >= 0
+        assert max(across) <= width
+
+
+def test_importing_the_reports_does_not_import_matplotlib() -> None:
+    program = "import sys, sociable.reports; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,339 @@
+"""Intervals against hand-worked numbers, statsmodels, scipy and simulation."""
+
+from collections.abc import Sequence
+from math import isclose, sqrt
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.stats import bootstrap, norm, t  # type: ignore[import-untyped]
+from statsmodels.api import OLS  # type: ignore[import-untyped]
+from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+
+from sociable.statistics import (
+    AveragedCases,
+    Interval,
+    clustered_proportion,
+    joint_bootstrap,
+    repeats_averaged,
+)
+from sociable.statistics import intervals as intervals_module
+
+Floats = NDArray[np.float64]
+
+SCORES = st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1))
+CLUSTERED_SCORES = st.lists(st.tuples(SCORES, st.sampled_from("abcdefg")), min_size=1, max_size=40)
+
+
+def limits(interval: Interval) -> tuple[float, float]:
+    assert interval.low is not None
+    assert interval.high is not None
+    return interval.low, interval.high
+
+
+def wilson(proportion: float, size: float, confidence: float = 0.95) -> tuple[float, float]:
+    low, high = proportion_confint(proportion * size, size, alpha=1 - confidence, method="wilson")
+    return float(low), float(high)
+
+
+def adjustment(clusters: int, confidence: float = 0.95) -> float:
+    """(z / t)^2, from the tables' one-sided quantiles."""
+    tail = (1 - confidence) / 2
+    return float((norm.isf(tail) / t.isf(tail, clusters - 1)) ** 2)
+
+
+def correlated_scores(seed: int, clusters: int, per_cluster: int, mean: float, correlation: float) -> Floats:
+    """[clusters, per_cluster] 0/1 from a beta-binomial with the given intra-cluster correlation."""
+    generator = np.random.default_rng(seed)
+    concentration = 1 / correlation - 1
+    rates = generator.beta(mean * concentration, (1 - mean) * concentration, size=(clusters, 1))
+    return (generator.random((clusters, per_cluster)) < rates).astype(np.float64)
+
+
+def with_clusters(scores: Floats) -> tuple[list[float], list[str]]:
+    clusters = np.repeat(np.arange(scores.shape[0]), scores.shape[1])
+    return scores.ravel().tolist(), [str(cluster) for cluster in clusters]
+
+
+class TestClusteredProportion:
+    def test_worked_example(self) -> None:
+        # Clusters (1,1), (0,1), (0,0): p = 1/2; residuals x_c - p m_c = 1, 0, -1;
+        # v = 3/2 * (1+0+1) / 36 = 1/12, so n_eff = 1/4 / (1/12) * (z/t)^2 = 3 (z/t)^2.
+        # At p = 1/2 the Wilson half width is 1/2 sqrt(w / (1+w)) with w = z^2 / n_eff = t^2 / 3.
+        # t_{2, .975} = 4.302653, w = 6.170940, half width = 0.463829.
+        interval = clustered_proportion([1, 1, 0, 1, 0, 0], ["a", "a", "b", "b", "c", "c"])
+        assert interval.value == 0.5
+        assert limits(interval) == pytest.approx((0.036171, 0.963829), abs=1e-6)
+
+    def test_clusters_of_unequal_size_weigh_by_their_cases(self) -> None:
+        # a: 1 of 1, b: 1 of 3. p = 2/4, not the mean 2/3 of the cluster means.
+        # Residuals 1 - 1/2 and 1 - 3/2: v = 2 * (1/4 + 1/4) / 16 = 1/16, n_eff = 4 (z/t)^2.
+        # t_{1, .975} = 12.706205, w = t^2 / 4 = 40.361908, half width = 1/2 sqrt(w / (1+w)) = 0.493919.
+        interval = clustered_proportion([1, 1, 0, 0], ["a", "b", "b", "b"])
+        assert interval.value == 0.5
+        assert limits(interval) == pytest.approx((0.006081, 0.993919), abs=1e-6)
+
+    def test_clusters_of_one_case_have_nearly_the_binomial_sample_size(self) -> None:
+        # v = n/(n-1) * n p(1-p) / n^2 = p(1-p) / (n-1).
+        values = [1.0] * 12 + [0.0] * 28
+        interval = clustered_proportion(values, [str(case) for case in range(40)])
+        assert limits(interval) == pytest.approx(wilson(0.3, 39 * adjustment(40)), abs=1e-12)
+
+    @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+    def test_variance_is_the_cluster_robust_variance_of_an_intercept(self, confidence: float) -> None:
+        generator = np.random.default_rng(3)
+        clusters = generator.integers(0, 12, size=150)
+        rates = generator.beta(1, 2, size=12)
+        scores = (generator.random(150) < rates[clusters]).astype(np.float64)
+        fit = OLS(scores, np.ones(150)).fit(cov_type="cluster", cov_kwds={"groups": clusters})
+        proportion, variance = float(fit.params[0]), float(fit.bse[0] ** 2)
+        size = proportion * (1 - proportion) / variance * adjustment(12, confidence)
+        assert size < 100  # far from the cap, so the variance decides
+        interval = clustered_proportion(scores.tolist(), [str(cluster) for cluster in clusters], confidence=confidence)
+        assert interval.value == pytest.approx(proportion)
+        assert limits(interval) == pytest.approx(wilson(proportion, size, confidence), abs=1e-12)
+        assert interval.confidence == confidence
+
+    def test_clusters_alike_by_luck_do_not_count_for_more_than_their_cases(self) -> None:
+        # Forty clusters of 1 of 2, but for one of 2 of 2 and one of 0 of 2: v is near 0.
+        values = [1.0, 0.0] * 38 + [1.0, 1.0, 0.0, 0.0]
+        clusters = [str(case // 2) for case in range(80)]
+        assert limits(clustered_proportion(values, clusters)) == pytest.approx(wilson(0.5, 80))
+
+    def test_ties_as_half_do_not_count_for_more_than_their_cases(self) -> None:
+        # Values .4 and .6, one per cluster: p(1-p)/v = 25 (n-1), more than n.
+        values = [0.4, 0.6] * 10
+        interval = clustered_proportion(values, [str(case) for case in range(20)])
+        assert limits(interval) == pytest.approx(wilson(0.5, 20))
+
+    @pytest.mark.parametrize(("value", "sizes"), [(0.0, [3] * 10), (1.0, [3] * 10), (0.5, [2, 2]), (0.1, [3, 7, 1, 1])])
+    def test_without_variation_each_cluster_is_one_case(self, value: float, sizes: list[int]) -> None:
+        # The last makes residuals of rounding size: they must not pass for a tiny variance.
+        clusters = [str(cluster) for cluster, size in enumerate(sizes) for _ in range(size)]
+        interval = clustered_proportion([value] * len(clusters), clusters)
+        expected = wilson(value, len(sizes) * adjustment(len(sizes)))
+        assert interval.value == pytest.approx(value)
+        assert limits(interval) == pytest.approx(expected, abs=1e-9)
+
+    def test_limits_at_the_ends_are_the_ends(self) -> None:
+        # Wilson's lower limit at 0 is 0; with two clusters the formula gives 6e-17 in floating point.
+        assert clustered_proportion([0, 0], ["a", "b"]).low == 0.0
+        assert clustered_proportion([1, 1], ["a", "b"]).high == 1.0
+
+    def test_none_of_ten_clusters_worked_by_hand(self) -> None:
+        # Wilson's upper limit at p = 0 is w / (1+w), w = z^2 / n_eff = t_9^2 / 10 = 0.511735.
+        interval = clustered_proportion([0] * 30, [str(case // 3) for case in range(30)])
+        assert (interval.value, interval.low) == (0.0, 0.0)
+        assert interval.high == pytest.approx(0.338509, abs=1e-6)
+
+    def test_one_cluster_is_one_case(self) -> None:
+        # n_eff = 1, p = 1/2: half width 1/2 sqrt(z^2 / (1 + z^2)) = 1/2 sqrt(3.841459 / 4.841459).
+        interval = clustered_proportion([0, 1, 0, 1], ["a"] * 4)
+        assert limits(interval) == pytest.approx((0.054621, 0.945379), abs=1e-6)
+
+    def test_no_values(self) -> None:
+        assert clustered_proportion([], [], confidence=0.9) == Interval(None, None, None, 0.9)
+
+    @pytest.mark.parametrize(
+        ("values", "clusters", "confidence", "message"),
+        [
+            ([0.5, 1.0], ["a"], 0.95, "2 values but 1 clusters"),
+            ([1.01], ["a"], 0.95, "not in"),
+            ([-0.01], ["a"], 0.95, "not in"),
+            ([float("nan")], ["a"], 0.95, "not in"),
+            ([1.0], ["a"], 95, "confidence"),
+            ([], [], 0.0, "confidence"),
+        ],
+    )
+    def test_refusals(self, values: Sequence[float], clusters: Sequence[str], confidence: float, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            clustered_proportion(values, clusters, confidence)
+
+    def test_coverage_on_correlated_scores(self) -> None:
+        # 30 clusters of 8, intra-cluster correlation .2: 2000 draws put the rate within about .01.
+        covered = covered_as_if_independent = 0
+        for seed in range(2000):
+            values, clusters = with_clusters(correlated_scores(seed, 30, 8, mean=0.3, correlation=0.2))
+            low, high = limits(clustered_proportion(values, clusters))
+            covered += low <= 0.3 <= high
+            low, high = wilson(float(np.mean(values)), len(values))
+            covered_as_if_independent += low <= 0.3 <= high
+        assert 0.92 < covered / 2000 < 0.98
+        assert covered_as_if_independent / 2000 < 0.90  # the setting is one where clustering matters
+
+    @settings(deadline=None)
+    @given(CLUSTERED_SCORES, st.sampled_from([0.5, 0.95, 0.999]))
+    def test_interval_holds_its_value_within_bounds(self, scored: list[tuple[float, str]], confidence: float) -> None:
+        interval = clustered_proportion([value for value, _ in scored], [cluster for _, cluster in scored], confidence)
+        low, high = limits(interval)
+        assert interval.value is not None
+        assert 0 <= low <= interval.value <= high <= 1
+        assert low < high
+
+    @settings(deadline=None)
+    @given(CLUSTERED_SCORES, st.randoms(use_true_random=False))
+    def test_order_and_names_of_clusters_do_not_matter(self, scored: list[tuple[float, str]], random: Random) -> None:
+        names = list("abcdefg")
+        random.shuffle(names)
+        renamed = [(value, names["abcdefg".index(cluster)]) for value, cluster in scored]
+        random.shuffle(renamed)
+        one, other = (
+            clustered_proportion([value for value, _ in pairs], [cluster for _, cluster in pairs]) for pairs in (scored, renamed)
+        )
+        assert one == other
+
+
+class TestRepeatsAveraged:
+    def test_worked_example(self) -> None:
+        observations = [("s", "q1", 1.0), ("s", "q2", 0.0), ("s", "q1", 0.0), ("s", "q1", 0.5)]
+        assert repeats_averaged(observations) == AveragedCases((0.5, 0.0), ("s", "s"), ("q1", "q2"))
+
+    def test_one_name_in_two_clusters_is_two_cases(self) -> None:
+        averaged = repeats_averaged([("s", "q1", 1.0), ("r", "q1", 0.0)])
+        assert averaged == AveragedCases((1.0, 0.0), ("s", "r"), ("q1", "q1"))
+
+    def test_nothing(self) -> None:
+        assert repeats_averaged([]) == AveragedCases((), (), ())
+
+    @settings(deadline=None)
+    @given(CLUSTERED_SCORES, st.integers(2, 4))
+    def test_repeating_every_case_changes_nothing(self, scored: list[tuple[float, str]], times: int) -> None:
+        once = [(cluster, str(case), value) for case, (value, cluster) in enumerate(scored)]
+        single, repeated = repeats_averaged(once), repeats_averaged(once * times)
+        assert single.cases == repeated.cases
+        one = clustered_proportion(single.values, single.clusters)
+        other = clustered_proportion(repeated.values, repeated.clusters)
+        assert one.value == pytest.approx(other.value)
+        # At the brink of "no variation" rounding may take either side; the limits there are tested above.
+        spread = max(single.values) - min(single.values)
+        if spread == 0 or spread > 1e-6:
+            assert limits(one) == pytest.approx(limits(other), abs=1e-6)
+
+
+def ratio(totals: Floats) -> Floats:
+    quotient: Floats = totals[..., 0] / totals[..., 1]
+    return quotient
+
+
+class TestJointBootstrap:
+    def test_two_clusters_worked_by_hand(self) -> None:
+        # Totals (1,1) and (0,1): a resample's mean is 0, 1/2, 1 with probability 1/4, 1/2, 1/4.
+        totals = np.array([[1.0, 1.0], [0.0, 1.0]])
+        assert joint_bootstrap(totals, ratio, 0.95, seed=1) == Interval(0.5, 0.0, 1.0, 0.95)
+        assert joint_bootstrap(totals, ratio, 0.40, seed=1) == Interval(0.5, 0.5, 0.5, 0.40)
+
+    def test_agrees_with_scipy(self) -> None:
+        generator = np.random.default_rng(5)
+        counts = generator.integers(1, 9, size=40).astype(np.float64)
+        totals = np.column_stack([generator.binomial(counts.astype(int), 0.6), counts]).astype(np.float64)
+
+        def mean_of_rows(rows: NDArray[np.int64], axis: int) -> Floats:
+            return ratio(totals[rows].sum(axis=axis if axis >= 0 else axis - 1))
+
+        by_rows = bootstrap(
+            (np.arange(40),),
+            lambda rows, axis: mean_of_rows(rows.astype(int), axis),
+            method="percentile",
+            n_resamples=20000,
+            rng=np.random.default_rng(6),
+        )
+        interval = joint_bootstrap(totals, ratio, replicates=20000, seed=7)
+        assert interval.value == pytest.approx(totals[:, 0].sum() / totals[:, 1].sum())
+        # The Monte Carlo error of a limit is about .02 standard errors of the estimate at 20000.
+        error = 0.1 * float(by_rows.standard_error)
+        assert limits(interval) == pytest.approx(tuple(by_rows.confidence_interval), abs=error)
+
+    def test_totals_of_a_cluster_are_drawn_together(self) -> None:
+        # Second column twice the first: the ratio is 1/2 in every resample; apart it would vary.
+        generator = np.random.default_rng(8)
+        first = generator.random(25) + 0.1
+        low, high = limits(joint_bootstrap(np.column_stack([first, 2 * first]), ratio, seed=2))
+        assert (low, high) == pytest.approx((0.5, 0.5))
+
+    def test_undefined_replicates_are_dropped(self) -> None:
+        # A quarter of the resamples of (1,1), (0,0) draw only the second: no ratio. Elsewhere it is 1.
+        totals = np.array([[1.0, 1.0], [0.0, 0.0]])
+        assert joint_bootstrap(totals, ratio, seed=3) == Interval(1.0, 1.0, 1.0, 0.95)
+
+    def test_infinite_replicates_are_dropped(self) -> None:
+        # (1,1) and (1,0): the resample of the second alone has ratio 2/0; others 2/1 and 2/2.
+        totals = np.array([[1.0, 1.0], [1.0, 0.0]])
+        assert joint_bootstrap(totals, ratio, seed=3) == Interval(2.0, 1.0, 2.0, 0.95)
+
+    def test_undefined_statistic(self) -> None:
+        totals = np.zeros((4, 2))
+        assert joint_bootstrap(totals, ratio, seed=3) == Interval(None, None, None, 0.95)
+
+    def test_no_defined_replicate(self) -> None:
+        def only_once(totals: Floats) -> Floats:
+            return np.asarray(1.0) if totals.ndim == 1 else np.full(len(totals), np.nan)
+
+        assert joint_bootstrap(np.ones((4, 2)), only_once, seed=3) == Interval(1.0, None, None, 0.95)
+
+    def test_one_cluster_has_no_limits(self) -> None:
+        assert joint_bootstrap(np.array([[1.0, 4.0]]), ratio, seed=3) == Interval(0.25, None, None, 0.95)
+
+    def test_no_cluster(self) -> None:
+        assert joint_bootstrap(np.empty((0, 2)), ratio, 0.9, seed=3) == Interval(None, None, None, 0.9)
+
+    def test_memory_bound_does_not_change_the_interval(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        totals = np.random.default_rng(9).random((20, 2))
+        whole = joint_bootstrap(totals, ratio, replicates=501, seed=4)
+        sizes: list[int] = []
+
+        def recorded(totals: Floats) -> Floats:
+            sizes.append(totals.size // 2)
+            return ratio(totals)
+
+        monkeypatch.setattr(intervals_module, "WEIGHTS_IN_MEMORY", 20 * 100)
+        chunked = joint_bootstrap(totals, recorded, replicates=501, seed=4)
+        assert sizes == [1, 100, 100, 100, 100, 100, 1]
+        assert limits(chunked) == pytest.approx(limits(whole), rel=1e-12)
+
+    def test_seed_fixes_the_interval(self) -> None:
+        totals = np.random.default_rng(10).random((20, 2))
+        one, same, other = (joint_bootstrap(totals, ratio, seed=seed) for seed in (1, 1, 2))
+        assert one == same
+        assert one != other
+
+    def test_order_of_clusters_does_not_matter(self) -> None:
+        totals = np.random.default_rng(11).random((20, 2))
+        assert joint_bootstrap(totals, ratio, seed=1) == joint_bootstrap(totals[::-1], ratio, seed=1)
+
+    def test_width_is_that_of_the_normal_interval_with_many_clusters(self) -> None:
+        # The mean of 400 clusters of one: standard error sd / 20, limits 1.96 of them away.
+        scores = np.random.default_rng(12).random(400)
+        low, high = limits(joint_bootstrap(np.column_stack([scores, np.ones(400)]), ratio, seed=1))
+        assert isclose(high - low, 2 * 1.959964 * float(scores.std()) / sqrt(400), rel_tol=0.05)
+
+    @pytest.mark.parametrize(
+        ("totals", "confidence", "replicates", "message"),
+        [
+            (np.ones(3), 0.95, 10, "shape"),
+            (np.ones((3, 0)), 0.95, 10, "shape"),
+            (np.array([[1.0, np.nan]]), 0.95, 10, "finite"),
+            (np.ones((3, 2)), 1.0, 10, "confidence"),
+            (np.ones((3, 2)), 0.95, 0, "replicates"),
+        ],
+    )
+    def test_refusals(self, totals: Floats, confidence: float, replicates: int, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            joint_bootstrap(totals, ratio, confidence, replicates, seed=1)
+
+    def test_refuses_a_statistic_of_the_wrong_shape(self) -> None:
+        with pytest.raises(ValueError, match="statistic maps"):
+            joint_bootstrap(np.ones((3, 2)), lambda totals: totals, seed=1)
+
+    @settings(deadline=None, max_examples=50)
+    @given(
+        st.lists(st.tuples(st.floats(0, 1), st.integers(1, 5)), min_size=2, max_size=12),
+        st.integers(0, 2**32),
+    )
+    def test_limits_of_a_mean_stay_within_the_cluster_means(self, clusters: list[tuple[float, int]], seed: int) -> None:
+        totals = np.array([(mean * count, count) for mean, count in clusters])
+        low, high = limits(joint_bootstrap(totals, ratio, replicates=200, seed=seed))
+        means = [mean for mean, _ in clusters]
+        assert min(means) - 1e-9 <= low <= high <= max(means) + 1e-9
