@@ -49,22 +49,33 @@ METRICS = {
     "r4": "long run wins against the reference conversation, of those with the right target",
     "hsii": "ι in the form Table 1 follows: r1 (1 + α r2 β (r3 + γ r4))",
     "hsii_printed": "ι as Equation 1 is printed: r1 (1 + α r2 (1 + β (r3 + γ r4)))",
+    "hsii_ties_half": "ι in the form of Table 1, with ties as half a win",
     "hsii_cascade": "(n2 + n3 + n4) / 3n: nothing for a wrong target, a third for each stage passed",
     "leak_rate": "private words passed on, of the cases where there was something to keep from the hearer",
+    "r1_strict": "replies that are one line of JSON and nothing else",
 }
-TITLES = {"hsii": "ι", "hsii_printed": "ι as printed", "hsii_cascade": "cascade", "leak_rate": "leaks"}
+TITLES = {
+    "hsii": "ι",
+    "hsii_printed": "ι as printed",
+    "hsii_ties_half": "ι, ties half",
+    "hsii_cascade": "cascade",
+    "leak_rate": "leaks",
+    "r1_strict": "r1 strict",
+}
+SUMMARY = (*RATES, "hsii")
+OTHERS = tuple(TITLES)[1:]
 _TONES = {Verdict.WIN: Tone.GOOD, Verdict.LOSS: Tone.BAD, Verdict.TIE: Tone.NEUTRAL, Verdict.UNSCORED: Tone.WARNING}
 
 
 def summary_table(results: Sequence[RunResult]) -> Table:
-    """One row a run: the four rates and the three forms of the score."""
-    columns = [Column("Model")] + [Column(TITLES.get(name, name), True, text) for name, text in METRICS.items()]
-    return Table(
-        caption="HSII",
-        columns=columns,
-        rows=[Row([label(result), *(_cell(result, metric) for metric in METRICS)]) for result in results],
-        note="95% intervals by dialogue. — : nothing to measure. Ties do not count as wins.",
-    )
+    """One row a run: the four rates and the score."""
+    return _metrics_table("HSII", results, SUMMARY, "95% intervals by dialogue. — : nothing to measure. Ties are no wins.")
+
+
+def _metrics_table(caption: str, results: Sequence[RunResult], metrics: Sequence[str], note: str) -> Table:
+    columns = [Column("Model"), *(Column(TITLES.get(name, name), True, METRICS[name]) for name in metrics)]
+    rows = [Row([label(result), *(_cell(result, metric) for metric in metrics)]) for result in results]
+    return Table(caption, columns, rows, note)
 
 
 def label(result: RunResult) -> str:
@@ -81,7 +92,7 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     results = [run.result for run in runs]
     parts = [
         Section("Scores", [*_scores(results), _paper_table(results)]),
-        Section("By topic", [_topic_table(run) for run in runs]),
+        Section("By topic", list(_by_topic(runs))),
     ]
     parts.append(Section("First utterance and long run", [_gap_table(results)]))
     if any(run.seats.judges for run in runs):
@@ -93,8 +104,14 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
 
 
 def _scores(results: Sequence[RunResult]) -> Iterator[Block]:
-    for result in results:
-        yield from (Callout(f"{label(result)}: {note}" if len(results) > 1 else note, Tone.WARNING) for note in result.notes)
+    yield from (Callout(note, Tone.WARNING) for note in _shared_notes(results))
+    yield _metrics_table(
+        "Other forms of the score, and what it leaves out",
+        results,
+        OTHERS,
+        "In the form of Table 1 a right target alone earns nothing, and perfect format with every target wrong earns 1; "
+        "the cascade earns nothing without the right target.",
+    )
     for metric in RATES:
         marks = [Mark(label(result), e.value, e.low, e.high) for result in results if (e := result.estimate(metric)) is not None]
         yield IntervalPlot(
@@ -104,6 +121,15 @@ def _scores(results: Sequence[RunResult]) -> Iterator[Block]:
             minimum=0.0,
             maximum=1.0,
         )
+
+
+def _shared_notes(results: Sequence[RunResult]) -> list[str]:
+    """Each note once, with the models it is about unless it is about all."""
+    about: dict[str, list[str]] = defaultdict(list)
+    for result in results:
+        for note in result.notes:
+            about[note].append(label(result))
+    return [note if len(labels) == len(results) else f"{', '.join(labels)}: {note}" for note, labels in about.items()]
 
 
 def _paper_table(results: Sequence[RunResult]) -> Table:
@@ -122,30 +148,39 @@ def _paper_table(results: Sequence[RunResult]) -> Table:
     )
 
 
-def _topic_table(run: FinishedRun) -> Table:
+def _by_topic(runs: Sequence[FinishedRun]) -> Iterator[Table]:
+    """For one run a table of all rates; for several a table of each rate, the runs side by side."""
+    means = [_topic_means(run) for run in runs]
+    topics = sorted({topic for run in means for topic in run})
+    note = "Few dialogues a topic support no interval: read these as descriptions."
+    if len(runs) == 1:
+        columns = [Column("Topic"), Column("Cases", True), *(Column(metric, True, METRICS[metric]) for metric in RATES)]
+        rows = [[t, str(means[0][t].cases), *(figure(means[0][t].rates[metric], 2) for metric in RATES)] for t in topics]
+        yield Table(label(runs[0].result), columns, [Row(cells) for cells in rows], note)
+        return
+    for metric in RATES:
+        columns = [Column("Topic"), *(Column(label(run.result), True) for run in runs)]
+        rows = [[t, *(figure(run[t].rates[metric], 2) if t in run else MISSING for run in means)] for t in topics]
+        yield Table(f"{metric}: {METRICS[metric]}", columns, [Row(cells) for cells in rows], note)
+
+
+@dataclass(frozen=True)
+class _TopicMeans:
+    cases: int
+    rates: dict[str, float | None]
+
+
+def _topic_means(run: FinishedRun) -> dict[str, _TopicMeans]:
     by_topic: dict[str, list[Score]] = defaultdict(list)
-    dialogues: dict[str, set[str]] = defaultdict(set)
-    cases = run.study.scenarios
     for score in run.result.scores:
-        topic = cases[score.scenario].topic
-        by_topic[topic].append(score)
-        dialogues[topic].add(score.cluster)
-    rows = []
-    for topic, scores in sorted(by_topic.items()):
-        estimates = [estimate_proportion(metric, scores) for metric in RATES]
-        number = len({score.scenario for score in scores})
-        rows.append(Row([topic, str(len(dialogues[topic])), str(number), *(figure(estimate.value, 2) for estimate in estimates)]))
-    return Table(
-        caption=label(run.result),
-        columns=[
-            Column("Topic"),
-            Column("Dialogues", True),
-            Column("Cases", True),
-            *(Column(m, True, METRICS[m]) for m in RATES),
-        ],
-        rows=rows,
-        note="One or two dialogues a topic support no interval; read these as descriptions.",
-    )
+        by_topic[run.study.scenarios[score.scenario].topic].append(score)
+    return {
+        topic: _TopicMeans(
+            cases=len({score.scenario for score in scores}),
+            rates={metric: estimate_proportion(metric, scores).value for metric in RATES},
+        )
+        for topic, scores in by_topic.items()
+    }
 
 
 def _gap_table(results: Sequence[RunResult]) -> Table:

@@ -99,7 +99,7 @@ def print_blocks(blocks: Sequence[Block], console: Console) -> None:
 
 def _drawn_line(line: Line) -> RenderableType:
     heading = f"{line.speaker} → {line.addressee}: " if line.addressee else f"{line.speaker}: "
-    said = Text(displayable_line(heading), style="bold")
+    said = Text(f"{displayable_line(heading)} ", style="bold")
     return Padding(said.append(Text(displayable(line.text), style="not bold")), (0, 0, 0, 2))
 
 
@@ -197,12 +197,16 @@ def _lined_up(cells: Sequence[Estimate]) -> Sequence[str]:
 
 
 def _on_two_lines(column: _Column) -> _Column:
-    """Every interval below its value."""
+    """Every interval below its value, without brackets: a column of rates then fits into nine characters."""
     if not column.numeric:
         return column
     estimates = [estimate(cell) for cell in column.cells]
-    cells = [f"{cell.value}\n{cell.interval}" if cell.interval else cell.value for cell in estimates]
+    cells = [f"{cell.value}\n{_unbracketed(cell.interval)}" if cell.interval else cell.value for cell in estimates]
     return _Column(column.heading, cells, numeric=True)
+
+
+def _unbracketed(interval: str) -> str:
+    return interval if "-" in interval else interval.strip("[]()").replace(", ", "–")
 
 
 def _with_texts_in_one_column(columns: Sequence[_Column]) -> Sequence[_Column]:
