@@ -190,7 +190,8 @@ def estimate(benchmark: str, model: str, *, config: str | Path | None = None, **
 
 def prompts(benchmark: str, scenario: str, *, config: str | Path | None = None, **settings: Any) -> list[RehearsedCall]:
     """What would be sent to each role in one scenario; what depends on replies is shown with stand-ins for them."""
-    opened = study(benchmark, config=config, **settings)
+    everybody = {"partner": "nobody", "reference": "nobody", "judges": ("nobody",)}
+    opened = study(benchmark, config=config, **everybody, **settings)
     if scenario not in opened.scenarios:
         raise InputError(f"{benchmark} has no case '{scenario}'. `sociable show {benchmark}` lists them.")
     roles = {role: Seat(role, f"(the {role.value})", _NoModel(), Sampling()) for role in Role}
@@ -228,6 +229,7 @@ def demo(out: str | Path, benchmark: str = "hsii", *, watch: Watch | None = None
 def _begin(settings: RunSettings, path: Path) -> None:
     """Checks everything that can be checked before anything is spent, and writes the manifest."""
     benchmark, study, seats = _checked(settings)
+    settings = settings.model_copy(update=dict(study.resolved))
     _prices(settings, seats)
     with RunFolder.create(path) as folder:
         folder.write_manifest(
@@ -237,6 +239,7 @@ def _begin(settings: RunSettings, path: Path) -> None:
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 "packages": {name: metadata.version(name) for name in _PACKAGES} | {"python": platform.python_version()},
                 "digests": dict(study.digests),
+                "episodes": len(study.scenarios) * settings.repeats,
                 "models": _models(settings),
                 "settings": settings.model_dump(mode="json"),
             }
@@ -247,9 +250,10 @@ def _checked(settings: RunSettings) -> tuple[Benchmark, Study, Seats]:
     """Benchmark, study and seats of the settings, with everything checked that can be without spending anything."""
     dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
     benchmark = find_benchmark(settings.benchmark)
+    seats = _seats(settings, benchmark)
     study = benchmark.open(_study_options(settings))
     _check_seats(study, settings)
-    return benchmark, study, _seats(settings, benchmark)
+    return benchmark, study, seats
 
 
 def _makes_references(study: Study, settings: RunSettings) -> bool:
@@ -340,7 +344,14 @@ def _study(benchmark: Benchmark, settings: RunSettings, manifest: dict[str, Any]
 
 
 def _study_options(settings: RunSettings) -> StudyOptions:
+    seated = {
+        Role.SUBJECT: settings.model,
+        Role.PARTNER: settings.partner,
+        Role.REFERENCE: settings.reference or settings.reference_file,
+        Role.JUDGE: settings.judges,
+    }
     return StudyOptions(
+        filled=frozenset(role for role, name in seated.items() if name),
         dataset=Path(settings.dataset) if settings.dataset else None,
         skip_invalid=settings.skip_invalid,
         prompts=Path(settings.prompts) if settings.prompts else None,
@@ -411,6 +422,9 @@ def _warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
             "Judged by reference/rule, which looks for wordings written with the scenarios. Such scores are not comparable "
             "with those of a model or a person."
         )
+    missing = manifest["episodes"] - len({(score.scenario, score.repeat) for score in scores.scores})
+    if missing:
+        notes.append(f"{missing} of {manifest['episodes']} episodes have not been run yet. Resume the run to have them.")
     errored = {(score.scenario, score.repeat) for score in scores.scores if score.outcome == "errored"}
     if errored:
         notes.append(f"{len(errored)} episodes are errored and count nowhere. Resume the run to finish them.")

@@ -57,8 +57,20 @@ def build_seat(role: Role, name: str, settings: RunSettings, agents: Sequence[st
         if agent.partition("@")[0] not in agents:
             known = ", ".join(f"reference/{each}" for each in agents) or "none"
             raise InputError(f"'{name}' cannot be the {role.value}; reference agents for that role: {known}.")
+        _check_error_rate(name)
         return Seat(role, name, None, sampling)
     return Seat(role, model_name(name), build_model(name, own, settings.base_url, settings.max_connections), sampling)
+
+
+def _check_error_rate(name: str) -> None:
+    """Of ``reference/oracle@0.3``. Raises InputError."""
+    _, at, rate = name.partition("@")
+    try:
+        if not at or 0.0 <= float(rate) <= 1.0:
+            return
+    except ValueError:
+        pass
+    raise InputError(f"'{name}': the error rate must be between 0 and 1, as in reference/oracle@0.3.")
 
 
 def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_connections: int = 20) -> Model:
@@ -94,6 +106,11 @@ def _openai_compatible(name: str, model: str, own: RoleSettings, default_url: st
     if not url:
         raise InputError(
             f"'{name}' needs an address: --base-url URL, OPENAI_BASE_URL, base_url in the configuration, or {name}@http://host:port/v1."
+        )
+    if "@" in url.partition("://")[2].partition("/")[0] or "?" in url:
+        raise InputError(
+            "An address must hold no name, password or query: it is written into the manifest. Put the key into an "
+            "environment variable and name it as key_variable in the configuration."
         )
     # The key in OPENAI_API_KEY is meant for the address in OPENAI_BASE_URL or on the command line. An address that
     # stands in a model name or in a role's settings gets a key only if a variable is named for it.

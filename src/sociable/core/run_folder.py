@@ -129,12 +129,13 @@ class RecordFile(Generic[R]):
         self._parse = parse
         self._identify = identify
         self._offsets: dict[str, int] = {}
+        self._end = 0
         self._stream: Any = None
         if path.exists():
             self._index()
 
     def _index(self) -> None:
-        """Notes where each record begins, and drops a last line that was cut off by a kill."""
+        """Notes where each record begins, and where the last whole one ends: a kill may have cut off the line after it."""
         end = 0
         with self.path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
@@ -142,11 +143,7 @@ class RecordFile(Generic[R]):
                     break
                 self._offsets[self._identify(self._parsed(line, number))] = end
                 end += len(line)
-        if end != self.path.stat().st_size:
-            try:
-                os.truncate(self.path, end)
-            except OSError as error:
-                raise StorageFailure.at(self.path, error) from error
+        self._end = end
 
     def _parsed(self, line: bytes, number: int) -> R:
         try:
@@ -174,6 +171,8 @@ class RecordFile(Generic[R]):
             if self._stream is None:
                 # Unbuffered: what is appended is with the operating system at once, and a kill cannot tear it.
                 self._stream = open(self.path, "ab", buffering=0)  # noqa: SIM115
+                # Only who writes may drop a torn line: a reader could be looking at one that is just being written.
+                self._stream.truncate(self._end)
             offset = self._stream.seek(0, os.SEEK_END)
             if self._stream.write(line) != len(line):
                 raise OSError("the record was written only in part")

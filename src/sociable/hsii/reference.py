@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from random import Random
 
-from sociable.core.errors import InputError
 from sociable.core.records import Turn
 from sociable.core.seeding import named_generator
 from sociable.dialogue.conversation import Utterance
@@ -121,26 +120,14 @@ AGENTS = ("oracle", "heuristic", "random", "silent")
 
 
 def reference_assistant(agent: str, case: Case, seed: int, repeat: int) -> ReferenceAssistant:
-    """The agent named ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``. Raises InputError."""
+    """The agent named ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``."""
     kind, _, rate = agent.partition("@")
     # The oracle's draws do not depend on its error rate, so that its errors are nested.
     generator = named_generator(seed, "reference", kind, case.id, repeat)
     if kind == "oracle":
-        return Oracle(case, generator, _error_rate(agent, rate) if rate else 0.0)
+        return Oracle(case, generator, float(rate or 0.0))
     simple: dict[str, type[ReferenceAssistant]] = {"heuristic": Heuristic, "random": RandomAssistant, "silent": Silent}
-    if agent not in simple:
-        raise InputError(f"There is no reference agent '{agent}' for hsii; there are {', '.join(AGENTS)} and oracle@P.")
     return simple[agent](case, generator)
-
-
-def _error_rate(agent: str, text: str) -> float:
-    try:
-        rate = float(text)
-    except ValueError:
-        rate = -1.0
-    if not 0.0 <= rate <= 1.0:
-        raise InputError(f"'reference/{agent}': the error rate must be between 0 and 1, as in reference/oracle@0.3.")
-    return rate
 
 
 def _written_turn(case: Case, speaker: str, seen: Sequence[Turn]) -> Utterance | None:

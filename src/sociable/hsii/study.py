@@ -40,7 +40,8 @@ class HSIIStudy(Study):
 
     def __init__(self, options: StudyOptions) -> None:
         self.options = _checked_options(options.values)
-        self.stages = _checked_stages(options.stages)
+        self.stages = _checked_stages(options.stages, options.filled)
+        self.resolved = {"stages": tuple(STAGES.index(stage) + 1 for stage in self.stages)}
         self.seed = options.seed
         self.prompts = hsii_prompts(options.prompts)
         dataset = load_dataset(options.dataset, skip_invalid=options.skip_invalid)
@@ -167,9 +168,10 @@ def _checked_options(values: Mapping[str, Any]) -> HSIIOptions:
         raise InputError(f"option '{name}' of hsii: {first['msg']}. hsii knows: {known}.") from None
 
 
-def _checked_stages(numbers: tuple[int, ...] | None) -> tuple[Stage, ...]:
+def _checked_stages(numbers: tuple[int, ...] | None, filled: frozenset[Role]) -> tuple[Stage, ...]:
     if numbers is None:
-        return STAGES
+        # With nobody to talk with and nobody to judge, what can be measured is: format, target, leaks.
+        return STAGES if filled & {Role.PARTNER, Role.JUDGE} else STAGES[:3]
     if not numbers or any(number not in (1, 2, 3, 4) for number in numbers):
         raise InputError("--stages takes numbers from 1 to 4, as in --stages 1,2.")
     if 1 not in numbers or (max(numbers) > 1 and 2 not in numbers):

@@ -33,6 +33,8 @@ class StudyOptions:
     """Clusters to take, or None for all."""
     seed: int = 0
     stages: tuple[int, ...] | None = None
+    """None: those that the filled roles allow."""
+    filled: frozenset[Role] = frozenset(Role)
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -70,6 +72,8 @@ class Study(ABC):
     """Of dataset and prompts, for the manifest."""
     notes: Sequence[str] = ()
     """What the user should know about the data: records left out."""
+    resolved: Mapping[str, Any] = {}
+    """Settings that were left open and have been decided, for the manifest."""
     metrics: Sequence[str]
     """Those whose values per scenario can be compared between runs."""
 

@@ -38,15 +38,17 @@ def estimate_jointly(
     """A quantity made of the means of several metrics, with a joint bootstrap over clusters.
 
     ``combine`` maps the means [..., len(parts)] to [...]; a mean over nothing is nan. An episode counts as errored or
-    unscored if any of its parts is, otherwise as scored.
+    unscored if any of its parts is, otherwise as scored. Where all clusters are alike a bootstrap sees no variation:
+    then there are no limits, rather than limits of no width.
     """
     totals = cluster_totals(scores, parts)
     interval = joint_bootstrap(totals, lambda sums: combine(sums[..., 0::2] / sums[..., 1::2]), confidence, seed=seed)
+    estimable = interval.low != interval.high
     return Estimate(
         metric=metric,
         value=interval.value,
-        low=interval.low,
-        high=interval.high,
+        low=interval.low if estimable else None,
+        high=interval.high if estimable else None,
         confidence=confidence,
         **episode_counts(score for score in scores if score.metric in parts),
     )

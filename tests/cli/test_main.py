@@ -1,0 +1,213 @@
+"""The command line: what goes in, what comes out, and how mistakes are answered."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sociable.cli import main as cli
+
+DEMO = ("--partner", "reference/heuristic", "--reference", "reference/oracle", "--judge", "reference/rule")
+
+
+def sociable(*arguments: str | Path) -> int:
+    """Runs the command line in this process; returns its exit code."""
+    sys_argv, sys.argv = sys.argv, ["sociable", *map(str, arguments)]
+    try:
+        cli.main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    finally:
+        sys.argv = sys_argv
+    return 0
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Path:
+    assert sociable("run", "hsii", "--model", "reference/oracle@0.3", *DEMO, "--limit", "2", "--out", "done") == 0
+    return tmp_path / "done"
+
+
+def test_demo_ends_with_a_table_and_the_path_of_a_report(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("demo") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert any("reference/heuristic" in line for line in lines)
+    assert lines[-1] == "Report: runs/demo/report.html"
+    assert Path("runs/demo/report.html").stat().st_size > 10_000
+
+
+def test_demo_twice_goes_on_where_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("demo") == 0
+    assert sociable("demo") == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("run", "nosuch", "--model", "reference/oracle"), ["no benchmark 'nosuch'", "hsii"]),
+        (("run", "hsii", "--model", "gpt-4o"), ["'gpt-4o' is no model name", "openai/"]),
+        (("run", "hsii", "--model", "reference/genius"), ["reference/oracle", "cannot be the subject"]),
+        (("run", "hsii", "--model", "openai/gpt-4o", "--stages", "1"), ["OPENAI_API_KEY", ".env"]),
+        (("run", "hsii", "--model", "openai-compatible/x", "--stages", "1"), ["--base-url", "OPENAI_BASE_URL"]),
+        (("run", "hsii", "--model", "python:nofile.py:f", "--stages", "1"), ["there is no file nofile.py"]),
+        (("run", "hsii", "--model", "python:nofile.py", "--stages", "1"), ["python:file.py:function"]),
+        (("run", "hsii", "--model", "reference/oracle@2", "--stages", "1,2"), ["between 0 and 1"]),
+        (("run", "hsii", "--model", "reference/oracle", "--judge", "reference/rule"), ["--partner", "--stages 1,2,3"]),
+        (("run", "hsii", "--model", "reference/oracle", "--stages", "1,2,4"), ["--partner", "--stages 1,2,3"]),
+        (("run", "hsii", "--model", "reference/oracle", "--partner", "reference/heuristic", "--judge", "reference/rule"), ["--reference"]),
+        (("run", "hsii", "--model", "reference/oracle", "--stages", "2,3"), ["stages 1 and 2"]),
+        (("run", "hsii", "--model", "reference/oracle", "--stages", "one"), ["--stages 1,2"]),
+        (("run", "hsii", "--model", "reference/oracle", "--stages", "1,2", "--dataset", "no.json"), ["no.json", "no such file"]),
+        (("run", "hsii", "--model", "reference/oracle", "--stages", "1,2", "--prompts", "nowhere"), ["no such prompt", "assistant.txt"]),
+        (("run", "hsii", "--model", "reference/oracle", "--stages", "1,2", "--config", "no.toml"), ["no.toml", "no such file"]),
+        (("run", "hsii", "--model", "reference/oracle", "--stages", "1,2", "--limit", "0"), ["limit", "greater than or equal to 1"]),
+        (("run", "hsii", "--model", "reference/oracle", *DEMO, "--judge", "reference/rule"), ["named twice"]),
+        (
+            ("run", "hsii", "--model", "openai-compatible/own@http://127.0.0.1:9/v1", "--stages", "1", "--max-cost", "1"),
+            ["price of 'openai-compatible/own'", "[prices."],
+        ),
+        (("resume", "nowhere"), ["nowhere is not a run folder"]),
+        (("report", "nowhere"), ["not a run folder"]),
+        (("judge", "nowhere"), ["--judge"]),
+        (("show", "hsii", "nosuch", "--prompt"), ["no case 'nosuch'"]),
+        (("audit", "hsii", "--dataset", "no.json"), ["no such file"]),
+    ],
+    ids=lambda value: " ".join(map(str, value))[:60] if isinstance(value, tuple) else "",
+)  # fmt: skip
+def test_mistakes_are_answered_in_a_sentence(
+    arguments: tuple[str, ...], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = sociable(*arguments)
+    complaint = capsys.readouterr().err
+    assert code == 2
+    assert complaint.startswith("sociable: ")
+    assert all(word in complaint for word in words), complaint
+    assert not Path("runs").exists(), "a run that cannot begin leaves nothing behind"
+
+
+def test_a_setting_of_a_file_is_named_with_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("own.toml").write_text("[hsii]\nalfa = 2\n[roles.subject]\ntemprature = 1\n")
+    assert sociable("run", "hsii", "--model", "reference/oracle", "--config", "own.toml") == 2
+    assert "own.toml: setting 'roles.subject.temprature'" in capsys.readouterr().err
+    Path("own.toml").write_text("[hsii]\nalfa = 2\n")
+    assert sociable("run", "hsii", "--model", "reference/oracle", "--config", "own.toml") == 2
+    assert "option 'alfa' of hsii" in capsys.readouterr().err
+
+
+def test_settings_come_from_the_file_and_the_command_line_wins(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("own.toml").write_text(
+        'partner = "reference/heuristic"\nreference = "reference/oracle"\nseed = 7\nlimit = 5\n[hsii]\nties = "half"\n'
+    )
+    arguments = ("--config", "own.toml", "--limit", "2", "--judge", "reference/rule", "--out", "own")
+    assert sociable("run", "hsii", "--model", "reference/oracle", *arguments) == 0
+    settings = json.loads(Path("own/manifest.json").read_text())["settings"]
+    assert (settings["seed"], settings["limit"], settings["options"]) == (7, 2, {"ties": "half"})
+    estimates = {e["metric"]: e["value"] for e in json.loads(Path("own/scores.json").read_text())["estimates"]}
+    # All ties, each half a win: 1 (1 + 1 x (.5 + .5)).
+    assert estimates["hsii"] == 2.0
+
+
+def test_a_run_is_not_overwritten(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("run", "hsii", "--model", "reference/oracle", *DEMO, "--out", finished) == 2
+    assert "holds a run already" in capsys.readouterr().err
+
+
+def test_report_compare_show_score_work_on_a_finished_run(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("run", "hsii", "--model", "reference/random", *DEMO, "--limit", "2", "--out", "other") == 0
+    assert sociable("report", finished, "other", "--out", "both.html") == 0
+    assert "reference/random" in Path("both.html").read_text()
+    assert sociable("compare", finished, "other") == 0
+    capsys.readouterr()
+    assert sociable("show", finished) == 0
+    episode = capsys.readouterr().out.splitlines()[0]
+    assert sociable("show", finished, episode) == 0
+    assert "Golden" in capsys.readouterr().out
+    assert sociable("show", finished, "nosuch") == 2
+    assert sociable("score", finished) == 0
+
+
+def test_show_prompt_shows_what_each_role_would_be_sent(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("show", "hsii") == 0
+    case = capsys.readouterr().out.splitlines()[0]
+    assert sociable("show", "hsii", case, "--prompt") == 0
+    shown = capsys.readouterr().out
+    assert all(role in shown for role in ("subject", "partner", "reference", "judge"))
+    assert "You can speak to one character only" in shown
+
+
+def test_estimate_counts_calls_and_tokens_and_spends_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    model = "openai-compatible/gpt-4o-mini@http://127.0.0.1:9/v1"
+    roles = ("--partner", model, "--reference", model, "--judge", model, "--limit", "1")
+    assert sociable("estimate", "hsii", "--model", model, *roles) == 0
+    shown = capsys.readouterr().out
+    # Per case: subject 7, partner 6 + 6, reference 6, judge 2 stages x 2 orders; one dialogue has 3 or 4 cases.
+    assert any(f" {29 * cases} " in shown for cases in (3, 4)), shown
+
+
+def test_an_old_or_foreign_folder_says_so(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    manifest = json.loads((finished / "manifest.json").read_text())
+    (finished / "manifest.json").write_text(json.dumps({**manifest, "format": 0}))
+    assert sociable("resume", finished) == 2
+    assert "folder format 0" in capsys.readouterr().err
+    (finished / "manifest.json").write_text(json.dumps({**manifest, "version": "0.0.1"}))
+    assert sociable("resume", finished) == 2
+    assert "hsii 0.0.1" in capsys.readouterr().err
+
+
+def test_changed_data_are_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scene = {
+        "topic": "talk",
+        "background": {"scene": "A room.", "characters": ["Ada", "Bo"]},
+        "messages": [
+            {"role_from": "Ada", "role_to": "Intelligent Assistant", "content": "Where is Bo?"},
+            {"role_from": "Intelligent Assistant", "role_to": "Ada", "content": "Here."},
+        ],
+    }
+    Path("own.json").write_text(json.dumps(scene))
+    run = ("run", "hsii", "--model", "reference/oracle", "--stages", "1,2", "--dataset", "own.json", "--out", "run")
+    assert sociable(*run) == 0
+    scene["topic"] = "walk"
+    Path("own.json").write_text(json.dumps(scene))
+    assert sociable("resume", "run") == 2
+    assert "The dataset changed" in capsys.readouterr().err
+
+
+def test_a_users_function_is_a_model(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("agent.py").write_text(
+        "import json, re\n"
+        "async def reply(messages):\n"
+        "    names = json.loads('[' + re.search(r'NAME is one of: (.*)\\. Any', messages[-1]['content']).group(1) + ']')\n"
+        "    return json.dumps({'role_from': 'Intelligent Assistant', 'role_to': names[0], 'content': 'Yes.'})\n"
+    )
+    assert sociable("run", "hsii", "--model", "python:agent.py:reply", "--stages", "1,2", "--limit", "2", "--out", "own") == 0
+    estimates = {e["metric"]: e["value"] for e in json.loads(Path("own/scores.json").read_text())["estimates"]}
+    assert estimates["r1"] == 1.0
+    assert estimates["hsii"] is None
+
+
+def test_help_and_version_are_quick_to_load() -> None:
+    """The command line must start at once: statistics and servers are loaded when they are needed."""
+    code = "import sys; from sociable.cli import main; print(*(m for m in ('scipy', 'statsmodels', 'matplotlib', 'aiohttp') if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
+    assert done.stdout.strip() == ""
+
+
+def test_a_model_alone_is_measured_on_what_needs_no_opinion(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("run", "hsii", "--model", "reference/random", "--out", "alone") == 0
+    estimates = {e["metric"]: e["value"] for e in json.loads(Path("alone/scores.json").read_text())["estimates"]}
+    assert estimates["r1"] == 1.0
+    assert estimates["r2"] is not None
+    assert estimates["leak_rate"] is not None
+    assert (estimates["r3"], estimates["r4"], estimates["hsii"]) == (None, None, None)

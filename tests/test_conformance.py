@@ -1,0 +1,141 @@
+"""Every registered benchmark, end to end, offline, with every reference agent it has."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from sociable import api
+from sociable.registry import benchmark_names, find_benchmark
+from sociable.reports.html import render_html
+from sociable.runner.seats import Role
+
+AGENTS = [
+    (name, agent) for name in benchmark_names() for agent in (*find_benchmark(name).reference_agents[Role.SUBJECT], "oracle@0.3")
+]
+RECORDS = ("episodes.jsonl", "judgments.jsonl", "references.jsonl", "scores.json")
+
+
+def run_offline(benchmark: str, agent: str, out: Path, **settings: object) -> api.RunResult:
+    return api.run(benchmark, f"reference/{agent}", out=out, **{**find_benchmark(benchmark).demo, **settings})
+
+
+@pytest.mark.parametrize(("benchmark", "agent"), AGENTS)
+def test_runs_end_to_end_and_reports(benchmark: str, agent: str, tmp_path: Path) -> None:
+    result = run_offline(benchmark, agent, tmp_path / "run")
+    scores = json.loads((tmp_path / "run" / "scores.json").read_text())
+    assert {"benchmark", "version", "estimates"} <= scores.keys()
+    assert all(
+        {"metric", "value", "low", "high", "confidence", "scored", "unscored", "errored"} <= estimate.keys()
+        for estimate in scores["estimates"]
+    )
+    assert result.estimates
+    assert all(score.outcome != "errored" for score in result.scores)
+    page = render_html(api.report_document([tmp_path / "run"]))
+    assert f"reference/{agent}" in page
+
+
+@pytest.mark.parametrize("benchmark", benchmark_names())
+def test_same_seed_same_bytes_whatever_the_connections(benchmark: str, tmp_path: Path) -> None:
+    for connections in (1, 7, 50):
+        run_offline(benchmark, "random", tmp_path / str(connections), seed=11, max_connections=connections, repeats=2)
+    for name in RECORDS:
+        assert len({(tmp_path / folder / name).read_bytes() for folder in ("1", "7", "50")}) == 1, name
+
+
+@pytest.mark.parametrize("benchmark", benchmark_names())
+def test_another_seed_gives_other_episodes(benchmark: str, tmp_path: Path) -> None:
+    for seed in (1, 2):
+        run_offline(benchmark, "random", tmp_path / str(seed), seed=seed)
+    assert (tmp_path / "1" / "episodes.jsonl").read_bytes() != (tmp_path / "2" / "episodes.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("benchmark", benchmark_names())
+def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, tmp_path: Path) -> None:
+    table = expected_values(benchmark)
+    assert {row["agent"] for row in table} >= set(find_benchmark(benchmark).reference_agents[Role.SUBJECT])
+    for row in table:
+        agent = row.pop("agent")
+        row.pop("why")
+        rates = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0) if agent.endswith("@p") else (None,)
+        results = [
+            run_offline(benchmark, agent if rate is None else agent.replace("@p", f"@{rate}"), tmp_path / f"{agent}-{rate}")
+            for rate in rates
+        ]
+        for metric, expectation in row.items():
+            found = [result.estimate(metric) for result in results]
+            assert all(estimate is not None for estimate in found), metric
+            check(expectation, [estimate.value for estimate in found if estimate is not None], results[0], f"{agent} {metric}")
+
+
+def check(expectation: str, values: list[float | None], result: api.RunResult, what: str) -> None:
+    """One cell of the table: a number, —, any, falls, or chance."""
+    if expectation == "any":
+        return
+    if expectation == "—":
+        assert values == [None], what
+    elif expectation == "falls":
+        defined = [value for value in values if value is not None]
+        assert all(after <= before + 1e-9 for before, after in zip(defined, defined[1:], strict=False)), (what, values)
+        assert defined[-1] < defined[0], (what, values)
+    elif expectation == "chance":
+        scenarios = api.study(result.manifest["benchmark"]).scenarios.values()
+        chance = sum(1 / len(scenario.characters) for scenario in scenarios) / len(scenarios)
+        # Of n cases a random pick is right in a share with a standard deviation of at most .5 / sqrt(n); allow three.
+        assert values[0] is not None
+        assert abs(values[0] - chance) < 1.5 / len(scenarios) ** 0.5, what
+    else:
+        assert all(value == pytest.approx(float(expectation)) for value in values), (what, values)
+
+
+def expected_values(benchmark: str) -> list[dict[str, str]]:
+    """The rows of the README's table of reference agents."""
+    text = resources.files(f"sociable.{benchmark}").joinpath("README.md").read_text(encoding="utf-8")
+    lines = [line for line in text.partition("## Reference agents")[2].partition("\n## ")[0].splitlines() if line.startswith("|")]
+    heading, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [dict(zip(heading, row, strict=True)) for row in rows]
+
+
+@pytest.mark.parametrize("benchmark", benchmark_names())
+def test_a_finished_run_is_scored_judged_and_reported_again_without_running_an_episode(benchmark: str, tmp_path: Path) -> None:
+    run_offline(benchmark, "oracle@0.3", tmp_path / "run", judges=())
+    before = {name: (tmp_path / "run" / name).read_bytes() for name in ("episodes.jsonl", "scores.json")}
+    judged = api.judge(tmp_path / "run", find_benchmark(benchmark).demo["judges"])
+    assert (tmp_path / "run" / "episodes.jsonl").read_bytes() == before["episodes.jsonl"]
+    assert (tmp_path / "run" / "scores.json").read_bytes() != before["scores.json"]
+    assert api.score(tmp_path / "run").estimates == judged.estimates
+    # Judging afterwards gives what judging at once gives.
+    run_offline(benchmark, "oracle@0.3", tmp_path / "at-once")
+    for name in ("judgments.jsonl", "scores.json"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "at-once" / name).read_bytes()
+
+
+def test_a_run_compared_with_itself_shows_no_difference(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        run_offline("hsii", "oracle@0.3", tmp_path / folder)
+    table = api.compare(tmp_path / "a", tmp_path / "b").summary
+    assert [row.cells[0] for row in table.rows][:2] == ["r1", "r2"]
+    assert all(re.match(r"0\.000|—", row.cells[-2]) for row in table.rows)
+
+
+def test_runs_of_different_data_or_judging_are_not_compared_silently(tmp_path: Path) -> None:
+    run_offline("hsii", "oracle", tmp_path / "a")
+    run_offline("hsii", "oracle", tmp_path / "b", seed=5)
+    with pytest.raises(api.InputError, match=r"not comparable.*seed \(0 and 5\)"):
+        api.compare(tmp_path / "a", tmp_path / "b")
+    assert api.compare(tmp_path / "a", tmp_path / "b", anyway=True).sections
+
+
+def test_limit_takes_whole_dialogues_and_repeats_are_no_new_cases(tmp_path: Path) -> None:
+    once = run_offline("hsii", "oracle", tmp_path / "once", limit=3)
+    thrice = run_offline("hsii", "oracle", tmp_path / "thrice", limit=3, repeats=3)
+    assert len({score.cluster for score in once.scores}) == 3
+    one, three = once.estimate("r2"), thrice.estimate("r2")
+    assert one is not None
+    assert three is not None
+    assert (one.low, one.high) == (three.low, three.high)
+    assert three.scored == 3 * one.scored
