@@ -69,9 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one round and less work: about a minute")
     parser.add_argument("--rounds", type=int, help="rounds of the first two measurements; their medians are shown")
-    parser.add_argument(
-        "--folder", type=Path, help="where runs are written meanwhile (default: where the system puts such files)"
-    )
+    parser.add_argument("--folder", type=Path, help="where runs are written meanwhile (default: the system's temporary folder)")
     options = parser.parse_args(arguments)
     scale = QUICK if options.quick else WHOLE
     scale = replace(scale, rounds=options.rounds or scale.rounds)
@@ -161,7 +159,7 @@ def _asked_of(base_url: str) -> dict[str, int]:
 
 def _peak_megabytes() -> float:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1e6 if sys.platform == "darwin" else 1e3)
+    return peak / 2 ** (20 if sys.platform == "darwin" else 10)
 
 
 def print_heading(title: str, work: Work) -> None:

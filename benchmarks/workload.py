@@ -26,6 +26,7 @@ _RULES = (
 _SCENE = (
     "The three share a flat above a bakery. The oven below has been repaired and now runs from three in the morning, "
     "and the warm air comes up through the floor. One works nights, one studies for an examination, one wants to move out. "
+    "None has said so yet. "
 )
 _QUESTION = (
     "Compare two endings of one scene. Which one better serves what the first speaker wants without harm to the others? "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from importlib import resources
@@ -80,7 +81,7 @@ def check(expectation: str, values: list[float | None], result: api.RunResult, w
         assert values == [None], what
     elif expectation == "falls":
         defined = [value for value in values if value is not None]
-        assert all(after <= before + 1e-9 for before, after in zip(defined, defined[1:], strict=False)), (what, values)
+        assert all(after <= before + 1e-9 for before, after in itertools.pairwise(defined)), (what, values)
         assert defined[-1] < defined[0], (what, values)
     elif expectation == "chance":
         scenarios = api.study(result.manifest["benchmark"]).scenarios.values()

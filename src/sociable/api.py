@@ -464,14 +464,18 @@ def _details(run: FinishedRun, *, several: bool) -> Iterator[tuple[str, str]]:
     manifest = run.result.manifest
     prefix = f"{run.result.label}: " if several else ""
     settings = {name: value for name, value in manifest["settings"].items() if value not in (None, (), [], {}, False)}
-    yield f"{prefix}models", ", ".join(f"{role} {name}" for role, name in manifest["models"].items() if name)
-    yield (
-        f"{prefix}settings",
-        ", ".join(f"{name} {value}" for name, value in settings.items() if name not in ("benchmark", "model")),
-    )
+    yield f"{prefix}models", ", ".join(f"{role} {_plainly(name)}" for role, name in manifest["models"].items() if name)
+    chosen = {name: value for name, value in settings.items() if name not in ("benchmark", "model", *manifest["models"])}
+    yield f"{prefix}settings", ", ".join(f"{name} {_plainly(value)}" for name, value in chosen.items())
     yield f"{prefix}digests", ", ".join(f"{name} {digest[:12]}" for name, digest in manifest["digests"].items())
     yield f"{prefix}packages", ", ".join(f"{name} {version}" for name, version in manifest["packages"].items())
     yield f"{prefix}begun", manifest["created"]
+
+
+def _plainly(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_plainly(each)}" for name, each in value.items() if each is not None)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _estimate_document(

@@ -98,7 +98,7 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     if any(run.seats.judges for run in runs):
         parts.append(Section("Judges", list(_judges(runs))))
     parts.append(Section("What was counted", [_counts_table(result) for result in results]))
-    parts.append(Section("Cost", [_cost_table(results)]))
+    parts.append(Section("Cost", [_cost(results)]))
     parts += [Section(f"Cases: {label(run.result)}" if len(runs) > 1 else "Cases", list(_cases(run))) for run in runs]
     return parts
 
@@ -268,13 +268,15 @@ def _reasons(scores: Iterable[Score]) -> str:
     return "; ".join(f"{count} × {reason}" for reason, count in sorted(counts.items(), key=lambda pair: -pair[1])[:3])
 
 
-def _cost_table(results: Sequence[RunResult]) -> Table:
+def _cost(results: Sequence[RunResult]) -> Block:
     rows = []
     for result in results:
         usage, cost = result.manifest.get("usage", {}), result.manifest.get("cost", {})
         for role, used in usage.items():
             tokens = [f"{used[name]:,}" for name in ("calls", "input_tokens", "output_tokens")]
             rows.append(Row([label(result), role, *tokens, f"{cost.get(role, 0.0):.4f}"]))
+    if not rows:
+        return Paragraph("No calls: reference agents and rules use no model.")
     return Table(
         caption="Calls, tokens and price",
         columns=[
@@ -286,9 +288,7 @@ def _cost_table(results: Sequence[RunResult]) -> Table:
             Column("US dollars", True),
         ],
         rows=rows,
-        note="As the servers counted them; priced by the table of prices, 0 where a model has no price."
-        if rows
-        else "No calls: reference agents and rules use no model.",
+        note="As the servers counted them; priced by the table of prices, 0 where a model has no price.",
     )
 
 
