@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -112,7 +114,7 @@ def run(
     from sociable.cli.progress import RunProgress
 
     folder = out or api.new_folder(benchmark, model)
-    with RunProgress(messages) as progress:
+    with _resumable(folder), RunProgress(messages) as progress:
         api.run(benchmark, model, out=folder, config=config, watch=progress, **given)
     _show_report(folder)
 
@@ -123,7 +125,7 @@ def resume(folder: RunPath, max_cost: MaxCost = None) -> None:
     from sociable import api
     from sociable.cli.progress import RunProgress
 
-    with RunProgress(messages) as progress:
+    with _resumable(folder), RunProgress(messages) as progress:
         api.resume(folder, max_cost=max_cost, watch=progress)
     _show_report(folder)
 
@@ -143,7 +145,7 @@ def judge(
 
     if not judge:
         raise InputError("Name at least one --judge.")
-    with RunProgress(messages) as progress:
+    with _resumable(folder), RunProgress(messages) as progress:
         api.judge(
             folder,
             judge,
@@ -241,6 +243,17 @@ def show(
         raise RunFolderError(f"{target} is not a run folder: it has no manifest.json.")
     else:
         showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts})
+
+
+@contextmanager
+def _resumable(folder: Path) -> Iterator[None]:
+    """Tells how to go on when a run ends early."""
+    try:
+        yield
+    except RunStopped:
+        if (folder / "manifest.json").exists():
+            messages.print(Text(f"Everything so far is kept. Go on with: sociable resume {folder}"), soft_wrap=True)
+        raise
 
 
 def _show_report(folder: Path) -> None:

@@ -6,7 +6,8 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from sociable.models.limits import Budget
 from sociable.runner.phases import Progress as Counts
@@ -16,11 +17,12 @@ class RunProgress:
     """Draws what a run reports to it. Use as a context manager and hand it to the api as ``watch``."""
 
     def __init__(self, console: Console) -> None:
+        self._spend = _Spend()
         self._live = Progress(
             TextColumn("{task.description:<12}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[spend]}"),
+            self._spend,
             TimeRemainingColumn(),
             console=console,
             disable=not console.is_terminal,
@@ -38,14 +40,27 @@ class RunProgress:
     def __call__(self, counts: Counts, budget: Budget) -> None:
         if self._live.disable or counts.total == 0:
             return
-        calls = sum(usage.calls for usage in budget.usage.values())
-        spend = f"{calls:,} calls" if calls else ""
-        if budget.spent:
-            spend += f", ${budget.spent:.2f}" + (f" of ${budget.limit:.2f}" if budget.limit else "")
-        if counts.errored:
-            spend += f", {counts.errored} errored"
-        if budget.stopped:
-            spend += ", stopping"
+        self._spend.budget = budget
         if counts.done == 0:
-            self._tasks[counts.phase] = self._live.add_task(counts.phase, total=counts.total, spend=spend)
-        self._live.update(self._tasks[counts.phase], completed=counts.done, spend=spend)
+            self._tasks[counts.phase] = self._live.add_task(counts.phase, total=counts.total, errored=0)
+        self._live.update(self._tasks[counts.phase], completed=counts.done, errored=counts.errored)
+
+
+class _Spend(ProgressColumn):
+    """Read whenever the line is drawn: calls go on between one finished episode and the next."""
+
+    budget: Budget | None = None
+
+    def render(self, task: Task) -> Text:
+        if self.budget is None or task.finished:
+            return Text("")
+        calls = sum(usage.calls for usage in self.budget.usage.values())
+        parts = [f"{calls:,} calls"] if calls else []
+        if self.budget.spent:
+            limit = f" of ${self.budget.limit:.2f}" if self.budget.limit else ""
+            parts.append(f"${self.budget.spent:.2f}{limit}")
+        if errored := task.fields["errored"]:
+            parts.append(f"{errored} errored")
+        if self.budget.stopped:
+            parts.append("stopping")
+        return Text(", ".join(parts))

@@ -51,14 +51,15 @@ def _mentions(case: Case, name: str) -> int:
     return max(text.count(padded_words(spelling)) for spelling in (name, *case.aliases.get(name, ())))
 
 
-def _waiting_longest(case: Case) -> str | None:
+def _waiting(case: Case) -> list[str]:
+    """Who addressed the assistant and has had no answer since, in the order in which they last did."""
     waiting: dict[str, None] = {}
     for message in case.messages:
+        if ASSISTANT in (message.role_from, message.role_to):
+            waiting.pop(message.role_from if message.role_to == ASSISTANT else message.role_to, None)
         if message.role_to == ASSISTANT:
-            waiting.setdefault(message.role_from)
-        elif message.role_from == ASSISTANT:
-            waiting.pop(message.role_to, None)
-    return next(iter(waiting), None)
+            waiting[message.role_from] = None
+    return list(waiting)
 
 
 SHORTCUTS: dict[str, Shortcut] = {
@@ -74,7 +75,8 @@ SHORTCUTS: dict[str, Shortcut] = {
     "addresses the assistant most": lambda case: _most(case, _asked(case)),
     "most frequent addressee of the assistant": lambda case: _most(case, _answered(case)),
     "addressed by the assistant last": lambda case: _last(_answered(case)),
-    "waiting longest for an answer": _waiting_longest,
+    "waiting longest for an answer": lambda case: next(iter(_waiting(case)), None),
+    "last to ask and still waiting": lambda case: _last(_waiting(case)) or _last(_people(case)),
 }
 """Each names one character, or nobody (which is wrong)."""
 

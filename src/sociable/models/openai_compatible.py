@@ -14,7 +14,7 @@ import json
 import random
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,9 @@ from sociable.core.records import Usage
 from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, split_thinking, storable
 
 MAX_REPLY_BYTES = 32 * 1024 * 1024
+PUT_OFF_FACTOR = 20
+"""A server that asks to wait (429) is asked so many times as often again as one that fails: it is only busy."""
+
 CHARACTERS_PER_TOKEN = 4.0
 """For the check against a stated context window; errs towards sending."""
 
@@ -48,9 +51,10 @@ class EndpointSettings:
 class TransientError(Exception):
     """Worth another attempt: a dropped connection, a timeout, 408, 409, 425, 429, 5xx, an answer that is not JSON."""
 
-    def __init__(self, problem: str, retry_after: float | None = None) -> None:
+    def __init__(self, problem: str, retry_after: float | None = None, *, rate_limited: bool = False) -> None:
         super().__init__(problem)
         self.retry_after = retry_after
+        self.rate_limited = rate_limited
 
 
 @dataclass(frozen=True)
@@ -154,27 +158,36 @@ class OpenAICompatibleModel:
     async def generate(self, request: Request) -> Reply:
         """Raises ContextLengthExceeded, RunFailure (after the last attempt) or EndpointUnusable."""
         self._check_length(request)
+        failures = put_off = 0
         async with self._connections:
-            for attempt in range(self._settings.attempts):
+            while True:
                 try:
                     return await self._attempt(request)
                 except TransientError as error:
                     last = error
-                if attempt + 1 < self._settings.attempts and last.retry_after is None:
-                    await asyncio.sleep(min(60.0, 0.5 * 2**attempt) * random.uniform(0.5, 1.0))
-            problem = f"{self._name} at {self._url}: {last} (after {self._settings.attempts} attempts)"
-            if not self._answered:
-                raise EndpointUnusable(
-                    f"{problem}. No call to it has succeeded: check the address and that the server is running, then resume."
-                )
-            raise RunFailure(problem)
+                if last.rate_limited:
+                    put_off += 1
+                else:
+                    failures += 1
+                if failures >= self._settings.attempts or put_off >= self._settings.attempts * PUT_OFF_FACTOR:
+                    break
+                if last.retry_after is None:
+                    await asyncio.sleep(min(60.0, 0.25 * 2 ** (failures + put_off)) * random.uniform(0.5, 1.0))
+        problem = f"{self._name} at {self._url}: {last} (after {failures + put_off} attempts)"
+        if not self._answered:
+            raise EndpointUnusable(
+                f"{problem}. No call to it has succeeded: check the address and that the server is running, then resume."
+            )
+        raise RunFailure(problem)
 
     async def _attempt(self, request: Request) -> Reply:
         while (pause := self._not_before - time.monotonic()) > 0:
-            await asyncio.sleep(pause)
+            # A little apart, or all connections would come back in the same moment and be sent away again.
+            await asyncio.sleep(pause * random.uniform(1.0, 1.1))
         if self._rate:
             await self._rate.acquire()
-        body = self._body(request)
+        adapted = tuple(self._adapted)
+        body = self._body(request, adapted)
         status, headers, content = await self._post(body)
         if status == 200:
             reply = parse_completion(content)
@@ -184,11 +197,13 @@ class OpenAICompatibleModel:
         if status in (408, 409, 425, 429) or status >= 500:
             if status == 429 and re.search(r"insufficient_quota|exceeded your current quota", complaint):
                 raise EndpointUnusable(f"{self._name}: the account has no credit left: {complaint}. Top it up, then resume.")
-            raise TransientError(f"HTTP {status}: {complaint}", self._pause(headers))
+            raise TransientError(f"HTTP {status}: {complaint}", self._pause(headers), rate_limited=status == 429)
         if status in (400, 413, 422):
             for adaptation in ADAPTATIONS:
-                if adaptation not in self._adapted and adaptation.applies(body) and adaptation.complaint.search(complaint):
-                    self._adapted.append(adaptation)
+                if adaptation not in adapted and adaptation.applies(body) and adaptation.complaint.search(complaint):
+                    # Another connection may have learnt it while this request was on its way.
+                    if adaptation not in self._adapted:
+                        self._adapted.append(adaptation)
                     return await self._attempt(request)
         raise_for(self._name, self._url, status, complaint)
         return Reply("", Usage(calls=1), FinishReason.CONTENT_FILTER)
@@ -219,7 +234,7 @@ class OpenAICompatibleModel:
         except aiohttp.ClientError as error:
             raise TransientError(f"{type(error).__name__}: {error}") from None
 
-    def _body(self, request: Request) -> dict[str, Any]:
+    def _body(self, request: Request, adapted: Sequence[Adaptation]) -> dict[str, Any]:
         sampling = request.sampling
         messages = alternating(list(request.messages))
         body: dict[str, Any] = {"model": self._model, "messages": messages}
@@ -231,7 +246,7 @@ class OpenAICompatibleModel:
                 "type": "json_schema",
                 "json_schema": {"name": "reply", "strict": True, "schema": request.schema},
             }
-        for adaptation in self._adapted:
+        for adaptation in adapted:
             if adaptation.applies(body):
                 body = adaptation.change(body)
         return body
