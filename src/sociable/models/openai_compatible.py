@@ -226,13 +226,17 @@ class OpenAICompatibleModel:
                     content += chunk
                     if len(content) > MAX_REPLY_BYTES:
                         raise RunFailure(f"{self._name} sent more than {MAX_REPLY_BYTES} bytes in one reply.")
-                return response.status, response.headers, bytes(content)
+                return response.status, response.headers, self._without_key(bytes(content))
         except TimeoutError:
             raise TransientError(f"no answer within {self._settings.timeout_seconds:g} s") from None
         except aiohttp.InvalidURL:
             raise EndpointUnusable(f"{self._url} is not an address. Give --base-url as http://host:port/v1.") from None
         except aiohttp.ClientError as error:
             raise TransientError(f"{type(error).__name__}: {error}") from None
+
+    def _without_key(self, content: bytes) -> bytes:
+        """Servers may repeat the key, in a complaint above all; from here on it could reach a log or the journal."""
+        return content.replace(self._settings.key.encode(), b"[key]") if self._settings.key else content
 
     def _body(self, request: Request, adapted: Sequence[Adaptation]) -> dict[str, Any]:
         sampling = request.sampling
