@@ -143,7 +143,7 @@ def test_show_prompt_shows_what_each_role_would_be_sent(capsys: pytest.CaptureFi
     case = capsys.readouterr().out.splitlines()[0]
     assert sociable("show", "hsii", case, "--prompt") == 0
     shown = capsys.readouterr().out
-    assert all(role in shown for role in ("subject", "partner", "reference", "judge"))
+    assert all(f"{role} ·" in shown for role in ("subject", "partner", "reference", "judge"))
     assert "You can speak to one character only" in shown
 
 

@@ -16,6 +16,7 @@ from sociable.models.journal import Journal
 from sociable.registry import find_benchmark
 from sociable.reports.displayable import displayable
 from sociable.reports.terminal import print_blocks
+from sociable.runner.seats import Role
 
 
 def show_run(folder: Path, item: str, prompt: bool, console: Console) -> None:
@@ -53,8 +54,17 @@ def show_case(benchmark: str, item: str, prompt: bool, console: Console, setting
             raise InputError(f"{found.name} has no case '{item}'. `sociable show {benchmark}` lists them.")
         console.print(Text(displayable(json.dumps(scenario.model_dump(), indent=1, ensure_ascii=False))), soft_wrap=True)
         return
-    for call in api.prompts(benchmark, item, **settings):
-        _call(console, f"{call.role.value} · {call.participant}", call.request.messages, f"{call.reply}\n(a stand-in)")
+    order = list(Role)
+    calls = sorted(api.prompts(benchmark, item, **settings), key=lambda call: order.index(call.role))
+    shown: set[str] = set()
+    for call in calls:
+        # Later calls of a conversation begin like its first one, and add what was said since.
+        beginning = json.dumps([call.role.value, *call.request.messages[:2]])
+        if beginning not in shown:
+            shown.add(beginning)
+            _call(console, f"{call.role.value} · {call.participant}", call.request.messages, f"{call.reply}\n(a stand-in)")
+    console.rule()
+    console.print(Text(f"{len(calls)} calls at the most; those not shown continue one of these with what was said since."))
 
 
 def _call(console: Console, heading: str, messages: Sequence[Any], reply: str) -> None:

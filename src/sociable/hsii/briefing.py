@@ -44,7 +44,7 @@ def setting(case: Case) -> str:
         f'  "relationships": {_json(" ".join(background.relationships))}'
         + (f',\n  "conflicts": {_json(background.conflicts)}}},' if background.conflicts else "},"),
         ' "messages": [',
-        *(f"  {_json(message.model_dump())}," for message in case.messages),
+        ",\n".join(f"  {_json(message.model_dump())}" for message in case.messages),
         " ]}",
     ]
     return quoted("\n".join(lines))

@@ -148,9 +148,12 @@ class HSIIStudy(Study):
             return '{"reason": "' + "Both take up what was asked, but the first says what happens next. " * 2 + '", "verdict": 1}'
         if role is Role.SUBJECT and call == 0:
             return case.golden.model_dump_json(exclude={"index"})
-        if role is Role.PARTNER:
-            return _typical([m.content for m in case.messages if m.role_from == participant] or [case.golden.content])
-        return case.golden.content
+        speaker = case.golden.role_to if role is Role.PARTNER else ASSISTANT
+        written = [message.content for message in case.continuation if message.role_from == speaker]
+        place = call - 1 if role is Role.SUBJECT else call
+        if place < len(written):
+            return written[place]
+        return _typical([message.content for message in case.messages if message.role_from == speaker] or [case.golden.content])
 
 
 def _typical(texts: Sequence[str]) -> str:

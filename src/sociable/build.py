@@ -1,0 +1,191 @@
+"""From settings or a manifest to the things a run works with: benchmark, study, seats, prices, journal, records.
+
+Everything that can be checked without spending anything is checked here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import dotenv
+
+from sociable.core.errors import InputError, RunFolderError
+from sociable.core.run_folder import RunFolder
+from sociable.models.journal import Journal, JournalledModel
+from sociable.models.limits import Budget
+from sociable.models.prices import Price, price_of
+from sociable.registry import build_seat, find_benchmark, model_name
+from sociable.runner.benchmark import Benchmark, Study, StudyOptions
+from sociable.runner.phases import Progress
+from sociable.runner.run import Run, RunRecords
+from sociable.runner.seats import Role, Seat, Seats
+from sociable.runner.settings import RunSettings
+
+Watch = Callable[[Progress, Budget], None]
+"""Called whenever a count changes."""
+
+_PACKAGES = ("sociable", "pydantic", "aiohttp", "numpy", "scipy", "statsmodels")
+
+
+def begin_run(settings: RunSettings, path: Path) -> None:
+    """Checks everything that can be checked before anything is spent, and writes the manifest."""
+    benchmark, study, seats = checked(settings)
+    settings = settings.model_copy(update=dict(study.resolved))
+    prices_of(settings, seats)
+    with RunFolder.create(path) as folder:
+        folder.write_manifest(
+            {
+                "benchmark": benchmark.name,
+                "version": benchmark.version,
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                "packages": {name: metadata.version(name) for name in _PACKAGES} | {"python": platform.python_version()},
+                "digests": dict(study.digests),
+                "episodes": len(study.scenarios) * settings.repeats,
+                "models": model_names(settings),
+                "settings": settings.model_dump(mode="json"),
+            }
+        )
+
+
+def checked(settings: RunSettings) -> tuple[Benchmark, Study, Seats]:
+    """Benchmark, study and seats of the settings, with everything checked that can be without spending anything."""
+    dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
+    benchmark = find_benchmark(settings.benchmark)
+    seats = build_seats(settings, benchmark)
+    study = benchmark.open(study_options(settings))
+    check_seats(study, settings)
+    return benchmark, study, seats
+
+
+@contextlib.contextmanager
+def opened_run(path: Path, *, lock: bool, watch: Watch | None = None) -> Iterator[tuple[Run, Benchmark, list[JournalledModel]]]:
+    """A run with everything it needs, built from its manifest."""
+    with RunFolder.open(path, lock=lock) as folder:
+        manifest = folder.read_manifest()
+        settings = settings_of(manifest, path)
+        benchmark = find_benchmark(settings.benchmark)
+        study = study_of(benchmark, settings, manifest, path)
+        seats = build_seats(settings, benchmark)
+        budget = Budget(prices_of(settings, seats), settings.max_cost)
+        with Journal(path / "calls.sqlite") as journal:
+            for model, role, usage in journal.bought():
+                budget.book(model, role, usage)
+            models: list[JournalledModel] = []
+
+            def journalled(seat: Seat) -> Seat:
+                if seat.model is None:
+                    return seat
+                models.append(JournalledModel(seat.model, journal, budget))
+                return replace(seat, model=models[-1])
+
+            seats = seats.each(journalled)
+            records = RunRecords.of(path, benchmark)
+            progress = (lambda counts: watch(counts, budget)) if watch else (lambda _: None)
+            run_ = Run(folder, study, seats, records, budget, settings.repeats, settings.max_connections, progress)
+            try:
+                yield run_, benchmark, models
+            finally:
+                records.close()
+
+
+def makes_references(study: Study, settings: RunSettings) -> bool:
+    return study.needs_references and bool(settings.judges and settings.reference and not settings.reference_file)
+
+
+def settings_of(manifest: dict[str, Any], path: Path) -> RunSettings:
+    try:
+        return RunSettings.model_validate(manifest["settings"])
+    except (KeyError, ValueError) as error:
+        raise RunFolderError(
+            f"{path / 'manifest.json'}: settings this version does not understand ({str(error).splitlines()[0]}). "
+            f"It was written by sociable {manifest.get('packages', {}).get('sociable', '?')}; use that version."
+        ) from None
+
+
+def study_of(benchmark: Benchmark, settings: RunSettings, manifest: dict[str, Any], path: Path) -> Study:
+    """The study of an existing run; it must still be the one the run was begun with."""
+    if manifest["version"] != benchmark.version:
+        raise RunFolderError(
+            f"{path} was run with {benchmark.name} {manifest['version']}; this is {benchmark.version}. Scores of the two are not "
+            f"comparable: use sociable {manifest['packages']['sociable']}, or start a new run."
+        )
+    study = benchmark.open(study_options(settings))
+    for name, digest in manifest["digests"].items():
+        if study.digests.get(name) != digest:
+            raise RunFolderError(f"The {name} changed since {path} was begun. Restore it, or start a new run.")
+    return study
+
+
+def study_options(settings: RunSettings) -> StudyOptions:
+    seated = {
+        Role.SUBJECT: settings.model,
+        Role.PARTNER: settings.partner,
+        Role.REFERENCE: settings.reference or settings.reference_file,
+        Role.JUDGE: settings.judges,
+    }
+    return StudyOptions(
+        filled=frozenset(role for role, name in seated.items() if name),
+        dataset=Path(settings.dataset) if settings.dataset else None,
+        skip_invalid=settings.skip_invalid,
+        prompts=Path(settings.prompts) if settings.prompts else None,
+        limit=settings.limit,
+        seed=settings.seed,
+        stages=settings.stages,
+        values=settings.options,
+    )
+
+
+def check_seats(study: Study, settings: RunSettings) -> None:
+    filled = {Role.SUBJECT: settings.model, Role.PARTNER: settings.partner, Role.REFERENCE: settings.reference}
+    study.check_seats(
+        [role for role, name in filled.items() if name], judges=len(settings.judges), references=bool(settings.reference_file)
+    )
+    if len(set(settings.judges)) < len(settings.judges):
+        raise InputError("A judge is named twice. A panel's judges must differ.")
+
+
+def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: bool = True) -> Seats:
+    def seat(role: Role, name: str) -> Seat:
+        if not build:
+            return Seat(role, model_name(name), None, None)  # type: ignore[arg-type]
+        return build_seat(role, name, settings, benchmark.reference_agents[role])
+
+    return Seats(
+        subject=seat(Role.SUBJECT, settings.model),
+        partner=seat(Role.PARTNER, settings.partner) if settings.partner else None,
+        reference=seat(Role.REFERENCE, settings.reference) if settings.reference else None,
+        judges=tuple(seat(Role.JUDGE, name) for name in settings.judges),
+    )
+
+
+def prices_of(settings: RunSettings, seats: Seats) -> dict[str, Price]:
+    """The prices of all models that have one. Raises InputError when a cost limit is asked for and one is missing."""
+    prices = {}
+    for seat in (seats.subject, seats.partner, seats.reference, *seats.judges):
+        if seat is None:
+            continue
+        price = price_of(seat.name, settings.prices)
+        if price is not None:
+            prices[seat.name] = price
+        elif settings.max_cost is not None:
+            raise InputError(
+                f"--max-cost needs the price of '{seat.name}', which nobody wrote down. Add to your --config file:\n"
+                f'[prices."{seat.name}"]\ninput = 0.0   # US dollars per million tokens\noutput = 0.0'
+            )
+    return prices
+
+
+def model_names(settings: RunSettings) -> dict[str, Any]:
+    return {
+        "subject": model_name(settings.model),
+        "partner": model_name(settings.partner) if settings.partner else None,
+        "reference": model_name(settings.reference) if settings.reference else None,
+        "judges": [model_name(name) for name in settings.judges],
+    }

@@ -1,0 +1,105 @@
+"""Whole reports as view records: what a benchmark shows, and what its numbers depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sociable.core.records import ScoreFile, Usage
+from sociable.core.view import Column, Document, Row, Table
+from sociable.models.prices import Price
+from sociable.runner.benchmark import Benchmark, Study
+from sociable.runner.rehearsal import RehearsedCall
+from sociable.runner.run import FinishedRun
+from sociable.runner.settings import RunSettings
+
+
+def run_document(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> Document:
+    """The report on one or several runs of a benchmark."""
+    results = [run.result for run in runs]
+    return Document(
+        title=benchmark.title,
+        subtitle=_subtitle(benchmark, runs),
+        summary=benchmark.summary(results),
+        sections=benchmark.sections(runs),
+        details=[detail for run in runs for detail in _details(run, several=len(runs) > 1)],
+    )
+
+
+def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
+    """What a reader of the scores must know."""
+    models = manifest["models"]
+    notes = []
+    if models["subject"] in models["judges"]:
+        notes.append(f"{models['subject']} judges its own replies; models tend to prefer their own. Name another judge.")
+    if "reference/rule" in models["judges"]:
+        notes.append(
+            "Judged by reference/rule, which looks for wordings written with the scenarios. Such scores are not comparable "
+            "with those of a model or a person."
+        )
+    missing = manifest["episodes"] - len({(score.scenario, score.repeat) for score in scores.scores})
+    if missing:
+        notes.append(f"{missing} of {manifest['episodes']} episodes have not been run yet. Resume the run to have them.")
+    errored = {(score.scenario, score.repeat) for score in scores.scores if score.outcome == "errored"}
+    if errored:
+        notes.append(f"{len(errored)} episodes are errored and count nowhere. Resume the run to finish them.")
+    return notes
+
+
+def _subtitle(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> str:
+    study = runs[0].study
+    clusters = {score.cluster for run in runs for score in run.result.scores}
+    data = "bundled data" if runs[0].result.manifest["settings"]["dataset"] is None else "the user's own data"
+    size = f"{len(study.scenarios)} cases of {len(clusters)} {benchmark.cluster_unit}s"
+    return f"{benchmark.name} {benchmark.version}, {size} ({data})"
+
+
+def _details(run: FinishedRun, *, several: bool) -> Iterator[tuple[str, str]]:
+    """What the numbers of a run depend on, for the end of its report."""
+    manifest = run.result.manifest
+    prefix = f"{run.result.label}: " if several else ""
+    settings = {name: value for name, value in manifest["settings"].items() if value not in (None, (), [], {}, False)}
+    yield f"{prefix}models", ", ".join(f"{role} {_plainly(name)}" for role, name in manifest["models"].items() if name)
+    chosen = {name: value for name, value in settings.items() if name not in ("benchmark", "model", *manifest["models"])}
+    yield f"{prefix}settings", ", ".join(f"{name} {_plainly(value)}" for name, value in chosen.items())
+    yield f"{prefix}digests", ", ".join(f"{name} {digest[:12]}" for name, digest in manifest["digests"].items())
+    yield f"{prefix}packages", ", ".join(f"{name} {version}" for name, version in manifest["packages"].items())
+    yield f"{prefix}begun", manifest["created"]
+
+
+def _plainly(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_plainly(each)}" for name, each in value.items() if each is not None)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def estimate_document(
+    benchmark: Benchmark, settings: RunSettings, study: Study, calls: Sequence[RehearsedCall], prices: dict[str, Price]
+) -> Document:
+    used: dict[tuple[str, str], Usage] = {}
+    for call in calls:
+        key = (call.role.value, call.model)
+        used[key] = used.get(key, Usage()) + call.usage
+    rows, total = [], Usage()
+    for (role, model), usage in used.items():
+        price = prices.get(model)
+        cost = f"{price.of(usage):.2f}" if price else "unknown"
+        rows.append(Row([role, model, f"{usage.calls:,}", f"{usage.input_tokens:,}", f"{usage.output_tokens:,}", cost]))
+        total += usage
+    known = sum(prices[model].of(usage) for (_, model), usage in used.items() if model in prices)
+    rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", f"{known:.2f}"], True))
+    return Document(
+        title=f"Estimate for {benchmark.name}",
+        subtitle=f"{len(study.scenarios)} cases × {settings.repeats}, as if every one went its longest way",
+        summary=Table(
+            caption="At the most",
+            columns=[
+                Column("Role"),
+                Column("Model"),
+                *(Column(name, True) for name in ("Calls", "Tokens in", "Tokens out", "US dollars")),
+            ],
+            rows=rows,
+            note="Tokens are estimated from characters. Write unknown prices into the [prices] table of a --config file.",
+        ),
+        sections=[],
+    )
