@@ -7,11 +7,13 @@ from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sociable.api import audit, compare, estimate, judge, open_run, report, result, resume, run, score
+    from sociable.api import audit, compare, demo, estimate, judge, open_run, prompts, report, result, resume, run, score, study
 
 __version__ = metadata.version("sociable")
 
-__all__ = ["audit", "compare", "estimate", "judge", "open_run", "report", "result", "resume", "run", "score"]
+__all__ = [
+    "audit", "compare", "demo", "estimate", "judge", "open_run", "prompts", "report", "result", "resume", "run", "score", "study",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

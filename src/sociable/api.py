@@ -35,13 +35,13 @@ from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document
 from sociable.documents import estimate_document, run_document, warnings_about
 from sociable.models.protocol import Sampling
-from sociable.registry import find_benchmark, model_name
+from sociable.registry import find_benchmark
 from sociable.runner.benchmark import RunResult, Study, StudyOptions
 from sociable.runner.event_loop import on_interrupt, waited
 from sociable.runner.rehearsal import NoModel, RehearsedCall, rehearse
 from sociable.runner.run import FinishedRun, Run, RunRecords
 from sociable.runner.seats import Role, Seat, Seats
-from sociable.runner.settings import RunSettings, load_settings
+from sociable.runner.settings import RunSettings, load_settings, plain_name
 
 
 def run(
@@ -66,7 +66,7 @@ def run(
 
 def new_folder(benchmark: str, model: str) -> Path:
     """``runs/<benchmark>-<model>-<time>``, which does not exist yet."""
-    plain = "".join(character if character.isalnum() or character in "-._" else "-" for character in model_name(model))
+    plain = "".join(character if character.isalnum() or character in "-._" else "-" for character in plain_name(model))
     return Path("runs") / f"{benchmark}-{plain}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
 
 

@@ -21,12 +21,12 @@ from sociable.core.run_folder import RunFolder
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.prices import Price, price_of
-from sociable.registry import build_seat, find_benchmark, model_name
+from sociable.registry import build_seat, find_benchmark
 from sociable.runner.benchmark import Benchmark, Study, StudyOptions
 from sociable.runner.phases import Progress
 from sociable.runner.run import Run, RunRecords
 from sociable.runner.seats import Role, Seat, Seats
-from sociable.runner.settings import RunSettings
+from sociable.runner.settings import RunSettings, plain_name
 
 Watch = Callable[[Progress, Budget], None]
 """Called whenever a count changes."""
@@ -154,7 +154,7 @@ def check_seats(study: Study, settings: RunSettings) -> None:
 def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: bool = True) -> Seats:
     def seat(role: Role, name: str) -> Seat:
         if not build:
-            return Seat(role, model_name(name), None, None)  # type: ignore[arg-type]
+            return Seat(role, plain_name(name), None, None)  # type: ignore[arg-type]
         return build_seat(role, name, settings, benchmark.reference_agents[role])
 
     return Seats(
@@ -184,8 +184,8 @@ def prices_of(settings: RunSettings, seats: Seats) -> dict[str, Price]:
 
 def model_names(settings: RunSettings) -> dict[str, Any]:
     return {
-        "subject": model_name(settings.model),
-        "partner": model_name(settings.partner) if settings.partner else None,
-        "reference": model_name(settings.reference) if settings.reference else None,
-        "judges": [model_name(name) for name in settings.judges],
+        "subject": plain_name(settings.model),
+        "partner": plain_name(settings.partner) if settings.partner else None,
+        "reference": plain_name(settings.reference) if settings.reference else None,
+        "judges": [plain_name(name) for name in settings.judges],
     }

@@ -26,12 +26,16 @@ def run_document(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> Document:
     )
 
 
+def judges_itself(model: str) -> str:
+    return f"{model} judges its own replies; models tend to prefer their own. Name another judge."
+
+
 def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     """What a reader of the scores must know."""
     models = manifest["models"]
     notes = []
     if models["subject"] in models["judges"]:
-        notes.append(f"{models['subject']} judges its own replies; models tend to prefer their own. Name another judge.")
+        notes.append(judges_itself(models["subject"]))
     if "reference/rule" in models["judges"]:
         notes.append(
             "Judged by reference/rule, which looks for wordings written with the scenarios. Such scores are not comparable "

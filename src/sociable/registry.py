@@ -15,7 +15,7 @@ from sociable.core.errors import InputError
 from sociable.models.protocol import Model, Sampling
 from sociable.runner.benchmark import Benchmark
 from sociable.runner.seats import Role, Seat
-from sociable.runner.settings import RoleSettings, RunSettings
+from sociable.runner.settings import RoleSettings, RunSettings, plain_name
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -40,17 +40,12 @@ def find_benchmark(name: str) -> Benchmark:
     return found
 
 
-def model_name(name: str) -> str:
-    """The name without the endpoint it may carry: what manifests, journals and reports show."""
-    return name.partition("@http")[0] if name.startswith(("openai/", "openai-compatible/")) else name
-
-
 def build_seat(role: Role, name: str, settings: RunSettings, agents: Sequence[str]) -> Seat:
     """The seat for a role, its model built. ``agents`` are the reference agents the benchmark has for that role.
 
     Raises InputError when the name is of no known kind, or lacks an address or a key.
     """
-    own = settings.role(role.value, name)
+    own = settings.role(role, name)
     sampling = Sampling(own.temperature, own.max_tokens, own.top_p, own.seed)
     if name.startswith("reference/"):
         agent = name.removeprefix("reference/")
@@ -59,7 +54,7 @@ def build_seat(role: Role, name: str, settings: RunSettings, agents: Sequence[st
             raise InputError(f"'{name}' cannot be the {role.value}; reference agents for that role: {known}.")
         _check_error_rate(name)
         return Seat(role, name, None, sampling)
-    return Seat(role, model_name(name), build_model(name, own, settings.base_url, settings.max_connections), sampling)
+    return Seat(role, plain_name(name), build_model(name, own, settings.base_url, settings.max_connections), sampling)
 
 
 def _check_error_rate(name: str) -> None:
@@ -129,7 +124,7 @@ def _openai_compatible(name: str, model: str, own: RoleSettings, default_url: st
         requests_per_minute=own.requests_per_minute,
         context_window=own.context_window,
     )
-    return OpenAICompatibleModel(model_name(name), model, settings)
+    return OpenAICompatibleModel(plain_name(name), model, settings)
 
 
 def _inspect(name: str, own: RoleSettings, max_connections: int) -> Model:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -211,3 +212,55 @@ def test_a_model_alone_is_measured_on_what_needs_no_opinion(capsys: pytest.Captu
     assert estimates["r2"] is not None
     assert estimates["leak_rate"] is not None
     assert (estimates["r3"], estimates["r4"], estimates["hsii"]) == (None, None, None)
+
+
+def test_keys_and_addresses_come_from_a_file_env(chat_server: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    Path(".env").write_text(f"OPENAI_API_KEY=sk-from-file\nOPENAI_BASE_URL={chat_server.url}\n")
+    try:
+        assert sociable("run", "hsii", "--model", "openai/social:env", "--limit", "1", "--out", "run") == 0
+    finally:
+        # Read from the file into this process's environment.
+        for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+            os.environ.pop(name, None)
+    sent = {request["authorization"] for request in chat_server.requests("social:env")["requests"]}
+    assert sent == {"Bearer sk-from-file"}
+
+
+def test_a_key_goes_to_no_address_it_is_not_meant_for(chat_server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-somebody-else")
+    model = f"openai-compatible/social:nokey@{chat_server.url}"
+    assert sociable("run", "hsii", "--model", model, "--limit", "1", "--out", "run") == 0
+    assert {request["authorization"] for request in chat_server.requests("social:nokey")["requests"]} == {None}
+
+
+def test_settings_for_a_role_that_does_not_exist_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("own.toml").write_text("[roles.jugde]\ntemperature = 0.5\n")
+    assert sociable("run", "hsii", "--model", "reference/oracle", "--config", "own.toml") == 2
+    assert "own.toml" in (complaint := capsys.readouterr().err)
+    assert "roles.jugde is neither a role" in complaint
+
+
+def test_one_role_one_server_one_sampling(chat_server: Any) -> None:
+    Path("own.toml").write_text(
+        f'[roles.partner]\nbase_url = "{chat_server.url}"\ntemperature = 0.9\nmax_tokens = 77\n'
+        f'[roles."openai-compatible/social:judge-two"]\ntop_p = 0.5\n'
+    )
+    model = f"openai-compatible/social:roles@{chat_server.url}"
+    judges = (
+        "--judge",
+        f"openai-compatible/social:judge-one@{chat_server.url}",
+        "--judge",
+        f"openai-compatible/social:judge-two@{chat_server.url}",
+    )
+    roles = ("--partner", "openai-compatible/social:partner", "--reference", model, *judges, "--config", "own.toml")
+    assert sociable("run", "hsii", "--model", model, *roles, "--limit", "2", "--out", "run") == 0
+
+    def bodies(name: str) -> list[dict[str, Any]]:
+        return [request["body"] for request in chat_server.requests(f"social:{name}")["requests"]]
+
+    assert {(body["temperature"], body["max_tokens"]) for body in bodies("partner")} == {(0.9, 77)}
+    assert {(body["temperature"], body["max_tokens"]) for body in bodies("roles")} == {(0.0, 1024)}
+    assert all("top_p" not in body for body in bodies("judge-one"))
+    assert {body["top_p"] for body in bodies("judge-two")} == {0.5}
+    usage = json.loads(Path("run/manifest.json").read_text())["usage"]
+    assert set(usage) == {"subject", "partner", "reference", "judge"}

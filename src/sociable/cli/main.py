@@ -112,7 +112,11 @@ def run(
     given = _settings(**{name: value for name, value in locals().items() if name not in ("benchmark", "model", "config", "out")})
     from sociable import api
     from sociable.cli.progress import RunProgress
+    from sociable.documents import judges_itself
+    from sociable.runner.settings import plain_name
 
+    if model in (judge or ()):
+        messages.print(Text(f"Warning: {judges_itself(plain_name(model))}"), soft_wrap=True)
     folder = out or api.new_folder(benchmark, model)
     with _resumable(folder), RunProgress(messages) as progress:
         api.run(benchmark, model, out=folder, config=config, watch=progress, **given)

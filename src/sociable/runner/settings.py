@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from sociable.core.errors import InputError
 from sociable.core.records import Record
 from sociable.models.prices import Price
+from sociable.runner.seats import Role
 
 
 class RoleSettings(Record):
@@ -53,8 +54,22 @@ class RunSettings(Record):
     options: dict[str, Any] = Field(default_factory=dict)
     """The benchmark's own; in a file the table named after the benchmark."""
 
-    def role(self, role: str, model: str) -> RoleSettings:
-        return self.roles.get(model) or self.roles.get(role) or RoleSettings()
+    @model_validator(mode="after")
+    def _roles_exist(self) -> Self:
+        named = {plain_name(name) for name in (self.model, self.partner, self.reference, *self.judges) if name}
+        for key in self.roles:
+            if key not in {*Role, *named}:
+                raise ValueError(f"roles.{key} is neither a role ({', '.join(Role)}) nor a model of this run")
+        return self
+
+    def role(self, role: Role, model: str) -> RoleSettings:
+        """The settings for a model in a role: its own, else the role's, else the defaults."""
+        return self.roles.get(plain_name(model)) or self.roles.get(role) or RoleSettings()
+
+
+def plain_name(model: str) -> str:
+    """A model's name without the endpoint it may carry: what manifests, journals and reports show."""
+    return model.partition("@http")[0] if model.startswith(("openai/", "openai-compatible/")) else model
 
 
 def load_settings(benchmark: str, file: Path | None = None, **given: Any) -> RunSettings:
@@ -66,10 +81,10 @@ def load_settings(benchmark: str, file: Path | None = None, **given: Any) -> Run
         return RunSettings.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        place = f"{file}: " if file and first["loc"][0] not in given else ""
+        field = ".".join(str(part) for part in first["loc"]) or "roles"
+        place = f"{file}: " if file and field.partition(".")[0] not in given else ""
         known = f" Known are: {', '.join(RunSettings.model_fields)}." if first["type"] == "extra_forbidden" else ""
-        raise InputError(f"{place}setting '{field}': {first['msg']}.{known}") from None
+        raise InputError(f"{place}setting '{field}': {first['msg'].removeprefix('Value error, ')}.{known}") from None
 
 
 def _from_file(benchmark: str, file: Path) -> dict[str, Any]:
