@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sociable.core.records import EpisodeStatus, Outcome, Score, Turn, Verdict
+from sociable.core.records import EpisodeStatus, Judgment, Outcome, Score, Turn, Verdict
 from sociable.core.view import (
     MISSING,
     Block,
@@ -35,6 +35,7 @@ from sociable.hsii.metrics import RATES
 from sociable.hsii.published import TABLE_1
 from sociable.hsii.records import HSIIEpisode, ReferenceConversation
 from sociable.judging.pairwise import PairJudgment
+from sociable.judging.panel import panel_verdict
 from sociable.runner.benchmark import RunResult
 from sociable.runner.run import FinishedRun
 from sociable.statistics.estimates import estimate_proportion
@@ -334,7 +335,7 @@ def case_view(run: FinishedRun, episode: HSIIEpisode) -> CaseView:
     )
 
 
-def _tags(case: Case, episode: HSIIEpisode, judgments: Sequence[object]) -> Iterator[Tag]:
+def _tags(case: Case, episode: HSIIEpisode, judgments: Sequence[Judgment]) -> Iterator[Tag]:
     yield Tag(case.topic)
     if episode.status is EpisodeStatus.ERRORED:
         yield Tag("errored", Tone.WARNING)
@@ -343,20 +344,19 @@ def _tags(case: Case, episode: HSIIEpisode, judgments: Sequence[object]) -> Iter
         yield Tag("no format", Tone.BAD)
         return
     yield Tag("right target" if episode.target_correct else "wrong target", Tone.GOOD if episode.target_correct else Tone.BAD)
-    for judgment in judgments:
-        if isinstance(judgment, PairJudgment):
-            yield Tag(f"{judgment.criterion}: {judgment.verdict}", _TONES[judgment.verdict])
+    for criterion in dict.fromkeys(judgment.criterion for judgment in judgments):
+        verdict, _ = panel_verdict([judgment for judgment in judgments if judgment.criterion == criterion])
+        yield Tag(f"{criterion}: {verdict}", _TONES[verdict])
 
 
 def _case_blocks(
-    case: Case, episode: HSIIEpisode, reference: object, judgments: Sequence[object]
+    case: Case, episode: HSIIEpisode, reference: object, judgments: Sequence[Judgment]
 ) -> Iterator[Paragraph | Callout | Transcript | Quotation]:
     if episode.error:
         yield Callout(episode.error, Tone.WARNING)
     background = case.background
-    yield Quotation(
-        "Scene", "\n".join(filter(None, (background.scene, " ".join(background.relationships), background.conflicts)))
-    )
+    yield Paragraph(background.scene)
+    yield Paragraph(" ".join((*background.relationships, background.conflicts)).strip())
     yield Transcript(
         "The conversation so far",
         [Line(message.role_from, message.role_to, message.content) for message in case.messages],
@@ -366,8 +366,8 @@ def _case_blocks(
         yield Quotation(f"The reply, without a format: {episode.format_failure}", episode.reply or "(empty)", Tone.BAD)
     elif episode.turns:
         first = episode.turns[0]
-        tone = Tone.GOOD if episode.target_correct else Tone.BAD
-        yield Transcript("The model", [Line(ASSISTANT, episode.target or episode.role_to, first.content, highlight=tone)])
+        line = Line(ASSISTANT, episode.target or episode.role_to, first.content, highlight=Tone.NEUTRAL)
+        yield Transcript("The model", [line])
     yield Transcript("Golden", [Line(ASSISTANT, case.golden.role_to, case.golden.content)])
     if case.why:
         yield Paragraph(f"Why {case.golden.role_to} comes first: {case.why}")
