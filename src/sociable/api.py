@@ -205,18 +205,14 @@ def audit(benchmark: str, dataset: str | Path | None = None, *, skip_invalid: bo
     return found.audit(found.open(StudyOptions(dataset=path, skip_invalid=skip_invalid)))
 
 
-def demo(out: str | Path, benchmark: str = "hsii", *, watch: Watch | None = None) -> tuple[Document, Path]:
-    """Runs every reference agent of a benchmark, offline. Returns the report and its path."""
+def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch | None = None) -> tuple[Document, Path]:
+    """Runs every reference agent of a benchmark, offline. Returns the report and the path of its file."""
     found = find_benchmark(benchmark)
-    folders = []
-    for agent in found.demo_agents:
-        folder = Path(out) / agent
-        if (folder / "manifest.json").exists():
-            resume(folder, watch=watch)
-        else:
-            run(benchmark, f"reference/{agent}", out=folder, watch=watch, **found.demo)
-        folders.append(folder)
-    return report_document(folders), report(folders, Path(out) / "report.html")
+    parent = Path(out) if out else new_folder("demo", benchmark)
+    folders = [parent / agent for agent in found.demo_agents]
+    for agent, folder in zip(found.demo_agents, folders, strict=True):
+        run(benchmark, f"reference/{agent}", out=folder, watch=watch, **found.demo)
+    return report_document(folders), report(folders, parent / "report.html")
 
 
 def _finish(path: Path, watch: Watch | None, *, judge_only: bool = False) -> RunResult:

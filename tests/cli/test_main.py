@@ -45,13 +45,17 @@ def test_demo_ends_with_a_table_and_the_path_of_a_report(capsys: pytest.CaptureF
     assert sociable("demo") == 0
     lines = capsys.readouterr().out.splitlines()
     assert any("reference/heuristic" in line for line in lines)
-    assert lines[-1] == "Report: runs/demo/report.html"
-    assert Path("runs/demo/report.html").stat().st_size > 10_000
+    assert lines[-1].startswith("Report: runs/demo-hsii-")
+    assert Path(lines[-1].removeprefix("Report: ")).stat().st_size > 10_000
 
 
-def test_demo_twice_goes_on_where_it_was(capsys: pytest.CaptureFixture[str]) -> None:
-    assert sociable("demo") == 0
-    assert sociable("demo") == 0
+def test_the_readme_prints_the_table_of_the_demo(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli.console, "width", 80, raising=False)
+    assert sociable("demo", "--out", "demo") == 0
+    shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    table = "\n".join(shown[next(i for i, line in enumerate(shown) if line.startswith("Model")) :]).partition("\n95%")[0].rstrip()
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert table in readme
 
 
 @pytest.mark.parametrize(
@@ -253,7 +257,7 @@ def test_one_role_one_server_one_sampling(chat_server: Any) -> None:
         f"openai-compatible/social:judge-two@{chat_server.url}",
     )
     roles = ("--partner", "openai-compatible/social:partner", "--reference", model, *judges, "--config", "own.toml")
-    assert sociable("run", "hsii", "--model", model, *roles, "--limit", "2", "--out", "run") == 0
+    assert sociable("run", "hsii", "--model", model, *roles, "--limit", "8", "--out", "run") == 0
 
     def bodies(name: str) -> list[dict[str, Any]]:
         return [request["body"] for request in chat_server.requests(f"social:{name}")["requests"]]

@@ -62,7 +62,7 @@ def _settings(**given: Any) -> dict[str, Any]:
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Where the runs and the report go.")] = Path("runs/demo"),
+    out: Annotated[Path | None, typer.Option("--out", help="Where the runs and the report go; by default under runs/.")] = None,
 ) -> None:
     """Run the reference agents of HSII, offline, and show their scores."""
     from sociable import api
