@@ -46,20 +46,21 @@ from sociable.runner.settings import RunSettings, load_settings, plain_name
 
 def run(
     benchmark: str,
-    model: str,
+    model: str | None = None,
     *,
     out: str | Path | None = None,
     config: str | Path | None = None,
     watch: Watch | None = None,
     **settings: Any,
 ) -> RunResult:
-    """Runs a benchmark and scores it. ``settings`` are the fields of ``RunSettings``: partner, judges, reference, …
+    """Runs a benchmark and scores it. ``settings`` are the fields of ``RunSettings``: partner, judges, reference, …; they
+    go before those of the TOML file ``config``.
 
     Returns the result; the run folder (``out``, or ``runs/<benchmark>-<model>-<time>``) holds everything else.
     Raises InputError before anything is spent, and RunStopped when the run ended early and can be resumed.
     """
     asked = load_settings(benchmark, Path(config) if config else None, model=model, **settings)
-    folder = Path(out) if out else new_folder(benchmark, model)
+    folder = Path(out) if out else new_folder(benchmark, asked.model)
     begin_run(asked, folder)
     return _finish(folder, watch)
 
@@ -173,7 +174,7 @@ def compare(first: str | Path, second: str | Path, *, anyway: bool = False) -> D
         return compare_runs(one, other, different)
 
 
-def estimate(benchmark: str, model: str, *, config: str | Path | None = None, **settings: Any) -> Document:
+def estimate(benchmark: str, model: str | None = None, *, config: str | Path | None = None, **settings: Any) -> Document:
     """Calls, tokens and price of a run before anything is spent, at the most: as if every scenario went its longest way."""
     asked = load_settings(benchmark, Path(config) if config else None, model=model, **settings)
     found, study, seats = checked(asked)

@@ -61,6 +61,7 @@ def test_the_readme_prints_the_table_of_the_demo(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (("run", "hsii"), ["--model MODEL"]),
         (("run", "nosuch", "--model", "reference/oracle"), ["no benchmark 'nosuch'", "hsii"]),
         (("run", "hsii", "--model", "gpt-4o"), ["'gpt-4o' is no model name", "openai/"]),
         (("run", "hsii", "--model", "reference/genius"), ["reference/oracle", "cannot be the subject"]),
@@ -113,10 +114,10 @@ def test_a_setting_of_a_file_is_named_with_its_file(capsys: pytest.CaptureFixtur
 
 def test_settings_come_from_the_file_and_the_command_line_wins(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("own.toml").write_text(
-        'partner = "reference/heuristic"\nreference = "reference/oracle"\nseed = 7\nlimit = 5\n[hsii]\nties = "half"\n'
+        'model = "reference/oracle"\npartner = "reference/heuristic"\nreference = "reference/oracle"\nseed = 7\nlimit = 5\n[hsii]\nties = "half"\n'
     )
     arguments = ("--config", "own.toml", "--limit", "2", "--judge", "reference/rule", "--out", "own")
-    assert sociable("run", "hsii", "--model", "reference/oracle", *arguments) == 0
+    assert sociable("run", "hsii", *arguments) == 0
     settings = json.loads(Path("own/manifest.json").read_text())["settings"]
     assert (settings["seed"], settings["limit"], settings["options"]) == (7, 2, {"ties": "half"})
     estimates = {e["metric"]: e["value"] for e in json.loads(Path("own/scores.json").read_text())["estimates"]}

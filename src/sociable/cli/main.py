@@ -29,7 +29,7 @@ messages = Console(stderr=True)
 
 BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="What to run; `sociable list` shows what there is.")]
 RunPath = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]
-Model = Annotated[str, typer.Option("--model", help="The model under test.")]
+Model = Annotated[str | None, typer.Option("--model", help="The model under test; here or in the --config file.")]
 Partner = Annotated[str | None, typer.Option("--partner", help="Who plays everybody else in the scene.")]
 Judges = Annotated[list[str] | None, typer.Option("--judge", help="A judge; repeat for a panel. None: objective metrics only.")]
 Reference = Annotated[str | None, typer.Option("--reference", help="Who makes what the model is compared with.")]
@@ -90,7 +90,7 @@ def list_() -> None:
 @app.command()
 def run(
     benchmark: BenchmarkName,
-    model: Model,
+    model: Model = None,
     partner: Partner = None,
     judge: Judges = None,
     reference: Reference = None,
@@ -113,11 +113,12 @@ def run(
     from sociable import api
     from sociable.cli.progress import RunProgress
     from sociable.documents import judges_itself
-    from sociable.runner.settings import plain_name
+    from sociable.runner.settings import load_settings, plain_name
 
-    if model in (judge or ()):
-        messages.print(Text(f"Warning: {judges_itself(plain_name(model))}"), soft_wrap=True)
-    folder = out or api.new_folder(benchmark, model)
+    asked = load_settings(benchmark, config, model=model, **given)
+    if asked.model in asked.judges:
+        messages.print(Text(f"Warning: {judges_itself(plain_name(asked.model))}"), soft_wrap=True)
+    folder = out or api.new_folder(benchmark, asked.model)
     with _resumable(folder), RunProgress(messages) as progress:
         api.run(benchmark, model, out=folder, config=config, watch=progress, **given)
     _show_report(folder)
@@ -200,7 +201,7 @@ def compare(
 @app.command()
 def estimate(
     benchmark: BenchmarkName,
-    model: Model,
+    model: Model = None,
     partner: Partner = None,
     judge: Judges = None,
     reference: Reference = None,

@@ -77,6 +77,8 @@ def load_settings(benchmark: str, file: Path | None = None, **given: Any) -> Run
     values = _from_file(benchmark, file) if file else {}
     values |= {name: value for name, value in given.items() if value is not None and value != ()}
     values["benchmark"] = benchmark
+    if "model" not in values:
+        raise InputError('No model to test: add --model MODEL, or model = "MODEL" to the --config file.')
     try:
         return RunSettings.model_validate(values)
     except ValidationError as error:
