@@ -225,6 +225,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
     # A date has whole seconds: two seconds ahead is between one and two.
     "429-date": fails(1, held(lambda: {"Retry-After": formatdate(time.time() + 2, usegmt=True)})),
     "429-ms": fails(1, held(lambda: {"retry-after-ms": "400"})),
+    "429-always": held(lambda: {"retry-after-ms": "1"}),
     "429-zero": fails(1, held(lambda: {"Retry-After": "0"})),
     "500-once": fails(1, lambda _: refuses(500, "Internal error")),
     "500-twice": fails(2, lambda _: refuses(500, "Internal error")),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +68,41 @@ def chat_server() -> Iterator[ChatServer]:
         server = ChatServer()
         yield server
         server.stop()
+
+
+class ReadOnlyFolder:
+    """``path`` is to be filled by the test; ``use`` runs code that may only read there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def use(self, code: str, hidden: Sequence[str] = ()) -> str:
+        """What ``main(path)``, defined by ``code``, prints. It may not even read what is ``hidden``."""
+        for path in (self.path, *self.path.rglob("*")):
+            path.chmod(0o555 if path.is_dir() else 0o444)
+        for name in hidden:
+            (self.path / name).chmod(0)
+        # Root may write anywhere, so it steps down, after everything has been imported.
+        step_down = "import os, pathlib, sys\nif os.geteuid() == 0: os.setgroups([]); os.setgid(65534); os.setuid(65534)"
+        done = subprocess.run(
+            [sys.executable, "-c", f"{code}\n{step_down}\nmain(pathlib.Path(sys.argv[1]))", str(self.path)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def read_only_folder() -> Iterator[ReadOnlyFolder]:
+    """A folder for one test, read-only as soon as it is used. Not in ``tmp_path``, which other users cannot reach."""
+    if not hasattr(os, "geteuid"):
+        pytest.skip("needs POSIX permissions")
+    path = Path(tempfile.mkdtemp(prefix="sociable-read-only-"))
+    yield ReadOnlyFolder(path)
+    for folder, _, files in os.walk(path):
+        for each in (folder, *(os.path.join(folder, file) for file in files)):
+            os.chmod(each, 0o755)
+    shutil.rmtree(path)

@@ -20,12 +20,18 @@ QUOTE_MARK = "| "
 """Begins every line of quoted material. The prompts say what it means."""
 
 _LINE_BREAKS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
-_INVISIBLE = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+# Control characters, and what Unicode calls default ignorable (without the variants of emoji): a reader does not see them,
+# a model does, and the tag block at the end spells whole sentences.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
 # Chat templates are applied by servers to the text we send, so the control words of common templates would end our
 # message and begin another if a model wrote them into its reply.
 _TEMPLATE_WORDS = re.compile(
-    r"<(?=[|\uff5c])|(?<=[|\uff5c])>|<(?=/?s>)|\[(?=/?(?:INST|SYS)\])|<(?=</?SYS>>)"
-    r"|<(?=/?(?:start_of_turn|end_of_turn|bos|eos|pad|unk)>)",
+    r"<(?=[|\uff5c])|(?<=[|\uff5c])>|<(?=/?s>)|<(?=</?SYS>>)"
+    r"|<(?=/?(?:start_of_turn|end_of_turn|end_of_utterance|sop|(?:bos|eos|pad|unk)(?:_token)?)>)"
+    r"|\[(?=/?(?:INST|SYS|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|gMASK)\])",
     re.IGNORECASE,
 )
 
@@ -78,7 +84,7 @@ def load_prompts(folder: Path, placeholders: Mapping[str, frozenset[str]], overr
     for name, expected in placeholders.items():
         path = (override or folder) / f"{name}.txt"
         try:
-            text = path.read_text(encoding="utf-8").strip()
+            text = path.read_text(encoding="utf-8-sig").strip()
         except FileNotFoundError:
             raise InputError(
                 f"{path}: no such prompt. The folder must hold {', '.join(sorted(f'{key}.txt' for key in placeholders))}; "

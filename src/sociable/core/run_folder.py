@@ -68,7 +68,11 @@ class RunFolder:
     @classmethod
     def open(cls, path: Path, *, lock: bool = True) -> RunFolder:
         """Opens an existing run; without ``lock`` for reading only."""
-        if not (path / "manifest.json").is_file():
+        try:
+            found = (path / "manifest.json").is_file()
+        except OSError as error:
+            raise _unreadable(path, error) from None
+        if not found:
             raise RunFolderError(f"{path} is not a run folder: it has no manifest.json. Name a folder that `sociable run` made.")
         return cls(path, _locked(path) if lock else None)
 
@@ -91,17 +95,23 @@ class RunFolder:
         try:
             manifest = json.loads(path.read_text(encoding="utf-8"))
             made_as = manifest["format"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise RunFolderError(f"{path} cannot be read: {error!r}. Restore it from a copy, or start a new run.") from None
         if made_as != FORMAT:
+            packages = manifest.get("packages")
+            version = packages.get("sociable") if isinstance(packages, dict) else None
             raise RunFolderError(
-                f"{self.path} was written by sociable {manifest.get('packages', {}).get('sociable', 'of another version')} "
+                f"{self.path} was written by sociable {version or 'of another version'} "
                 f"(folder format {made_as}; this version reads format {FORMAT}). Use that version, or start a new run."
             )
         return dict(manifest)
 
     def write(self, name: str, text: str) -> None:
         write_atomically(self.path / name, text)
+
+
+def _unreadable(path: Path, error: OSError) -> RunFolderError:
+    return RunFolderError(f"{path} cannot be read: {error}. Ask its owner, or copy it to a place of your own.")
 
 
 def _locked(path: Path) -> filelock.BaseFileLock:
@@ -131,8 +141,12 @@ class RecordFile(Generic[R]):
         self._offsets: dict[str, int] = {}
         self._end = 0
         self._stream: Any = None
-        if path.exists():
+        try:
             self._index()
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise _unreadable(path, error) from None
 
     def _index(self) -> None:
         """Notes where each record begins, and where the last whole one ends: a kill may have cut off the line after it."""
@@ -182,6 +196,7 @@ class RecordFile(Generic[R]):
                     os.truncate(self.path, offset)
             raise StorageFailure.at(self.path, error) from error
         self._offsets[self._identify(record)] = offset
+        self._end = offset + len(line)
 
     def read(self, identifier: str) -> R:
         """Raises KeyError if there is no such record."""
@@ -215,12 +230,13 @@ class RecordFile(Generic[R]):
                     source.seek(self._offsets[identifier])
                     offsets[identifier] = target.tell()
                     target.write(source.readline())
+                end = target.tell()
             os.replace(part, self.path)
         except OSError as error:
             with contextlib.suppress(OSError):
                 part.unlink()
             raise StorageFailure.at(self.path, error) from error
-        self._offsets = offsets
+        self._offsets, self._end = offsets, end
 
     def close(self) -> None:
         if self._stream is not None:

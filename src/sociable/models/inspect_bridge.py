@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from sociable.core.errors import InputError, RunFailure
+from sociable.core.errors import ContextLengthExceeded, InputError, RunFailure
 from sociable.core.records import Usage
 from sociable.models.protocol import FinishReason, Reply, Request, split_thinking, storable
 
@@ -56,25 +56,28 @@ class InspectModel:
             )
         except Exception as error:  # Each provider raises errors of its own; none of them is a result.
             raise RunFailure(f"{self._name}: {type(error).__name__}: {error}") from error
-        if output.error:
-            raise RunFailure(f"{self._name}: {output.error}")
+        reason = output.stop_reason if output.choices else "none"
+        if reason == "model_length":
+            raise ContextLengthExceeded(f"{self._name}: the prompt is longer than the model's context.")
+        # With a content filter the error says what was filtered: that is the model's reply, not the run's failure.
+        if reason == "none" or (output.error and reason != "content_filter"):
+            raise RunFailure(f"{self._name}: {output.error or 'no answer'}")
         text, thinking = split_thinking(storable(output.completion))
-        finish = {"max_tokens": FinishReason.LENGTH, "content_filter": FinishReason.CONTENT_FILTER}.get(
-            output.stop_reason, FinishReason.STOP
-        )
-        if output.stop_reason == "model_length":
-            raise RunFailure(f"{self._name}: the prompt is longer than the model's context.")
-        usage = output.usage
-        return Reply(
-            text,
-            Usage(
-                calls=1,
-                input_tokens=usage.input_tokens if usage else 0,
-                output_tokens=usage.output_tokens if usage else 0,
-            ),
-            finish,
-            thinking,
-        )
+        finish = {"max_tokens": FinishReason.LENGTH, "content_filter": FinishReason.CONTENT_FILTER}.get(reason, FinishReason.STOP)
+        return Reply(text, _usage(output.usage), finish, thinking or storable(_reasoning(output.message.content)))
 
     async def close(self) -> None:
         pass
+
+
+def _usage(counted: Any) -> Usage:
+    if counted is None:
+        return Usage(calls=1)
+    # Inspect counts what the provider had in its cache apart.
+    cached = (counted.input_tokens_cache_read or 0) + (counted.input_tokens_cache_write or 0)
+    return Usage(calls=1, input_tokens=counted.input_tokens + cached, output_tokens=counted.output_tokens)
+
+
+def _reasoning(content: Any) -> str:
+    """What the model thought, where the provider hands it over as a part of its own."""
+    return "" if isinstance(content, str) else "\n\n".join(part.reasoning for part in content if part.type == "reasoning")

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sociable.core.errors import RunFailure, RunFolderError, StorageFailure
 from sociable.core.records import Usage
@@ -48,23 +49,20 @@ class Call:
 
 
 class Journal:
-    """The journal of one run folder. ``replay_only`` refuses calls it does not hold (a recording played offline)."""
+    """The journal of one run folder. ``replay_only`` refuses calls it does not hold (a recording played offline).
+
+    Such a recording is only read and may lie where nothing can be written.
+    """
 
     def __init__(self, path: Path, *, replay_only: bool = False) -> None:
         self.path = path
         self.replay_only = replay_only
+        self._database, self._reader = _open_recording(path) if replay_only else _open(path)
         try:
-            self._database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._database.execute("PRAGMA journal_mode=WAL")
-            self._database.execute("PRAGMA synchronous=NORMAL")
-            self._database.execute(_SCHEMA)
-            # Reads have their own connection: they never wait for a commit under way.
-            self._reader = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-            self._empty = self._reader.execute("SELECT 1 FROM calls LIMIT 1").fetchone() is None
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise StorageFailure.at(path, error) from error
-            raise RunFolderError(f"{path} is damaged: {error}. Restore it from a copy, or start a new run.") from None
+            self._empty = not self._select("SELECT 1 FROM calls LIMIT 1")
+        except RunFolderError:
+            self._disconnect()
+            raise
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
         self._waiting: list[tuple[_Row, asyncio.Future[None]]] = []
         self._writing = False
@@ -74,10 +72,8 @@ class Journal:
         if self._empty:
             # A new journal cannot hold a key of this process: scopes never repeat one.
             return None
-        row = self._reader.execute(
-            "SELECT reply, thinking, finish, input_tokens, output_tokens FROM calls WHERE key = ?", (key,)
-        ).fetchone()
-        return _reply(*row) if row else None
+        rows = self._select("SELECT reply, thinking, finish, input_tokens, output_tokens FROM calls WHERE key = ?", key)
+        return _reply(*rows[0]) if rows else None
 
     async def store(self, key: bytes, request: Request, body: bytes, model: str, reply: Reply, seconds: float) -> None:
         """Returns when the reply is durable. Raises StorageFailure."""
@@ -97,6 +93,10 @@ class Journal:
 
     def _begin_commit(self, loop: asyncio.AbstractEventLoop) -> None:
         group, self._waiting = self._waiting, []
+        if not group:
+            # The journal was closed in between and has written them.
+            self._writing = False
+            return
         future = self._thread.submit(self._commit, [row for row, _ in group])
         future.add_done_callback(lambda finished: loop.call_soon_threadsafe(self._end_commit, loop, group, finished.exception()))
 
@@ -120,31 +120,46 @@ class Journal:
         try:
             self._database.executemany(_INSERT, rows)
             self._database.execute("COMMIT")
-        except sqlite3.Error:
+        except BaseException:
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
             raise
 
     def bought(self) -> Iterator[tuple[str, str, Usage]]:
         """(model, role, usage) of everything in the journal, added up."""
-        rows = self._reader.execute(
-            "SELECT model, role, COUNT(*), SUM(input_tokens), SUM(output_tokens) FROM calls GROUP BY model, role"
-        )
+        rows = self._select("SELECT model, role, COUNT(*), SUM(input_tokens), SUM(output_tokens) FROM calls GROUP BY model, role")
         for model, role, calls, input_tokens, output_tokens in rows:
             yield model, role, Usage(calls=calls, input_tokens=input_tokens, output_tokens=output_tokens)
 
     def calls(self, item: str) -> Iterator[Call]:
         """What was asked and answered for one episode, judgment or reference, shortest history first."""
-        rows = self._reader.execute(
+        rows = self._select(
             "SELECT item, role, participant, model, request, reply, thinking, finish, input_tokens, output_tokens, seconds "
             "FROM calls WHERE item = ? ORDER BY length(request)",
-            (item,),
+            item,
         )
         for item_, role, participant, model, request, *rest, seconds in rows:
             yield Call(item_, role, participant, model, json.loads(request), _reply(*rest), seconds)
 
+    def _select(self, query: str, *values: object) -> list[Any]:
+        try:
+            return self._reader.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise _unreadable(self.path, error) from None
+
     def close(self) -> None:
+        """Writes what still waits: those who asked were cancelled, but it is paid for. Raises StorageFailure."""
         self._thread.shutdown(wait=True)
+        group, self._waiting = self._waiting, []
+        try:
+            if group:
+                self._commit([row for row, _ in group])
+        except sqlite3.Error as error:
+            raise StorageFailure.at(self.path, error) from error
+        finally:
+            self._disconnect()
+
+    def _disconnect(self) -> None:
         self._reader.close()
         self._database.close()
 
@@ -153,6 +168,47 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _open(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
+    """A connection that writes and one that reads: reads never wait for a commit under way."""
+    database = None
+    try:
+        database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA synchronous=NORMAL")
+        database.execute(_SCHEMA)
+        return database, sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+    except sqlite3.DatabaseError as error:
+        if database is not None:
+            database.close()
+        if isinstance(error, sqlite3.OperationalError):
+            raise StorageFailure.at(path, error) from error
+        raise _unreadable(path, error) from None
+
+
+def _open_recording(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
+    """One connection that reads, for both."""
+    if not path.is_file():
+        raise RunFolderError(f"{path}: no such file, so there is nothing to replay.")
+    ways, log = ["mode=ro"], path.with_name(f"{path.name}-wal")
+    if not log.exists() or log.stat().st_size == 0:
+        # In a folder where it cannot make a write-ahead log, SQLite must be told that none is needed.
+        ways.append("mode=ro&immutable=1")
+    for way in ways:
+        database = sqlite3.connect(f"{path.absolute().as_uri()}?{way}", uri=True, check_same_thread=False, isolation_level=None)
+        try:
+            database.execute("SELECT 1 FROM calls LIMIT 1")
+        except sqlite3.DatabaseError as error:
+            database.close()
+            problem = error
+        else:
+            return database, database
+    raise _unreadable(path, problem)
+
+
+def _unreadable(path: Path, error: sqlite3.DatabaseError) -> RunFolderError:
+    return RunFolderError(f"{path} cannot be read: {error}. Restore it from a copy, or start a new run.")
 
 
 def _reply(text: str, thinking: str, finish: str, input_tokens: int, output_tokens: int) -> Reply:

@@ -11,9 +11,12 @@ import asyncio
 import email.utils
 import itertools
 import json
+import math
 import random
 import re
 import time
+import urllib.parse
+import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +24,7 @@ from typing import Any
 import aiohttp
 import aiolimiter
 
-from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, RunFailure
+from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, InputError, RunFailure
 from sociable.core.records import Usage
 from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, split_thinking, storable
 
@@ -31,6 +34,9 @@ PUT_OFF_FACTOR = 20
 
 CHARACTERS_PER_TOKEN = 4.0
 """For the check against a stated context window; errs towards sending."""
+
+SHORTEST_SECRET = 8
+"""Shorter keys (none, EMPTY, x) stand where a server wants any; to cut such words from texts would garble them."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ class EndpointSettings:
 
 
 class TransientError(Exception):
-    """Worth another attempt: a dropped connection, a timeout, 408, 409, 425, 429, 5xx, an answer that is not JSON."""
+    """Worth another attempt: a dropped connection, a timeout, 408, 409, 425, 429, 5xx, an answer that is no completion."""
 
     def __init__(self, problem: str, retry_after: float | None = None, *, rate_limited: bool = False) -> None:
         super().__init__(problem)
@@ -124,7 +130,7 @@ _CONTEXT = re.compile(
     r"context.{0,10}(length|window|size)|maximum context|too many tokens|(prompt|input) is too long|exceed.{0,40}context",
     re.IGNORECASE,
 )
-_FILTERED = re.compile(r"content.?(filter|policy|management)|responsible.?ai|safety system", re.IGNORECASE)
+_FILTERED = re.compile(r"content.?(filter|policy|management)|responsible.?ai|safety system|input was flagged", re.IGNORECASE)
 
 
 class OpenAICompatibleModel:
@@ -136,8 +142,12 @@ class OpenAICompatibleModel:
         self._settings = settings
         self._url = settings.base_url.rstrip("/") + "/chat/completions"
         self._headers = {"Content-Type": "application/json", "User-Agent": "sociable"}
-        if settings.key:
-            self._headers["Authorization"] = f"Bearer {settings.key}"
+        # Files and shells like to leave a line break at the end.
+        self._key = settings.key.strip()
+        if not (self._key.isascii() and self._key.isprintable()):
+            raise InputError(f"The key for {name} holds a line break or another character that no key has. Set it again.")
+        if self._key:
+            self._headers["Authorization"] = f"Bearer {self._key}"
         self._connections = asyncio.Semaphore(settings.max_connections)
         rate = settings.requests_per_minute
         self._rate = aiolimiter.AsyncLimiter(1, 60.0 / rate) if rate else None
@@ -145,6 +155,7 @@ class OpenAICompatibleModel:
         self._not_before = 0.0
         self._answered = False
         self._session: aiohttp.ClientSession | None = None
+        self._proxy: str | None = None
 
     @property
     def name(self) -> str:
@@ -171,9 +182,9 @@ class OpenAICompatibleModel:
                     failures += 1
                 if failures >= self._settings.attempts or put_off >= self._settings.attempts * PUT_OFF_FACTOR:
                     break
-                if last.retry_after is None:
+                if not last.retry_after:
                     await asyncio.sleep(min(60.0, 0.25 * 2 ** (failures + put_off)) * random.uniform(0.5, 1.0))
-        problem = f"{self._name} at {self._url}: {last} (after {failures + put_off} attempts)"
+        problem = f"{self._name} at {self._url}: {self._without_key(str(last))} (after {failures + put_off} attempts)"
         if not self._answered:
             raise EndpointUnusable(
                 f"{problem}. No call to it has succeeded: check the address and that the server is running, then resume."
@@ -181,11 +192,7 @@ class OpenAICompatibleModel:
         raise RunFailure(problem)
 
     async def _attempt(self, request: Request) -> Reply:
-        while (pause := self._not_before - time.monotonic()) > 0:
-            # A little apart, or all connections would come back in the same moment and be sent away again.
-            await asyncio.sleep(pause * random.uniform(1.0, 1.1))
-        if self._rate:
-            await self._rate.acquire()
+        await self._wait_for_turn()
         adapted = tuple(self._adapted)
         body = self._body(request, adapted)
         status, headers, content = await self._post(body)
@@ -193,50 +200,66 @@ class OpenAICompatibleModel:
             reply = parse_completion(content)
             self._answered = True
             return reply
-        complaint = _complaint(content)
-        if status in (408, 409, 425, 429) or status >= 500:
-            if status == 429 and re.search(r"insufficient_quota|exceeded your current quota", complaint):
-                raise EndpointUnusable(f"{self._name}: the account has no credit left: {complaint}. Top it up, then resume.")
-            raise TransientError(f"HTTP {status}: {complaint}", self._pause(headers), rate_limited=status == 429)
-        if status in (400, 413, 422):
+        complaint = self._without_key(_complaint(content))
+        # llama.cpp answers 500 when a chat template refuses the messages.
+        if status in (400, 413, 422, 500):
             for adaptation in ADAPTATIONS:
                 if adaptation not in adapted and adaptation.applies(body) and adaptation.complaint.search(complaint):
                     # Another connection may have learnt it while this request was on its way.
                     if adaptation not in self._adapted:
                         self._adapted.append(adaptation)
                     return await self._attempt(request)
+        if status in (408, 409, 425, 429) or status >= 500:
+            if status == 429 and re.search(r"insufficient_quota|exceeded your current quota", complaint):
+                raise _no_credit(self._name, complaint)
+            raise TransientError(f"HTTP {status}: {complaint}", self._pause(headers), rate_limited=status == 429)
         raise_for(self._name, self._url, status, complaint)
         return Reply("", Usage(calls=1), FinishReason.CONTENT_FILTER)
 
+    async def _wait_for_turn(self) -> None:
+        """Returns when neither a Retry-After nor the rate holds a request back."""
+        while True:
+            while (pause := self._not_before - time.monotonic()) > 0:
+                # A little apart, or all connections would come back in the same moment and be sent away again.
+                await asyncio.sleep(pause * random.uniform(1.0, 1.1))
+            if self._rate:
+                await self._rate.acquire()
+            if self._not_before <= time.monotonic():
+                return
+
     async def _post(self, body: dict[str, Any]) -> tuple[int, Any, bytes]:
-        if self._session is None:
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._settings.max_connections, keepalive_timeout=60),
-                timeout=aiohttp.ClientTimeout(total=self._settings.timeout_seconds),
-                headers=self._headers,
-                trust_env=True,
-                auto_decompress=True,
-            )
         try:
             data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
             # Redirects are not followed: they would carry the key to another host.
-            async with self._session.post(self._url, data=data, allow_redirects=False) as response:
+            session = self._session or self._open()
+            async with session.post(self._url, data=data, allow_redirects=False, proxy=self._proxy) as response:
                 content = bytearray()
                 async for chunk in response.content.iter_any():
                     content += chunk
                     if len(content) > MAX_REPLY_BYTES:
                         raise RunFailure(f"{self._name} sent more than {MAX_REPLY_BYTES} bytes in one reply.")
-                return response.status, response.headers, self._without_key(bytes(content))
+                return response.status, response.headers, bytes(content)
         except TimeoutError:
             raise TransientError(f"no answer within {self._settings.timeout_seconds:g} s") from None
-        except aiohttp.InvalidURL:
+        except (aiohttp.NonHttpUrlClientError, ValueError):
             raise EndpointUnusable(f"{self._url} is not an address. Give --base-url as http://host:port/v1.") from None
         except aiohttp.ClientError as error:
             raise TransientError(f"{type(error).__name__}: {error}") from None
 
-    def _without_key(self, content: bytes) -> bytes:
-        """Servers may repeat the key, in a complaint above all; from here on it could reach a log or the journal."""
-        return content.replace(self._settings.key.encode(), b"[key]") if self._settings.key else content
+    def _open(self) -> aiohttp.ClientSession:
+        # aiohttp could look up the proxy itself (trust_env), but would then look into ~/.netrc as well, at every call, and
+        # send what it finds there in place of our key.
+        self._proxy = _proxy(self._url)
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=self._settings.max_connections, keepalive_timeout=60),
+            timeout=aiohttp.ClientTimeout(total=self._settings.timeout_seconds),
+            headers=self._headers,
+        )
+        return self._session
+
+    def _without_key(self, complaint: str) -> str:
+        """Servers may repeat the key when they complain; from here on it could reach a log or a record."""
+        return complaint.replace(self._key, "[key]") if len(self._key) >= SHORTEST_SECRET else complaint
 
     def _body(self, request: Request, adapted: Sequence[Adaptation]) -> dict[str, Any]:
         sampling = request.sampling
@@ -280,12 +303,22 @@ class OpenAICompatibleModel:
             self._session = None
 
 
+def _proxy(url: str) -> str | None:
+    """The proxy that the environment names for this address."""
+    address = urllib.parse.urlsplit(url)
+    if not address.hostname or urllib.request.proxy_bypass(address.hostname):
+        return None
+    return urllib.request.getproxies().get(address.scheme)
+
+
 def raise_for(name: str, url: str, status: int, complaint: str) -> None:
     """Raises what an unsuccessful status means; returns only for a reply that the provider's content filter stopped."""
     if status in (400, 413, 422) and _CONTEXT.search(complaint):
         raise ContextLengthExceeded(f"{name}: {complaint}")
-    if status == 400 and _FILTERED.search(complaint):
+    if status in (400, 403) and _FILTERED.search(complaint):
         return
+    if status == 402:
+        raise _no_credit(name, complaint)
     if status in (401, 403):
         raise EndpointUnusable(
             f"{name} at {url} refuses the key (HTTP {status}: {complaint}). "
@@ -300,10 +333,15 @@ def raise_for(name: str, url: str, status: int, complaint: str) -> None:
     raise RunFailure(f"{name} at {url}: HTTP {status}: {complaint}")
 
 
+def _no_credit(name: str, complaint: str) -> EndpointUnusable:
+    return EndpointUnusable(f"{name}: the account has no credit left: {complaint}. Top it up, then resume.")
+
+
 def parse_completion(content: bytes) -> Reply:
     """The reply in the body of a successful completion. Raises TransientError when the body is not one."""
     try:
-        data = json.loads(content.decode("utf-8", "replace"))
+        # Not strict: a raw control character inside a string is no reason to lose a reply that was paid for.
+        data = json.loads(content.decode("utf-8", "replace"), strict=False)
         choice = data["choices"][0]
         message = choice["message"]
         said = message.get("content") or ""
@@ -312,15 +350,19 @@ def parse_completion(content: bytes) -> Reply:
         text, thinking = split_thinking(storable(said))
         thinking = thinking or storable(message.get("reasoning_content") or message.get("reasoning") or "")
         refusal = storable(message.get("refusal") or "")
-        counted = data.get("usage") or {}
+        counted = data.get("usage")
+        counted = counted if isinstance(counted, dict) else {}
         usage = Usage(
             calls=1,
-            input_tokens=int(counted.get("prompt_tokens") or 0),
-            output_tokens=int(counted.get("completion_tokens") or 0),
+            input_tokens=_count(counted.get("prompt_tokens")),
+            output_tokens=_count(counted.get("completion_tokens")),
         )
         ended = choice.get("finish_reason")
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise TransientError(f"not a chat completion: {content[:200].decode('utf-8', 'replace')!r}") from None
+    if ended == "error":
+        # So OpenRouter passes on what befell a provider after it had begun to answer.
+        raise TransientError(f"the answer ended in an error: {_complaint(json.dumps(choice).encode())}")
     if ended == "length":
         finish = FinishReason.LENGTH
     elif ended == "content_filter":
@@ -330,20 +372,25 @@ def parse_completion(content: bytes) -> Reply:
     return Reply(text or refusal, usage, finish, thinking)
 
 
+def _count(tokens: object) -> int:
+    """A number of tokens as the server counted them; 0 for anything else, which must not lose a reply that was paid for."""
+    if isinstance(tokens, bool) or not isinstance(tokens, int | float) or not 0 <= tokens < 2**53:
+        return 0
+    return int(tokens)
+
+
 def retry_after_seconds(headers: Any) -> float | None:
     """What Retry-After (seconds or a date) or retry-after-ms asks for; None when it asks nothing readable."""
-    if milliseconds := headers.get("retry-after-ms"):
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
-            return max(0.0, float(milliseconds) / 1000)
+            seconds = float(headers.get(name, "")) * unit
         except ValueError:
-            pass
+            continue
+        if math.isfinite(seconds):
+            return max(0.0, seconds)
     value = headers.get("retry-after")
     if not value:
         return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
     try:
         return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
     except (TypeError, ValueError):
@@ -356,9 +403,10 @@ def _complaint(content: bytes) -> str:
     try:
         error = json.loads(content)
         error = error.get("error", error) if isinstance(error, dict) else error
-        text = (
-            " ".join(str(error[key]) for key in ("code", "message") if error.get(key)) if isinstance(error, dict) else str(error)
-        )
+        if isinstance(error, dict):
+            text = " ".join(str(error[key]) for key in ("code", "message") if error.get(key)) or text
+        else:
+            text = str(error)
     except (ValueError, RecursionError):
         pass
     return " ".join(text.split())[:500] or "no explanation"

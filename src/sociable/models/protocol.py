@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -125,7 +126,8 @@ class Model(Protocol):
     async def close(self) -> None: ...
 
 
-_THINKING = (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"))
+_THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_THOUGHT_TAGS = (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"))
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -134,14 +136,16 @@ def split_thinking(text: str) -> tuple[str, str]:
     Thought that never ends (the token limit came first) leaves no text; a closing tag without an opening one, as
     templates that prefill the opening tag produce, counts from the start.
     """
-    for opening, closing in _THINKING:
-        start = text.lstrip()
-        if start.startswith(opening):
-            thought, found, rest = start[len(opening) :].partition(closing)
-            return (rest.strip(), thought.strip()) if found else ("", thought.strip())
+    thoughts, end = [], 0
+    while thought := _THOUGHT.match(text, end):
+        thoughts.append(thought[2].strip())
+        end = thought.end()
+    if end:
+        return text[end:].strip(), "\n\n".join(filter(None, thoughts))
+    for opening, closing in _THOUGHT_TAGS:
         if opening not in text and closing in text:
-            thought, _, rest = text.partition(closing)
-            return rest.strip(), thought.strip()
+            before, _, after = text.partition(closing)
+            return after.strip(), before.strip()
     return text, ""
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import inspect
+import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,8 @@ class FunctionModel:
         self._name = name
         self._function = function
         self._slots = asyncio.Semaphore(max_connections)
+        # Of its own: the event loop's threads are few.
+        self._threads = ThreadPoolExecutor(max_connections, thread_name_prefix="python-function")
 
     @property
     def name(self) -> str:
@@ -33,20 +37,37 @@ class FunctionModel:
     async def generate(self, request: Request) -> Reply:
         messages = [dict(message) for message in request.messages]
         async with self._slots:
-            try:
-                if inspect.iscoroutinefunction(self._function):
-                    answer = await self._function(messages)
-                else:
-                    answer = await asyncio.to_thread(self._function, messages)
-            except Exception as error:  # The user's code may raise anything: it ends this episode, not the run.
-                raise RunFailure(f"{self._name} raised {type(error).__name__}: {error}") from error
+            if inspect.iscoroutinefunction(self._function):
+                answer = self._call(messages)
+            else:
+                answer = await asyncio.get_running_loop().run_in_executor(self._threads, self._call, messages)
+            if inspect.isawaitable(answer):
+                try:
+                    answer = await answer
+                except (Exception, SystemExit) as error:
+                    raise self._failure(error) from error
         if not isinstance(answer, str):
             raise RunFailure(f"{self._name} returned {type(answer).__name__}; it must return the reply as a string.")
         text, thinking = split_thinking(storable(answer))
         return Reply(text, Usage(calls=1), thinking=thinking)
 
+    def _call(self, messages: list[dict[str, Any]]) -> Any:
+        """What the function returns, to be awaited if it is async.
+
+        Its exceptions become failures here, in the thread: a StopIteration would not get across to the event loop, where
+        the call would be waited for forever.
+        """
+        try:
+            return self._function(messages)
+        except (Exception, SystemExit) as error:
+            raise self._failure(error) from error
+
+    def _failure(self, error: BaseException) -> RunFailure:
+        """The user's code may raise anything, and call sys.exit: it ends this episode, not the run."""
+        return RunFailure(f"{self._name} raised {type(error).__name__}: {error}".removesuffix(": "))
+
     async def close(self) -> None:
-        pass
+        self._threads.shutdown(wait=False)
 
 
 def load_function(name: str) -> Callable[..., Any]:
@@ -58,13 +79,15 @@ def load_function(name: str) -> Callable[..., Any]:
     path = Path(file)
     if not path.is_file():
         raise InputError(f"'{name}': there is no file {path}.")
-    specification = importlib.util.spec_from_file_location(path.stem, path)
+    specification = importlib.util.spec_from_file_location(f"sociable_user_{path.stem}", path)
     if specification is None or specification.loader is None:
         raise InputError(f"'{name}': {path} is not a Python file (its name must end in .py).")
     module = importlib.util.module_from_spec(specification)
+    # Dataclasses and pickle find a module by its name.
+    sys.modules[specification.name] = module
     try:
         specification.loader.exec_module(module)
-    except Exception as error:  # The user's module may raise anything while it is imported.
+    except (Exception, SystemExit) as error:  # The user's module may do anything while it is imported.
         raise InputError(f"'{name}': importing {path} raised {type(error).__name__}: {error}") from error
     function = getattr(module, attribute, None)
     if not callable(function):

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sociable.core import errors
+from sociable.core.errors import DataError, InputError, InstrumentFailure, RunFailure, RunStopped, SociableError, StorageFailure
+
+FAMILIES = (InputError, InstrumentFailure, RunFailure, RunStopped)
+ALL = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, SociableError)]
+
+
+@pytest.mark.parametrize("error", [each for each in ALL if each is not SociableError])
+def test_every_failure_is_of_one_kind(error: type[SociableError]) -> None:
+    assert sum(issubclass(error, family) for family in FAMILIES) == 1
+
+
+def test_a_bad_record_is_named_by_place_and_field() -> None:
+    error = DataError("cases.json, line 3", "golden.role_to", "names nobody in the scene")
+    assert str(error) == "cases.json, line 3: field 'golden.role_to': names nobody in the scene"
+    assert (error.place, error.field, error.problem) == ("cases.json, line 3", "golden.role_to", "names nobody in the scene")
+    assert str(DataError("cases.json", "", "is empty")) == "cases.json: is empty"
+
+
+def test_what_cannot_be_written_says_where_and_what_to_do() -> None:
+    error = StorageFailure.at(Path("runs/first/episodes.jsonl"), OSError(28, "No space left on device"))
+    assert str(error) == (
+        "Cannot write runs/first/episodes.jsonl: [Errno 28] No space left on device. What was written before is safe. "
+        "Make room or restore write access, then run: sociable resume runs/first"
+    )
