@@ -11,13 +11,8 @@ import pytest
 
 from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, RunFailure
 from sociable.core.records import Usage
-from sociable.models.openai_compatible import (
-    EndpointSettings,
-    OpenAICompatibleModel,
-    alternating,
-    parse_completion,
-    retry_after_seconds,
-)
+from sociable.models.completions import parse_completion, retry_after_seconds
+from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel, alternating
 from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, Sampling, Scope
 
 if TYPE_CHECKING:
@@ -134,8 +129,10 @@ async def test_control_characters_that_json_forbids_do_not_lose_the_reply(endpoi
     assert (await endpoint("raw-control").generate(asking())).text.startswith("plain\x01\nanswer ")
 
 
-async def test_without_usage_nothing_is_counted_but_the_call(endpoint: Endpoint) -> None:
-    assert (await endpoint("no-usage").generate(asking())).usage == Usage(calls=1)
+async def test_without_usage_tokens_are_estimated_so_that_a_cost_limit_holds(endpoint: Endpoint) -> None:
+    reply = await endpoint("no-usage").generate(asking("x" * 400))
+    # 400 characters asked are 100 tokens; "plain answer 12345678" has 21, so 6.
+    assert reply.usage == Usage(calls=1, input_tokens=100, output_tokens=6)
 
 
 async def test_usage_that_is_no_number_does_not_lose_the_reply(endpoint: Endpoint) -> None:

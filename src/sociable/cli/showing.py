@@ -33,7 +33,7 @@ def show_run(folder: Path, item: str, prompt: bool, console: Console) -> None:
             benchmark = find_benchmark(run.result.manifest["benchmark"])
             print_blocks(benchmark.episode_blocks(run, run.records.episodes.read(episode)), console)
             return
-    with Journal(folder / "calls.sqlite") as journal:
+    with Journal(folder / "calls.sqlite", replay_only=True) as journal:
         calls = list(journal.calls(episode))
     if not calls:
         console.print(Text("No model was asked: reference agents need none."))

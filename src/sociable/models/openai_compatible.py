@@ -8,7 +8,6 @@ endpoint at once.
 from __future__ import annotations
 
 import asyncio
-import email.utils
 import itertools
 import json
 import math
@@ -18,7 +17,7 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import aiohttp
@@ -26,7 +25,8 @@ import aiolimiter
 
 from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, InputError, RunFailure
 from sociable.core.records import Usage
-from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, split_thinking, storable
+from sociable.models.completions import TransientError, complaint_in, no_credit, parse_completion, raise_for, retry_after_seconds
+from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request
 
 MAX_REPLY_BYTES = 32 * 1024 * 1024
 PUT_OFF_FACTOR = 20
@@ -52,15 +52,6 @@ class EndpointSettings:
     requests_per_minute: float | None = None
     context_window: int | None = None
     """In tokens. Stated, a prompt that is plainly longer is not sent: some servers would silently cut it."""
-
-
-class TransientError(Exception):
-    """Worth another attempt: a dropped connection, a timeout, 408, 409, 425, 429, 5xx, an answer that is no completion."""
-
-    def __init__(self, problem: str, retry_after: float | None = None, *, rate_limited: bool = False) -> None:
-        super().__init__(problem)
-        self.retry_after = retry_after
-        self.rate_limited = rate_limited
 
 
 @dataclass(frozen=True)
@@ -125,12 +116,6 @@ ADAPTATIONS = (
         lambda body: {**body, "messages": _without_system(body["messages"])},
     ),
 )
-
-_CONTEXT = re.compile(
-    r"context.{0,10}(length|window|size)|maximum context|too many tokens|(prompt|input) is too long|exceed.{0,40}context",
-    re.IGNORECASE,
-)
-_FILTERED = re.compile(r"content.?(filter|policy|management)|responsible.?ai|safety system|input was flagged", re.IGNORECASE)
 
 
 class OpenAICompatibleModel:
@@ -197,10 +182,10 @@ class OpenAICompatibleModel:
         body = self._body(request, adapted)
         status, headers, content = await self._post(body)
         if status == 200:
-            reply = parse_completion(content)
+            reply = _with_usage(parse_completion(content), request)
             self._answered = True
             return reply
-        complaint = self._without_key(_complaint(content))
+        complaint = self._without_key(complaint_in(content))
         # llama.cpp answers 500 when a chat template refuses the messages.
         if status in (400, 413, 422, 500):
             for adaptation in ADAPTATIONS:
@@ -211,7 +196,7 @@ class OpenAICompatibleModel:
                     return await self._attempt(request)
         if status in (408, 409, 425, 429) or status >= 500:
             if status == 429 and re.search(r"insufficient_quota|exceeded your current quota", complaint):
-                raise _no_credit(self._name, complaint)
+                raise no_credit(self._name, complaint)
             raise TransientError(f"HTTP {status}: {complaint}", self._pause(headers), rate_limited=status == 429)
         raise_for(self._name, self._url, status, complaint)
         return Reply("", Usage(calls=1), FinishReason.CONTENT_FILTER)
@@ -311,102 +296,15 @@ def _proxy(url: str) -> str | None:
     return urllib.request.getproxies().get(address.scheme)
 
 
-def raise_for(name: str, url: str, status: int, complaint: str) -> None:
-    """Raises what an unsuccessful status means; returns only for a reply that the provider's content filter stopped."""
-    if status in (400, 413, 422) and _CONTEXT.search(complaint):
-        raise ContextLengthExceeded(f"{name}: {complaint}")
-    if status in (400, 403) and _FILTERED.search(complaint):
-        return
-    if status == 402:
-        raise _no_credit(name, complaint)
-    if status in (401, 403):
-        raise EndpointUnusable(
-            f"{name} at {url} refuses the key (HTTP {status}: {complaint}). "
-            "Set OPENAI_API_KEY in the environment or in .env, or name another variable as `key_variable` in the configuration."
-        )
-    if status == 404:
-        raise EndpointUnusable(
-            f"{name} at {url}: HTTP 404: {complaint}. Check the model's name and the address (most end in /v1)."
-        )
-    if 300 <= status < 400:
-        raise EndpointUnusable(f"{url} redirects (HTTP {status}). Give --base-url the final address.")
-    raise RunFailure(f"{name} at {url}: HTTP {status}: {complaint}")
-
-
-def _no_credit(name: str, complaint: str) -> EndpointUnusable:
-    return EndpointUnusable(f"{name}: the account has no credit left: {complaint}. Top it up, then resume.")
-
-
-def parse_completion(content: bytes) -> Reply:
-    """The reply in the body of a successful completion. Raises TransientError when the body is not one."""
-    try:
-        # Not strict: a raw control character inside a string is no reason to lose a reply that was paid for.
-        data = json.loads(content.decode("utf-8", "replace"), strict=False)
-        choice = data["choices"][0]
-        message = choice["message"]
-        said = message.get("content") or ""
-        if isinstance(said, list):
-            said = "".join(part.get("text") or "" for part in said)
-        text, thinking = split_thinking(storable(said))
-        thinking = thinking or storable(message.get("reasoning_content") or message.get("reasoning") or "")
-        refusal = storable(message.get("refusal") or "")
-        counted = data.get("usage")
-        counted = counted if isinstance(counted, dict) else {}
-        usage = Usage(
-            calls=1,
-            input_tokens=_count(counted.get("prompt_tokens")),
-            output_tokens=_count(counted.get("completion_tokens")),
-        )
-        ended = choice.get("finish_reason")
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-        raise TransientError(f"not a chat completion: {content[:200].decode('utf-8', 'replace')!r}") from None
-    if ended == "error":
-        # So OpenRouter passes on what befell a provider after it had begun to answer.
-        raise TransientError(f"the answer ended in an error: {_complaint(json.dumps(choice).encode())}")
-    if ended == "length":
-        finish = FinishReason.LENGTH
-    elif ended == "content_filter":
-        finish = FinishReason.CONTENT_FILTER
-    else:
-        finish = FinishReason.REFUSAL if refusal else FinishReason.STOP
-    return Reply(text or refusal, usage, finish, thinking)
-
-
-def _count(tokens: object) -> int:
-    """A number of tokens as the server counted them; 0 for anything else, which must not lose a reply that was paid for."""
-    if isinstance(tokens, bool) or not isinstance(tokens, int | float) or not 0 <= tokens < 2**53:
-        return 0
-    return int(tokens)
-
-
-def retry_after_seconds(headers: Any) -> float | None:
-    """What Retry-After (seconds or a date) or retry-after-ms asks for; None when it asks nothing readable."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) * unit
-        except ValueError:
-            continue
-        if math.isfinite(seconds):
-            return max(0.0, seconds)
-    value = headers.get("retry-after")
-    if not value:
-        return None
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
-
-
-def _complaint(content: bytes) -> str:
-    """What the server says is wrong, in a line."""
-    text = content[:4000].decode("utf-8", "replace")
-    try:
-        error = json.loads(content)
-        error = error.get("error", error) if isinstance(error, dict) else error
-        if isinstance(error, dict):
-            text = " ".join(str(error[key]) for key in ("code", "message") if error.get(key)) or text
-        else:
-            text = str(error)
-    except (ValueError, RecursionError):
-        pass
-    return " ".join(text.split())[:500] or "no explanation"
+def _with_usage(reply: Reply, request: Request) -> Reply:
+    """The reply with its tokens estimated from characters, where the server counted none: a cost limit must hold there too."""
+    if reply.usage.input_tokens or reply.usage.output_tokens:
+        return reply
+    asked = sum(len(message["content"]) for message in request.messages)
+    answered = len(reply.text) + len(reply.thinking)
+    usage = Usage(
+        calls=1,
+        input_tokens=math.ceil(asked / CHARACTERS_PER_TOKEN),
+        output_tokens=math.ceil(answered / CHARACTERS_PER_TOKEN),
+    )
+    return replace(reply, usage=usage)
