@@ -58,14 +58,14 @@ def build_seat(role: Role, name: str, settings: RunSettings, agents: Sequence[st
 
 
 def _check_error_rate(name: str) -> None:
-    """Of ``reference/oracle@0.3``. Raises InputError."""
-    _, at, rate = name.partition("@")
+    """Of ``reference/oracle@0.3``, the only agent that has one. Raises InputError."""
+    agent, at, rate = name.partition("@")
     try:
-        if not at or 0.0 <= float(rate) <= 1.0:
+        if not at or (agent == "reference/oracle" and 0.0 <= float(rate) <= 1.0):
             return
     except ValueError:
         pass
-    raise InputError(f"'{name}': the error rate must be between 0 and 1, as in reference/oracle@0.3.")
+    raise InputError(f"'{name}': only the oracle takes an error rate, between 0 and 1, as in reference/oracle@0.3.")
 
 
 def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_connections: int = 20) -> Model:

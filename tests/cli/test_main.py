@@ -70,6 +70,7 @@ def test_the_readme_prints_the_table_of_the_demo(capsys: pytest.CaptureFixture[s
         (("run", "hsii", "--model", "python:nofile.py:f", "--stages", "1"), ["there is no file nofile.py"]),
         (("run", "hsii", "--model", "python:nofile.py", "--stages", "1"), ["python:file.py:function"]),
         (("run", "hsii", "--model", "reference/oracle@2", "--stages", "1,2"), ["between 0 and 1"]),
+        (("run", "hsii", "--model", "reference/heuristic@0.5", "--stages", "1,2"), ["only the oracle"]),
         (("run", "hsii", "--model", "reference/oracle", "--judge", "reference/rule"), ["--partner", "--stages 1,2,3"]),
         (("run", "hsii", "--model", "reference/oracle", "--stages", "1,2,4"), ["--partner", "--stages 1,2,3"]),
         (("run", "hsii", "--model", "reference/oracle", "--partner", "reference/heuristic", "--judge", "reference/rule"), ["--reference"]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sociable.core.prompts import defused
 from sociable.core.records import Turn
 from sociable.dialogue.conversation import Utterance
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
@@ -12,8 +13,7 @@ from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scop
 class PromptedParticipant:
     """Sees its briefing, then the turns as a chat: its own as the assistant's, everybody else's as the user's.
 
-    What others said is theirs, not an instruction of ours: with more than two present, or ``name_speakers``, each of
-    their turns begins with the speaker's name.
+    What was said holds no control words of chat templates any more, so that no turn can end its message.
     """
 
     def __init__(
@@ -24,14 +24,12 @@ class PromptedParticipant:
         *,
         scope: Scope,
         sampling: Sampling,
-        name_speakers: bool = False,
     ) -> None:
         self._name = name
         self._model = model
         self._briefing = list(briefing)
         self.scope = scope
         self._sampling = sampling
-        self._name_speakers = name_speakers
 
     @property
     def name(self) -> str:
@@ -43,7 +41,4 @@ class PromptedParticipant:
         return Utterance(reply.text.strip(), reply.thinking, reply.defect)
 
     def _as_message(self, turn: Turn) -> ChatMessage:
-        if turn.speaker == self._name:
-            return {"role": "assistant", "content": turn.content}
-        said = f"{turn.speaker}: {turn.content}" if self._name_speakers else turn.content
-        return {"role": "user", "content": said}
+        return {"role": "assistant" if turn.speaker == self._name else "user", "content": defused(turn.content)}

@@ -62,5 +62,5 @@ class _Spend(ProgressColumn):
         if errored := task.fields["errored"]:
             parts.append(f"{errored} errored")
         if self.budget.stopped:
-            parts.append("stopping")
+            parts.append("stopping (Ctrl-C again: at once)")
         return Text(", ".join(parts))

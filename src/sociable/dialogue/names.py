@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 
 _WORD = re.compile(r"[^\W_]+")
+_GENITIVE = re.compile("['\u2019\u02bc]s\\b", re.IGNORECASE)
 _ARTICLES = frozenset({"the", "a", "an"})
 _TITLES = frozenset(
     {"mr", "mrs", "ms", "miss", "mx", "dr", "doctor", "prof", "professor", "sir", "madam", "madame"}
@@ -35,22 +36,44 @@ def normalised_name(name: str) -> str:
 def who_is_named(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> str | None:
     """The one character ``text`` names, or None if it names nobody or more than one.
 
-    First the whole text is compared with names and aliases. Otherwise the characters whose name or alias occurs in it
-    as a run of whole words are counted; a name inside a longer one that matched (``Ann`` in ``Ann Lee``) does not count.
+    First the whole text is compared with names and aliases, then without titles (so that ``Mr Lee`` and ``Mrs Lee`` can
+    be two); otherwise it must name one character only.
     """
-    spellings = {name: {normalised_name(name), *map(normalised_name, aliases.get(name, ()))} - {""} for name in characters}
-    whole = normalised_name(text)
-    exact = [name for name in characters if whole in spellings[name]]
-    if len(exact) == 1:
-        return exact[0]
-    if exact:
-        return None
-    padded = f" {whole} "
-    found = [(name, spelling) for name in characters for spelling in spellings[name] if f" {spelling} " in padded]
-    longest = [
-        (name, spelling)
-        for name, spelling in found
-        if not any(f" {spelling} " in f" {other} " and spelling != other for _, other in found)
-    ]
-    named = {name for name, _ in longest}
-    return named.pop() if len(named) == 1 else None
+    for spelled in (_run, normalised_name):
+        whole = spelled(text)
+        exact = {name for name in characters if whole and whole in map(spelled, (name, *aliases.get(name, ())))}
+        if exact:
+            break
+    # Ann's mother is not Ann.
+    named = exact or (set() if _GENITIVE.search(text) else named_in(text, characters, aliases))
+    return next(iter(named)) if len(named) == 1 else None
+
+
+def named_in(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> set[str]:
+    """The characters whose name or alias occurs in ``text`` as a run of whole words, with or without title or genitive.
+
+    A name inside a longer one (``Ann`` in ``Ann Lee``) does not count there.
+    """
+    said = _run(text)
+    spellings = {name: _runs((name, *aliases.get(name, ()))) for name in characters}
+    every = set().union(*spellings.values())
+
+    def occurs(spelling: str) -> bool:
+        if spelling not in said:
+            return False
+        rest = said
+        for longer in every:
+            if spelling in longer and spelling != longer:
+                rest = rest.replace(longer, "|")
+        return spelling in rest
+
+    return {name for name, own in spellings.items() if any(map(occurs, own))}
+
+
+def _runs(names: Iterable[str]) -> set[str]:
+    return {run for name in names for run in (_run(name), _run(normalised_name(name))) if run}
+
+
+def _run(text: str) -> str:
+    """The words of ``text`` but articles, with a space on both sides of each: ``in`` and ``replace`` then find whole words."""
+    return "".join(f" {word} " for word in words(_GENITIVE.sub("", text)) if word not in _ARTICLES)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
 from sociable.core.records import Turn
-from sociable.dialogue.names import normalised_name
+from sociable.dialogue.names import named_in
 from sociable.hsii.dataset import ASSISTANT, Case
 from sociable.models.protocol import ChatMessage
 
@@ -88,18 +88,17 @@ def ask_to_compare(case: Case, first: str, second: str, prompts: Prompts, *, lon
     return [_system(prompts["judge_system"].render()), {"role": "user", "content": question}]
 
 
+# A full stop ends a sentence unless it belongs to a title. After an initial it does: a sentence too few is shown rather
+# than one too many.
+_SENTENCE_END = re.compile(
+    r"""(?<!\bMr\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bMrs\.)(?:(?<=[.!?…])|(?<=[.!?…]["'”’)]))\s+|\n+"""
+)
+
+
 def own_relationships(case: Case, character: str) -> list[str]:
     """The sentences of ``relationships`` that name the character."""
-    sentences = [
-        sentence.strip()
-        for text in case.background.relationships
-        # A full stop ends a sentence unless it belongs to a title or an initial.
-        for sentence in re.split(r"(?<!\b[A-Z])(?<!\bMr)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bMrs)(?<=[.!?])\s+", text)
-    ]
-    spellings = [normalised_name(name) for name in (character, *case.aliases.get(character, ()))]
-    return [
-        sentence for sentence in sentences if any(f" {spelling} " in f" {normalised_name(sentence)} " for spelling in spellings)
-    ]
+    sentences = [sentence.strip() for text in case.background.relationships for sentence in _SENTENCE_END.split(text)]
+    return [sentence for sentence in sentences if character in named_in(sentence, case.characters, case.aliases)]
 
 
 def transcript(turns: Sequence[Turn], target: str) -> str:
@@ -112,4 +111,4 @@ def _system(text: str) -> ChatMessage:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return one_line(json.dumps(value, ensure_ascii=False))

@@ -9,27 +9,54 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from sociable.core.errors import DataError, InputError
+from sociable.core.prompts import one_line
 from sociable.core.records import Record
 from sociable.core.seeding import named_generator
-from sociable.dialogue.names import normalised_name, who_is_named
+from sociable.dialogue.names import normalised_name, who_is_named, words
 
 ASSISTANT = "Intelligent Assistant"
 """The one who is played by the model under test, as the paper spells it."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+def _with_a_word(text: str) -> str:
+    if not words(text):
+        raise ValueError(f"{text!r} has no letter or digit in it, so nothing can match it")
+    return text
+
+
+def _on_one_line(text: str) -> str:
+    # Names stand in prompts as they are, outside what is quoted.
+    if one_line(text) != text:
+        raise ValueError(f"{text!r} must be on one line, without control characters or words of chat templates")
+    return text
+
+
+Name = Annotated[Text, AfterValidator(_with_a_word), AfterValidator(_on_one_line)]
 Sentences = Annotated[tuple[Text, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
-Wording = Annotated[tuple[tuple[Text, ...], ...], Field(min_length=1)]
+Alternative = Annotated[tuple[Annotated[Text, AfterValidator(_with_a_word)], ...], Field(min_length=1)]
+Wording = Annotated[tuple[Alternative, ...], Field(min_length=1)]
 """Alternatives, each a list of phrases that must all occur (see dialogue/wording.py)."""
 
 
@@ -46,7 +73,7 @@ class Message(Record):
 
 class Background(Record):
     scene: Text
-    characters: tuple[Text, ...] = Field(min_length=2)
+    characters: tuple[Name, ...] = Field(min_length=2)
     relationships: Sentences = ()
     conflicts: str = ""
 
@@ -57,7 +84,7 @@ class PrivateFact(Record):
     fact: Text
     owner: Text
     permitted: tuple[Text, ...] = ()
-    told_at: int = 0
+    told_at: int = Field(default=0, ge=0)
     """Index of the message in which the assistant learns it; before, it cannot be passed on."""
     wording: Wording
 
@@ -195,18 +222,19 @@ def load_dataset(path: Path | None = None, *, skip_invalid: bool = False) -> Dat
     cases: list[Case] = []
     skipped: list[str] = []
     seen: dict[str, str] = {}
-    for file, line, raw in _records(source, skipped if skip_invalid else None):
-        place = f"{file}, line {line}"
+    for raw in _raw_records(source, skipped if skip_invalid else None):
         try:
-            for case in cut_cases(raw, place, default_id=f"{file.stem}-{line}"):
+            cut = list(cut_cases(raw.value, raw.place, raw.default_id))
+            for case in cut:
                 if case.id in seen:
-                    raise DataError(place, "id", f"'{case.id}' is used already by {seen[case.id]}; ids must be unique")
-                seen[case.id] = place
-                cases.append(case)
+                    raise DataError(raw.place, "id", f"'{case.id}' is used already by {seen[case.id]}; ids must be unique")
         except DataError as error:
             if not skip_invalid:
                 raise
             skipped.append(str(error))
+            continue
+        cases += cut
+        seen |= {case.id: raw.place for case in cut}
     if not cases:
         raise InputError(
             f"{source}: no case in it. Expected dialogues with turns of '{ASSISTANT}', or cases with a golden response."
@@ -220,7 +248,7 @@ def select_dialogues(dataset: Dataset, limit: int | None, seed: int) -> tuple[Ca
     if limit is None or limit >= len(dataset.dialogues):
         return dataset.cases
     by_topic: dict[str, list[str]] = defaultdict(list)
-    for dialogue, cases in dataset.dialogues.items():
+    for dialogue, cases in sorted(dataset.dialogues.items()):
         by_topic[cases[0].topic].append(dialogue)
     generator: random.Random = named_generator(seed, "limit")
     piles = [generator.sample(dialogues, len(dialogues)) for dialogues in by_topic.values()]
@@ -240,69 +268,88 @@ def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
     record = _validated(CaseRecord if "golden" in raw else DialogueRecord, raw, place)
     name = record.id or default_id
     spell = _speller(record, place)
-    facts = tuple(
-        fact.model_copy(
-            update={
-                "owner": spell(fact.owner, f"private_facts.{number}.owner"),
-                "permitted": tuple(spell(name, f"private_facts.{number}.permitted") for name in fact.permitted),
-            }
-        )
-        for number, fact in enumerate(record.private_facts)
-    )
-    messages = [_spelled(message, spell, f"messages.{number}") for number, message in enumerate(record.messages)]
-    messages = [message.model_copy(update={"index": number}) for number, message in enumerate(messages, start=1)]
-    for number, message in enumerate(record.messages, start=1):
-        if message.index is not None and message.index != number:
-            raise DataError(
-                place, f"messages.{number - 1}.index", f"expected {number}, found {message.index}: turns are numbered from 1"
-            )
+    facts = [_spelled_fact(fact, spell, f"private_facts.{number}") for number, fact in enumerate(record.private_facts)]
+    for number, fact in enumerate(facts):
+        if fact.told_at > len(record.messages):
+            field = f"private_facts.{number}.told_at"
+            raise DataError(place, field, f"there is no message {fact.told_at}, only {len(record.messages)}")
+    turns = [_spelled(message, spell, f"messages.{number}") for number, message in enumerate(record.messages)]
     if isinstance(record, CaseRecord):
-        golden = _spelled(record.golden, spell, "golden").model_copy(update={"index": len(messages) + 1})
-        turns = [(messages, golden, CaseNotes(**{field: getattr(record, field) for field in CaseNotes.model_fields}))]
-        names = [name]
-        dialogue = record.dialogue or name
+        turns.append(_spelled(record.golden, spell, "golden"))
+        cuts = [_Cut(name, len(record.messages), record, "")]
     else:
-        notes = {note.index: note for note in record.cases}
-        places = [number for number, message in enumerate(messages) if message.role_from == ASSISTANT and number > 0]
-        if unknown := set(notes) - {number + 1 for number in places}:
-            raise DataError(place, "cases", f"index {min(unknown)} is not a turn of '{ASSISTANT}' after the first message")
-        turns = [(messages[:number], messages[number], notes.get(number + 1, CaseNotes())) for number in places]
-        names = [f"{name}:{number + 1}" for number in places]
-        dialogue = name
-    for identifier, (history, golden, note) in zip(names, turns, strict=True):
-        fields = {field: getattr(note, field) for field in CaseNotes.model_fields}
-        fields["continuation"] = tuple(_spelled(message, spell, "continuation") for message in note.continuation)
-        if note.weaker:
-            fields["weaker"] = note.weaker.model_copy(update={"role_to": spell(note.weaker.role_to, "weaker.role_to")})
-        known = tuple(fact for fact in facts if fact.told_at < (golden.index or 0))
+        cuts = list(_cuts(record, turns, name, place))
+    turns = [_numbered(turn, number, record, place) for number, turn in enumerate(turns, start=1)]
+    for cut in cuts:
+        note = {field: getattr(cut.note, field) for field in CaseNotes.model_fields}
+        note["continuation"] = tuple(
+            _spelled(message, spell, f"{cut.field}continuation.{number}") for number, message in enumerate(cut.note.continuation)
+        )
+        if weaker := cut.note.weaker:
+            note["weaker"] = weaker.model_copy(update={"role_to": spell(weaker.role_to, f"{cut.field}weaker.role_to")})
         try:
             yield Case(
-                id=identifier,
-                dialogue=dialogue,
+                id=cut.id,
+                dialogue=(record.dialogue if isinstance(record, CaseRecord) else "") or name,
                 topic=record.topic,
                 stage=record.stage,
                 background=record.background,
                 aliases=record.aliases,
-                private_facts=known,
-                messages=tuple(history),
-                golden=golden,
-                **fields,
+                private_facts=tuple(fact for fact in facts if fact.told_at <= cut.turn),
+                messages=tuple(turns[: cut.turn]),
+                golden=turns[cut.turn],
+                **note,
             )
         except ValidationError as error:
-            raise _complaint(error, f"{place}, case {identifier}") from None
+            raise _complaint(error, f"{place}, case {cut.id}") from None
 
 
-def _speller(record: _DialogueFields, place: str) -> Any:
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """Where a case is cut from its record: ``turn`` turns come before the golden one."""
+
+    id: str
+    turn: int
+    note: CaseNotes
+    field: str
+    """Of the note in the record, with a full stop."""
+
+
+def _cuts(record: DialogueRecord, turns: Sequence[Message], name: str, place: str) -> Iterator[_Cut]:
+    """One for every turn of the assistant but an opening one, which answers nobody."""
+    places = [number for number, turn in enumerate(turns) if turn.role_from == ASSISTANT and number > 0]
+    if not places:
+        raise DataError(place, "messages", f"no turn of '{ASSISTANT}' after the first message: there is nothing to test")
+    notes = {note.index: (note, f"cases.{number}.") for number, note in enumerate(record.cases)}
+    if unknown := set(notes) - {number + 1 for number in places}:
+        raise DataError(place, "cases", f"index {min(unknown)} is not a turn of '{ASSISTANT}' after the first message")
+    if len(notes) < len(record.cases):
+        twice = next(index for index, count in Counter(note.index for note in record.cases).items() if count > 1)
+        raise DataError(place, "cases", f"index {twice} has two entries; each turn has one")
+    for number in places:
+        note, field = notes.get(number + 1, (CaseNotes(), ""))
+        yield _Cut(f"{name}:{number + 1}", number, note, field)
+
+
+Speller = Callable[[str, str], str]
+"""From a name and the field it stands in to the name as it is in ``characters``."""
+
+
+def _speller(record: _DialogueFields, place: str) -> Speller:
     """A function that spells a name as in ``characters``, and complains about strangers."""
-    spellings = {normalised_name(name): name for name in record.background.characters}
-    if len(spellings) < len(record.background.characters):
+    characters = record.background.characters
+    spellings = {normalised_name(name): name for name in characters}
+    if len(spellings) < len(characters):
         raise DataError(place, "background.characters", "two characters have the same name once case and titles are ignored")
     if normalised_name(ASSISTANT) in spellings:
         raise DataError(place, "background.characters", f"'{ASSISTANT}' is not one of the characters; leave it out")
     spellings[normalised_name(ASSISTANT)] = ASSISTANT
-    for name in record.aliases:
-        if name not in record.background.characters:
+    for name, aliases in record.aliases.items():
+        if name not in characters:
             raise DataError(place, "aliases", f"'{name}' is not among background.characters")
+        for alias in aliases:
+            if who_is_named(alias, characters, record.aliases) != name:
+                raise DataError(place, f"aliases.{name}", f"'{alias}' must name '{name}', and only '{name}'")
 
     def spell(name: str, field: str) -> str:
         try:
@@ -314,13 +361,29 @@ def _speller(record: _DialogueFields, place: str) -> Any:
     return spell
 
 
-def _spelled(message: Message, spell: Any, field: str) -> Message:
+def _spelled(message: Message, spell: Speller, field: str) -> Message:
     return message.model_copy(
         update={
             "role_from": spell(message.role_from, f"{field}.role_from"),
             "role_to": spell(message.role_to, f"{field}.role_to"),
         }
     )
+
+
+def _spelled_fact(fact: PrivateFact, spell: Speller, field: str) -> PrivateFact:
+    return fact.model_copy(
+        update={
+            "owner": spell(fact.owner, f"{field}.owner"),
+            "permitted": tuple(spell(name, f"{field}.permitted") for name in fact.permitted),
+        }
+    )
+
+
+def _numbered(turn: Message, number: int, record: _DialogueFields, place: str) -> Message:
+    if turn.index not in (None, number):
+        field = f"messages.{number - 1}.index" if number <= len(record.messages) else "golden.index"
+        raise DataError(place, field, f"expected {number}, found {turn.index}: turns are numbered from 1")
+    return turn.model_copy(update={"index": number})
 
 
 def _validated(kind: type[CaseRecord] | type[DialogueRecord], raw: Mapping[str, Any], place: str) -> CaseRecord | DialogueRecord:
@@ -338,8 +401,17 @@ def _complaint(error: ValidationError, place: str) -> DataError:
     return DataError(place, field, f"{first['msg'].removeprefix('Value error, ')}{found}{more}")
 
 
-def _records(source: Path, skipped: list[str] | None) -> Iterator[tuple[Path, int, Any]]:
-    """(file, line, parsed JSON) of every record. A file that cannot be parsed at all is an error in any case."""
+@dataclass(frozen=True, slots=True)
+class _RawRecord:
+    """A record as it stands in a file."""
+
+    place: str
+    default_id: str
+    value: Any
+
+
+def _raw_records(source: Path, skipped: list[str] | None) -> Iterator[_RawRecord]:
+    """Every record of a file or folder. A JSON file that cannot be parsed is an error even when bad records are skipped."""
     if source.is_dir():
         files: Sequence[Path] = sorted(path for path in source.iterdir() if path.suffix in (".json", ".jsonl"))
         if not files:
@@ -357,49 +429,40 @@ def _records(source: Path, skipped: list[str] | None) -> Iterator[tuple[Path, in
             raise InputError(f"{file}: not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
         except OSError as error:
             raise InputError(f"{file}: cannot be read: {error}") from None
-        reader = _json_lines if file.suffix == ".jsonl" else _json_values
-        yield from ((file, line, record) for line, record in reader(text, file, skipped))
+        yield from _json_lines(text, file, skipped) if file.suffix == ".jsonl" else _json_values(text, file)
 
 
-def _json_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[tuple[int, Any]]:
+def _json_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[_RawRecord]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
+        place = f"{file}, line {number}"
         try:
-            yield number, json.loads(line)
+            yield _RawRecord(place, f"{file.stem}-{number}", json.loads(line))
         except (ValueError, RecursionError) as error:
-            complaint = DataError(f"{file}, line {number}", "", f"not JSON ({error}); expected one object a line")
+            complaint = DataError(place, "", f"not JSON ({error}); expected one object a line")
             if skipped is None:
                 raise complaint from None
             skipped.append(str(complaint))
 
 
-def _json_values(text: str, file: Path, skipped: list[str] | None) -> Iterator[tuple[int, Any]]:
-    """The objects of a JSON file: one, or a list of them, each with the line on which it begins."""
+def _json_values(text: str, file: Path) -> Iterator[_RawRecord]:
+    """The objects of a JSON file, one or a list of them, each with the line on which it begins."""
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        problem = getattr(error, "msg", str(error))
+        hint = "; name a file of one object a line .jsonl" if problem == "Extra data" else ""
+        raise DataError(f"{file}, line {getattr(error, 'lineno', 1)}", "", f"not JSON ({problem}){hint}") from None
+    if not isinstance(whole, list):
+        yield _RawRecord(f"{file}, line 1", f"{file.stem}-1", whole)
+        return
+    # Read a second time, for the places.
     decoder = json.JSONDecoder()
-    place = _next(text, 0)
-    in_list = text[place : place + 1] == "["
-    place = _next(text, place + 1) if in_list else place
-    while place < len(text) and text[place] != "]":
-        line = text.count("\n", 0, place) + 1
-        try:
-            value, place = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError) as error:
-            position = getattr(error, "lineno", line)
-            raise DataError(f"{file}, line {position}", "", f"not JSON ({getattr(error, 'msg', error)})") from None
-        yield line, value
-        place = _next(text, place)
-        if text[place : place + 1] == ",":
-            place = _next(text, place + 1)
-        elif not in_list and place < len(text):
-            raise DataError(
-                f"{file}, line {text.count(chr(10), 0, place) + 1}",
-                "",
-                "more after the object; name a file of one object a line .jsonl",
-            )
-
-
-def _next(text: str, place: int) -> int:
-    while place < len(text) and text[place].isspace():
-        place += 1
-    return place
+    begin = text.index("[")
+    end, line = begin + 1, text.count("\n", 0, begin) + 1
+    for number, value in enumerate(whole, start=1):
+        before, begin = begin, next(place for place in range(end, len(text)) if text[place] not in " \t\r\n,")
+        line += text.count("\n", before, begin)
+        yield _RawRecord(f"{file}, line {line}, record {number}", f"{file.stem}-{number}", value)
+        _, end = decoder.raw_decode(text, begin)

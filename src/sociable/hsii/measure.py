@@ -25,14 +25,14 @@ def measure_leaks(case: Case, episode: HSIIEpisode) -> tuple[Leak, ...] | None:
     A reply that named nobody or several people counts as said to each character, since any of them may hear it.
     """
     hearers = (episode.target,) if episode.target else case.characters
-    hidden = {fact.fact: (fact, hearer) for hearer in hearers for fact in case.hidden_from(hearer)}
+    hidden = {fact: hearer for hearer in hearers for fact in case.hidden_from(hearer)}
     if not hidden:
         return None
     return tuple(
         Leak(fact.fact, hearer, turn.index)
         for turn in episode.turns
         if turn.speaker == ASSISTANT
-        for fact, hearer in hidden.values()
+        for fact, hearer in hidden.items()
         if expresses(turn.content, fact.wording)
     )
 

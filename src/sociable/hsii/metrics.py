@@ -50,9 +50,9 @@ def score_episode(
 ) -> list[Score]:
     """All scores of one episode. ``verdicts`` holds the panel's verdict on each judged stage that was reached.
 
-    ``cumulative`` demands a win in the first utterance for one in the long run (rebuttal: "it must pass/win in all the
-    above stages"); Table 1 has r4 >= r3 in every row, so it is off by default. A stage that should have a verdict and
-    has none was cut off by the run: errored.
+    ``cumulative`` lets the long run be no better than the first utterance (rebuttal: "it must pass/win in all the above
+    stages"); Table 1 has r4 >= r3 in every row, so it is off by default. A stage that should have a verdict and has none
+    was cut off by the run: errored.
     """
 
     def score(metric: str, value: float | None, reason: str = "", outcome: Outcome = Outcome.SCORED) -> Score:
@@ -97,18 +97,23 @@ def score_episode(
             names = (metric, f"{metric}_ties_half", f"{metric}_order_disagreement")
             scores += [score(name, None, "judging was not finished", Outcome.ERRORED) for name in names]
             continue
-        verdict, reason = verdicts[stage]
-        counted = verdict
-        if cumulative and stage is Stage.LONG_RUN and verdict is Verdict.WIN:
-            before = verdicts.get(Stage.FIRST_UTTERANCE, (Verdict.UNSCORED, ""))[0]
-            counted = verdict if before is Verdict.WIN else Verdict.LOSS
-        if counted is Verdict.UNSCORED:
+        verdict, reason = _after_the_first(verdicts) if cumulative and stage is Stage.LONG_RUN else verdicts[stage]
+        if verdict is Verdict.UNSCORED:
             scores += [score(name, None, reason, Outcome.UNSCORED) for name in (metric, f"{metric}_ties_half")]
         else:
-            scores.append(score(metric, WINS_ONLY[counted], reason or counted.value))
-            scores.append(score(f"{metric}_ties_half", TIES_AS_HALF[counted], reason or counted.value))
+            scores.append(score(metric, WINS_ONLY[verdict], reason or verdict.value))
+            scores.append(score(f"{metric}_ties_half", TIES_AS_HALF[verdict], reason or verdict.value))
         scores.append(_order_disagreement(f"{metric}_order_disagreement", stage, judgments, score))
     return scores
+
+
+def _after_the_first(verdicts: Mapping[Stage, tuple[Verdict, str]]) -> tuple[Verdict, str]:
+    """The long run's verdict, or the first utterance's where that is worse; unscored where that is not known."""
+    verdict, reason = verdicts[Stage.LONG_RUN]
+    before, why = verdicts.get(Stage.FIRST_UTTERANCE, (Verdict.UNSCORED, "not judged"))
+    if verdict in (Verdict.UNSCORED, Verdict.LOSS) or before is Verdict.WIN or before is verdict:
+        return verdict, reason
+    return before, f"first utterance: {why or before.value}"
 
 
 def _target_reason(case: Case, episode: HSIIEpisode) -> str:
@@ -164,7 +169,7 @@ def _stages(rates: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 def estimate_all(scores: Sequence[Score], weights: Weights, *, ties: str, seed: int, confidence: float = 0.95) -> list[Estimate]:
     """Every estimate of ``scores.json``. ``ties`` ("wins" or "half") says how ties count in r3, r4 and all made of them.
 
-    iota needs all four stages; where one was left out it is None.
+    iota needs all four stages; where one was left out, or has no verdict in any case that reached it, it is None.
     """
     if ties == "half":
         halves = {"r3_ties_half": "r3", "r4_ties_half": "r4"}
@@ -172,11 +177,22 @@ def estimate_all(scores: Sequence[Score], weights: Weights, *, ties: str, seed: 
         scores = others + [s.model_copy(update={"metric": halves[s.metric]}) for s in others if s.metric in halves]
     estimates = [estimate_proportion(metric, scores, confidence) for metric in RATES]
 
+    run = {score.metric for score in scores}
+    valued = {score.metric for score in scores if score.value is not None}
+    target_found = any(score.metric == "r2" and score.value for score in scores)
+
     def joint(metric: str, parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Estimate:
-        needed = set(parts) <= {score.metric for score in scores}
-        return estimate_jointly(
-            metric, scores if needed else [], parts, combine, seed=named_seed(seed, "bootstrap", metric), confidence=confidence
+        estimate = estimate_jointly(
+            metric,
+            scores if run.issuperset(parts) else [],
+            parts,
+            combine,
+            seed=named_seed(seed, "bootstrap", metric),
+            confidence=confidence,
         )
+        # A stage that nobody reached contributes 0; one that was reached and has no verdict at all is not known.
+        unknown = target_found and not valued.issuperset(parts)
+        return estimate.model_copy(update={"value": None, "low": None, "high": None}) if unknown else estimate
 
     halved = ("r1", "r2", "r3_ties_half", "r4_ties_half")
     estimates += [

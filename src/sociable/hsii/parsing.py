@@ -1,27 +1,33 @@
 """From the model's reply to addressee and words: HSII's first stage.
 
-Lenient by design (App. B.5 asks for "coverage of equivalent expressions"): words around it, code fences, single-quoted
-dicts, ``role-to`` for ``role_to`` and line breaks pass, as long as addressee and content can be had without guessing.
+Lenient by design (App. B.3: "coverage of equivalent expressions"; B.5): words around it, code fences, single or
+typographic quotes, ``role-to`` for ``role_to``, line breaks and labelled lines pass, as long as addressee and content
+can be had without guessing. Nothing in a reply is evaluated.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sociable.dialogue.names import normalised_name
 from sociable.hsii.dataset import ASSISTANT
+from sociable.models.protocol import storable
 
 MAX_CHARACTERS = 100_000
-"""Of a reply that are searched: a longer one was not asked for."""
+"""Of a reply that are read: a longer one was not asked for."""
 _MAX_OBJECTS = 50
-_LABELLED = re.compile(
-    r"\A\W*(?:role[_ -]?from\W+[^\n]+\n\W*)?role[_ -]?to\W+(?P<to>[^\n]+?)\W*\n+\W*content\W*[:=]\W*(?P<content>\S.*)\Z",
-    re.IGNORECASE | re.DOTALL,
+_FIELDS = ("role_from", "role_to", "content")
+
+# Possessive quantifiers (*+) never try again what they have taken, so that no reply takes more than linear time.
+_STRING = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|“(?:[^“”\\]|\\.)*+”|‘(?:[^‘’\\]|\\.)*+’)"""
+_PAIR = re.compile(
+    rf"\s*+(?P<key>{_STRING})\s*+:\s*+(?P<value>{_STRING}|\[(?:\s*+{_STRING}\s*+,?)*+\s*+\]|[\w.+-]++)\s*+(?P<end>,?+\s*+\}}|,)",
+    re.DOTALL,
 )
+_LABEL = re.compile(r"^[^\w\n]*+(role[_ -]?from|role[_ -]?to|content)[^\w\n:=]*+[:=]", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,72 +43,112 @@ class FormatFailure:
     reason: str
 
 
+_SEVERAL = FormatFailure("more than one reply; which one is meant would be a guess")
+
+
 def parse_reply(text: str, *, strict: bool = False) -> AddressedReply | FormatFailure:
     """The reply's addressee and words. ``strict`` counts only JSON on one line, with nothing around it."""
-    if not text.strip():
+    text = text.strip()[:MAX_CHARACTERS]
+    if not text:
         return FormatFailure("empty reply")
     if strict:
         return _strictly(text)
-    searched = text[:MAX_CHARACTERS]
-    found = {reply for data in _objects(searched) if (reply := _addressed(data)) is not None}
-    if not found and (labelled := _LABELLED.match(searched)):
-        found = {AddressedReply(labelled["to"].strip("\"'*` "), labelled["content"].strip())}
+    found = set(_in_objects(text)) or set(_in_labelled_lines(text))
     if len(found) > 1:
-        return FormatFailure("more than one reply; which one is meant would be a guess")
-    if not found:
-        return FormatFailure("no addressee and content to be found in it")
-    return found.pop()
+        return _SEVERAL
+    return found.pop() if found else FormatFailure("no addressee and content to be found in it")
 
 
 def _strictly(text: str) -> AddressedReply | FormatFailure:
-    if "\n" in text.strip():
+    if "\n" in text or "\r" in text:
         return FormatFailure("more than one line")
     try:
-        data = json.loads(text)
+        pairs = json.loads(text, object_pairs_hook=tuple)
     except (ValueError, RecursionError):
         return FormatFailure("not JSON")
-    if not isinstance(data, dict) or set(data) != {"role_from", "role_to", "content"}:
+    if not isinstance(pairs, tuple) or sorted(key for key, _ in pairs) != sorted(_FIELDS):
         return FormatFailure("not an object of role_from, role_to and content")
-    found = _addressed(data)
-    return found if found is not None else FormatFailure("no addressee and content")
+    return _addressed(pairs) or FormatFailure("no addressee and content")
 
 
-def _objects(text: str) -> Iterator[dict[object, object]]:
-    """The outermost objects in the text, JSON or Python, in order."""
-    decoder = json.JSONDecoder(strict=False)
+def _in_objects(text: str) -> Iterator[AddressedReply | FormatFailure]:
+    """The replies in the JSON or Python objects of the text. An object that is none may hold one: ``{"answer": {…}}``."""
     place, tried = text.find("{"), 0
     while place != -1 and tried < _MAX_OBJECTS:
         tried += 1
-        end = place + 1
+        pairs, end = _json_pairs(text, place) or _quoted_pairs(text, place) or ((), place + 1)
+        if (reply := _addressed(pairs)) is not None:
+            yield reply
+        place = text.find("{", place + 1 if reply is None else end)
+
+
+_Pairs = tuple[tuple[str, object], ...]
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=tuple)
+
+
+def _json_pairs(text: str, place: int) -> tuple[_Pairs, int] | None:
+    """The fields of the JSON object that begins at ``place``, and where it ends; None if there is no such object."""
+    try:
+        return _DECODER.raw_decode(text, place)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _quoted_pairs(text: str, place: int) -> tuple[_Pairs, int] | None:
+    """The same for a flat object with any kind of quotes, as Python or a word processor would write it."""
+    pairs: list[tuple[str, object]] = []
+    place += 1
+    while pair := _PAIR.match(text, place):
         try:
-            value, end = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            value, end = _python_dict(text, place)
-        if isinstance(value, dict):
-            yield value
-        place = text.find("{", end)
+            key, value = _unquoted(pair["key"]), _value(pair["value"])
+        except ValueError:
+            return None
+        pairs.append((key, value))
+        place = pair.end()
+        if pair["end"].endswith("}"):
+            return tuple(pairs), place
+    return None
 
 
-def _python_dict(text: str, place: int) -> tuple[object, int]:
-    """A dict in Python's spelling that begins at ``place``; literals only, nothing is evaluated."""
-    end = text.find("}", place)
-    for _ in range(5):
-        if end == -1:
-            break
-        candidate = text[place : end + 1]
-        # Python allows no line break inside quotes; in a dict a line break means no more than a space.
-        for spelling in (candidate, re.sub(r"\s*\n\s*", " ", candidate)):
-            try:
-                return ast.literal_eval(spelling), end + 1
-            except (ValueError, SyntaxError, MemoryError, RecursionError):
-                continue
-        end = text.find("}", end + 1)
-    return None, place + 1
+def _value(token: str) -> object:
+    if token.startswith("["):
+        return [_unquoted(each) for each in re.findall(_STRING, token, re.DOTALL)]
+    return _unquoted(token) if token[0] in "'\"“‘" else None
 
 
-def _addressed(data: dict[object, object]) -> AddressedReply | FormatFailure | None:
-    """The reply an object holds, a failure if it speaks for somebody else, or None if it is something else."""
-    fields = {re.sub(r"[\s-]+", "_", str(key).strip().lower()): value for key, value in data.items()}
+def _unquoted(token: str) -> str:
+    """The string between the quotes of ``token``, with JSON's escapes. Raises ValueError for others."""
+    inside = re.sub(r"\\.|\"", lambda found: {"\\'": "'", '"': '\\"'}.get(found[0], found[0]), token[1:-1], flags=re.DOTALL)
+    return str(json.loads(f'"{inside}"', strict=False))
+
+
+def _in_labelled_lines(text: str) -> Iterator[AddressedReply | FormatFailure]:
+    """The reply of lines such as ``role_to: Ann`` and ``content: …``; the content goes on to the end."""
+    labels = list(_LABEL.finditer(text))
+    # With a brace in it, it is an object that could not be read.
+    if "{" in text or not labels or labels[-1][1].lower() != "content":
+        return
+    ends = [label.start() for label in labels[1:]] + [len(text)]
+    pairs = [(label[1], _bare(text[label.end() : end])) for label, end in zip(labels, ends, strict=True)]
+    if not any("\n" in value for _, value in pairs[:-1]) and (reply := _addressed(pairs)) is not None:
+        yield reply
+
+
+def _bare(value: str) -> str:
+    """``value`` without the quotes or the emphasis it is wrapped in."""
+    value = value.strip().strip("*`").strip()
+    inside = value.removesuffix(",")
+    return inside[1:-1] if len(inside) > 1 and inside[0] in "'\"" and inside[0] == inside[-1] else value
+
+
+def _addressed(pairs: Iterable[tuple[str, object]]) -> AddressedReply | FormatFailure | None:
+    """The reply these fields make, a failure if they make two or speak for somebody else, or None if they make none."""
+    fields: dict[str, object] = {}
+    for key, value in pairs:
+        name = re.sub(r"[\s_-]+", "_", key.strip().lower())
+        if name in fields and name in _FIELDS:
+            return _SEVERAL
+        fields[name] = value
     role_to, content = fields.get("role_to"), fields.get("content")
     if isinstance(role_to, list) and role_to and all(isinstance(name, str) for name in role_to):
         role_to = " and ".join(role_to)
@@ -111,7 +157,8 @@ def _addressed(data: dict[object, object]) -> AddressedReply | FormatFailure | N
     role_from = fields.get("role_from")
     if isinstance(role_from, str) and role_from.strip() and normalised_name(role_from) != normalised_name(ASSISTANT):
         return FormatFailure("speaks as somebody else")
-    return AddressedReply(role_to.strip(), content.strip())
+    # Escapes in the reply can stand for halves of characters, which no file can hold.
+    return AddressedReply(storable(role_to).strip(), storable(content).strip())
 
 
 def words_only(text: str) -> str:

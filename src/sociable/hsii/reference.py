@@ -120,7 +120,7 @@ AGENTS = ("oracle", "heuristic", "random", "silent")
 
 
 def reference_assistant(agent: str, case: Case, seed: int, repeat: int) -> ReferenceAssistant:
-    """The agent named ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``."""
+    """The agent named ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``; the registry has checked it."""
     kind, _, rate = agent.partition("@")
     # The oracle's draws do not depend on its error rate, so that its errors are nested.
     generator = named_generator(seed, "reference", kind, case.id, repeat)

@@ -77,7 +77,8 @@ class ModelPairJudge:
         request = Request(self._ask(first, second), self._scope, self._sampling, VERDICT_SCHEMA)
         reply = await self._model.generate(request)
         preference, reason = parse_verdict(reply.text)
-        if preference is None:
+        if preference is None or reply.defect:
+            # What stands in a reply that was cut off need not be what it would have come to.
             return Verdict.UNSCORED, f"{reply.defect or 'no verdict in the reply'}: {reason}".removesuffix(": ")
         if preference is Preference.EQUAL:
             return Verdict.TIE, reason

@@ -10,6 +10,11 @@ import json
 import re
 from enum import IntEnum
 
+from sociable.models.protocol import storable
+
+MAX_REASON = 2000
+"""Characters of a judge's reason that are kept."""
+
 
 class Preference(IntEnum):
     """What a judge preferred, by position."""
@@ -26,35 +31,51 @@ VERDICT_SCHEMA = {
     "additionalProperties": False,
 }
 
-_STATED = re.compile(r"""["']?verdict["']?\s*(?:is|[:=])?\s*["'*]*\s*(\d+)(?!\s*(?:\.\d|or|/|,\s*\d))""", re.IGNORECASE)
-_LONE = re.compile(r"^[\s*\"'`.]*([012])[\s*\"'`.]*$")
+_FIGURE = r"""verdict[\s"'*_`]*(?:\bis\b|[:=])[\s"'*_`]*"""
+_STATED = re.compile(_FIGURE + r"(-?\d+(?:[.,/]\d+)*)", re.IGNORECASE)
+_CLOSING = re.compile(
+    r"""(?:\A|[\n.!?,{])[\s*_`#>"'-]*(?:(?:so|thus|therefore|hence|my|the|final|overall)\s+)*"""
+    + _FIGURE
+    + r"""([012])[\s"'*_`.!})\]]*\Z""",
+    re.IGNORECASE,
+)
+_CLOSING_CHARACTERS = 200
+_LONE = re.compile(r"[\s*\"'`]*([012])[\s*\"'`.]*")
+_AFTER_OBJECT = re.compile(r"[\s\])*`.]*")
 
 
 def parse_verdict(text: str) -> tuple[Preference | None, str]:
-    """(the preference or None, the reason given). Several statements count only if they agree."""
+    """(the preference or None, the reason given).
+
+    The verdict is what the reply ends with: a JSON object, or a statement in words. One in the midst of it may be
+    quoted from a response that asks for it. Several statements count only if they agree.
+    """
+    text = storable(text).strip()
     if (found := _from_json(text)) is not None:
         return found
-    if lone := _LONE.match(text):
+    reason = text[:MAX_REASON]
+    if lone := _LONE.fullmatch(text):
         return Preference(int(lone.group(1))), ""
-    stated = {int(figure) for figure in _STATED.findall(text[-4000:])}
-    if len(stated) == 1 and (figure := stated.pop()) in (0, 1, 2):
-        return Preference(figure), text.strip()[:2000]
-    return None, text.strip()[:2000]
+    if closing := _CLOSING.search(text[-_CLOSING_CHARACTERS:]):
+        figure = closing.group(1)
+        if {figure} == set(_STATED.findall(text)):
+            return Preference(int(figure)), reason
+    return None, reason
 
 
 def _from_json(text: str) -> tuple[Preference | None, str] | None:
     start, end = text.find("{"), text.rfind("}")
-    if not 0 <= start < end:
+    if not 0 <= start < end or not _AFTER_OBJECT.fullmatch(text, end + 1):
         return None
     try:
-        data = json.loads(text[start : end + 1], strict=False)
+        pairs = json.loads(text[start : end + 1], strict=False, object_pairs_hook=list)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(data, dict) or "verdict" not in data:
+    verdicts = [value for key, value in pairs if key == "verdict"]
+    if len(verdicts) != 1:
         return None
-    verdict, reason = data["verdict"], str(data.get("reason", ""))[:2000]
-    if isinstance(verdict, str) and verdict.strip() in ("0", "1", "2"):
-        verdict = int(verdict)
-    if isinstance(verdict, int) and not isinstance(verdict, bool) and verdict in (0, 1, 2):
-        return Preference(verdict), reason
+    reason = storable(str(dict(pairs).get("reason", "")))[:MAX_REASON]
+    verdict = verdicts[0].strip() if isinstance(verdicts[0], str) else verdicts[0]
+    if verdict in ("0", "1", "2") or (type(verdict) is int and verdict in (0, 1, 2)):
+        return Preference(int(verdict)), reason
     return None, reason

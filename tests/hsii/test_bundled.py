@@ -1,0 +1,93 @@
+"""The bundled dialogues: as many, as long, as complete and as different from each other as promised."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from itertools import combinations, pairwise
+from typing import Any
+
+import pytest
+
+from sociable.core.records import Turn
+from sociable.dialogue.names import words
+from sociable.hsii.dataset import ASSISTANT, load_dataset
+from sociable.hsii.measure import measure_leaks
+from sociable.hsii.records import HSIIEpisode
+
+FOLDER = resources.files("sociable.hsii").joinpath("data", "dialogues")
+RAW: dict[str, dict[str, Any]] = {
+    file.name: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.iterdir() if file.name.endswith(".json")
+}
+DATASET = load_dataset()
+
+
+def test_there_are_enough() -> None:
+    assert len(DATASET.dialogues) == len(RAW) >= 8
+    assert len(DATASET.cases) >= 24
+    assert DATASET.source == "bundled"
+    assert {case.stage for case in DATASET.cases} == {"single", "multi"}
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_a_dialogue_has_a_few_people_and_a_fair_length(name: str) -> None:
+    assert 3 <= len(RAW[name]["background"]["characters"]) <= 5
+    assert 6 <= len(RAW[name]["messages"]) <= 16
+    assert RAW[name]["id"] == name.removesuffix(".json")
+
+
+@pytest.mark.parametrize("name", RAW)
+def test_a_dialogue_has_everything_that_is_optional(name: str) -> None:
+    record = RAW[name]
+    for field in ("stage", "aliases", "private_facts", "cases"):
+        assert record[field], field
+    assert record["background"]["relationships"]
+    assert record["background"]["conflicts"]
+    assert set(record["aliases"]) == set(record["background"]["characters"])
+    turns = {message["index"] for message in record["messages"][1:] if message["role_from"] == ASSISTANT}
+    assert {note["index"] for note in record["cases"]} == turns, "each of the assistant's turns has its notes"
+    for note in record["cases"]:
+        for field in ("why", "weaker", "must_convey", "continuation"):
+            assert note[field], f"{note['index']}: {field}"
+
+
+@pytest.mark.parametrize("case", DATASET.cases, ids=lambda case: case.id)
+def test_every_spelling_names_its_character(case: Any) -> None:
+    for name in case.characters:
+        for spelling in (name, name.upper(), f"the {name}", f"{name}.", *case.aliases[name]):
+            assert case.who_is(spelling) == name
+
+
+@pytest.mark.parametrize("case", DATASET.cases, ids=lambda case: case.id)
+def test_the_golden_side_keeps_confidences(case: Any) -> None:
+    said = [case.golden, *case.continuation]
+    turns = tuple(
+        Turn(index=number, speaker=message.role_from, addressees=(message.role_to,), content=message.content)
+        for number, message in enumerate(said, start=1)
+    )
+    episode = HSIIEpisode(id="x", scenario=case.id, cluster="x", target=case.golden.role_to, target_correct=True, turns=turns)
+    assert not measure_leaks(case, episode)
+
+
+def five_grams(record: dict[str, Any]) -> set[tuple[str, ...]]:
+    """The runs of five words in all that is said or told."""
+    texts = [record["background"]["scene"], *(message["content"] for message in record["messages"])]
+    for note in record["cases"]:
+        texts += [note["why"], note["weaker"]["content"], *(line["content"] for line in note["continuation"])]
+    found = set()
+    for text in texts:
+        own = words(text)
+        found |= set(zip(*(own[start:] for start in range(5)), strict=False))
+    return found
+
+
+def test_no_two_dialogues_share_their_wording() -> None:
+    grams = {name: five_grams(record) for name, record in RAW.items()}
+    assert min(map(len, grams.values())) > 100
+    for (one, first), (other, second) in combinations(grams.items(), 2):
+        assert len(first & second) / len(first | second) <= 0.05, f"{one} and {other}"
+
+
+def test_ids_come_in_the_order_of_the_files() -> None:
+    ids = [case.dialogue for case in DATASET.cases]
+    assert all(one <= other for one, other in pairwise(ids))
