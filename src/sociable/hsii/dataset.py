@@ -28,6 +28,7 @@ from pydantic import (
     model_validator,
 )
 
+from sociable.core.data_files import complaint, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.prompts import one_line
 from sociable.core.records import Record
@@ -222,7 +223,7 @@ def load_dataset(path: Path | None = None, *, skip_invalid: bool = False) -> Dat
     cases: list[Case] = []
     skipped: list[str] = []
     seen: dict[str, str] = {}
-    for raw in _raw_records(source, skipped if skip_invalid else None):
+    for raw in read_records(source, skipped if skip_invalid else None):
         try:
             cut = list(cut_cases(raw.value, raw.place, raw.default_id))
             for case in cut:
@@ -301,7 +302,7 @@ def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
                 **note,
             )
         except ValidationError as error:
-            raise _complaint(error, f"{place}, case {cut.id}") from None
+            raise complaint(error, f"{place}, case {cut.id}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,79 +391,4 @@ def _validated(kind: type[CaseRecord] | type[DialogueRecord], raw: Mapping[str, 
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
-        raise _complaint(error, place) from None
-
-
-def _complaint(error: ValidationError, place: str) -> DataError:
-    first = error.errors(include_url=False)[0]
-    field = ".".join(str(part) for part in first["loc"])
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    found = "" if first["type"] in ("missing", "value_error") else f", found {str(first['input'])[:80]!r}"
-    return DataError(place, field, f"{first['msg'].removeprefix('Value error, ')}{found}{more}")
-
-
-@dataclass(frozen=True, slots=True)
-class _RawRecord:
-    """A record as it stands in a file."""
-
-    place: str
-    default_id: str
-    value: Any
-
-
-def _raw_records(source: Path, skipped: list[str] | None) -> Iterator[_RawRecord]:
-    """Every record of a file or folder. A JSON file that cannot be parsed is an error even when bad records are skipped."""
-    if source.is_dir():
-        files: Sequence[Path] = sorted(path for path in source.iterdir() if path.suffix in (".json", ".jsonl"))
-        if not files:
-            raise InputError(f"{source}: no .json or .jsonl file in this folder.")
-    else:
-        files = [source]
-    for file in files:
-        try:
-            text = file.read_text(encoding="utf-8-sig")
-        except FileNotFoundError:
-            raise InputError(
-                f"{file}: no such file. Give --dataset the path of a .json or .jsonl file, or a folder of them."
-            ) from None
-        except UnicodeDecodeError as error:
-            raise InputError(f"{file}: not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
-        except OSError as error:
-            raise InputError(f"{file}: cannot be read: {error}") from None
-        yield from _json_lines(text, file, skipped) if file.suffix == ".jsonl" else _json_values(text, file)
-
-
-def _json_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[_RawRecord]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        place = f"{file}, line {number}"
-        try:
-            yield _RawRecord(place, f"{file.stem}-{number}", json.loads(line))
-        except (ValueError, RecursionError) as error:
-            complaint = DataError(place, "", f"not JSON ({error}); expected one object a line")
-            if skipped is None:
-                raise complaint from None
-            skipped.append(str(complaint))
-
-
-def _json_values(text: str, file: Path) -> Iterator[_RawRecord]:
-    """The objects of a JSON file, one or a list of them, each with the line on which it begins."""
-    try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        problem = getattr(error, "msg", str(error))
-        hint = "; name a file of one object a line .jsonl" if problem == "Extra data" else ""
-        raise DataError(f"{file}, line {getattr(error, 'lineno', 1)}", "", f"not JSON ({problem}){hint}") from None
-    if not isinstance(whole, list):
-        yield _RawRecord(f"{file}, line 1", f"{file.stem}-1", whole)
-        return
-    # Read a second time, for the places.
-    decoder = json.JSONDecoder()
-    begin = text.index("[")
-    end, line = begin + 1, text.count("\n", 0, begin) + 1
-    for number, value in enumerate(whole, start=1):
-        before, begin = begin, next(place for place in range(end, len(text)) if text[place] not in " \t\r\n,")
-        line += text.count("\n", before, begin)
-        yield _RawRecord(f"{file}, line {line}, record {number}", f"{file.stem}-{number}", value)
-        _, end = decoder.raw_decode(text, begin)
+        raise complaint(error, place) from None

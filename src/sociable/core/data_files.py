@@ -1,0 +1,93 @@
+"""Reading data files: every record with the place it stands at, every complaint with file, line and field."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sociable.core.errors import DataError, InputError
+
+
+@dataclass(frozen=True, slots=True)
+class RawRecord:
+    """A record as it stands in a file."""
+
+    place: str
+    default_id: str
+    value: Any
+
+
+def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]:
+    """Every record of a .json file (one or a list), a .jsonl file, or a folder of them, with its place.
+
+    Raises DataError or InputError naming file and line. With a list ``skipped`` bad lines are left out and their
+    complaints appended to it; a .json file that cannot be parsed is an error even then.
+    """
+    if source.is_dir():
+        files: Sequence[Path] = sorted(path for path in source.iterdir() if path.suffix in (".json", ".jsonl"))
+        if not files:
+            raise InputError(f"{source}: no .json or .jsonl file in this folder.")
+    else:
+        files = [source]
+    for file in files:
+        try:
+            text = file.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            raise InputError(
+                f"{file}: no such file. Give --dataset the path of a .json or .jsonl file, or a folder of them."
+            ) from None
+        except UnicodeDecodeError as error:
+            raise InputError(f"{file}: not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
+        except OSError as error:
+            raise InputError(f"{file}: cannot be read: {error}") from None
+        yield from _json_lines(text, file, skipped) if file.suffix == ".jsonl" else _json_values(text, file)
+
+
+def _json_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[RawRecord]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        place = f"{file}, line {number}"
+        try:
+            yield RawRecord(place, f"{file.stem}-{number}", json.loads(line))
+        except (ValueError, RecursionError) as error:
+            problem = DataError(place, "", f"not JSON ({error}); expected one object a line")
+            if skipped is None:
+                raise problem from None
+            skipped.append(str(problem))
+
+
+def _json_values(text: str, file: Path) -> Iterator[RawRecord]:
+    """The objects of a JSON file, one or a list of them, each with the line on which it begins."""
+    try:
+        whole = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        problem = getattr(error, "msg", str(error))
+        hint = "; name a file of one object a line .jsonl" if problem == "Extra data" else ""
+        raise DataError(f"{file}, line {getattr(error, 'lineno', 1)}", "", f"not JSON ({problem}){hint}") from None
+    if not isinstance(whole, list):
+        yield RawRecord(f"{file}, line 1", f"{file.stem}-1", whole)
+        return
+    # Read a second time, for the places.
+    decoder = json.JSONDecoder()
+    begin = text.index("[")
+    end, line = begin + 1, text.count("\n", 0, begin) + 1
+    for number, value in enumerate(whole, start=1):
+        before, begin = begin, next(place for place in range(end, len(text)) if text[place] not in " \t\r\n,")
+        line += text.count("\n", before, begin)
+        yield RawRecord(f"{file}, line {line}, record {number}", f"{file.stem}-{number}", value)
+        _, end = decoder.raw_decode(text, begin)
+
+
+def complaint(error: ValidationError, place: str) -> DataError:
+    """What pydantic has against a record, as one sentence with its place and field."""
+    first = error.errors(include_url=False)[0]
+    field = ".".join(str(part) for part in first["loc"])
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    found = "" if first["type"] in ("missing", "value_error") else f", found {str(first['input'])[:80]!r}"
+    return DataError(place, field, f"{first['msg'].removeprefix('Value error, ')}{found}{more}")
