@@ -1,4 +1,4 @@
-"""Those who do the work: sociable through its rooms, and three clients that only send the same requests.
+"""Those who do the work: sociable through its rooms, and clients that only send the same requests.
 
 Each is ``async (work, base_url, folder) -> None`` and keeps to ``work.connections`` calls at a time.
 """
@@ -23,11 +23,12 @@ from sociable.dialogue.conversation import Conversation
 from sociable.dialogue.loop import run_conversation
 from sociable.dialogue.turn_taking import RoundRobin
 from sociable.judging.pairwise import ModelPairJudge, Pair, judgment_id
+from sociable.judging.verdicts import VERDICT_SCHEMA
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
 from sociable.models.prices import Price
-from sociable.models.protocol import Model, Sampling, Scope
+from sociable.models.protocol import Model, Request, Sampling, Scope
 from sociable.runner.phases import Progress, run_phase
 
 Client = Callable[[Work, str, Path], Awaitable[None]]
@@ -65,9 +66,7 @@ async def run_sociable(work: Work, base_url: str, folder: Path) -> None:
 async def play_episode(identifier: str, turns: int, model: Model) -> Episode:
     """Three prompted participants, in turn."""
     people = {
-        name: PromptedParticipant(
-            name, model, briefing(name), scope=Scope(identifier, "subject", name), sampling=SAMPLING, name_speakers=True
-        )
+        name: PromptedParticipant(name, model, briefing(name), scope=Scope(identifier, "subject", name), sampling=SAMPLING)
         for name in CAST
     }
     conversation = Conversation()
@@ -127,6 +126,19 @@ def _failed(item: object, reason: str) -> Never:
     raise RuntimeError(f"{item}: {reason}")
 
 
+async def run_model_alone(work: Work, base_url: str, _folder: Path) -> None:
+    """sociable's client for such endpoints, without journal, budget, participants, judges and records."""
+    model = OpenAICompatibleModel("openai-compatible/m", "m", EndpointSettings(base_url, max_connections=work.connections))
+    scope = Scope("0#0", "subject")
+
+    async def send(body: dict[str, Any]) -> str:
+        schema = VERDICT_SCHEMA if "response_format" in body else None
+        return (await model.generate(Request(body["messages"], scope, SAMPLING, schema))).text
+
+    await _send_all(work, send)
+    await model.close()
+
+
 async def run_bare(work: Work, base_url: str, _folder: Path) -> None:
     """aiohttp, and nothing else."""
     connector = aiohttp.TCPConnector(limit=work.connections)
@@ -164,6 +176,7 @@ async def run_openai_create(work: Work, base_url: str, _folder: Path) -> None:
 
 CLIENTS: dict[str, Client] = {
     "sociable": run_sociable,
+    "its model alone": run_model_alone,
     "bare aiohttp": run_bare,
     "openai post": run_openai_post,
     "openai create": run_openai_create,

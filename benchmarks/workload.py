@@ -58,7 +58,7 @@ def briefing(name: str) -> list[ChatMessage]:
     """What a participant is told before the first turn."""
     return [
         {"role": "system", "content": f"You are {name}. {_RULES * 2}"},
-        {"role": "user", "content": f"{_SCENE * 3}The scene begins."},
+        {"role": "user", "content": f"{_SCENE * 4}The scene begins."},
     ]
 
 
@@ -76,12 +76,10 @@ def turn_body(index: int) -> dict[str, Any]:
     for earlier in range(index):
         if (index - earlier) % len(CAST) == 0:
             messages.append({"role": "assistant", "content": REPLY})
-            continue
-        said = f"{CAST[earlier % len(CAST)]}: {REPLY}"
-        if messages[-1]["role"] == "user":
-            messages[-1] = {"role": "user", "content": f"{messages[-1]['content']}\n\n{said}"}
+        elif messages[-1]["role"] == "user":
+            messages[-1] = {"role": "user", "content": f"{messages[-1]['content']}\n\n{REPLY}"}
         else:
-            messages.append({"role": "user", "content": said})
+            messages.append({"role": "user", "content": REPLY})
     return _body(messages)
 
 
