@@ -6,14 +6,21 @@
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
+from sociable.core.errors import InputError, RunFolderError, RunStopped, SociableError
+
 if TYPE_CHECKING:
     from sociable.api import audit, compare, demo, estimate, judge, open_run, prompts, report, result, resume, run, score, study
 
 __version__ = metadata.version("sociable")
 
 __all__ = [
+    "InputError", "RunFolderError", "RunStopped", "SociableError",
     "audit", "compare", "demo", "estimate", "judge", "open_run", "prompts", "report", "result", "resume", "run", "score", "study",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

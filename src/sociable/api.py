@@ -8,7 +8,7 @@ result.estimate("r2")
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,14 @@ from sociable.build import (
     Watch,
     begin_run,
     build_seats,
-    check_seats,
     checked,
     makes_references,
-    model_names,
     opened_run,
     prices_of,
     settings_of,
     study_of,
     study_options,
+    who_and_how,
 )
 from sociable.core.errors import InputError, RunFolderError, RunStopped
 from sociable.core.records import ScoreFile
@@ -38,10 +37,10 @@ from sociable.models.protocol import Sampling
 from sociable.registry import find_benchmark
 from sociable.runner.benchmark import RunResult, Study, StudyOptions
 from sociable.runner.event_loop import on_interrupt, waited
-from sociable.runner.rehearsal import NoModel, RehearsedCall, rehearse
-from sociable.runner.run import FinishedRun, Run, RunRecords
-from sociable.runner.seats import Role, Seat, Seats
-from sociable.runner.settings import RunSettings, load_settings, plain_name
+from sociable.runner.rehearsal import RehearsedCall, rehearse
+from sociable.runner.run import FinishedRun, Run, RunRecords, references_from
+from sociable.runner.seats import AbsentModel, Role, Seat, Seats
+from sociable.runner.settings import changed_settings, load_settings, plain_name, roles_and_prices
 
 
 def run(
@@ -71,35 +70,74 @@ def new_folder(benchmark: str, model: str) -> Path:
     return Path("runs") / f"{benchmark}-{plain}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
 
 
-def resume(folder: str | Path, *, max_cost: float | None = None, watch: Watch | None = None) -> RunResult:
-    """Goes on with a run: finished records are kept, paid calls come from the journal, errored episodes are run again."""
+def resume(
+    folder: str | Path,
+    *,
+    config: str | Path | None = None,
+    max_cost: float | None = None,
+    watch: Watch | None = None,
+) -> RunResult:
+    """Goes on with a run: finished records are kept, paid calls come from the journal, errored episodes are run again.
+
+    ``config`` is a TOML file with ``roles`` and ``prices`` on top of the run's own: another key, another address.
+    """
     path = Path(folder)
     with RunFolder.open(path) as opened:
         manifest = opened.read_manifest()
-        if max_cost is not None:
-            manifest["settings"]["max_cost"] = max_cost
-            opened.write_manifest(manifest)
+        before = settings_of(manifest, path)
+        changed = changed_settings(before, max_cost=max_cost, **(roles_and_prices(before, Path(config)) if config else {}))
+        if changed != before:
+            _, _, seats = checked(changed)
+            prices_of(changed, seats)
+            opened.write_manifest(manifest | who_and_how(changed))
     return _finish(path, watch)
 
 
-def judge(folder: str | Path, judges: Sequence[str], *, watch: Watch | None = None, **settings: Any) -> RunResult:
-    """Has other judges look at the episodes of a run; no episode is run again. Earlier judgments stay in the folder."""
+def judge(
+    folder: str | Path,
+    judges: Sequence[str],
+    *,
+    config: str | Path | None = None,
+    reference: str | None = None,
+    reference_file: str | Path | None = None,
+    max_cost: float | None = None,
+    watch: Watch | None = None,
+) -> RunResult:
+    """Has other judges look at the episodes of a run; no episode is run again. Earlier judgments stay in the folder.
+
+    ``config`` is a TOML file with ``roles`` and ``prices`` for the judges. A reference can be named only for a run that has
+    none yet. Raises InputError before anything in the folder is changed.
+    """
     path = Path(folder)
     with RunFolder.open(path) as opened:
         manifest = opened.read_manifest()
-        changed = settings_of(manifest, path).model_copy(update={"judges": tuple(judges)})
-        changed = RunSettings.model_validate(changed.model_dump() | {k: v for k, v in settings.items() if v is not None})
-        benchmark = find_benchmark(changed.benchmark)
-        study = benchmark.open(study_options(changed))
-        check_seats(study, changed)
-        opened.write_manifest(manifest | {"settings": changed.model_dump(mode="json"), "models": model_names(changed)})
-    return _finish(path, watch, judge_only=True)
+        before = settings_of(manifest, path)
+        if (reference or reference_file) and (path / "references.jsonl").exists():
+            raise InputError(
+                f"{path} has its references already; they stay as they are. Leave --reference and --reference-file out."
+            )
+        changed = changed_settings(
+            before,
+            judges=tuple(judges),
+            reference=reference,
+            reference_file=str(Path(reference_file).resolve()) if reference_file else None,
+            max_cost=max_cost,
+            **(roles_and_prices(before, Path(config)) if config else {}),
+        )
+        _, _, seats = checked(changed, build=_FOR_JUDGING)
+        prices_of(changed, seats)
+        opened.write_manifest(manifest | who_and_how(changed))
+    return _finish(path, watch, build=_FOR_JUDGING)
+
+
+_FOR_JUDGING = (Role.JUDGE, Role.REFERENCE, Role.PARTNER)
+"""Partner and reference may have to make the reference conversations first."""
 
 
 def score(folder: str | Path) -> RunResult:
-    """Scores again from the records on disk. Calls no model."""
+    """Scores again from the records on disk. Calls no model and needs no key."""
     path = Path(folder)
-    with opened_run(path, lock=True) as (run_, benchmark, _):
+    with opened_run(path, build=()) as (run_, benchmark, _):
         run_.score(benchmark)
     return result(path)
 
@@ -116,7 +154,8 @@ def result(folder: str | Path) -> RunResult:
         raise RunFolderError(
             f"{path / 'scores.json'} is damaged ({error.__class__.__name__}). Make it anew with: sociable score {path}"
         ) from None
-    return RunResult(path.name, manifest, scores.estimates, scores.scores, warnings_about(manifest, scores))
+    notes = warnings_about(manifest, scores)
+    return RunResult(manifest["models"]["subject"], str(path), manifest, scores.estimates, scores.scores, notes)
 
 
 @contextlib.contextmanager
@@ -128,8 +167,8 @@ def open_run(folder: str | Path, *, scored: bool = True) -> Iterator[FinishedRun
     benchmark = find_benchmark(settings.benchmark)
     study = study_of(benchmark, settings, manifest, path)
     records = RunRecords.of(path, benchmark)
-    seats = build_seats(settings, benchmark, build=False)
-    found = result(path) if scored else RunResult(path.name, manifest, (), ())
+    seats = build_seats(settings, benchmark, build=())
+    found = result(path) if scored else RunResult(manifest["models"]["subject"], str(path), manifest, (), ())
     try:
         yield FinishedRun(found, study, records, seats)
     finally:
@@ -177,7 +216,7 @@ def compare(first: str | Path, second: str | Path, *, anyway: bool = False) -> D
 def estimate(benchmark: str, model: str | None = None, *, config: str | Path | None = None, **settings: Any) -> Document:
     """Calls, tokens and price of a run before anything is spent, at the most: as if every scenario went its longest way."""
     asked = load_settings(benchmark, Path(config) if config else None, model=model, **settings)
-    found, study, seats = checked(asked)
+    found, study, seats = checked(asked, build=())
     calls = waited(rehearse(study, seats, list(study.scenarios), asked.repeats, references=makes_references(study, asked)))
     return estimate_document(found, asked, study, calls, prices_of(asked, seats))
 
@@ -188,7 +227,7 @@ def prompts(benchmark: str, scenario: str, *, config: str | Path | None = None, 
     opened = study(benchmark, config=config, **everybody, **settings)
     if scenario not in opened.scenarios:
         raise InputError(f"{benchmark} has no case '{scenario}'. `sociable show {benchmark}` lists them.")
-    roles = {role: Seat(role, f"(the {role.value})", NoModel(), Sampling()) for role in Role}
+    roles = {role: Seat(role, f"(the {role.value})", AbsentModel(role), Sampling()) for role in Role}
     seats = Seats(roles[Role.SUBJECT], roles[Role.PARTNER], roles[Role.REFERENCE], (roles[Role.JUDGE],))
     return waited(rehearse(opened, seats, [scenario], 1, references=opened.needs_references))
 
@@ -216,22 +255,22 @@ def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch
     return report_document(folders), report(folders, parent / "report.html")
 
 
-def _finish(path: Path, watch: Watch | None, *, judge_only: bool = False) -> RunResult:
+def _finish(path: Path, watch: Watch | None, *, build: Collection[Role] = tuple(Role)) -> RunResult:
     dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
-    waited(_go_on(path, watch, judge_only=judge_only))
+    waited(_go_on(path, watch, build))
     return result(path)
 
 
-async def _go_on(path: Path, watch: Watch | None, *, judge_only: bool) -> None:
-    with opened_run(path, lock=True, watch=watch) as (run_, benchmark, models):
+async def _go_on(path: Path, watch: Watch | None, build: Collection[Role]) -> None:
+    with opened_run(path, build=build, watch=watch) as (run_, benchmark, models):
         interrupted = on_interrupt(run_.budget)
         try:
             settings = settings_of(run_.folder.read_manifest(), path)
             if settings.reference_file and run_.study.needs_references:
-                run_.adopt_references(Path(settings.reference_file), benchmark)
+                run_.adopt_references(references_from(Path(settings.reference_file), benchmark, run_.study, run_.seats))
             elif makes_references(run_.study, settings):
                 await run_.make_references()
-            if not judge_only:
+            if Role.SUBJECT in build:
                 await run_.run_episodes()
             if run_.seats.judges:
                 await run_.judge()
@@ -240,13 +279,14 @@ async def _go_on(path: Path, watch: Watch | None, *, judge_only: bool) -> None:
             for model in models:
                 await model.close()
             with contextlib.suppress(RunStopped):
-                _note_usage(run_)
+                _note_what_happened(run_)
         run_.score(benchmark)
 
 
-def _note_usage(run_: Run) -> None:
-    """Writes what was spent so far into the manifest, by role."""
+def _note_what_happened(run_: Run) -> None:
+    """Writes into the manifest what was spent so far, by role, and what failed this time."""
     manifest = run_.folder.read_manifest()
     manifest["usage"] = {role: usage.model_dump() for role, usage in sorted(run_.budget.usage.items())}
     manifest["cost"] = {role: round(cost, 6) for role, cost in sorted(run_.budget.cost.items())}
+    manifest["failures"] = dict(run_.failures.most_common(10))
     run_.folder.write_manifest({name: value for name, value in manifest.items() if name != "format"})

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import platform
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -21,12 +21,13 @@ from sociable.core.run_folder import RunFolder
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.prices import Price, price_of
+from sociable.models.protocol import Model
 from sociable.registry import build_seat, find_benchmark
 from sociable.runner.benchmark import Benchmark, Study, StudyOptions
 from sociable.runner.phases import Progress
-from sociable.runner.run import Run, RunRecords
-from sociable.runner.seats import Role, Seat, Seats
-from sociable.runner.settings import RunSettings, plain_name
+from sociable.runner.run import Run, RunRecords, references_from
+from sociable.runner.seats import AbsentModel, Role, Seat, Seats
+from sociable.runner.settings import RoleSettings, RunSettings, plain_name
 
 Watch = Callable[[Progress, Budget], None]
 """Called whenever a count changes."""
@@ -36,6 +37,7 @@ _PACKAGES = ("sociable", "pydantic", "aiohttp", "numpy", "scipy", "statsmodels")
 
 def begin_run(settings: RunSettings, path: Path) -> None:
     """Checks everything that can be checked before anything is spent, and writes the manifest."""
+    settings = settings.model_copy(update=_absolute(settings))
     benchmark, study, seats = checked(settings)
     settings = settings.model_copy(update=dict(study.resolved))
     prices_of(settings, seats)
@@ -47,32 +49,63 @@ def begin_run(settings: RunSettings, path: Path) -> None:
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 "packages": {name: metadata.version(name) for name in _PACKAGES} | {"python": platform.python_version()},
                 "digests": dict(study.digests),
+                "notes": list(study.notes),
                 "episodes": len(study.scenarios) * settings.repeats,
-                "models": model_names(settings),
-                "settings": settings.model_dump(mode="json"),
+                **who_and_how(settings),
             }
         )
 
 
-def checked(settings: RunSettings) -> tuple[Benchmark, Study, Seats]:
-    """Benchmark, study and seats of the settings, with everything checked that can be without spending anything."""
+def who_and_how(settings: RunSettings) -> dict[str, Any]:
+    """The part of the manifest that judging again changes: models, sampling, settings."""
+    seats = {"subject": settings.model, "partner": settings.partner, "reference": settings.reference}
+    roles = [(Role(role), name) for role, name in seats.items() if name] + [(Role.JUDGE, name) for name in settings.judges]
+    return {
+        "models": {
+            **{role: plain_name(name) if name else None for role, name in seats.items()},
+            "judges": [plain_name(name) for name in settings.judges],
+        },
+        "sampling": {
+            f"{role} {plain_name(name)}": asdict(settings.role(role, name).sampling)
+            for role, name in roles
+            if not name.startswith("reference/")
+        },
+        "settings": settings.model_dump(mode="json"),
+    }
+
+
+def _absolute(settings: RunSettings) -> dict[str, str]:
+    """The settings that are paths, so that a run can be resumed and reported from anywhere."""
+    paths = {name: getattr(settings, name) for name in ("dataset", "prompts", "reference_file")}
+    return {name: str(Path(path).resolve()) for name, path in paths.items() if path}
+
+
+def checked(settings: RunSettings, *, build: Collection[Role] = tuple(Role)) -> tuple[Benchmark, Study, Seats]:
+    """Benchmark, study and seats of the settings, with everything checked that can be without spending anything.
+
+    Only the models of the roles in ``build`` are built, and need a key.
+    """
     dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
     benchmark = find_benchmark(settings.benchmark)
-    seats = build_seats(settings, benchmark)
+    seats = build_seats(settings, benchmark, build=build)
     study = benchmark.open(study_options(settings))
     check_seats(study, settings)
+    if settings.reference_file and study.needs_references:
+        references_from(Path(settings.reference_file), benchmark, study, seats)
     return benchmark, study, seats
 
 
 @contextlib.contextmanager
-def opened_run(path: Path, *, lock: bool, watch: Watch | None = None) -> Iterator[tuple[Run, Benchmark, list[JournalledModel]]]:
-    """A run with everything it needs, built from its manifest."""
-    with RunFolder.open(path, lock=lock) as folder:
+def opened_run(
+    path: Path, *, build: Collection[Role] = tuple(Role), watch: Watch | None = None
+) -> Iterator[tuple[Run, Benchmark, list[JournalledModel]]]:
+    """A run with everything it needs, built from its manifest and locked. Only the roles in ``build`` get their models."""
+    with RunFolder.open(path) as folder:
         manifest = folder.read_manifest()
         settings = settings_of(manifest, path)
         benchmark = find_benchmark(settings.benchmark)
         study = study_of(benchmark, settings, manifest, path)
-        seats = build_seats(settings, benchmark)
+        seats = build_seats(settings, benchmark, build=build)
         budget = Budget(prices_of(settings, seats), settings.max_cost)
         with Journal(path / "calls.sqlite") as journal:
             for model, role, usage in journal.bought():
@@ -80,7 +113,7 @@ def opened_run(path: Path, *, lock: bool, watch: Watch | None = None) -> Iterato
             models: list[JournalledModel] = []
 
             def journalled(seat: Seat) -> Seat:
-                if seat.model is None:
+                if seat.model is None or seat.role not in build:
                     return seat
                 models.append(JournalledModel(seat.model, journal, budget))
                 return replace(seat, model=models[-1])
@@ -147,15 +180,28 @@ def check_seats(study: Study, settings: RunSettings) -> None:
     study.check_seats(
         [role for role, name in filled.items() if name], judges=len(settings.judges), references=bool(settings.reference_file)
     )
-    if len(set(settings.judges)) < len(settings.judges):
-        raise InputError("A judge is named twice. A panel's judges must differ.")
+    judges = [plain_name(name) for name in settings.judges]
+    if len(set(judges)) < len(judges):
+        raise InputError("A judge is named twice. A panel's judges must differ in their names, not only in their endpoints.")
 
 
-def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: bool = True) -> Seats:
+def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collection[Role] = tuple(Role)) -> Seats:
+    """Who sits where. Roles that are not in ``build`` get their names only.
+
+    One model behind one endpoint with one key and one limit is built once, so that its limits are kept by all who use it.
+    """
+    built: dict[tuple[str, RoleSettings], Model] = {}
+
     def seat(role: Role, name: str) -> Seat:
-        if not build:
-            return Seat(role, plain_name(name), None, None)  # type: ignore[arg-type]
-        return build_seat(role, name, settings, benchmark.reference_agents[role])
+        own = settings.role(role, name)
+        if role not in build and not name.startswith("reference/"):
+            return Seat(role, plain_name(name), AbsentModel(plain_name(name)), own.sampling)
+        made = build_seat(role, name, settings, benchmark.reference_agents[role])
+        if made.model is None:
+            return made
+        # Sampling goes with each request and is not part of the model.
+        endpoint = own.model_copy(update={"temperature": None, "max_tokens": None, "top_p": None, "seed": None})
+        return replace(made, model=built.setdefault((name, endpoint), made.model))
 
     return Seats(
         subject=seat(Role.SUBJECT, settings.model),
@@ -180,12 +226,3 @@ def prices_of(settings: RunSettings, seats: Seats) -> dict[str, Price]:
                 f'[prices."{seat.name}"]\ninput = 0.0   # US dollars per million tokens\noutput = 0.0'
             )
     return prices
-
-
-def model_names(settings: RunSettings) -> dict[str, Any]:
-    return {
-        "subject": plain_name(settings.model),
-        "partner": plain_name(settings.partner) if settings.partner else None,
-        "reference": plain_name(settings.reference) if settings.reference else None,
-        "judges": [plain_name(name) for name in settings.judges],
-    }

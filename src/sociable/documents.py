@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sociable.core.records import ScoreFile, Usage
 from sociable.core.view import Column, Document, Row, Table
 from sociable.models.prices import Price
 from sociable.runner.benchmark import Benchmark, Study
+from sociable.runner.comparison import differences
 from sociable.runner.rehearsal import RehearsedCall
 from sociable.runner.run import FinishedRun
 from sociable.runner.settings import RunSettings
@@ -16,6 +19,7 @@ from sociable.runner.settings import RunSettings
 
 def run_document(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> Document:
     """The report on one or several runs of a benchmark."""
+    runs = _labelled(runs)
     results = [run.result for run in runs]
     return Document(
         title=benchmark.title,
@@ -24,6 +28,20 @@ def run_document(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> Document:
         sections=benchmark.sections(runs),
         details=[detail for run in runs for detail in _details(run, several=len(runs) > 1)],
     )
+
+
+def _labelled(runs: Sequence[FinishedRun]) -> list[FinishedRun]:
+    """The runs with their folders in their labels where two are of the same model, and a note on those not comparable."""
+    models = [run.result.label for run in runs]
+    labelled = []
+    for run in runs:
+        label, notes = run.result.label, list(run.result.notes)
+        if models.count(label) > 1:
+            label = f"{label} ({Path(run.result.folder).name})"
+        if different := differences(runs[0], run):
+            notes.append(f"Not comparable with {runs[0].result.folder}: {'; '.join(different)}.")
+        labelled.append(replace(run, result=replace(run.result, label=label, notes=notes)))
+    return labelled
 
 
 def judges_itself(model: str) -> str:
@@ -44,9 +62,18 @@ def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     missing = manifest["episodes"] - len({(score.scenario, score.repeat) for score in scores.scores})
     if missing:
         notes.append(f"{missing} of {manifest['episodes']} episodes have not been run yet. Resume the run to have them.")
-    errored = {(score.scenario, score.repeat) for score in scores.scores if score.outcome == "errored"}
+    outcomes: dict[tuple[str, int], set[str]] = {}
+    for score in scores.scores:
+        outcomes.setdefault((score.scenario, score.repeat), set()).add(score.outcome)
+    errored = sum(found == {"errored"} for found in outcomes.values())
+    unfinished = sum("errored" in found for found in outcomes.values()) - errored
     if errored:
-        notes.append(f"{len(errored)} episodes are errored and count nowhere. Resume the run to finish them.")
+        notes.append(f"{errored} episodes are errored and count nowhere. Resume the run to finish them.")
+    if unfinished:
+        notes.append(f"{unfinished} episodes could not be judged in full. Resume the run to have them judged.")
+    for reason, count in manifest.get("failures", {}).items():
+        notes.append(f"{count} × {reason}")
+    notes += manifest["notes"]
     return notes
 
 
@@ -61,7 +88,7 @@ def _subtitle(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> str:
 def _details(run: FinishedRun, *, several: bool) -> Iterator[tuple[str, str]]:
     """What the numbers of a run depend on, for the end of its report."""
     manifest = run.result.manifest
-    prefix = f"{run.result.label}: " if several else ""
+    prefix = f"{Path(run.result.folder).name}: " if several else ""
     settings = {name: value for name, value in manifest["settings"].items() if value not in (None, (), [], {}, False)}
     yield f"{prefix}models", ", ".join(f"{role} {_plainly(name)}" for role, name in manifest["models"].items() if name)
     chosen = {name: value for name, value in settings.items() if name not in ("benchmark", "model", *manifest["models"])}
@@ -91,12 +118,14 @@ def estimate_document(
         rows.append(Row([role, model, f"{usage.calls:,}", f"{usage.input_tokens:,}", f"{usage.output_tokens:,}", cost]))
         total += usage
     known = sum(prices[model].of(usage) for (_, model), usage in used.items() if model in prices)
-    rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", f"{known:.2f}"], True))
+    all_known = all(model in prices for _, model in used)
+    cost = f"{known:.2f}" if all_known else f"{known:.2f} + unknown" if known else "unknown"
+    rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", cost], True))
     return Document(
         title=f"Estimate for {benchmark.name}",
         subtitle=f"{len(study.scenarios)} cases × {settings.repeats}, as if every one went its longest way",
         summary=Table(
-            caption="At the most",
+            caption="Calls at the most; tokens as if replies were as long as those in the data",
             columns=[
                 Column("Role"),
                 Column("Model"),

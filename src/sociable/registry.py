@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module, metadata
 
 from sociable.core.errors import InputError
-from sociable.models.protocol import Model, Sampling
+from sociable.models.protocol import Model
 from sociable.runner.benchmark import Benchmark
 from sociable.runner.seats import Role, Seat
 from sociable.runner.settings import RoleSettings, RunSettings, plain_name
@@ -46,15 +46,14 @@ def build_seat(role: Role, name: str, settings: RunSettings, agents: Sequence[st
     Raises InputError when the name is of no known kind, or lacks an address or a key.
     """
     own = settings.role(role, name)
-    sampling = Sampling(own.temperature, own.max_tokens, own.top_p, own.seed)
     if name.startswith("reference/"):
         agent = name.removeprefix("reference/")
         if agent.partition("@")[0] not in agents:
             known = ", ".join(f"reference/{each}" for each in agents) or "none"
             raise InputError(f"'{name}' cannot be the {role.value}; reference agents for that role: {known}.")
         _check_error_rate(name)
-        return Seat(role, name, None, sampling)
-    return Seat(role, plain_name(name), build_model(name, own, settings.base_url, settings.max_connections), sampling)
+        return Seat(role, name, None, own.sampling)
+    return Seat(role, plain_name(name), build_model(name, own, settings.base_url, settings.max_connections), own.sampling)
 
 
 def _check_error_rate(name: str) -> None:
@@ -72,9 +71,7 @@ def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_c
     """The model a name means. Raises InputError."""
     provider, separator, rest = name.partition("/")
     builders: dict[str, Callable[[], Model]] = {
-        "openai": lambda: _openai_compatible(
-            name, rest, own, base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, max_connections
-        ),
+        "openai": lambda: _openai_compatible(name, rest, own, os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, max_connections),
         "openai-compatible": lambda: _openai_compatible(
             name, rest, own, base_url or os.environ.get("OPENAI_BASE_URL"), max_connections
         ),
@@ -102,6 +99,8 @@ def _openai_compatible(name: str, model: str, own: RoleSettings, default_url: st
         raise InputError(
             f"'{name}' needs an address: --base-url URL, OPENAI_BASE_URL, base_url in the configuration, or {name}@http://host:port/v1."
         )
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"'{url}' is not an address: write http://host:port/v1.")
     if "@" in url.partition("://")[2].partition("/")[0] or "?" in url:
         raise InputError(
             "An address must hold no name, password or query: it is written into the manifest. Put the key into an "

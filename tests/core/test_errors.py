@@ -23,9 +23,14 @@ def test_a_bad_record_is_named_by_place_and_field() -> None:
     assert str(DataError("cases.json", "", "is empty")) == "cases.json: is empty"
 
 
-def test_what_cannot_be_written_says_where_and_what_to_do() -> None:
-    error = StorageFailure.at(Path("runs/first/episodes.jsonl"), OSError(28, "No space left on device"))
-    assert str(error) == (
-        "Cannot write runs/first/episodes.jsonl: [Errno 28] No space left on device. What was written before is safe. "
-        "Make room or restore write access, then run: sociable resume runs/first"
+def test_what_cannot_be_written_says_where_and_what_to_do(tmp_path: Path) -> None:
+    said = f"Cannot write {tmp_path}/a.jsonl: [Errno 28] No space left on device. What was written before is safe. "
+    full = OSError(28, "No space left on device")
+    assert str(StorageFailure.at(tmp_path / "a.jsonl", full)) == (
+        f"{said}Its folder {tmp_path} must exist, have room and be writable; or choose another place."
+    )
+    # Only where a run is, can one be resumed.
+    (tmp_path / "manifest.json").touch()
+    assert str(StorageFailure.at(tmp_path / "a.jsonl", full)) == (
+        f"{said}Make room or restore write access, then run: sociable resume {tmp_path}"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -168,6 +169,17 @@ def test_a_file_is_replaced_at_once_or_not_at_all(run: Path, monkeypatch: pytest
         write_atomically(run / "manifest.json", "new")
     assert (run / "manifest.json").read_bytes() == before
     assert sorted(path.name for path in run.iterdir()) == [".lock", "manifest.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_a_written_file_has_the_permissions_of_any_new_one(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        write_atomically(tmp_path / "a.txt", "a")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a.txt").stat().st_mode & 0o777 == 0o666 & ~umask
 
 
 def test_half_a_character_can_be_written(tmp_path: Path) -> None:

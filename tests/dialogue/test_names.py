@@ -59,11 +59,24 @@ def test_a_name_is_known_in_any_dress(text: str, named: str) -> None:
         "Doctor and Nurse",  # a name that is only a title is still a name
         "Nurse and the Doctor",
         "Ann Lee's mother",  # is not Ann Lee
+        "everyone, especially Ann Lee",
+        "All (Pepe first)",
+        "ann lee and the others",
+        "both of you, Nurse",
+        "Ann Lee, together with somebody",
         "the Nurse’s friend",
     ],
 )
 def test_a_text_that_names_nobody_or_two_names_none(text: str) -> None:
     assert who_is_named(text, CAST, ALIASES) is None
+
+
+def test_a_word_for_a_group_in_a_name_is_part_of_the_name() -> None:
+    cast, aliases = ["All Saints", "Ben"], {"Ben": ["everyone", "Both Hands"]}
+    assert who_is_named("to All Saints, please", cast, aliases) == "All Saints"
+    assert who_is_named("everyone", cast, aliases) == who_is_named("old Both Hands", cast, aliases) == "Ben"
+    assert who_is_named("all, and All Saints first", cast, aliases) is None
+    assert who_is_named("Allan and Bothwell, then Ben", cast, aliases) == "Ben"
 
 
 def test_names_that_overlap_are_two() -> None:

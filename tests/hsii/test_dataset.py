@@ -36,6 +36,16 @@ def test_every_turn_of_the_assistant_gives_a_case(cases: list[Case]) -> None:
     assert {case.dialogue for case in cases} == {"mill"}
 
 
+def test_who_waits_for_the_assistant_is_in_the_order_of_their_last_words(raw_case: Raw) -> None:
+    ann, ben, cara = "Ann Lee", "Ben Cole", "Cara Diaz"
+    turns = [(ben, ASSISTANT, "1"), (ann, ASSISTANT, "2"), (cara, ASSISTANT, "3"), (ben, ASSISTANT, "4"), (cara, ann, "5")]
+    turns += [(ASSISTANT, ann, "6"), (ann, ben, "7")]
+    raw_case["messages"] = [{"role_from": one, "role_to": other, "content": said} for one, other, said in turns]
+    raw_case["golden"]["index"] = None
+    (case,) = cut_cases(raw_case, "test", "x")
+    assert list(case.waiting.items()) == [(cara, "3"), (ben, "4")]
+
+
 def test_notes_belong_to_their_case_only(cases: list[Case]) -> None:
     assert [bool(case.weaker) for case in cases] == [True, False]
     assert [len(case.continuation) for case in cases] == [4, 0]

@@ -264,9 +264,20 @@ def test_repeats_are_no_new_cases(table: Table) -> None:
 
 
 def test_the_repeats_of_a_case_are_averaged(table: Table) -> None:
-    # Case 0 won once and failed once, case 1 won twice: r1 (1/2 + 1) / 2; r3 over the repeats that reached it.
+    # Case 0 won once and failed once, case 1 won and lost: r1 (1/2 + 1) / 2; r3 2 of the 3 repeats that reached it.
     found = values(table((WIN, WIN), (WIN, WIN)) + table(FORMAT, (LOSS, WIN), repeat=1))
-    assert (found["r1"], found["r2"], found["r3"], found["r4"]) == (3 / 4, 1.0, 3 / 4, 1.0)
+    assert (found["r1"], found["r2"], found["r3"], found["r4"]) == (3 / 4, 1.0, 2 / 3, 1.0)
+
+
+def test_a_case_weighs_by_the_repeats_that_reached_the_stage(table: Table) -> None:
+    # A: 1 of 4 repeats formatted, and that one right and winning; B: 4 of 4 formatted, all with the wrong target.
+    # n = 8, n1 = 5, n2 = n3 = n4 = 1: iota 5/8 (1 + 1/5 × 2) = 7/8, as printed 5/8 (1 + 1/5 × 3) = 1, cascade 3/24.
+    scores = table((WIN, WIN), TARGET)
+    for repeat in (1, 2, 3):
+        scores += table(FORMAT, TARGET, repeat=repeat)
+    found = values(scores)
+    assert [found[rate] for rate in ("r1", "r2", "r3", "r4")] == pytest.approx([5 / 8, 1 / 5, 1.0, 1.0])
+    assert [found[name] for name in ("hsii", "hsii_printed", "hsii_cascade")] == pytest.approx([7 / 8, 1.0, 1 / 8])
 
 
 ROWS = st.lists(
@@ -302,6 +313,26 @@ def test_one_more_win_never_lowers_a_score(table: Table, rows: list[Row], data: 
     for metric in ("r3", "r4", "r3_ties_half", "r4_ties_half", "hsii", "hsii_printed", "hsii_cascade", "hsii_ties_half"):
         assert (less[metric] is None) == (more[metric] is None)
         assert less[metric] is None or more[metric] >= less[metric] - 1e-12  # type: ignore[operator]
+
+
+def test_dialogues_that_are_alike_leave_no_limits(table: Table) -> None:
+    # Each formatted in 3 of 7 repeats, right in 2 of them and winning in 1: nothing varies but by rounding.
+    rows: tuple[Row, ...] = (FORMAT, TARGET, (WIN, LOSS), FORMAT, (LOSS, WIN), FORMAT, FORMAT)
+    found = estimates([score for repeat, row in enumerate(rows) for score in table(*[row] * 7, repeat=repeat)])
+    assert found["hsii"].value == pytest.approx(3 / 7 * (1 + 2 / 3))
+    for metric in ("hsii", "hsii_printed", "hsii_cascade", "hsii_ties_half", "r4_minus_r3"):
+        assert (found[metric].low, found[metric].high) == (None, None)
+
+
+PLAYED = st.one_of(st.sampled_from([FORMAT, TARGET]), st.tuples(st.sampled_from([WIN, LOSS]), st.sampled_from([WIN, LOSS])))
+
+
+@FEW
+@given(st.lists(st.tuples(PLAYED, PLAYED, PLAYED), min_size=1, max_size=6))
+def test_with_repeats_the_cascade_counts_the_stages_passed(table: Table, cases: list[tuple[Row, Row, Row]]) -> None:
+    scores = [score for repeat in range(3) for score in table(*(case[repeat] for case in cases), repeat=repeat)]
+    passed = [0 if isinstance(row, str) else 1 + row.count(WIN) for case in cases for row in case]
+    assert values(scores)["hsii_cascade"] == pytest.approx(sum(passed) / len(passed) / 3)
 
 
 @FEW

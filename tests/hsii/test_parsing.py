@@ -120,6 +120,24 @@ def test_what_would_be_a_guess_is_a_failure(text: str, reason: str, strict: bool
     assert strict or reason in found.reason
 
 
+@pytest.mark.parametrize(
+    "name", ["Assistant", "AI", "AI assistant", "the Agent", "intelligent_assistant", "INTELLIGENT AI AGENT"]
+)
+def test_the_assistant_may_call_itself_what_it_is(name: str) -> None:
+    named = ONE_LINE.replace("Intelligent Assistant", name)
+    assert parse_reply(named) == REPLY
+    assert parse_reply(f"role_from: {name}\nrole_to: Ann Lee\ncontent: I'll come.") == REPLY
+
+
+@pytest.mark.parametrize("name", ["Ben", "Ann's assistant", "Agent Smith", "AI and Ben", "user", "?", "the"])
+def test_a_name_with_any_other_word_in_it_is_somebody_elses(name: str) -> None:
+    assert parse_reply(ONE_LINE.replace("Intelligent Assistant", name)) == FormatFailure("speaks as somebody else")
+
+
+def test_strict_wants_the_name_it_gave() -> None:
+    assert parse_reply(ONE_LINE.replace("Intelligent Assistant", "AI"), strict=True) == FormatFailure("speaks as somebody else")
+
+
 def test_two_addressees_in_a_list_are_kept_as_two() -> None:
     # Whom that names is for the target stage to say: nobody.
     assert parse_reply('{"role_to": ["Ann", "Ben"], "content": "x"}') == AddressedReply("Ann and Ben", "x")

@@ -237,8 +237,8 @@ async def test_the_written_partner_says_its_lines_and_leaves(case: Case, episode
     assert [utterance and utterance.content for utterance in said] == ["How bad is it?", "I am on my way.", None]
 
 
-def build(name: str) -> Seat:
-    return build_seat(Role.SUBJECT, name, RunSettings(benchmark="hsii", model=name), BENCHMARK.reference_agents[Role.SUBJECT])
+def build(name: str, role: Role = Role.SUBJECT) -> Seat:
+    return build_seat(role, name, RunSettings(benchmark="hsii", model=name), BENCHMARK.reference_agents[role])
 
 
 @pytest.mark.parametrize("agent", ["oracle", "oracle@0", "oracle@0.25", "oracle@1", "heuristic", "random", "silent"])
@@ -250,6 +250,13 @@ def test_every_agent_of_the_benchmark_can_be_made(agent: str, case: Case) -> Non
 def test_an_unknown_agent_is_named_with_those_there_are(agent: str) -> None:
     with pytest.raises(InputError, match=rf"'reference/{agent}'.*reference/oracle, reference/heuristic.*reference/silent"):
         build(f"reference/{agent}")
+
+
+@pytest.mark.parametrize(("role", "agent"), [(Role.PARTNER, "heuristic"), (Role.REFERENCE, "oracle"), (Role.JUDGE, "rule")])
+def test_the_other_roles_have_one_agent_each(role: Role, agent: str) -> None:
+    assert build(f"reference/{agent}", role).agent == agent
+    with pytest.raises(InputError, match=rf"'reference/random' cannot be the {role.value}; .*: reference/{agent}\.$"):
+        build("reference/random", role)
 
 
 @pytest.mark.parametrize("rate", ["", "x", "-0.1", "1.1", "nan", "inf", "0.3@0.4"])

@@ -14,8 +14,9 @@ from sociable.core.records import EpisodeStatus, Judgment, Outcome, Verdict
 from sociable.hsii.records import HSIIEpisode, ReferenceConversation, Stage
 from sociable.hsii.study import HSIIStudy
 from sociable.judging.pairwise import PairJudgment, judgment_id
+from sociable.models.protocol import Sampling
 from sociable.runner.benchmark import StudyOptions
-from sociable.runner.seats import Role, Seat
+from sociable.runner.seats import Role, Seat, Seats
 
 Open = Callable[..., HSIIStudy]
 
@@ -105,10 +106,17 @@ def test_stage_4_needs_a_partner_and_to_be_judged_a_reference(study: Open) -> No
 
 
 def test_a_reference_made_elsewhere_must_fit(study: Open, reference: Callable[..., ReferenceConversation]) -> None:
-    assert study().check_reference("mill:3", reference("one", "two")) == ""
-    assert "2 turns" in study(long_run_turns=1).check_reference("mill:3", reference("one", "two"))
-    other = reference("one").model_copy(update={"case_digest": "another"})
-    assert study().check_reference("mill:3", other) == "it was made for another version of this case"
+    made = reference("one", "two")
+    seats = Seats(Seat(Role.SUBJECT, "m", None, Sampling()), partner=Seat(Role.PARTNER, made.partner, None, Sampling()))
+    assert study().check_reference("mill:3", made, seats) == ""
+    assert study(long_run_turns=1).check_reference("mill:3", made, seats) == "it was not made for 1 turns"
+    for field, what in (
+        ("case_digest", "this case"),
+        ("prompts_digest", "these prompts"),
+        ("partner", f"the partner {made.partner}"),
+    ):
+        other = made.model_copy(update={field: "another"})
+        assert study().check_reference("mill:3", other, seats) == f"it was not made for {what}"
 
 
 def test_without_judges_what_needs_an_opinion_is_not_scored(study: Open, episode: Callable[..., HSIIEpisode]) -> None:

@@ -165,3 +165,17 @@ def test_the_proxy_of_the_environment_is_used(chat_server: ChatServer, no_proxy:
     )
     assert (done.returncode == 0) == answered, done.stderr
     assert done.stdout.startswith("plain answer ") == answered
+
+
+async def test_a_proxys_password_is_in_no_message(chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The server knows no CONNECT and refuses it; aiohttp then names the proxy's whole address.
+    proxy = chat_server.address.replace("://", "://user:PROXYSECRET%40p@")
+    monkeypatch.setenv("https_proxy", proxy)
+    monkeypatch.setenv("no_proxy", "")
+    model = OpenAICompatibleModel("m", "m", EndpointSettings("https://host.invalid/v1", attempts=1))
+    with pytest.raises(SociableError, match="ClientHttpProxyError") as caught:
+        await model.generate(asking())
+    await model.close()
+    told = [*traceback.format_exception(caught.value), *(f"{link!r} {link}" for link in chain(caught.value))]
+    assert not [text for text in told if "SECRET" in text or "user" in text]
+    assert chat_server.address.removeprefix("http://") in str(caught.value)

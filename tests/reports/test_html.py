@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sociable.core.errors import StorageFailure
 from sociable.core.view import Document, Paragraph, Section, Table
 from sociable.reports import render_html, write_html
 
@@ -104,11 +105,21 @@ def test_writing_replaces_the_file_or_leaves_it(tmp_path: Path, monkeypatch: pyt
     def fails(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(Path, "replace", fails)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr("os.replace", fails)
+    with pytest.raises(StorageFailure, match="disk full"):
         write_html(document_with("second"), path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("place", ["missing/report.html", "folder", "file/report.html"])
+def test_a_report_that_cannot_be_written_is_no_bug(tmp_path: Path, place: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageFailure, match=f"^Cannot write {tmp_path / place}: .*choose another place") as caught:
+        write_html(document_with("x"), tmp_path / place)
+    assert "sociable resume" not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
 
 
 def test_others_may_read_a_report_as_they_may_any_new_file(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import bootstrap, norm, t  # type: ignore[import-untyped]
-from statsmodels.api import OLS  # type: ignore[import-untyped]
+from statsmodels.api import OLS, WLS  # type: ignore[import-untyped]
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
 from sociable.statistics import (
@@ -82,6 +82,35 @@ class TestClusteredProportion:
         interval = clustered_proportion(values, [str(case) for case in range(40)])
         assert limits(interval) == pytest.approx(wilson(0.3, 39 * adjustment(40)), abs=1e-12)
 
+    def test_cases_weigh_by_the_share_they_count_for(self) -> None:
+        # a: 1 of weight 1/4, b: 0 of weight 1. p = 1/4 / (5/4) = 1/5; residuals 1/4 - 1/20 = 1/5 and -1/5;
+        # v = 2 * (2/25) / (25/16) = 64/625, n_eff = 4/25 / (64/625) * (z/t)^2 = 25/16 (z/t)^2.
+        # w = z^2 / n_eff = t_1^2 * 16/25 = 103.326489; centre (p + w/2) / (1+w) = 0.497124,
+        # half width sqrt(w p(1-p) + w^2/4) / (1+w) = 0.496739.
+        interval = clustered_proportion([1, 0], ["a", "b"], weights=[0.25, 1])
+        assert interval.value == 0.2
+        assert limits(interval) == pytest.approx((0.000386, 0.993863), abs=1e-6)
+
+    def test_weights_of_one_are_no_weights(self) -> None:
+        values, clusters = with_clusters(correlated_scores(4, 9, 5, mean=0.3, correlation=0.2))
+        assert clustered_proportion(values, clusters, weights=[1.0] * 45) == clustered_proportion(values, clusters)
+
+    @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
+    def test_weighted_variance_is_the_cluster_robust_variance_of_a_weighted_intercept(self, confidence: float) -> None:
+        generator = np.random.default_rng(10)
+        clusters = generator.integers(0, 12, size=150)
+        rates = generator.beta(1, 2, size=12)
+        scores = (generator.random(150) < rates[clusters]).astype(np.float64)
+        weights = generator.integers(1, 5, size=150) / 4
+        fit = WLS(scores, np.ones(150), weights=weights).fit(cov_type="cluster", cov_kwds={"groups": clusters})
+        proportion, variance = float(fit.params[0]), float(fit.bse[0] ** 2)
+        size = proportion * (1 - proportion) / variance * adjustment(12, confidence)
+        assert size < 60  # far from the cap, so the variance decides
+        names = [str(cluster) for cluster in clusters]
+        interval = clustered_proportion(scores.tolist(), names, confidence, weights.tolist())
+        assert interval.value == pytest.approx(proportion)
+        assert limits(interval) == pytest.approx(wilson(proportion, size, confidence), abs=1e-12)
+
     @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
     def test_variance_is_the_cluster_robust_variance_of_an_intercept(self, confidence: float) -> None:
         generator = np.random.default_rng(3)
@@ -108,6 +137,12 @@ class TestClusteredProportion:
         values = [0.4, 0.6] * 10
         interval = clustered_proportion(values, [str(case) for case in range(20)])
         assert limits(interval) == pytest.approx(wilson(0.5, 20))
+
+    def test_cases_do_not_count_for_more_than_their_weights(self) -> None:
+        values = [0.4, 0.6] * 10
+        interval = clustered_proportion(values, [str(case) for case in range(20)], weights=[0.5] * 20)
+        assert limits(interval) == pytest.approx(wilson(0.5, 10))
+        assert limits(clustered_proportion([1, 0], ["a", "a"], weights=[0.25, 0.25])) == pytest.approx(wilson(0.5, 0.5))
 
     @pytest.mark.parametrize(("value", "sizes"), [(0.0, [3] * 10), (1.0, [3] * 10), (0.5, [2, 2]), (0.1, [3, 7, 1, 1])])
     def test_without_variation_each_cluster_is_one_case(self, value: float, sizes: list[int]) -> None:
@@ -152,6 +187,14 @@ class TestClusteredProportion:
         with pytest.raises(ValueError, match=message):
             clustered_proportion(values, clusters, confidence)
 
+    @pytest.mark.parametrize(
+        ("weights", "message"),
+        [([1.0], "2 values but 1 weights"), ([1.0, 0.0], "weight 0.0"), ([1.0, 1.5], "1.5"), ([1.0, float("nan")], "nan")],
+    )
+    def test_weights_refused(self, weights: Sequence[float], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            clustered_proportion([0, 1], ["a", "b"], weights=weights)
+
     def test_coverage_on_correlated_scores(self) -> None:
         # 30 clusters of 8, intra-cluster correlation .2: 2000 draws put the rate within about .01.
         covered = covered_as_if_independent = 0
@@ -174,6 +217,16 @@ class TestClusteredProportion:
         assert low < high
 
     @settings(deadline=None)
+    @given(st.lists(st.tuples(SCORES, st.sampled_from("abcdefg"), st.floats(0.001, 1)), min_size=1, max_size=40))
+    def test_weighted_interval_holds_its_value_within_bounds(self, scored: list[tuple[float, str, float]]) -> None:
+        values, clusters, weights = zip(*scored, strict=True)
+        interval = clustered_proportion(values, clusters, weights=weights)
+        low, high = limits(interval)
+        assert interval.value is not None
+        assert 0 <= low <= interval.value <= high <= 1
+        assert low < high
+
+    @settings(deadline=None)
     @given(CLUSTERED_SCORES, st.randoms(use_true_random=False))
     def test_order_and_names_of_clusters_do_not_matter(self, scored: list[tuple[float, str]], random: Random) -> None:
         names = list("abcdefg")
@@ -189,11 +242,24 @@ class TestClusteredProportion:
 class TestRepeatsAveraged:
     def test_worked_example(self) -> None:
         observations = [("s", "q1", 1.0), ("s", "q2", 0.0), ("s", "q1", 0.0), ("s", "q1", 0.5)]
-        assert repeats_averaged(observations) == AveragedCases((0.5, 0.0), ("s", "s"), ("q1", "q2"))
+        assert repeats_averaged(observations) == AveragedCases((0.5, 0.0), ("s", "s"), (1.0, 1.0))
+
+    def test_a_case_weighs_the_share_of_its_repeats_that_have_a_value(self) -> None:
+        # q1: values 1 and 0 in 4 repeats; q2: none; q3: 1 in 1.
+        values: dict[str, list[float | None]] = {"q1": [None, 1.0, None, 0.0], "q2": [None, None], "q3": [1.0]}
+        observations = [("s", case, value) for case, own in values.items() for value in own]
+        assert repeats_averaged(observations) == AveragedCases((0.5, 1.0), ("s", "s"), (0.5, 1.0))
+
+    @given(st.lists(st.lists(st.one_of(st.none(), SCORES), min_size=3, max_size=3), min_size=1, max_size=10))
+    def test_the_weighted_mean_is_the_mean_over_all_values(self, rows: list[list[float | None]]) -> None:
+        cases = repeats_averaged([("s", str(case), value) for case, row in enumerate(rows) for value in row])
+        values = [value for row in rows for value in row if value is not None]
+        found = clustered_proportion(cases.values, cases.clusters, weights=cases.weights).value
+        assert found == (pytest.approx(float(np.mean(values))) if values else None)
 
     def test_one_name_in_two_clusters_is_two_cases(self) -> None:
         averaged = repeats_averaged([("s", "q1", 1.0), ("r", "q1", 0.0)])
-        assert averaged == AveragedCases((1.0, 0.0), ("s", "r"), ("q1", "q1"))
+        assert averaged == AveragedCases((1.0, 0.0), ("s", "r"), (1.0, 1.0))
 
     def test_nothing(self) -> None:
         assert repeats_averaged([]) == AveragedCases((), (), ())
@@ -203,7 +269,8 @@ class TestRepeatsAveraged:
     def test_repeating_every_case_changes_nothing(self, scored: list[tuple[float, str]], times: int) -> None:
         once = [(cluster, str(case), value) for case, (value, cluster) in enumerate(scored)]
         single, repeated = repeats_averaged(once), repeats_averaged(once * times)
-        assert single.cases == repeated.cases
+        assert single.clusters == repeated.clusters
+        assert single.weights == repeated.weights == (1.0,) * len(scored)
         one = clustered_proportion(single.values, single.clusters)
         other = clustered_proportion(repeated.values, repeated.clusters)
         assert one.value == pytest.approx(other.value)

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sociable import __version__
-from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped, SociableError
+from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped, SociableError, StorageFailure
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -35,6 +35,7 @@ Judges = Annotated[list[str] | None, typer.Option("--judge", help="A judge; repe
 Reference = Annotated[str | None, typer.Option("--reference", help="Who makes what the model is compared with.")]
 ReferenceFile = Annotated[str | None, typer.Option("--reference-file", help="references.jsonl of an earlier run, used instead.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings, roles, prices and options.")]
+Changes = Annotated[Path | None, typer.Option("--config", help="TOML file with roles and prices that change.")]
 DatasetPath = Annotated[str | None, typer.Option("--dataset", help="Your own data: .json, .jsonl, or a folder of them.")]
 SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave bad records out and count them.")]
 Stages = Annotated[str | None, typer.Option("--stages", help="Stages to run, as in 1,2.")]
@@ -43,7 +44,7 @@ Seed = Annotated[int | None, typer.Option("--seed", help="Of all randomness.")]
 Repeats = Annotated[int | None, typer.Option("--repeats", help="Runs of each case; they are no new cases.")]
 Connections = Annotated[int | None, typer.Option("--max-connections", help="Calls at once to each model.")]
 MaxCost = Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Stop, resumably, before spending more.")]
-BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address of the OpenAI-compatible server.")]
+BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address for openai-compatible models.")]
 PromptsFolder = Annotated[
     str | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of the bundled ones.")
 ]
@@ -116,7 +117,7 @@ def run(
     from sociable.runner.settings import load_settings, plain_name
 
     asked = load_settings(benchmark, config, model=model, **given)
-    if asked.model in asked.judges:
+    if plain_name(asked.model) in map(plain_name, asked.judges):
         messages.print(Text(f"Warning: {judges_itself(plain_name(asked.model))}"), soft_wrap=True)
     folder = out or api.new_folder(benchmark, asked.model)
     with _resumable(folder), RunProgress(messages) as progress:
@@ -125,13 +126,13 @@ def run(
 
 
 @app.command()
-def resume(folder: RunPath, max_cost: MaxCost = None) -> None:
+def resume(folder: RunPath, config: Changes = None, max_cost: MaxCost = None) -> None:
     """Go on with a run that was stopped, killed, or has errored episodes."""
     from sociable import api
     from sociable.cli.progress import RunProgress
 
     with _resumable(folder), RunProgress(messages) as progress:
-        api.resume(folder, max_cost=max_cost, watch=progress)
+        api.resume(folder, config=config, max_cost=max_cost, watch=progress)
     _show_report(folder)
 
 
@@ -141,8 +142,8 @@ def judge(
     judge: Judges = None,
     reference: Reference = None,
     reference_file: ReferenceFile = None,
+    config: Changes = None,
     max_cost: MaxCost = None,
-    base_url: BaseUrl = None,
 ) -> None:
     """Have other judges look at a run. No episode is run again; earlier judgments stay in the folder."""
     from sociable import api
@@ -154,11 +155,11 @@ def judge(
         api.judge(
             folder,
             judge,
-            watch=progress,
+            config=config,
             reference=reference,
             reference_file=reference_file,
             max_cost=max_cost,
-            base_url=base_url,
+            watch=progress,
         )
     _show_report(folder)
 
@@ -244,7 +245,7 @@ def show(
 
     if Path(target, "manifest.json").is_file():
         showing.show_run(Path(target), item, prompt, console)
-    elif Path(target).is_dir():
+    elif Path(target).is_dir() or "/" in target:
         raise RunFolderError(f"{target} is not a run folder: it has no manifest.json.")
     else:
         showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts})
@@ -255,9 +256,9 @@ def _resumable(folder: Path) -> Iterator[None]:
     """Tells how to go on when a run ends early."""
     try:
         yield
-    except RunStopped:
-        if (folder / "manifest.json").exists():
-            messages.print(Text(f"Everything so far is kept. Go on with: sociable resume {folder}"), soft_wrap=True)
+    except RunStopped as stop:
+        if (folder / "manifest.json").exists() and not isinstance(stop, StorageFailure):
+            stop.add_note(f"Everything so far is kept. Go on with: sociable resume {folder}")
         raise
 
 
@@ -304,5 +305,8 @@ def main() -> None:
 
 
 def _complain(problem: object, code: int) -> None:
-    messages.print(Text(f"sociable: {problem}"), soft_wrap=True)
+    from sociable.reports.displayable import displayable
+
+    for line in (f"sociable: {problem}", *getattr(problem, "__notes__", ())):
+        messages.print(Text(displayable(line)), soft_wrap=True)
     sys.exit(code)

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from sociable.core.errors import Interrupted
 from sociable.models.limits import Budget
 from sociable.runner.phases import Progress as Counts
 
@@ -61,6 +62,6 @@ class _Spend(ProgressColumn):
             parts.append(f"${self.budget.spent:.2f}{limit}")
         if errored := task.fields["errored"]:
             parts.append(f"{errored} errored")
-        if self.budget.stopped:
+        if isinstance(self.budget.stopped, Interrupted):
             parts.append("stopping (Ctrl-C again: at once)")
         return Text(", ".join(parts))

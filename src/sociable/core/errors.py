@@ -12,6 +12,7 @@ Three kinds are never mixed (what failed: what is recorded):
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 
@@ -73,7 +74,9 @@ class StorageFailure(RunStopped):
 
     @classmethod
     def at(cls, path: Path, error: Exception) -> StorageFailure:
-        return cls(
-            f"Cannot write {path}: {error}. What was written before is safe. "
-            f"Make room or restore write access, then run: sociable resume {path.parent}"
-        )
+        # Only a run folder can be resumed.
+        if os.path.exists(path.parent / "manifest.json"):
+            remedy = f"Make room or restore write access, then run: sociable resume {path.parent}"
+        else:
+            remedy = f"Its folder {path.parent} must exist, have room and be writable; or choose another place."
+        return cls(f"Cannot write {path}: {error}. What was written before is safe. {remedy}")

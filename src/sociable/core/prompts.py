@@ -36,6 +36,10 @@ _TEMPLATE_WORDS = re.compile(
 )
 
 
+# Most texts hold nothing of the kind, and a conversation is gone through again for every turn.
+_TO_DEFUSE = re.compile("[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029<>\\[" + _INVISIBLE.pattern[1:])
+
+
 def quoted(text: str) -> str:
     """``text`` with every line marked as quoted, so that nothing in it can end the quotation."""
     return "\n".join(QUOTE_MARK + line for line in defused(text).split("\n"))
@@ -48,6 +52,8 @@ def one_line(text: str) -> str:
 
 def defused(text: str) -> str:
     """``text`` with one kind of line break, no control or invisible characters, and no control words of chat templates."""
+    if not _TO_DEFUSE.search(text):
+        return text
     text = _INVISIBLE.sub(" ", _LINE_BREAKS.sub("\n", text))
     return _TEMPLATE_WORDS.sub(lambda match: f"{match.group()} " if match.group() in "<[" else f" {match.group()}", text)
 

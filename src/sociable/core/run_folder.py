@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -31,15 +31,17 @@ R = TypeVar("R", bound=BaseModel)
 def write_atomically(path: Path, text: str) -> None:
     """Replaces ``path`` in one step, so that a reader or a crash sees the old file or the new one. Raises StorageFailure."""
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        part = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as stream:
+            # "x" gives the permissions of any new file, as the user's umask has them.
+            with part.open("x", encoding="utf-8", errors="replace", newline="\n") as stream:
                 stream.write(text)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(part, path)
         except BaseException:
             with contextlib.suppress(OSError):
-                os.unlink(name)
+                part.unlink()
             raise
     except OSError as error:
         raise StorageFailure.at(path, error) from error

@@ -2,7 +2,7 @@
 
 Names match after case, punctuation, accents' composition, articles and titles are normalised, or through a listed
 alias (HSII, section 6.3: the golden standard "covers all possible duplicated names"). Nothing is guessed: a text that
-fits two people names neither.
+fits two people, or a group, names nobody.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 _WORD = re.compile(r"[^\W_]+")
 _GENITIVE = re.compile("['\u2019\u02bc]s\\b", re.IGNORECASE)
@@ -18,6 +19,7 @@ _TITLES = frozenset(
     {"mr", "mrs", "ms", "miss", "mx", "dr", "doctor", "prof", "professor", "sir", "madam", "madame"}
     | {"dame", "lord", "lady", "rev", "reverend", "fr", "father", "sr", "sister"}
 )
+_GROUP = frozenset({"all", "anybody", "anyone", "both", "each", "everybody", "everyone", "others", "together"})
 
 
 def words(text: str) -> list[str]:
@@ -37,16 +39,26 @@ def who_is_named(text: str, characters: Sequence[str], aliases: Mapping[str, Ite
     """The one character ``text`` names, or None if it names nobody or more than one.
 
     First the whole text is compared with names and aliases, then without titles (so that ``Mr Lee`` and ``Mrs Lee`` can
-    be two); otherwise it must name one character only.
+    be two); otherwise it must name one character only, and no group (``everyone, especially Ann``).
     """
     for spelled in (_run, normalised_name):
         whole = spelled(text)
         exact = {name for name in characters if whole and whole in map(spelled, (name, *aliases.get(name, ())))}
         if exact:
             break
-    # Ann's mother is not Ann.
-    named = exact or (set() if _GENITIVE.search(text) else named_in(text, characters, aliases))
+    # Ann's mother is not Ann, and everyone is not Ann alone.
+    if not exact and (_GENITIVE.search(text) or _names_a_group(text, characters, aliases)):
+        return None
+    named = exact or named_in(text, characters, aliases)
     return next(iter(named)) if len(named) == 1 else None
+
+
+def _names_a_group(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> bool:
+    """Whether a word for several people stands in ``text`` outside names and aliases (``All Saints``)."""
+    rest = _run(text)
+    for spelling in sorted(_runs((*characters, *chain.from_iterable(aliases.values()))), key=len, reverse=True):
+        rest = rest.replace(spelling, "|")
+    return not _GROUP.isdisjoint(rest.replace("|", " ").split())
 
 
 def named_in(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> set[str]:

@@ -18,6 +18,9 @@ from sociable.hsii.dataset import ASSISTANT, Case, cut_cases
 from sociable.hsii.measure import measure_points
 from sociable.statistics.intervals import Interval, clustered_proportion
 
+FEW_CASES = 24
+"""With fewer even a fair data set is further than the tolerance from chance, by chance alone."""
+
 Shortcut = Callable[[Case], str | None]
 
 TOLERANCE = 0.15
@@ -51,17 +54,6 @@ def _mentions(case: Case, name: str) -> int:
     return max(text.count(padded_words(spelling)) for spelling in (name, *case.aliases.get(name, ())))
 
 
-def _waiting(case: Case) -> list[str]:
-    """Who addressed the assistant and has had no answer since, in the order in which they last did."""
-    waiting: dict[str, None] = {}
-    for message in case.messages:
-        if ASSISTANT in (message.role_from, message.role_to):
-            waiting.pop(message.role_from if message.role_to == ASSISTANT else message.role_to, None)
-        if message.role_to == ASSISTANT:
-            waiting[message.role_from] = None
-    return list(waiting)
-
-
 SHORTCUTS: dict[str, Shortcut] = {
     "last speaker": lambda case: _last(_people(case)),
     "last to address the assistant": lambda case: _last(_asked(case)),
@@ -75,8 +67,8 @@ SHORTCUTS: dict[str, Shortcut] = {
     "addresses the assistant most": lambda case: _most(case, _asked(case)),
     "most frequent addressee of the assistant": lambda case: _most(case, _answered(case)),
     "addressed by the assistant last": lambda case: _last(_answered(case)),
-    "waiting longest for an answer": lambda case: next(iter(_waiting(case)), None),
-    "last to ask and still waiting": lambda case: _last(_waiting(case)) or _last(_people(case)),
+    "waiting longest for an answer": lambda case: next(iter(case.waiting), None),
+    "last to ask and still waiting": lambda case: _last(list(case.waiting)) or _last(_people(case)),
 }
 """Each names one character, or nobody (which is wrong)."""
 
@@ -155,6 +147,7 @@ def audit_document(cases: Sequence[Case], source: str) -> Document:
             else f"No shortcut is further than {TOLERANCE} from chance.",
             Tone.BAD if far else Tone.GOOD,
         ),
+        *([Callout(f"{len(cases)} cases are too few to tell.", Tone.WARNING)] if len(cases) < FEW_CASES else []),
         *(Callout(fault, Tone.BAD) for fault in faults),
     ]
     dialogues = len({case.dialogue for case in cases})

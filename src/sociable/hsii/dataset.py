@@ -187,6 +187,18 @@ class Case(CaseNotes):
         parts = (self.topic, self.background.model_dump(), [m.model_dump() for m in self.messages], self.golden.model_dump())
         return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
 
+    @property
+    def waiting(self) -> dict[str, str]:
+        """Who addressed the assistant and has had no answer since, with their last words, in the order of these."""
+        waiting: dict[str, str] = {}
+        for message in self.messages:
+            if message.role_to == ASSISTANT:
+                waiting.pop(message.role_from, None)
+                waiting[message.role_from] = message.content
+            elif message.role_from == ASSISTANT:
+                waiting.pop(message.role_to, None)
+        return waiting
+
     def who_is(self, name: str) -> str | None:
         """The character ``name`` means, or None."""
         return who_is_named(name, self.characters, self.aliases)

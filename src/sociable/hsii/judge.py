@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sociable.core.errors import InputError
 from sociable.core.prompts import Prompts
 from sociable.core.records import Verdict
 from sociable.hsii.briefing import ask_to_compare, transcript
@@ -26,6 +25,7 @@ from sociable.judging.pairwise import (
 from sociable.runner.seats import Seat
 
 RULE = "rule"
+"""The name of the only reference agent that judges."""
 
 
 def criteria_reached(episode: HSIIEpisode, stages: Sequence[Stage]) -> list[Stage]:
@@ -85,8 +85,6 @@ def _pair(case: Case, episode: HSIIEpisode, stage: Stage, seat: Seat, reference:
 
 def _judge(case: Case, stage: Stage, seat: Seat, episode: str, prompts: Prompts) -> PairJudge:
     if seat.model is None:
-        if seat.agent != RULE:
-            raise InputError(f"'{seat.name}' cannot judge; reference/rule can, or any model.")
         return RulePairJudge(seat.name, lambda text: measure_points(case, text) or (0.0, ""))
     return ModelPairJudge(
         seat.model,

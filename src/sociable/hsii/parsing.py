@@ -1,8 +1,8 @@
 """From the model's reply to addressee and words: HSII's first stage.
 
 Lenient by design (App. B.3: "coverage of equivalent expressions"; B.5): words around it, code fences, single or
-typographic quotes, ``role-to`` for ``role_to``, line breaks and labelled lines pass, as long as addressee and content
-can be had without guessing. Nothing in a reply is evaluated.
+typographic quotes, ``role-to`` for ``role_to``, ``AI`` for the assistant, line breaks and labelled lines pass, as long
+as addressee and content can be had without guessing. Nothing in a reply is evaluated.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ MAX_CHARACTERS = 100_000
 """Of a reply that are read: a longer one was not asked for."""
 _MAX_OBJECTS = 50
 _FIELDS = ("role_from", "role_to", "content")
+_OWN_NAMES = frozenset({"intelligent", "assistant", "ai", "agent"})
+"""Words of which the assistant may make its own name."""
 
 # Possessive quantifiers (*+) never try again what they have taken, so that no reply takes more than linear time.
 _STRING = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|“(?:[^“”\\]|\\.)*+”|‘(?:[^‘’\\]|\\.)*+’)"""
@@ -68,7 +70,7 @@ def _strictly(text: str) -> AddressedReply | FormatFailure:
         return FormatFailure("not JSON")
     if not isinstance(pairs, tuple) or sorted(key for key, _ in pairs) != sorted(_FIELDS):
         return FormatFailure("not an object of role_from, role_to and content")
-    return _addressed(pairs) or FormatFailure("no addressee and content")
+    return _addressed(pairs, strict=True) or FormatFailure("no addressee and content")
 
 
 def _in_objects(text: str) -> Iterator[AddressedReply | FormatFailure]:
@@ -141,7 +143,7 @@ def _bare(value: str) -> str:
     return inside[1:-1] if len(inside) > 1 and inside[0] in "'\"" and inside[0] == inside[-1] else value
 
 
-def _addressed(pairs: Iterable[tuple[str, object]]) -> AddressedReply | FormatFailure | None:
+def _addressed(pairs: Iterable[tuple[str, object]], *, strict: bool = False) -> AddressedReply | FormatFailure | None:
     """The reply these fields make, a failure if they make two or speak for somebody else, or None if they make none."""
     fields: dict[str, object] = {}
     for key, value in pairs:
@@ -155,10 +157,15 @@ def _addressed(pairs: Iterable[tuple[str, object]]) -> AddressedReply | FormatFa
     if not isinstance(role_to, str) or not isinstance(content, str) or not role_to.strip() or not content.strip():
         return None
     role_from = fields.get("role_from")
-    if isinstance(role_from, str) and role_from.strip() and normalised_name(role_from) != normalised_name(ASSISTANT):
+    if isinstance(role_from, str) and role_from.strip() and not _is_assistant(role_from, strict):
         return FormatFailure("speaks as somebody else")
     # Escapes in the reply can stand for halves of characters, which no file can hold.
     return AddressedReply(storable(role_to).strip(), storable(content).strip())
+
+
+def _is_assistant(name: str, strict: bool) -> bool:
+    own = normalised_name(name)
+    return own == normalised_name(ASSISTANT) or (not strict and bool(own) and _OWN_NAMES.issuperset(own.split()))
 
 
 def words_only(text: str) -> str:

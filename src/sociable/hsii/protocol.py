@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sociable.agents.prompted import PromptedParticipant
-from sociable.core.errors import InputError, InstrumentFailure
+from sociable.core.errors import InstrumentFailure
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage, episode_id
 from sociable.dialogue.conversation import MAX_CHARACTERS, Conversation, Participant, Utterance
@@ -23,16 +23,9 @@ from sociable.hsii.briefing import ask_for_choice, ask_to_go_on, ask_to_play
 from sociable.hsii.dataset import ASSISTANT, Case
 from sociable.hsii.parsing import FormatFailure, parse_reply, words_only
 from sociable.hsii.records import HSIIEpisode, ReferenceConversation
-from sociable.hsii.reference import WRITTEN_PARTNER, WrittenPartner, reference_assistant
+from sociable.hsii.reference import WrittenPartner, reference_assistant
 from sociable.models.protocol import Request
 from sociable.runner.seats import Seat, Seats
-
-REPLY_SCHEMA = {
-    "type": "object",
-    "properties": {name: {"type": "string"} for name in ("role_from", "role_to", "content")},
-    "required": ["role_from", "role_to", "content"],
-    "additionalProperties": False,
-}
 
 
 class Assistant(Protocol):
@@ -68,7 +61,8 @@ class PromptedAssistant:
         )
 
     async def address(self) -> Utterance:
-        request = Request(ask_for_choice(self._case, self._prompts), self.scope, self._sampling, REPLY_SCHEMA)
+        # No schema: a server that decodes within one would earn r1 for its model.
+        request = Request(ask_for_choice(self._case, self._prompts), self.scope, self._sampling)
         reply = await self._model.generate(request)
         return Utterance(reply.text, reply.thinking, reply.defect)
 
@@ -143,6 +137,7 @@ async def make_reference(case: Case, seats: Seats, prompts: Prompts, *, long_run
         id=case.id,
         case_digest=case.digest,
         prompts_digest=prompts.digest,
+        long_run_turns=long_run_turns,
         reference=seats.reference.name,
         partner=seats.partner.name,
         turns=tuple(conversation.turns),
@@ -175,12 +170,9 @@ def _assistant(case: Case, seat: Seat, item: str, prompts: Prompts, seed: int, r
 
 
 def _partner(case: Case, seat: Seat | None, item: str, prompts: Prompts) -> Participant:
-    """The golden target, played from the partner's seat."""
-    if seat is None:
-        raise InputError("Stage 4 needs somebody to talk with: name a --partner, or leave stage 4 out with --stages 1,2,3.")
+    """The golden target, played from the partner's seat; that somebody fit sits there has been checked."""
+    assert seat is not None
     if seat.model is None:
-        if seat.agent != WRITTEN_PARTNER:
-            raise InputError(f"'{seat.name}' cannot be a partner; reference/{WRITTEN_PARTNER} can, or any model.")
         return WrittenPartner(case)
     target = case.golden.role_to
     briefing = ask_to_play(case, target, prompts)

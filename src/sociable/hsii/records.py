@@ -48,6 +48,7 @@ class ReferenceConversation(Record):
     """Of the case."""
     case_digest: str
     prompts_digest: str
+    long_run_turns: int
     reference: str
     partner: str
     turns: tuple[Turn, ...] = ()

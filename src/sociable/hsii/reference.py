@@ -70,15 +70,8 @@ class Heuristic(ReferenceAssistant):
     """Answers whoever asked the assistant last and still waits; if nobody does, whoever spoke last. Repeats what they said."""
 
     def choose(self) -> tuple[str, str]:
-        waiting: dict[str, str] = {}
-        for message in self.case.messages:
-            if message.role_to == ASSISTANT:
-                waiting.pop(message.role_from, None)
-                waiting[message.role_from] = message.content
-            elif message.role_from == ASSISTANT:
-                waiting.pop(message.role_to, None)
         people = [message for message in self.case.messages if message.role_from != ASSISTANT]
-        if waiting:
+        if waiting := self.case.waiting:
             person, said = list(waiting.items())[-1]
         elif people:
             person, said = people[-1].role_from, people[-1].content

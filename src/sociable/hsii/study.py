@@ -78,13 +78,15 @@ class HSIIStudy(Study):
     async def make_reference(self, scenario: str, seats: Seats) -> ReferenceConversation:
         return await make_reference(self.scenarios[scenario], seats, self.prompts, long_run_turns=self.options.long_run_turns)
 
-    def check_reference(self, scenario: str, reference: Any) -> str:
-        if reference.case_digest != self.scenarios[scenario].digest:
-            return "it was made for another version of this case"
-        own_turns = sum(turn.speaker == ASSISTANT for turn in reference.turns)
-        if own_turns > self.options.long_run_turns:
-            return f"it has {own_turns} turns of the assistant; long_run_turns is {self.options.long_run_turns}"
-        return ""
+    def check_reference(self, scenario: str, reference: ReferenceConversation, seats: Seats) -> str:
+        partner = seats.partner.name if seats.partner else None
+        made_with = {
+            "this case": (reference.case_digest, self.scenarios[scenario].digest),
+            "these prompts": (reference.prompts_digest, self.prompts.digest),
+            f"{self.options.long_run_turns} turns": (reference.long_run_turns, self.options.long_run_turns),
+            f"the partner {partner}": (reference.partner, partner),
+        }
+        return next((f"it was not made for {what}" for what, (made, wanted) in made_with.items() if made != wanted), "")
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> HSIIEpisode:
         return await run_case(
@@ -109,7 +111,14 @@ class HSIIStudy(Study):
 
     def judging_tasks(self, episode: HSIIEpisode, judges: Sequence[Seat]) -> list[JudgingTask]:
         return [
-            JudgingTask(judgment_id(episode.id, stage.value, seat.name), episode.id, episode.scenario, stage.value, seat)
+            JudgingTask(
+                judgment_id(episode.id, stage.value, seat.name),
+                episode.id,
+                episode.scenario,
+                stage.value,
+                seat,
+                needs_reference=stage is Stage.LONG_RUN,
+            )
             for stage in criteria_reached(episode, self.stages)
             for seat in judges
         ]

@@ -70,7 +70,8 @@ _TONES = {Verdict.WIN: Tone.GOOD, Verdict.LOSS: Tone.BAD, Verdict.TIE: Tone.NEUT
 
 def summary_table(results: Sequence[RunResult]) -> Table:
     """One row a run: the four rates and the score."""
-    return _metrics_table("HSII", results, SUMMARY, "95% intervals by dialogue. — : nothing to measure. Ties are no wins.")
+    note = "95% intervals by dialogue; none where all dialogues are alike. — : nothing to measure. Ties are no wins."
+    return _metrics_table("HSII", results, SUMMARY, note)
 
 
 def _metrics_table(caption: str, results: Sequence[RunResult], metrics: Sequence[str], note: str) -> Table:
@@ -80,8 +81,7 @@ def _metrics_table(caption: str, results: Sequence[RunResult], metrics: Sequence
 
 
 def label(result: RunResult) -> str:
-    """The model, and the run where two runs have the same model."""
-    return str(result.manifest["models"]["subject"])
+    return result.label
 
 
 def _cell(result: RunResult, metric: str) -> str:
@@ -275,13 +275,14 @@ def _cost(results: Sequence[RunResult]) -> Block:
         usage, cost = result.manifest.get("usage", {}), result.manifest.get("cost", {})
         for role, used in usage.items():
             tokens = [f"{used[name]:,}" for name in ("calls", "input_tokens", "output_tokens")]
-            rows.append(Row([label(result), role, *tokens, f"{cost.get(role, 0.0):.4f}"]))
+            dollars = f"{cost[role]:.4f}" if role in cost else "unknown"
+            rows.append(Row([label(result), role, *tokens, dollars]))
     if not rows:
         return Paragraph("No calls: reference agents and rules use no model.")
     return Table(
         caption="Calls, tokens and price",
         columns=[
-            Column("Model"),
+            Column("Run of"),
             Column("Role"),
             Column("Calls", True),
             Column("Tokens in", True),
@@ -289,7 +290,7 @@ def _cost(results: Sequence[RunResult]) -> Block:
             Column("US dollars", True),
         ],
         rows=rows,
-        note="As the servers counted them; priced by the table of prices, 0 where a model has no price.",
+        note="As the servers counted them, or estimated from characters where they did not; priced by the table of prices.",
     )
 
 
@@ -307,7 +308,7 @@ def _cases(run: FinishedRun) -> Iterator[Block]:
     best = [each for each in reversed(ranked[-CASES_SHOWN:]) if each not in worst]
     for heading, chosen in (("The best", best), ("The worst", worst)):
         if chosen:
-            yield Paragraph(f"{heading} {len(chosen)} of {len(ranked)}. Any other: sociable show {run.result.label} EPISODE.")
+            yield Paragraph(f"{heading} {len(chosen)} of {len(ranked)}. Any other: sociable show {run.result.folder} EPISODE.")
         for each in chosen:
             yield case_view(run, cast(HSIIEpisode, run.records.episodes.read(each.episode)))
 

@@ -35,6 +35,7 @@ class Budget:
     usage: dict[str, Usage] = field(default_factory=dict)
     """By role, bought now or earlier."""
     cost: dict[str, float] = field(default_factory=dict)
+    """In US dollars, of the models that have a price."""
     _reserved: float = 0.0
     _under_way: int = 0
     _stopped: RunStopped | None = None
@@ -88,10 +89,10 @@ class Budget:
     def book(self, model: str, role: str, usage: Usage) -> None:
         """Adds what was bought."""
         price = self.prices.get(model)
-        cost = price.of(usage) if price else 0.0
-        self.spent += cost
         self.usage[role] = self.usage.get(role, Usage()) + usage
-        self.cost[role] = self.cost.get(role, 0.0) + cost
+        if price is not None:
+            self.spent += price.of(usage)
+            self.cost[role] = self.cost.get(role, 0.0) + price.of(usage)
 
     def _most(self, model: str, request: Request) -> float:
         price = self.prices.get(model)

@@ -38,6 +38,9 @@ CHARACTERS_PER_TOKEN = 4.0
 SHORTEST_SECRET = 8
 """Shorter keys (none, EMPTY, x) stand where a server wants any; to cut such words from texts would garble them."""
 
+_CREDENTIALS = re.compile(r"//[^\s/]*@")
+"""``//user:password@`` in an address."""
+
 
 @dataclass(frozen=True)
 class EndpointSettings:
@@ -229,7 +232,8 @@ class OpenAICompatibleModel:
         except (aiohttp.NonHttpUrlClientError, ValueError):
             raise EndpointUnusable(f"{self._url} is not an address. Give --base-url as http://host:port/v1.") from None
         except aiohttp.ClientError as error:
-            raise TransientError(f"{type(error).__name__}: {error}") from None
+            # With the address of a proxy, its password may stand in the text.
+            raise TransientError(_CREDENTIALS.sub("//", f"{type(error).__name__}: {error}")) from None
 
     def _open(self) -> aiohttp.ClientSession:
         # aiohttp could look up the proxy itself (trust_env), but would then look into ~/.netrc as well, at every call, and

@@ -11,8 +11,6 @@ import base64
 import hashlib
 import itertools
 import math
-import os
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +20,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from sociable.core.run_folder import write_atomically
 from sociable.core.view import Block, Case, Document, IntervalPlot, Row, Section, Table, Tone, Transcript
 from sociable.reports.displayable import displayable, displayable_line
 from sociable.reports.estimates import Estimate, estimate, widest_interval, with_equal_rows
@@ -61,17 +60,8 @@ def render_html(document: Document) -> str:
 
 
 def write_html(document: Document, path: Path) -> None:
-    """Writes the report so that at no moment there is half a file under its name."""
-    text = render_html(document)
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.unfinished")
-    try:
-        with unfinished.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    """Writes the report so that at no moment there is half a file under its name. Raises StorageFailure."""
+    write_atomically(path, render_html(document))
 
 
 # ------------------------------------------------------------------------------------------------------------

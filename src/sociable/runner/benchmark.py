@@ -47,6 +47,8 @@ class JudgingTask:
     scenario: str
     criterion: str
     seat: Seat
+    needs_reference: bool = False
+    """Whether it must wait until the scenario's reference has been made."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +56,17 @@ class RunResult:
     """A run as reports see it."""
 
     label: str
+    """What it is called in tables: the model under test, with its folder where two have the same."""
+    folder: str
     manifest: Mapping[str, Any]
     estimates: Sequence[Estimate]
     scores: Sequence[Score]
     notes: Sequence[str] = ()
     """What a reader of the scores must know: judge equal to subject, records left out, errored episodes."""
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{each.metric} {each.value:.3f}" for each in self.estimates if each.value is not None)
+        return f"<RunResult of {self.label} in {self.folder}: {values}>"
 
     def estimate(self, metric: str) -> Estimate | None:
         return next((estimate for estimate in self.estimates if estimate.metric == metric), None)
@@ -91,7 +99,7 @@ class Study(ABC):
         """What the reference makes for one scenario; its record has an ``id``, the scenario's."""
 
     @abstractmethod
-    def check_reference(self, scenario: str, reference: Any) -> str:
+    def check_reference(self, scenario: str, reference: Any, seats: Seats) -> str:
         """Why a reference made elsewhere does not fit this study, or the empty string."""
 
     @abstractmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 from sociable.core.records import Outcome, Score
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
@@ -12,6 +13,8 @@ from sociable.statistics.paired import compare_paired
 
 _MAY_DIFFER = frozenset(
     {
+        "judges",
+        "partner",
         "model",
         "max_connections",
         "max_cost",
@@ -34,10 +37,17 @@ def differences(first: FinishedRun, second: FinishedRun) -> list[str]:
     found = [name for name in ("benchmark", "version") if one[name] != other[name]]
     found += [f"{name} digest" for name in one["digests"] if one["digests"][name] != other["digests"].get(name)]
     found += [
+        f"{role} ({one['models'][role]} and {other['models'][role]})"
+        for role in ("partner", "judges")
+        if one["models"][role] != other["models"][role]
+    ]
+    found += [
         f"{name} ({one['settings'].get(name)} and {other['settings'].get(name)})"
         for name in one["settings"]
         if name not in _MAY_DIFFER and one["settings"].get(name) != other["settings"].get(name)
     ]
+    if _sampling_of_others(one) != _sampling_of_others(other):
+        found.append("sampling of partner or judges")
     if _references_differ(first, second):
         found.append("reference conversations (run one with --reference-file of the other)")
     return found
@@ -59,7 +69,7 @@ def compare_runs(first: FinishedRun, second: FinishedRun, different: Sequence[st
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
     return Document(
         title="Comparison",
-        subtitle=f"{names[1]} ({second.result.label}) against {names[0]} ({first.result.label})",
+        subtitle=f"{names[1]} ({second.result.folder}) against {names[0]} ({first.result.folder})",
         summary=Table(
             caption="On the cases both reached",
             columns=[
@@ -85,6 +95,11 @@ def _values(scores: Sequence[Score], metric: str) -> Mapping[str, float]:
         if score.metric == metric and score.outcome is Outcome.SCORED and score.value is not None:
             repeats.setdefault(score.scenario, []).append(score.value)
     return {case: fmean(values) for case, values in repeats.items()}
+
+
+def _sampling_of_others(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Of partner and judges. What the reference made is compared itself."""
+    return {who: how for who, how in manifest["sampling"].items() if not who.startswith(("subject ", "reference "))}
 
 
 def _references_differ(first: FinishedRun, second: FinishedRun) -> bool:

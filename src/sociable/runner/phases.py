@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -33,10 +34,14 @@ class Progress:
     done: int = 0
     errored: int = 0
     changed: Callable[[Progress], None] = field(default=lambda _: None, repr=False)
+    failures: Counter[str] = field(default_factory=Counter, repr=False)
+    """How often each reason for a failure was met."""
 
-    def count(self, *, errored: bool = False) -> None:
+    def count(self, failure: str = "") -> None:
         self.done += 1
-        self.errored += errored
+        if failure:
+            self.errored += 1
+            self.failures[f"{self.phase}: {failure}"] += 1
         self.changed(self)
 
 
@@ -62,22 +67,22 @@ async def run_phase(
         for item in pending:
             if budget.stopped:
                 return
-            errored = False
+            reason = ""
             try:
                 record: R | None = await work(item)
             except RunStopped as stop:
                 budget.stop(stop)
                 return
             except Exception as error:  # The one boundary where an item's failure is recorded and its siblings go on.
-                errored = True
-                record = failed(item, failure_reason(error))
+                reason = failure_reason(error)
+                record = failed(item, reason)
             if record is not None:
                 try:
                     file.append(record)
                 except StorageFailure as failure:
                     budget.stop(failure)
                     return
-            progress.count(errored=errored)
+            progress.count(reason)
 
     await asyncio.gather(*(worker() for _ in range(max(1, at_once))))
     budget.check()

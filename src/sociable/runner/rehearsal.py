@@ -74,18 +74,6 @@ async def rehearse(
     return calls
 
 
-class NoModel:
-    """Marks a seat as a model's; the rehearsal puts its stand-in there."""
-
-    name = "nobody"
-
-    async def generate(self, request: Request) -> Reply:
-        raise AssertionError("a rehearsal asks nobody")
-
-    async def close(self) -> None:
-        pass
-
-
 def _stand_in(study: Study, scenario: str, calls: list[RehearsedCall], seat: Seat) -> Seat:
     return seat if seat.model is None else replace(seat, model=RehearsalModel(study, scenario, seat, calls))
 

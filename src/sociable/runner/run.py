@@ -5,15 +5,16 @@ Knows no benchmark and no model by name: ``api`` builds what it works with.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from sociable.core.errors import InputError
+from sociable.core.errors import InputError, RunFolderError
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.models.limits import Budget
@@ -76,30 +77,19 @@ class Run:
     repeats: int
     at_once: int
     progress: Callable[[Progress], None]
+    failures: Counter[str] = field(default_factory=Counter)
+    """What the run failed at, by phase and reason."""
 
-    def adopt_references(self, file: Path, benchmark: Benchmark) -> None:
-        """Copies references made by another run into this one. Raises InputError when one is missing or does not fit."""
-        missing = [scenario for scenario in self.study.scenarios if scenario not in self.records.references]
-        if not missing:
-            return
-        if not file.is_file():
-            raise InputError(f"{file}: no such file. --reference-file takes the references.jsonl of a run.")
-        made = _records(file, benchmark.reference_type)
-        for scenario in missing:
-            if scenario not in made:
-                raise InputError(
-                    f"{file} has no reference for case {scenario}. Use the file of a run over the same cases, "
-                    "or have them made with --reference MODEL."
-                )
-            reference = made.read(scenario)
-            if problem := self.study.check_reference(scenario, reference):
-                raise InputError(f"{file}, case {scenario}: {problem}. Have it made again with --reference MODEL.")
-            self.records.references.append(reference)
+    def adopt_references(self, made: RecordFile[BaseModel]) -> None:
+        """Copies references made by another run into this one; they have been checked."""
+        for scenario in self.study.scenarios:
+            if scenario not in self.records.references:
+                self.records.references.append(made.read(scenario))
 
     async def make_references(self) -> None:
         """Has the reference make what is missing."""
         missing = [scenario for scenario in self.study.scenarios if scenario not in self.records.references]
-        # A reference that cannot be made now is made on resume; what cannot be judged without it waits as well.
+        # A reference that cannot be made now is made on resume; what is judged against it waits as long.
         await run_phase(
             missing,
             partial(self.study.make_reference, seats=self.seats),
@@ -137,20 +127,21 @@ class Run:
         records, study = self.records, self.study
         order: list[str] = []
 
-        def pending() -> Iterator[JudgingTask]:
+        def pending() -> Iterator[tuple[JudgingTask, Episode]]:
             for episode in records.episodes:
                 if episode.status is EpisodeStatus.COMPLETED:
                     tasks = study.judging_tasks(episode, self.seats.judges)
                     order.extend(task.id for task in tasks)
-                    yield from (task for task in tasks if task.id not in records.judgments and self._has_reference(task))
+                    yield from ((task, episode) for task in tasks if task.id not in records.judgments and self._ready(task))
 
-        async def work(task: JudgingTask) -> Judgment:
-            return await study.judge(task, records.episodes.read(task.episode), records.reference_of(task.scenario))
+        async def work(item: tuple[JudgingTask, Episode]) -> Judgment:
+            task, episode = item
+            return await study.judge(task, episode, records.reference_of(task.scenario))
 
         await run_phase(
             pending(),
             work,
-            lambda _task, _reason: None,
+            lambda _item, _reason: None,
             records.judgments,
             self.budget,
             self._progress("judgments", sum(1 for _ in pending())),
@@ -173,8 +164,8 @@ class Run:
         self.folder.write("scores.json", file.model_dump_json(indent=1) + "\n")
         return file
 
-    def _has_reference(self, task: JudgingTask) -> bool:
-        return not self.study.needs_references or task.scenario in self.records.references
+    def _ready(self, task: JudgingTask) -> bool:
+        return not task.needs_reference or task.scenario in self.records.references
 
     def _completed(self, identifier: str) -> bool:
         episodes = self.records.episodes
@@ -185,7 +176,26 @@ class Run:
         return self.study.errored_episode(scenario, repeat, reason)
 
     def _progress(self, phase: str, total: int) -> Progress:
-        return Progress(phase, total, changed=self.progress)
+        return Progress(phase, total, changed=self.progress, failures=self.failures)
+
+
+def references_from(file: Path, benchmark: Benchmark, study: Study, seats: Seats) -> RecordFile[BaseModel]:
+    """References made by another run. Raises InputError when one is missing or does not fit this study."""
+    if not file.is_file():
+        raise InputError(f"{file}: no such file. --reference-file takes the references.jsonl of a run.")
+    try:
+        made = _records(file, benchmark.reference_type)
+    except RunFolderError as error:
+        raise InputError(f"{file} is not the references.jsonl of a run: {error}") from None
+    for scenario in study.scenarios:
+        if scenario not in made:
+            raise InputError(
+                f"{file} has no reference for case {scenario}. Use the file of a run over the same cases, "
+                "or have them made with --reference MODEL."
+            )
+        if problem := study.check_reference(scenario, made.read(scenario), seats):
+            raise InputError(f"{file}, case {scenario}: {problem}. Have it made again with --reference MODEL.")
+    return made
 
 
 def _records(path: Path, kind: type[R]) -> RecordFile[R]:

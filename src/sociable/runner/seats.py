@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sociable.models.protocol import Model, Sampling, Scope
+from sociable.models.protocol import Model, Reply, Request, Sampling, Scope
 
 
 class Role(StrEnum):
@@ -35,6 +35,19 @@ class Seat:
 
     def scope(self, item: str, participant: str = "") -> Scope:
         return Scope(item, self.role.value, participant or self.name)
+
+
+class AbsentModel:
+    """Marks a seat as a model's where no model is needed: to read a run, to rehearse one."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def generate(self, request: Request) -> Reply:
+        raise AssertionError(f"{self.name} was not built, and is asked all the same")
+
+    async def close(self) -> None:
+        pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from sociable.core.errors import InputError
 from sociable.core.records import Record
 from sociable.models.prices import Price
+from sociable.models.protocol import Sampling
 from sociable.runner.seats import Role
+
+_OR_DEFAULT = BeforeValidator(lambda value: None if value == "default" else value)
+"""TOML has no null: "default" leaves the choice to the server."""
 
 
 class RoleSettings(Record):
-    """How one role's model is reached and sampled. ``None`` leaves the default."""
+    """How one role's model is reached and sampled. ``None`` (in a file "default") leaves the choice to the server."""
 
     base_url: str | None = None
     key_variable: str | None = Field(default=None, description="name of the environment variable that holds the key")
-    temperature: float | None = Field(default=0.0, ge=0, le=2)
-    max_tokens: int | None = Field(default=1024, ge=1)
+    temperature: Annotated[float | None, _OR_DEFAULT] = Field(default=0.0, ge=0, le=2)
+    max_tokens: Annotated[int | None, _OR_DEFAULT] = Field(default=1024, ge=1)
     top_p: float | None = Field(default=None, gt=0, le=1)
     seed: int | None = None
     context_window: int | None = Field(default=None, ge=1, description="tokens; longer prompts are not sent")
     timeout_seconds: float = Field(default=300.0, gt=0)
     attempts: int = Field(default=6, ge=1)
     requests_per_minute: float | None = Field(default=None, gt=0)
+
+    @property
+    def sampling(self) -> Sampling:
+        return Sampling(self.temperature, self.max_tokens, self.top_p, self.seed)
 
 
 class RunSettings(Record):
@@ -35,7 +44,7 @@ class RunSettings(Record):
     benchmark: str
     model: str
     partner: str | None = None
-    judges: tuple[str, ...] = ()
+    judges: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)] = ()
     reference: str | None = None
     reference_file: str | None = None
     dataset: str | None = None
@@ -75,17 +84,33 @@ def plain_name(model: str) -> str:
 def load_settings(benchmark: str, file: Path | None = None, **given: Any) -> RunSettings:
     """Settings from ``file`` with those ``given`` (and not None) on top. Raises InputError naming file and field."""
     values = _from_file(benchmark, file) if file else {}
+    if file and values.get("benchmark", benchmark) != benchmark:
+        raise InputError(f"{file} is for the benchmark '{values['benchmark']}', not for {benchmark}.")
+    if unknown := values.keys() - RunSettings.model_fields.keys():
+        known = ", ".join((*RunSettings.model_fields, benchmark))
+        raise InputError(f"{file}: unknown setting '{min(unknown)}'. Known are: {known}.")
     values |= {name: value for name, value in given.items() if value is not None and value != ()}
     values["benchmark"] = benchmark
     if "model" not in values:
         raise InputError('No model to test: add --model MODEL, or model = "MODEL" to the --config file.')
+    return _validated(values, file, given)
+
+
+def changed_settings(settings: RunSettings, **changes: Any) -> RunSettings:
+    """``settings`` with those ``changes`` that are not None. Raises InputError."""
+    given = {name: value for name, value in changes.items() if value is not None}
+    return _validated(settings.model_dump() | given, None, given)
+
+
+def _validated(values: dict[str, Any], file: Path | None, given: Mapping[str, Any]) -> RunSettings:
     try:
         return RunSettings.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"]) or "roles"
         place = f"{file}: " if file and field.partition(".")[0] not in given else ""
-        known = f" Known are: {', '.join(RunSettings.model_fields)}." if first["type"] == "extra_forbidden" else ""
+        fields = RoleSettings.model_fields if field.startswith("roles.") else RunSettings.model_fields
+        known = f" Known are: {', '.join(fields)}." if first["type"] == "extra_forbidden" else ""
         raise InputError(f"{place}setting '{field}': {first['msg'].removeprefix('Value error, ')}.{known}") from None
 
 
@@ -98,3 +123,12 @@ def _from_file(benchmark: str, file: Path) -> dict[str, Any]:
         raise InputError(f"{file}: cannot be read as TOML: {error}") from None
     options = values.pop(benchmark, {})
     return values | ({"options": options} if options else {})
+
+
+def roles_and_prices(settings: RunSettings, file: Path) -> dict[str, Any]:
+    """The ``roles`` and ``prices`` of a TOML file, on top of a run's own. Raises InputError for anything else in it."""
+    values = _from_file(settings.benchmark, file)
+    if unknown := set(values) - {"roles", "prices"}:
+        raise InputError(f"{file}: {', '.join(sorted(unknown))} cannot change in a run; only roles and prices can.")
+    own = settings.model_dump()
+    return {name: own[name] | values[name] for name in values}

@@ -38,21 +38,30 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class AveragedCases:
-    """One value per case, in order of first appearance; the three tuples run in parallel."""
+    """One value per case that has any, in order of first appearance; the three tuples run in parallel.
+
+    A weight, in (0, 1], is the share of the case's repeats that have a value.
+    """
 
     values: tuple[float, ...]
     clusters: tuple[str, ...]
-    cases: tuple[str, ...]
+    weights: tuple[float, ...]
 
 
-def clustered_proportion(values: Sequence[float], clusters: Sequence[str], confidence: float = 0.95) -> Interval:
-    """Mean of scores in [0, 1], with a Wilson interval on the effective sample size.
+def clustered_proportion(
+    values: Sequence[float],
+    clusters: Sequence[str],
+    confidence: float = 0.95,
+    weights: Sequence[float] | None = None,
+) -> Interval:
+    """Weighted mean of scores in [0, 1], with a Wilson interval on the effective sample size.
 
     Source: Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of
     positive counts estimated from survey data", Survey Methodology 24: the effective sample size and its
     degrees-of-freedom adjustment, here in the interval of Wilson 1927 rather than Clopper and Pearson's.
 
-    With C clusters, cluster totals x_c over m_c values, n = sum m_c and p = sum x_c / n:
+    With C clusters, cluster totals x_c = sum w v of weights m_c = sum w (without weights, the number of
+    the cluster's values), n = sum m_c and p = sum x_c / n:
     v = C/(C-1) * sum (x_c - p m_c)^2 / n^2 (linearised ratio estimator, clusters drawn with replacement),
     n_eff = min(n, p(1-p)/v * (z / t_{C-1})^2).
 
@@ -61,35 +70,43 @@ def clustered_proportion(values: Sequence[float], clusters: Sequence[str], confi
             Repeats of a case are not cases: see `repeats_averaged`.
         clusters: the cluster of each value, same length.
         confidence: nominal coverage, in (0, 1).
+        weights: what share of a case each value counts for, in (0, 1], same length; None: all 1.
 
     Returns:
         The mean and its limits, low <= value <= high, all in [0, 1]. Edge cases:
         no values: value, low and high are None;
         every cluster has the same mean (above all p = 0 or p = 1, so that v = 0): the spread between
-        clusters says nothing, and n_eff = C * (z / t_{C-1})^2, as if each cluster were one case;
-        one cluster: v and t_0 do not exist, and the limits are Wilson's for n_eff = 1. They are a
+        clusters says nothing, and n_eff = min(n, C * (z / t_{C-1})^2), as if each cluster were one case;
+        one cluster: v and t_0 do not exist, and the limits are Wilson's for n_eff = min(n, 1). They are a
         convention, not an estimate, and may be narrower than those from two or three clusters.
 
     Raises:
-        ValueError: lengths differ, a value is not in [0, 1], or confidence is not in (0, 1).
+        ValueError: lengths differ, a value is not in [0, 1], a weight is not in (0, 1], or confidence is
+            not in (0, 1).
     """
-    _require_proportions(values, clusters)
+    weights = [1.0] * len(values) if weights is None else weights
+    _require_proportions(values, clusters, weights)
     _require_confidence(confidence)
     if len(values) == 0:
         return Interval(None, None, None, confidence)
-    proportion = fsum(values) / len(values)
-    sums, counts = _cluster_sums_and_counts(values, clusters)
-    size = _effective_sample_size(proportion, sums, counts, confidence)
+    sums, sizes = _cluster_sums_and_sizes(values, clusters, weights)
+    proportion = _weighted_sum(values, weights) / fsum(weights)
+    size = _effective_sample_size(proportion, sums, sizes, confidence)
     low, high = _wilson_limits(proportion, size, confidence)
     return Interval(proportion, low, high, confidence)
 
 
-def _require_proportions(values: Sequence[float], clusters: Sequence[str]) -> None:
+def _require_proportions(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float]) -> None:
     if len(values) != len(clusters):
         raise ValueError(f"{len(values)} values but {len(clusters)} clusters")
+    if len(values) != len(weights):
+        raise ValueError(f"{len(values)} values but {len(weights)} weights")
     for value in values:
         if not 0 <= value <= 1:
             raise ValueError(f"value {value!r} is not in [0, 1]")
+    for weight in weights:
+        if not 0 < weight <= 1:
+            raise ValueError(f"weight {weight!r} is not in (0, 1]")
 
 
 def _require_confidence(confidence: float) -> None:
@@ -97,30 +114,38 @@ def _require_confidence(confidence: float) -> None:
         raise ValueError(f"confidence {confidence!r} is not in (0, 1)")
 
 
-def _cluster_sums_and_counts(values: Sequence[float], clusters: Sequence[str]) -> tuple[list[float], list[int]]:
-    members: dict[str, list[float]] = {}
-    for value, cluster in zip(values, clusters, strict=True):
-        members.setdefault(cluster, []).append(value)
-    return [fsum(scores) for scores in members.values()], [len(scores) for scores in members.values()]
+def _weighted_sum(values: Sequence[float], weights: Sequence[float]) -> float:
+    return fsum(value * weight for value, weight in zip(values, weights, strict=True))
 
 
-def _effective_sample_size(proportion: float, sums: Sequence[float], counts: Sequence[int], confidence: float) -> float:
-    if len(counts) == 1:
-        return 1.0
-    variance = _linearised_variance(proportion, sums, counts)
+def _cluster_sums_and_sizes(
+    values: Sequence[float], clusters: Sequence[str], weights: Sequence[float]
+) -> tuple[list[float], list[float]]:
+    members: dict[str, tuple[list[float], list[float]]] = {}
+    for value, cluster, weight in zip(values, clusters, weights, strict=True):
+        own_values, own_weights = members.setdefault(cluster, ([], []))
+        own_values.append(value)
+        own_weights.append(weight)
+    return [_weighted_sum(*own) for own in members.values()], [fsum(own_weights) for _, own_weights in members.values()]
+
+
+def _effective_sample_size(proportion: float, sums: Sequence[float], sizes: Sequence[float], confidence: float) -> float:
+    if len(sizes) == 1:
+        return min(fsum(sizes), 1.0)
+    variance = _linearised_variance(proportion, sums, sizes)
     if variance < ROUNDING_STANDARD_ERROR**2:
-        size = float(len(counts))
+        size = float(len(sizes))
     else:
         size = proportion * (1 - proportion) / variance
     # Fractions vary less than 0/1 scores, and clusters can be alike by luck; neither may make the cases
     # count for more than they are.
-    return min(float(sum(counts)), size * _degrees_of_freedom_adjustment(len(counts), confidence))
+    return min(fsum(sizes), size * _degrees_of_freedom_adjustment(len(sizes), confidence))
 
 
-def _linearised_variance(proportion: float, sums: Sequence[float], counts: Sequence[int]) -> float:
-    residuals = (total - proportion * count for total, count in zip(sums, counts, strict=True))
-    clusters = len(counts)
-    return clusters / (clusters - 1) * fsum(residual**2 for residual in residuals) / sum(counts) ** 2
+def _linearised_variance(proportion: float, sums: Sequence[float], sizes: Sequence[float]) -> float:
+    residuals = (total - proportion * size for total, size in zip(sums, sizes, strict=True))
+    clusters = len(sizes)
+    return clusters / (clusters - 1) * fsum(residual**2 for residual in residuals) / fsum(sizes) ** 2
 
 
 def _degrees_of_freedom_adjustment(clusters: int, confidence: float) -> float:
@@ -134,24 +159,34 @@ def _wilson_limits(proportion: float, size: float, confidence: float) -> tuple[f
     return min(float(low), proportion), max(float(high), proportion)
 
 
-def repeats_averaged(observations: Iterable[tuple[str, str, float]]) -> AveragedCases:
+def repeats_averaged(observations: Iterable[tuple[str, str, float | None]]) -> AveragedCases:
     """Average the repeats of each case, so that running a case again does not make a new case.
 
+    With its weight, a case counts for as many observations as it has values: where all cases have the same
+    number of repeats, the weighted mean over cases is the mean over all values. That makes conditional
+    rates multiply: values among those that passed a stage, times the share that passed it.
+
     Args:
-        observations: (cluster, case, value) triples, in any unit. A case is known by its cluster and its
-            name together: the same name in two clusters is two cases.
+        observations: (cluster, case, value) triples, in any unit, None for a repeat without a value. A case
+            is known by its cluster and its name together: the same name in two clusters is two cases.
 
     Returns:
-        One value per case, the mean of its repeats. No observations: three empty tuples.
+        For each case with any value, the mean of its values, weighing their share among its repeats.
+        None such: three empty tuples.
     """
-    repeats: dict[tuple[str, str], list[float]] = {}
+    repeats: dict[tuple[str, str], list[float | None]] = {}
     for cluster, case, value in observations:
         repeats.setdefault((cluster, case), []).append(value)
-    return AveragedCases(
-        values=tuple(fsum(scores) / len(scores) for scores in repeats.values()),
-        clusters=tuple(cluster for cluster, _ in repeats),
-        cases=tuple(case for _, case in repeats),
-    )
+    means: list[float] = []
+    clusters: list[str] = []
+    weights: list[float] = []
+    for (cluster, _), own in repeats.items():
+        values = [value for value in own if value is not None]
+        if values:
+            means.append(fsum(values) / len(values))
+            clusters.append(cluster)
+            weights.append(len(values) / len(own))
+    return AveragedCases(tuple(means), tuple(clusters), tuple(weights))
 
 
 def joint_bootstrap(
@@ -170,7 +205,7 @@ def joint_bootstrap(
 
     Args:
         cluster_totals: [C, K], finite, K >= 1; row c holds cluster c's K totals, in any units (for a
-            mean: the sum of its scores and their count).
+            mean: the weighted sum of its scores and the sum of their weights).
         statistic: maps totals [..., K] to [...]; called with [K] and with [B, K]. Its division by zero
             is not warned about.
         confidence: nominal coverage, in (0, 1).
