@@ -125,7 +125,7 @@ def judge(
             **(roles_and_prices(before, Path(config)) if config else {}),
         )
         _, _, seats = checked(changed, build=_FOR_JUDGING)
-        prices_of(changed, seats)
+        prices_of(changed, seats, _FOR_JUDGING)
         opened.write_manifest(manifest | who_and_how(changed))
     return _finish(path, watch, build=_FOR_JUDGING)
 

@@ -106,7 +106,7 @@ def opened_run(
         benchmark = find_benchmark(settings.benchmark)
         study = study_of(benchmark, settings, manifest, path)
         seats = build_seats(settings, benchmark, build=build)
-        budget = Budget(prices_of(settings, seats), settings.max_cost)
+        budget = Budget(prices_of(settings, seats, build), settings.max_cost)
         with Journal(path / "calls.sqlite") as journal:
             for model, role, usage in journal.bought():
                 budget.book(model, role, usage)
@@ -211,8 +211,11 @@ def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collectio
     )
 
 
-def prices_of(settings: RunSettings, seats: Seats) -> dict[str, Price]:
-    """The prices of all models that have one. Raises InputError when a cost limit is asked for and one is missing."""
+def prices_of(settings: RunSettings, seats: Seats, build: Collection[Role] = tuple(Role)) -> dict[str, Price]:
+    """The prices of all models that have one.
+
+    Raises InputError when a cost limit is asked for and a model that may be asked, one of the roles in ``build``, has none.
+    """
     prices = {}
     for seat in (seats.subject, seats.partner, seats.reference, *seats.judges):
         if seat is None:
@@ -220,7 +223,7 @@ def prices_of(settings: RunSettings, seats: Seats) -> dict[str, Price]:
         price = price_of(seat.name, settings.prices)
         if price is not None:
             prices[seat.name] = price
-        elif settings.max_cost is not None:
+        elif settings.max_cost is not None and seat.role in build:
             raise InputError(
                 f"--max-cost needs the price of '{seat.name}', which nobody wrote down. Add to your --config file:\n"
                 f'[prices."{seat.name}"]\ninput = 0.0   # US dollars per million tokens\noutput = 0.0'

@@ -270,3 +270,106 @@ def test_one_role_one_server_one_sampling(chat_server: Any) -> None:
     assert {body["top_p"] for body in bodies("judge-two")} == {0.5}
     usage = json.loads(Path("run/manifest.json").read_text())["usage"]
     assert set(usage) == {"subject", "partner", "reference", "judge"}
+
+
+def test_base_url_is_for_compatible_servers_only(
+    chat_server: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A judge at OpenAI must not be asked at the address of the model under test, with OpenAI's key."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-openai")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    Path("own.toml").write_text('[roles."openai/social:judge"]\nattempts = 1\n')
+    roles = ("--partner", "reference/heuristic", "--reference", "reference/oracle", "--judge", "openai/social:judge")
+    arguments = ("--model", "openai-compatible/social:based", "--base-url", chat_server.url, *roles, "--config", "own.toml")
+    assert sociable("run", "hsii", *arguments, "--limit", "8", "--out", "run") == 3
+    assert "127.0.0.1:9" in capsys.readouterr().err
+    assert chat_server.requests("social:based")["total"] > 0
+    assert chat_server.requests("social:judge")["total"] == 0
+
+
+def test_judging_again_needs_only_the_judges_keys_and_takes_their_settings(
+    chat_server: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUBJECT_KEY", "sk-subject")
+    Path("own.toml").write_text('[roles.subject]\nkey_variable = "SUBJECT_KEY"\n')
+    model = f"openai-compatible/social:again@{chat_server.url}"
+    assert sociable("run", "hsii", "--model", model, *DEMO[:4], "--limit", "8", "--config", "own.toml", "--out", "run") == 0
+    asked = chat_server.requests("social:again")["total"]
+    monkeypatch.delenv("SUBJECT_KEY")
+    judge = f"openai-compatible/social:late@{chat_server.url}"
+    before = Path("run/manifest.json").read_bytes()
+    assert sociable("judge", "run", "--judge", "nonsense") == 2
+    assert sociable("judge", "run", "--judge", judge, "--max-cost", "1") == 2
+    assert "price of 'openai-compatible/social:late'" in capsys.readouterr().err
+    assert Path("run/manifest.json").read_bytes() == before, "a judge that cannot be changes nothing"
+    Path("late.toml").write_text(
+        '[roles."openai-compatible/social:late"]\ntemperature = 0.3\n[prices."openai-compatible/social:late"]\ninput = 1\noutput = 1\n'
+    )
+    assert sociable("judge", "run", "--judge", judge, "--max-cost", "1", "--config", "late.toml") == 0
+    assert {request["body"]["temperature"] for request in chat_server.requests("social:late")["requests"]} == {0.3}
+    assert chat_server.requests("social:again")["total"] == asked
+    assert sociable("score", "run") == 0
+
+
+def test_records_left_out_are_counted_aloud(capsys: pytest.CaptureFixture[str]) -> None:
+    good = {
+        "topic": "talk",
+        "background": {"scene": "A room.", "characters": ["Ada", "Bo"]},
+        "messages": [
+            {"role_from": "Ada", "role_to": "Intelligent Assistant", "content": "Where is Bo?"},
+            {"role_from": "Intelligent Assistant", "role_to": "Ada", "content": "Here."},
+        ],
+    }
+    Path("own.jsonl").write_text("\n".join(map(json.dumps, (good, {"topic": "no more"}, {**good, "id": "other"}))))
+    run = ("run", "hsii", "--model", "reference/oracle", "--stages", "1,2", "--dataset", "own.jsonl")
+    assert sociable(*run, "--out", "strict") == 2
+    assert "own.jsonl, line 2: field 'background'" in capsys.readouterr().err
+    assert sociable(*run, "--skip-invalid", "--out", "lenient") == 0
+    assert "1 bad record" in " ".join(capsys.readouterr().out.split())
+
+
+def test_two_runs_of_one_model_are_told_apart_and_a_mismatch_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    for seed in ("1", "2"):
+        assert (
+            sociable("run", "hsii", "--model", "reference/random", *DEMO, "--limit", "2", "--seed", seed, "--out", f"seed{seed}")
+            == 0
+        )
+    capsys.readouterr()
+    assert sociable("report", "seed1", "seed2", "--out", "both.html") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "reference/random (seed1)" in Path("both.html").read_text()
+    assert "Not comparable with seed1: seed (1 and 2)" in shown
+
+
+def test_what_a_run_failed_at_is_said_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("agent.py").write_text("def reply(messages):\n    raise ValueError('my own bug')\n")
+    assert sociable("run", "hsii", "--model", "python:agent.py:reply", "--limit", "1", "--out", "run") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "ValueError: my own bug" in shown
+    assert "Resume the run to finish them" in shown
+
+
+def test_a_report_goes_only_where_it_can(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("report", finished, "--out", "missing/report.html") == 3
+    assert "missing/report.html" in capsys.readouterr().err
+
+
+def test_a_complaint_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("run", "evil\x1b[2Jname", "--model", "reference/oracle") == 2
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_everything_is_one_call_away_from_python_and_from_a_running_loop(tmp_path: Path) -> None:
+    import asyncio
+
+    import sociable as package
+
+    async def notebook() -> Any:
+        return package.run("hsii", "reference/silent", out=tmp_path / "run", limit=1)
+
+    result = asyncio.run(notebook())
+    assert result.estimate("r1").value == 0.0
+    assert len(repr(result)) < 1000
+    assert {"run", "resume", "judge", "score", "report", "compare", "estimate", "audit", "demo"} <= set(dir(package))
+    with pytest.raises(package.InputError, match="no benchmark"):
+        package.run("nosuch", "reference/silent")

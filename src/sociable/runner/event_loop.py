@@ -40,18 +40,28 @@ def waited(work: Coroutine[Any, Any, T]) -> T:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    results: list[T] = []
-    errors: list[BaseException] = []
+    return _waited_in_a_thread(work)
 
-    def target() -> None:
-        try:
-            results.append(asyncio.run(work))
-        except BaseException as error:  # Handed on to the caller's thread.
-            errors.append(error)
 
-    thread = threading.Thread(target=target)
+def _waited_in_a_thread(work: Coroutine[Any, Any, T]) -> T:
+    """For callers that are inside a running loop. Interrupting the caller cancels the work."""
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+    thread = threading.Thread(target=_run_until_done, args=(loop, task))
     thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return results[0]
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    return task.result()
+
+
+def _run_until_done(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_until_complete(asyncio.wait({task}))
+    finally:
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
