@@ -87,7 +87,7 @@ def resume(
         before = settings_of(manifest, path)
         changed = changed_settings(before, max_cost=max_cost, **(roles_and_prices(before, Path(config)) if config else {}))
         if changed != before:
-            _, _, seats = checked(changed)
+            _, _, seats = checked(changed, references_adopted=True)
             prices_of(changed, seats)
             opened.write_manifest(manifest | who_and_how(changed))
     return _finish(path, watch)
@@ -124,7 +124,7 @@ def judge(
             max_cost=max_cost,
             **(roles_and_prices(before, Path(config)) if config else {}),
         )
-        _, _, seats = checked(changed, build=_FOR_JUDGING)
+        _, _, seats = checked(changed, build=_FOR_JUDGING, references_adopted=not reference_file)
         prices_of(changed, seats, _FOR_JUDGING)
         opened.write_manifest(manifest | who_and_how(changed))
     return _finish(path, watch, build=_FOR_JUDGING)
@@ -266,7 +266,7 @@ async def _go_on(path: Path, watch: Watch | None, build: Collection[Role]) -> No
         interrupted = on_interrupt(run_.budget)
         try:
             settings = settings_of(run_.folder.read_manifest(), path)
-            if settings.reference_file and run_.study.needs_references:
+            if settings.reference_file and run_.study.needs_references and run_.lacks_references:
                 run_.adopt_references(references_from(Path(settings.reference_file), benchmark, run_.study, run_.seats))
             elif makes_references(run_.study, settings):
                 await run_.make_references()

@@ -80,17 +80,20 @@ def _absolute(settings: RunSettings) -> dict[str, str]:
     return {name: str(Path(path).resolve()) for name, path in paths.items() if path}
 
 
-def checked(settings: RunSettings, *, build: Collection[Role] = tuple(Role)) -> tuple[Benchmark, Study, Seats]:
+def checked(
+    settings: RunSettings, *, build: Collection[Role] = tuple(Role), references_adopted: bool = False
+) -> tuple[Benchmark, Study, Seats]:
     """Benchmark, study and seats of the settings, with everything checked that can be without spending anything.
 
-    Only the models of the roles in ``build`` are built, and need a key.
+    Only the models of the roles in ``build`` are built, and need a key. A reference file is not looked at again once the
+    run has its own copy (``references_adopted``).
     """
     dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
     benchmark = find_benchmark(settings.benchmark)
     seats = build_seats(settings, benchmark, build=build)
     study = benchmark.open(study_options(settings))
     check_seats(study, settings)
-    if settings.reference_file and study.needs_references:
+    if settings.reference_file and study.needs_references and not references_adopted:
         references_from(Path(settings.reference_file), benchmark, study, seats)
     return benchmark, study, seats
 

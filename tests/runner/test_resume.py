@@ -136,6 +136,11 @@ def test_references_are_made_once_and_used_for_another_model(server: Any, tmp_pa
     assert server.requests()["total"] < 2 * made
     compared = finish("compare", str(tmp_path / "first"), str(tmp_path / "second"))
     assert compared.returncode == 0, compared.stderr
+    # The run has its own copy: the file may go.
+    (tmp_path / "first" / "references.jsonl").unlink()
+    assert finish("resume", str(tmp_path / "second")).returncode == 0
+    rule = finish("judge", str(tmp_path / "second"), "--judge", "reference/rule")
+    assert rule.returncode == 0, rule.stderr
 
 
 def test_a_dead_server_is_a_sentence_and_the_run_goes_on_when_it_lives(tmp_path: Path) -> None:

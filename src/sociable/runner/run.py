@@ -80,6 +80,10 @@ class Run:
     failures: Counter[str] = field(default_factory=Counter)
     """What the run failed at, by phase and reason."""
 
+    @property
+    def lacks_references(self) -> bool:
+        return any(scenario not in self.records.references for scenario in self.study.scenarios)
+
     def adopt_references(self, made: RecordFile[BaseModel]) -> None:
         """Copies references made by another run into this one; they have been checked."""
         for scenario in self.study.scenarios:
