@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from sociable import api
 from sociable.core.view import Document
 from sociable.reports import write_html
 
@@ -96,6 +97,7 @@ def files(tmp_path_factory: pytest.TempPathFactory, honest: Document, hostile: D
     files = {"honest": folder / "honest.html", "hostile": folder / "hostile.html"}
     write_html(honest, files["honest"])
     write_html(hostile, files["hostile"])
+    _, files["demo"] = api.demo(folder / "demo")
     return files
 
 
@@ -108,7 +110,7 @@ def opened(browser: Browser, path: Path, width: int = 1280, dark: bool = False) 
     return page
 
 
-@pytest.mark.parametrize("kind", ["honest", "hostile"])
+@pytest.mark.parametrize("kind", ["honest", "hostile", "demo"])
 def test_nothing_is_requested_and_nothing_runs(browser: Browser, files: dict[str, Path], kind: str) -> None:
     page = browser.new_page()
     requested: list[str] = []
@@ -124,19 +126,20 @@ def test_nothing_is_requested_and_nothing_runs(browser: Browser, files: dict[str
     page.close()
 
 
-@pytest.mark.parametrize("kind", ["honest", "hostile"])
+@pytest.mark.parametrize("kind", ["honest", "hostile", "demo"])
 @pytest.mark.parametrize("width", [320, 375, 700, 1000, 1280])
 def test_nothing_sticks_out(browser: Browser, files: dict[str, Path], kind: str, width: int) -> None:
     page = opened(browser, files[kind], width)
     assert page.evaluate(STICKING_OUT) == []
     assert page.evaluate(TEXTS_IN_EACH_OTHERS_WAY) == []
-    assert page.locator("svg:visible").count() == 1
+    assert page.locator("svg:visible").count() == (4 if kind == "demo" else 1)
     page.close()
 
 
+@pytest.mark.parametrize("kind", ["honest", "demo"])
 @pytest.mark.parametrize("dark", [False, True])
-def test_all_text_has_contrast(browser: Browser, files: dict[str, Path], dark: bool) -> None:
-    page = opened(browser, files["honest"], dark=dark)
+def test_all_text_has_contrast(browser: Browser, files: dict[str, Path], kind: str, dark: bool) -> None:
+    page = opened(browser, files[kind], dark=dark)
     contrasts = page.evaluate(CONTRASTS)
     assert len(contrasts) > 200
     assert [entry for entry in contrasts if entry[0] < 4.5] == []
