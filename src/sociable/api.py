@@ -1,8 +1,8 @@
-"""What the command line does, one call each: run, resume, judge, score, report, compare, estimate, audit, show.
+"""What the command line does, one call each.
 
-import sociable
-result = sociable.run("hsii", model="openai-compatible/qwen2.5-7b@http://127.0.0.1:8000/v1")
-result.estimate("r2")
+>>> import sociable
+>>> result = sociable.run("hsii", model="openai-compatible/qwen2.5-7b@http://127.0.0.1:8000/v1")
+>>> result.estimate("r2")
 """
 
 from __future__ import annotations

@@ -21,6 +21,10 @@ class Tone(StrEnum):
     BAD = "bad"
 
 
+TONE_WORDS = {Tone.NEUTRAL: "Note", Tone.GOOD: "Good", Tone.WARNING: "Warning", Tone.BAD: "Problem"}
+"""A tone in words: colour alone is lost on some readers and in log files."""
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A table's column. ``numeric`` columns are set right-aligned in figures of equal width."""

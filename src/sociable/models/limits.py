@@ -12,7 +12,7 @@ from sociable.core.records import Usage
 from sociable.models.prices import Price
 from sociable.models.protocol import Request
 
-CHARACTERS_PER_TOKEN = 3.0
+FEWEST_CHARACTERS_PER_TOKEN = 3.0
 """For upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
 
 ASSUMED_MAX_TOKENS = 4096
@@ -101,7 +101,7 @@ class Budget:
         characters = sum(len(message["content"].encode("utf-8", "replace")) + 16 for message in request.messages)
         return price.of(
             Usage(
-                input_tokens=math.ceil(characters / CHARACTERS_PER_TOKEN),
+                input_tokens=math.ceil(characters / FEWEST_CHARACTERS_PER_TOKEN),
                 output_tokens=request.sampling.max_tokens or ASSUMED_MAX_TOKENS,
             )
         )

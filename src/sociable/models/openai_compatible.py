@@ -26,14 +26,11 @@ import aiolimiter
 from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, InputError, RunFailure
 from sociable.core.records import Usage
 from sociable.models.completions import TransientError, complaint_in, no_credit, parse_completion, raise_for, retry_after_seconds
-from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request
+from sociable.models.protocol import CHARACTERS_PER_TOKEN, ChatMessage, FinishReason, Reply, Request
 
 MAX_REPLY_BYTES = 32 * 1024 * 1024
 PUT_OFF_FACTOR = 20
 """A server that asks to wait (429) is asked so many times as often again as one that fails: it is only busy."""
-
-CHARACTERS_PER_TOKEN = 4.0
-"""For the check against a stated context window; errs towards sending."""
 
 SHORTEST_SECRET = 8
 """Shorter keys (none, EMPTY, x) stand where a server wants any; to cut such words from texts would garble them."""

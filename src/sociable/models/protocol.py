@@ -15,6 +15,9 @@ from typing import Any, Protocol, TypedDict
 
 from sociable.core.records import Usage
 
+CHARACTERS_PER_TOKEN = 4.0
+"""English prose in common tokenizers, for estimates; other scripts need more tokens."""
+
 
 class ChatMessage(TypedDict):
     """``role`` is system, user or assistant."""

@@ -21,20 +21,13 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from sociable.core.run_folder import write_atomically
-from sociable.core.view import Block, Case, Document, IntervalPlot, Row, Section, Table, Tone, Transcript
+from sociable.core.view import TONE_WORDS, Block, Case, Document, IntervalPlot, Row, Section, Table, Tone, Transcript
 from sociable.reports.displayable import displayable, displayable_line
 from sociable.reports.estimates import Estimate, estimate, widest_interval, with_equal_rows
 from sociable.reports.figures import interval_plot_svg
 
 _VOICES = 6
 """Colours for the names of speakers; with more speakers they repeat, and the names still tell them apart."""
-
-_TONE_WORDS: Mapping[Tone, str] = {
-    Tone.NEUTRAL: "Note",
-    Tone.GOOD: "Good",
-    Tone.WARNING: "Warning",
-    Tone.BAD: "Problem",
-}
 
 _HIGHLIGHT_WORDS: Mapping[Tone, str] = {
     Tone.NEUTRAL: "Judged turn",
@@ -85,7 +78,7 @@ def _template_environment() -> Environment:
         figure=_figure,
         key=_key,
         voices=_voices,
-        tone_word=lambda tone: _TONE_WORDS[tone],
+        tone_word=lambda tone: TONE_WORDS[tone],
         highlight_word=lambda tone: _HIGHLIGHT_WORDS[tone],
         number_of_cases=_number_of_cases,
     )

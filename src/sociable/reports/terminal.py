@@ -17,6 +17,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from sociable.core.view import (
+    TONE_WORDS,
     Block,
     Callout,
     Case,
@@ -42,13 +43,6 @@ _WIDTH_OF_TEXT = 28
 """Where the texts of a column are broken."""
 
 _BETWEEN_COLUMNS = 2
-
-_TONE_WORDS: Mapping[Tone, str] = {
-    Tone.NEUTRAL: "Note",
-    Tone.GOOD: "Good",
-    Tone.WARNING: "Warning",
-    Tone.BAD: "Problem",
-}
 
 _TONE_STYLES: Mapping[Tone, str] = {
     Tone.NEUTRAL: "bold",
@@ -121,10 +115,10 @@ def _callouts(document: Document) -> Iterator[Callout]:
 def _drawn_callout(callout: Callout) -> RenderableType:
     """The word for the tone in a column of its own: colour alone would be lost in a log file."""
     grid = RichTable.grid(padding=(0, 1))
-    grid.add_column(width=max(map(len, _TONE_WORDS.values())), no_wrap=True)
+    grid.add_column(width=max(map(len, TONE_WORDS.values())), no_wrap=True)
     grid.add_column()
     grid.add_row(
-        Text(_TONE_WORDS[callout.tone], style=_TONE_STYLES[callout.tone]),
+        Text(TONE_WORDS[callout.tone], style=_TONE_STYLES[callout.tone]),
         _plain(callout.text, _LONGEST_SENTENCE),
     )
     return grid

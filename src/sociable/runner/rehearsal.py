@@ -12,12 +12,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from sociable.core.records import Usage
-from sociable.models.protocol import Reply, Request
+from sociable.models.protocol import CHARACTERS_PER_TOKEN, Reply, Request
 from sociable.runner.benchmark import Study
 from sociable.runner.seats import Role, Seat, Seats
-
-CHARACTERS_PER_TOKEN = 4.0
-"""English prose in common tokenizers; other scripts need more tokens."""
 
 
 @dataclass(frozen=True, slots=True)
