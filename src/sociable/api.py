@@ -33,6 +33,7 @@ from sociable.core.records import ScoreFile
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document
 from sociable.documents import estimate_document, run_document, warnings_about
+from sociable.models.journal import JournalledModel
 from sociable.models.protocol import Sampling
 from sociable.registry import find_benchmark
 from sociable.runner.benchmark import RunResult, Study, StudyOptions
@@ -75,11 +76,14 @@ def resume(
     *,
     config: str | Path | None = None,
     max_cost: float | None = None,
+    offline: bool = False,
     watch: Watch | None = None,
 ) -> RunResult:
     """Goes on with a run: finished records are kept, paid calls come from the journal, errored episodes are run again.
 
     ``config`` is a TOML file with ``roles`` and ``prices`` on top of the run's own: another key, another address.
+    ``offline`` needs neither key nor network: what the journal does not hold is errored. So a published run can be played
+    again from its manifest, its ``calls.sqlite`` and, where they came from another run, its ``references.jsonl``.
     """
     path = Path(folder)
     with RunFolder.open(path) as opened:
@@ -90,7 +94,7 @@ def resume(
             _, _, seats = checked(changed, references_adopted=True)
             prices_of(changed, seats)
             opened.write_manifest(manifest | who_and_how(changed))
-    return _finish(path, watch)
+    return _finish(path, watch, offline=offline)
 
 
 def judge(
@@ -255,14 +259,14 @@ def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch
     return report_document(folders), report(folders, parent / "report.html")
 
 
-def _finish(path: Path, watch: Watch | None, *, build: Collection[Role] = tuple(Role)) -> RunResult:
+def _finish(path: Path, watch: Watch | None, *, build: Collection[Role] = tuple(Role), offline: bool = False) -> RunResult:
     dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
-    waited(_go_on(path, watch, build))
+    waited(_go_on(path, watch, build, offline))
     return result(path)
 
 
-async def _go_on(path: Path, watch: Watch | None, build: Collection[Role]) -> None:
-    with opened_run(path, build=build, watch=watch) as (run_, benchmark, models):
+async def _go_on(path: Path, watch: Watch | None, build: Collection[Role], offline: bool) -> None:
+    with opened_run(path, build=build, offline=offline, watch=watch) as (run_, benchmark, models):
         interrupted = on_interrupt(run_.budget)
         try:
             settings = settings_of(run_.folder.read_manifest(), path)
@@ -279,14 +283,15 @@ async def _go_on(path: Path, watch: Watch | None, build: Collection[Role]) -> No
             for model in models:
                 await model.close()
             with contextlib.suppress(RunStopped):
-                _note_what_happened(run_)
+                _note_what_happened(run_, models)
         run_.score(benchmark)
 
 
-def _note_what_happened(run_: Run) -> None:
-    """Writes into the manifest what was spent so far, by role, and what failed this time."""
+def _note_what_happened(run_: Run, models: Sequence[JournalledModel]) -> None:
+    """Writes into the manifest what was spent so far, by role, and what failed or had to be asked otherwise this time."""
     manifest = run_.folder.read_manifest()
     manifest["usage"] = {role: usage.model_dump() for role, usage in sorted(run_.budget.usage.items())}
     manifest["cost"] = {role: round(cost, 6) for role, cost in sorted(run_.budget.cost.items())}
+    manifest["adaptations"] = {model.name: model.adaptations for model in models if model.adaptations}
     manifest["failures"] = dict(run_.failures.most_common(10))
     run_.folder.write_manifest({name: value for name, value in manifest.items() if name != "format"})

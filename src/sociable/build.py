@@ -92,7 +92,7 @@ def checked(
     benchmark = find_benchmark(settings.benchmark)
     seats = build_seats(settings, benchmark, build=build)
     study = benchmark.open(study_options(settings))
-    check_seats(study, settings)
+    check_seats(study, settings, references_adopted=references_adopted)
     if settings.reference_file and study.needs_references and not references_adopted:
         references_from(Path(settings.reference_file), benchmark, study, seats)
     return benchmark, study, seats
@@ -100,17 +100,20 @@ def checked(
 
 @contextlib.contextmanager
 def opened_run(
-    path: Path, *, build: Collection[Role] = tuple(Role), watch: Watch | None = None
+    path: Path, *, build: Collection[Role] = tuple(Role), offline: bool = False, watch: Watch | None = None
 ) -> Iterator[tuple[Run, Benchmark, list[JournalledModel]]]:
-    """A run with everything it needs, built from its manifest and locked. Only the roles in ``build`` get their models."""
+    """A run with everything it needs, built from its manifest and locked.
+
+    Only the roles in ``build`` get their models. ``offline`` nobody is asked: replies come from the journal or not at all.
+    """
     with RunFolder.open(path) as folder:
         manifest = folder.read_manifest()
         settings = settings_of(manifest, path)
         benchmark = find_benchmark(settings.benchmark)
         study = study_of(benchmark, settings, manifest, path)
-        seats = build_seats(settings, benchmark, build=build)
+        seats = build_seats(settings, benchmark, build=() if offline else build)
         budget = Budget(prices_of(settings, seats, build), settings.max_cost)
-        with Journal(path / "calls.sqlite") as journal:
+        with Journal(path / "calls.sqlite", replay_only=offline) as journal:
             for model, role, usage in journal.bought():
                 budget.book(model, role, usage)
             models: list[JournalledModel] = []
@@ -178,12 +181,14 @@ def study_options(settings: RunSettings) -> StudyOptions:
     )
 
 
-def check_seats(study: Study, settings: RunSettings) -> None:
+def check_seats(study: Study, settings: RunSettings, *, references_adopted: bool = False) -> None:
     filled = {Role.SUBJECT: settings.model, Role.PARTNER: settings.partner, Role.REFERENCE: settings.reference}
     study.check_seats(
         [role for role, name in filled.items() if name], judges=len(settings.judges), references=bool(settings.reference_file)
     )
     judges = [plain_name(name) for name in settings.judges]
+    if settings.reference and settings.reference_file and not references_adopted:
+        raise InputError("Name either --reference, to have references made, or --reference-file, to use made ones.")
     if len(set(judges)) < len(judges):
         raise InputError("A judge is named twice. A panel's judges must differ in their names, not only in their endpoints.")
 

@@ -85,6 +85,10 @@ def test_the_readme_prints_the_table_of_the_demo(capsys: pytest.CaptureFixture[s
             ("run", "hsii", "--model", "openai-compatible/own@http://127.0.0.1:9/v1", "--stages", "1", "--max-cost", "1"),
             ["price of 'openai-compatible/own'", "[prices."],
         ),
+        (
+            ("run", "hsii", "--model", "reference/oracle", *DEMO, "--reference-file", "some.jsonl"),
+            ["either --reference", "or --reference-file"],
+        ),
         (("resume", "nowhere"), ["nowhere is not a run folder"]),
         (("report", "nowhere"), ["not a run folder"]),
         (("judge", "nowhere"), ["--judge"]),

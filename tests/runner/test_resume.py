@@ -178,3 +178,24 @@ def test_keys_are_in_no_file_of_the_run_and_in_no_message(server: Any, tmp_path:
     for file in tmp_path.rglob("*"):
         if file.is_file():
             assert b"sk-canary-7f3a" not in file.read_bytes(), file
+
+
+def test_a_recording_is_played_offline_without_key_or_server(
+    start_chat_server: Callable[[float], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = start_chat_server(0.0)
+    monkeypatch.setenv("SUBJECT_KEY", "sk-subject")
+    config = tmp_path / "key.toml"
+    config.write_text('[roles.subject]\nkey_variable = "SUBJECT_KEY"\n')
+    done = finish(*run_arguments(server, tmp_path / "run", "--config", str(config)))
+    assert done.returncode == 0, done.stderr
+    server.stop()
+    monkeypatch.delenv("SUBJECT_KEY")
+    replayed = tmp_path / "replayed"
+    replayed.mkdir()
+    for name in ("manifest.json", "calls.sqlite"):
+        (replayed / name).write_bytes((tmp_path / "run" / name).read_bytes())
+    played = finish("resume", str(replayed), "--offline")
+    assert played.returncode == 0, played.stderr
+    for name in RECORDS:
+        assert (replayed / name).read_bytes() == (tmp_path / "run" / name).read_bytes(), name

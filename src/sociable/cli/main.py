@@ -126,13 +126,18 @@ def run(
 
 
 @app.command()
-def resume(folder: RunPath, config: Changes = None, max_cost: MaxCost = None) -> None:
+def resume(
+    folder: RunPath,
+    config: Changes = None,
+    max_cost: MaxCost = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Ask nobody: play what the journal holds.")] = False,
+) -> None:
     """Go on with a run that was stopped, killed, or has errored episodes."""
     from sociable import api
     from sociable.cli.progress import RunProgress
 
     with _resumable(folder), RunProgress(messages) as progress:
-        api.resume(folder, config=config, max_cost=max_cost, watch=progress)
+        api.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
     _show_report(folder)
 
 

@@ -228,6 +228,11 @@ class JournalledModel:
     def name(self) -> str:
         return self._model.name
 
+    @property
+    def adaptations(self) -> list[str]:
+        """What the server turned out not to take, if it is one that can tell."""
+        return list(getattr(self._model, "adaptations", ()))
+
     async def generate(self, request: Request) -> Reply:
         body = request.canonical(self.name)
         key = request.scope.key(body)
