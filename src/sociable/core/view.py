@@ -90,6 +90,66 @@ class IntervalPlot:
 
 
 @dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a curve; ``low`` and ``high`` are its interval, where it has one."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    label: str
+    points: Sequence[Point]
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePlot:
+    """Lines over a common axis, each with the band of its intervals. ``steps`` holds a value until the next point."""
+
+    caption: str
+    x_axis: str
+    y_axis: str
+    curves: Sequence[Curve]
+    steps: bool = False
+    logarithmic: bool = False
+    """Of the x axis; all x are then above 0."""
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One item of a scatter plot. ``group`` names what it belongs to; the empty string stands for no group."""
+
+    x: float
+    y: float
+    group: str
+    label: str = ""
+    """Shown when the dot is pointed at."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterPlot:
+    """Items in a plane whose axes mean nothing in themselves; groups differ in shape as well as in colour."""
+
+    caption: str
+    dots: Sequence[Dot]
+
+
+@dataclass(frozen=True, slots=True)
+class RadarPlot:
+    """One value in [0, maximum] on each of three or more axes around a centre."""
+
+    caption: str
+    axes: Sequence[str]
+    values: Sequence[float]
+    maximum: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One turn of a transcript. ``highlight`` marks the turn that is judged."""
 
@@ -130,7 +190,8 @@ class Case:
     blocks: Sequence[Paragraph | Callout | Transcript | Quotation | Table]
 
 
-Block = Paragraph | Callout | Table | IntervalPlot | Transcript | Quotation | Case
+Plot = IntervalPlot | CurvePlot | ScatterPlot | RadarPlot
+Block = Paragraph | Callout | Table | Plot | Transcript | Quotation | Case
 
 
 @dataclass(frozen=True, slots=True)

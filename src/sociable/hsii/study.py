@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Estimate, Judgment, Record, Score, episode_id
@@ -17,7 +17,7 @@ from sociable.hsii.protocol import make_reference, run_case
 from sociable.hsii.records import JUDGED, STAGES, HSIIEpisode, ReferenceConversation, Stage
 from sociable.judging.pairwise import judgment_id
 from sociable.judging.panel import panel_verdict
-from sociable.runner.benchmark import JudgingTask, Study, StudyOptions
+from sociable.runner.benchmark import JudgingTask, Study, StudyOptions, checked_options
 from sociable.runner.seats import Role, Seat, Seats
 
 
@@ -39,7 +39,7 @@ class HSIIStudy(Study):
     metrics = (*RATES, "r3_ties_half", "r4_ties_half", "leak_rate")
 
     def __init__(self, options: StudyOptions) -> None:
-        self.options = _checked_options(options.values)
+        self.options = checked_options(HSIIOptions, options.values, "hsii")
         self.stages = _checked_stages(options.stages, options.filled)
         self.resolved = {"stages": tuple(STAGES.index(stage) + 1 for stage in self.stages)}
         self.seed = options.seed
@@ -168,16 +168,6 @@ class HSIIStudy(Study):
 def _typical(texts: Sequence[str]) -> str:
     """The text of median length."""
     return sorted(texts, key=len)[len(texts) // 2]
-
-
-def _checked_options(values: Mapping[str, Any]) -> HSIIOptions:
-    try:
-        return HSIIOptions.model_validate(values)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(map(str, first["loc"]))
-        known = ", ".join(HSIIOptions.model_fields)
-        raise InputError(f"option '{name}' of hsii: {first['msg']}. hsii knows: {known}.") from None
 
 
 def _checked_stages(numbers: tuple[int, ...] | None, filled: frozenset[Role]) -> tuple[Stage, ...]:

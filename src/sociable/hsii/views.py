@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from sociable.core.records import EpisodeStatus, Judgment, Outcome, Score, Turn, Verdict
+from sociable.core.records import EpisodeStatus, Judgment, Score, Turn, Verdict
 from sociable.core.view import (
     MISSING,
     Block,
     Callout,
     Column,
-    IntervalPlot,
     Line,
-    Mark,
     Paragraph,
     Quotation,
     Row,
@@ -25,7 +23,6 @@ from sociable.core.view import (
     Tone,
     Transcript,
     figure,
-    with_interval,
 )
 from sociable.core.view import (
     Case as CaseView,
@@ -37,56 +34,43 @@ from sociable.hsii.records import HSIIEpisode, ReferenceConversation
 from sociable.judging.pairwise import PairJudgment
 from sociable.judging.panel import panel_verdict
 from sociable.runner.benchmark import RunResult
+from sociable.runner.result_tables import (
+    Metric,
+    cells,
+    columns_of,
+    cost_block,
+    counts_table,
+    interval_plot,
+    metrics_table,
+    notes_of,
+)
 from sociable.runner.run import FinishedRun
 from sociable.statistics.estimates import estimate_proportion
 
 CASES_SHOWN = 5
 """Of the best, and of the worst."""
 
-METRICS = {
-    "r1": "format: the reply yields an addressee and words",
-    "r2": "target: the addressee is the golden one, of those with a format",
-    "r3": "first utterance wins against the golden one, of those with the right target",
-    "r4": "long run wins against the reference conversation, of those with the right target",
-    "hsii": "ι in the form Table 1 follows: r1 (1 + α r2 β (r3 + γ r4))",
-    "hsii_printed": "ι as Equation 1 is printed: r1 (1 + α r2 (1 + β (r3 + γ r4)))",
-    "hsii_ties_half": "ι in the form of Table 1, with ties as half a win",
-    "hsii_cascade": "(n2 + n3 + n4) / 3n: nothing for a wrong target, a third for each stage passed",
-    "leak_rate": "private words passed on, of the cases where there was something to keep from the hearer",
-    "r1_strict": "replies that are one line of JSON and nothing else",
+RATE_METRICS = {
+    "r1": Metric("r1", "format: the reply yields an addressee and words"),
+    "r2": Metric("r2", "target: the addressee is the golden one, of those with a format"),
+    "r3": Metric("r3", "first utterance wins against the golden one, of those with the right target"),
+    "r4": Metric("r4", "long run wins against the reference conversation, of those with the right target"),
 }
-TITLES = {
-    "hsii": "ι",
-    "hsii_printed": "ι as printed",
-    "hsii_ties_half": "ι, ties half",
-    "hsii_cascade": "cascade",
-    "leak_rate": "leaks",
-    "r1_strict": "r1 strict",
+SUMMARY = RATE_METRICS | {"hsii": Metric("ι", "ι in the form Table 1 follows: r1 (1 + α r2 β (r3 + γ r4))")}
+OTHERS = {
+    "hsii_printed": Metric("ι as printed", "ι as Equation 1 is printed: r1 (1 + α r2 (1 + β (r3 + γ r4)))"),
+    "hsii_ties_half": Metric("ι, ties half", "ι in the form of Table 1, with ties as half a win"),
+    "hsii_cascade": Metric("cascade", "(n2 + n3 + n4) / 3n: nothing for a wrong target, a third for each stage passed"),
+    "leak_rate": Metric("leaks", "private words passed on, of the cases where there was something to keep from the hearer"),
+    "r1_strict": Metric("r1 strict", "replies that are one line of JSON and nothing else"),
 }
-SUMMARY = (*RATES, "hsii")
-OTHERS = tuple(TITLES)[1:]
 _TONES = {Verdict.WIN: Tone.GOOD, Verdict.LOSS: Tone.BAD, Verdict.TIE: Tone.NEUTRAL, Verdict.UNSCORED: Tone.WARNING}
 
 
 def summary_table(results: Sequence[RunResult]) -> Table:
     """One row a run: the four rates and the score."""
     note = "95% intervals by dialogue; none where all dialogues are alike. — : nothing to measure. Ties are no wins."
-    return _metrics_table("HSII", results, SUMMARY, note)
-
-
-def _metrics_table(caption: str, results: Sequence[RunResult], metrics: Sequence[str], note: str) -> Table:
-    columns = [Column("Model"), *(Column(TITLES.get(name, name), True, METRICS[name]) for name in metrics)]
-    rows = [Row([label(result), *(_cell(result, metric) for metric in metrics)]) for result in results]
-    return Table(caption, columns, rows, note)
-
-
-def label(result: RunResult) -> str:
-    return result.label
-
-
-def _cell(result: RunResult, metric: str) -> str:
-    estimate = result.estimate(metric)
-    return with_interval(estimate.value, estimate.low, estimate.high) if estimate else MISSING
+    return metrics_table("HSII", results, SUMMARY, note)
 
 
 def sections(runs: Sequence[FinishedRun]) -> list[Section]:
@@ -98,45 +82,29 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     parts.append(Section("First utterance and long run", [_gap_table(results)]))
     if any(run.seats.judges for run in runs):
         parts.append(Section("Judges", list(_judges(runs))))
-    parts.append(Section("What was counted", [_counts_table(result) for result in results]))
-    parts.append(Section("Cost", [_cost(results)]))
-    parts += [Section(f"Cases: {label(run.result)}" if len(runs) > 1 else "Cases", list(_cases(run))) for run in runs]
+    parts.append(Section("What was counted", [counts_table(result, (*RATES, "leak_rate")) for result in results]))
+    parts.append(Section("Cost", [cost_block(results)]))
+    parts += [Section(f"Cases: {run.result.label}" if len(runs) > 1 else "Cases", list(_cases(run))) for run in runs]
     return parts
 
 
 def _scores(results: Sequence[RunResult]) -> Iterator[Block]:
-    yield from (Callout(note, Tone.WARNING) for note in _shared_notes(results))
-    yield _metrics_table(
+    yield from notes_of(results)
+    yield metrics_table(
         "Other forms of the score, and what it leaves out",
         results,
         OTHERS,
         "In the form of Table 1 a right target alone earns nothing, and perfect format with every target wrong earns 1; "
         "the cascade earns nothing without the right target.",
     )
-    for metric in RATES:
-        marks = [Mark(label(result), e.value, e.low, e.high) for result in results if (e := result.estimate(metric)) is not None]
-        yield IntervalPlot(
-            caption=f"{metric}: {METRICS[metric]}",
-            axis="share of cases",
-            marks=[*marks, *(Mark(f"{row.model} (paper)", getattr(row, metric), published=True) for row in TABLE_1)],
-            minimum=0.0,
-            maximum=1.0,
-        )
-
-
-def _shared_notes(results: Sequence[RunResult]) -> list[str]:
-    """Each note once, with the models it is about unless it is about all."""
-    about: dict[str, list[str]] = defaultdict(list)
-    for result in results:
-        for note in result.notes:
-            about[note].append(label(result))
-    return [note if len(labels) == len(results) else f"{', '.join(labels)}: {note}" for note, labels in about.items()]
+    for name, metric in RATE_METRICS.items():
+        published = {row.model: float(getattr(row, name)) for row in TABLE_1}
+        yield interval_plot(name, metric, results, published, "share of cases")
 
 
 def _paper_table(results: Sequence[RunResult]) -> Table:
-    columns = [Column("Model"), *(Column(metric, True, METRICS[metric]) for metric in RATES), Column("ι", True, METRICS["hsii"])]
-    metrics = (*RATES, "hsii")
-    own = [Row([label(result), *(_cell(result, metric) for metric in metrics)], emphasis=True) for result in results]
+    columns = [Column("Model"), *columns_of(SUMMARY)]
+    own = [Row([result.label, *cells(result, SUMMARY)], emphasis=True) for result in results]
     published = [
         Row([f"{row.model} (paper)", figure(row.r1), figure(row.r2), figure(row.r3, 2), figure(row.r4, 2), figure(row.hsii)])
         for row in TABLE_1
@@ -155,14 +123,18 @@ def _by_topic(runs: Sequence[FinishedRun]) -> Iterator[Table]:
     topics = sorted({topic for run in means for topic in run})
     note = "Few dialogues a topic support no interval: read these as descriptions."
     if len(runs) == 1:
-        columns = [Column("Topic"), Column("Cases", True), *(Column(metric, True, METRICS[metric]) for metric in RATES)]
+        columns = [
+            Column("Topic"),
+            Column("Cases", True),
+            *(Column(metric.title, True, metric.meaning) for metric in RATE_METRICS.values()),
+        ]
         rows = [[t, str(means[0][t].cases), *(figure(means[0][t].rates[metric], 2) for metric in RATES)] for t in topics]
-        yield Table(label(runs[0].result), columns, [Row(cells) for cells in rows], note)
+        yield Table(runs[0].result.label, columns, [Row(cells) for cells in rows], note)
         return
     for metric in RATES:
-        columns = [Column("Topic"), *(Column(label(run.result), True) for run in runs)]
+        columns = [Column("Topic"), *(Column(run.result.label, True) for run in runs)]
         rows = [[t, *(figure(run[t].rates[metric], 2) if t in run else MISSING for run in means)] for t in topics]
-        yield Table(f"{metric}: {METRICS[metric]}", columns, [Row(cells) for cells in rows], note)
+        yield Table(f"{metric}: {RATE_METRICS[metric].meaning}", columns, [Row(cells) for cells in rows], note)
 
 
 @dataclass(frozen=True)
@@ -185,13 +157,9 @@ def _topic_means(run: FinishedRun) -> dict[str, _TopicMeans]:
 
 
 def _gap_table(results: Sequence[RunResult]) -> Table:
-    rows = [Row([label(result), _cell(result, "r3"), _cell(result, "r4"), _cell(result, "r4_minus_r3")]) for result in results]
-    return Table(
-        caption="Is the first utterance after a switch harder than what follows?",
-        columns=[Column("Model"), Column("r3", True), Column("r4", True), Column("r4 − r3", True)],
-        rows=rows,
-        note="The paper reports an average gap of 0.025 in favour of the long run (section 6.3).",
-    )
+    metrics = {name: RATE_METRICS[name] for name in ("r3", "r4")} | {"r4_minus_r3": Metric("r4 − r3", "of the same cases")}
+    note = "The paper reports an average gap of 0.025 in favour of the long run (section 6.3)."
+    return metrics_table("Is the first utterance after a switch harder than what follows?", results, metrics, note)
 
 
 def _judges(runs: Sequence[FinishedRun]) -> Iterator[Block]:
@@ -202,7 +170,7 @@ def _judges(runs: Sequence[FinishedRun]) -> Iterator[Block]:
             if isinstance(judgment, PairJudgment) and judgment.judge in {seat.name for seat in run.seats.judges}:
                 own[judgment.judge, judgment.criterion].append(judgment)
         for (judge, criterion), judgments in sorted(own.items()):
-            rows.append(Row([label(run.result), judge, criterion, *_judge_figures(judgments)]))
+            rows.append(Row([run.result.label, judge, criterion, *_judge_figures(judgments)]))
     yield Table(
         caption="What each judge said",
         columns=[
@@ -238,60 +206,6 @@ def _judge_figures(judgments: Sequence[PairJudgment]) -> list[str]:
     ]
     first = sum(decided) / len(decided) if decided else None
     return [str(len(judgments)), *map(str, counts), figure(bias, 2), figure(first, 2)]
-
-
-def _counts_table(result: RunResult) -> Table:
-    rows = []
-    for metric in (*RATES, "leak_rate"):
-        own = [score for score in result.scores if score.metric == metric]
-        counts = [sum(score.outcome is outcome for score in own) for outcome in Outcome]
-        rows.append(Row([metric, *map(str, counts), _reasons(own)]))
-    return Table(
-        caption=label(result),
-        columns=[
-            Column("Metric"),
-            Column("Scored", True),
-            Column("Not reached", True, "an earlier stage ended the case, or there was nothing to measure"),
-            Column("Unscored", True, "judge, partner or reference failed"),
-            Column("Errored", True, "the run failed; resume it"),
-            Column("Most frequent reasons"),
-        ],
-        rows=rows,
-    )
-
-
-def _reasons(scores: Iterable[Score]) -> str:
-    """The three most frequent reasons for anything but success."""
-    counts: dict[str, int] = defaultdict(int)
-    for score in scores:
-        if score.outcome in (Outcome.UNSCORED, Outcome.ERRORED) or (score.metric == "r1" and score.value == 0.0):
-            counts[score.reason[:120]] += 1
-    return "; ".join(f"{count} × {reason}" for reason, count in sorted(counts.items(), key=lambda pair: -pair[1])[:3])
-
-
-def _cost(results: Sequence[RunResult]) -> Block:
-    rows = []
-    for result in results:
-        usage, cost = result.manifest.get("usage", {}), result.manifest.get("cost", {})
-        for role, used in usage.items():
-            tokens = [f"{used[name]:,}" for name in ("calls", "input_tokens", "output_tokens")]
-            dollars = f"{cost[role]:.4f}" if role in cost else "unknown"
-            rows.append(Row([label(result), role, *tokens, dollars]))
-    if not rows:
-        return Paragraph("No calls: reference agents and rules use no model.")
-    return Table(
-        caption="Calls, tokens and price",
-        columns=[
-            Column("Run of"),
-            Column("Role"),
-            Column("Calls", True),
-            Column("Tokens in", True),
-            Column("Tokens out", True),
-            Column("US dollars", True),
-        ],
-        rows=rows,
-        note="As the servers counted them, or estimated from characters where they did not; priced by the table of prices.",
-    )
 
 
 @dataclass(frozen=True)

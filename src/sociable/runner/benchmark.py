@@ -10,10 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
+from sociable.core.errors import InputError
 from sociable.core.records import Episode, Estimate, Judgment, Score
 from sociable.core.view import Block, Document, Section, Table
 from sociable.runner.seats import Role, Seat, Seats
@@ -72,8 +73,25 @@ class RunResult:
         return next((estimate for estimate in self.estimates if estimate.metric == metric), None)
 
 
+OptionsRecord = TypeVar("OptionsRecord", bound=BaseModel)
+
+
+def checked_options(kind: type[OptionsRecord], values: Mapping[str, Any], benchmark: str) -> OptionsRecord:
+    """A benchmark's own options. Raises InputError naming the one that is wrong and those there are."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(map(str, first["loc"]))
+        known = ", ".join(kind.model_fields)
+        raise InputError(f"option '{name}' of {benchmark}: {first['msg']}. {benchmark} knows: {known}.") from None
+
+
 class Study(ABC):
-    """A benchmark bound to its data. ``scenarios`` maps ids to the benchmark's own scenario records."""
+    """A benchmark bound to its data. ``scenarios`` maps ids to the benchmark's own scenario records.
+
+    What judges and references have to do with it has a default: nothing.
+    """
 
     scenarios: Mapping[str, Any]
     digests: Mapping[str, str]
@@ -87,20 +105,20 @@ class Study(ABC):
 
     @abstractmethod
     def check_seats(self, roles: Iterable[Role], *, judges: int, references: bool) -> None:
-        """Raises InputError when a role that the options make necessary is not filled."""
+        """Raises InputError when a role that the options make necessary is not filled, or one that nothing is asked of is."""
 
     @property
-    @abstractmethod
     def needs_references(self) -> bool:
         """Whether something must be made by the reference before episodes can be judged."""
+        return False
 
-    @abstractmethod
     async def make_reference(self, scenario: str, seats: Seats) -> BaseModel:
         """What the reference makes for one scenario; its record has an ``id``, the scenario's."""
+        raise NotImplementedError(f"{type(self).__name__} needs no references")
 
-    @abstractmethod
     def check_reference(self, scenario: str, reference: Any, seats: Seats) -> str:
         """Why a reference made elsewhere does not fit this study, or the empty string."""
+        raise NotImplementedError(f"{type(self).__name__} needs no references")
 
     @abstractmethod
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> Episode: ...
@@ -109,12 +127,12 @@ class Study(ABC):
     def errored_episode(self, scenario: str, repeat: int, reason: str) -> Episode:
         """The record of an episode that the run could not finish."""
 
-    @abstractmethod
     def judging_tasks(self, episode: Any, judges: Sequence[Seat]) -> list[JudgingTask]:
         """What the judges have to say about a completed episode."""
+        return []
 
-    @abstractmethod
-    async def judge(self, task: JudgingTask, episode: Any, reference: Any | None) -> Judgment: ...
+    async def judge(self, task: JudgingTask, episode: Any, reference: Any | None) -> Judgment:
+        raise NotImplementedError(f"{type(self).__name__} has nothing to judge")
 
     @abstractmethod
     def score(self, episode: Any, judgments: Sequence[Any], panel: Sequence[str]) -> list[Score]:
