@@ -218,6 +218,13 @@ class Dataset:
     skipped: tuple[str, ...] = ()
 
     @property
+    def notes(self) -> list[str]:
+        """What users should know about the data."""
+        if not self.skipped:
+            return []
+        return [f"{len(self.skipped)} bad records of {self.source} were left out. The first: {self.skipped[0]}"]
+
+    @property
     def dialogues(self) -> dict[str, list[Case]]:
         grouped: dict[str, list[Case]] = defaultdict(list)
         for case in self.cases:

@@ -48,17 +48,20 @@ class FormatFailure:
 _SEVERAL = FormatFailure("more than one reply; which one is meant would be a guess")
 
 
-def parse_reply(text: str, *, strict: bool = False) -> AddressedReply | FormatFailure:
-    """The reply's addressee and words. ``strict`` counts only JSON on one line, with nothing around it."""
+def parse_reply(text: str, *, strict: bool = False, last: bool = False) -> AddressedReply | FormatFailure:
+    """The reply's addressee and words. ``strict`` counts only JSON on one line, with nothing around it.
+
+    ``last`` takes the last of several, for replies that think before they answer.
+    """
     text = text.strip()[:MAX_CHARACTERS]
     if not text:
         return FormatFailure("empty reply")
     if strict:
         return _strictly(text)
-    found = set(_in_objects(text)) or set(_in_labelled_lines(text))
-    if len(found) > 1:
+    found = list(_in_objects(text)) or list(_in_labelled_lines(text))
+    if not last and len(set(found)) > 1:
         return _SEVERAL
-    return found.pop() if found else FormatFailure("no addressee and content to be found in it")
+    return found[-1] if found else FormatFailure("no addressee and content to be found in it")
 
 
 def _strictly(text: str) -> AddressedReply | FormatFailure:

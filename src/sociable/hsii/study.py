@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -48,11 +48,7 @@ class HSIIStudy(Study):
         self.source = dataset.source
         self.scenarios: Mapping[str, Case] = {case.id: case for case in select_dialogues(dataset, options.limit, options.seed)}
         self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest}
-        self.notes = (
-            [f"{len(dataset.skipped)} bad records of {dataset.source} were left out. The first: {dataset.skipped[0]}"]
-            if dataset.skipped
-            else []
-        )
+        self.notes = dataset.notes
 
     @property
     def long_run_turns(self) -> int:

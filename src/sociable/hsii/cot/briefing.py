@@ -1,0 +1,72 @@
+"""What the model is told in a cycle: to think in steps and answer, then to look for drawbacks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+from sociable.core.prompts import Prompts, load_prompts, quoted
+from sociable.dialogue.names import words
+from sociable.hsii.briefing import hsii_prompts, setting
+from sociable.hsii.cot.records import Cycle
+from sociable.hsii.dataset import ASSISTANT, Case
+from sociable.models.protocol import ChatMessage
+
+
+def cot_prompts(designs: Sequence[str], override: Path | None = None) -> Prompts:
+    """The bundled prompts or the user's own, with the steps of every design."""
+    placeholders = {
+        "task": frozenset({"setting", "steps", "drawbacks", "assistant", "characters"}),
+        "drawbacks": frozenset({"reply", "drawbacks"}),
+        "unreadable": frozenset({"assistant"}),
+        "reflect": frozenset({"setting", "reply", "assistant"}),
+    } | {f"steps_{design}": frozenset[str]() for design in designs}
+    return load_prompts(Path(str(resources.files("sociable.hsii.cot").joinpath("prompts"))), placeholders, override)
+
+
+def ask_to_think(case: Case, design: str, last: Cycle | None, prompts: Prompts) -> list[ChatMessage]:
+    """A cycle's first call. What the ``last`` cycle's reflection found goes into the first step."""
+    drawbacks = ""
+    if last is not None and last.format_failure:
+        drawbacks = prompts["unreadable"].render(assistant=ASSISTANT)
+    elif last is not None:
+        drawbacks = prompts["drawbacks"].render(reply=quoted(_turn(last)), drawbacks=quoted(last.drawbacks))
+    task = prompts["task"].render(
+        setting=setting(case),
+        steps=prompts[f"steps_{design}"].render(),
+        drawbacks=drawbacks,
+        assistant=ASSISTANT,
+        characters=", ".join(json.dumps(name, ensure_ascii=False) for name in case.characters),
+    )
+    return [_system(), {"role": "user", "content": task}]
+
+
+def ask_to_reflect(case: Case, cycle: Cycle, prompts: Prompts) -> list[ChatMessage]:
+    """A cycle's second call."""
+    question = prompts["reflect"].render(setting=setting(case), reply=quoted(_turn(cycle)), assistant=ASSISTANT)
+    return [_system(), {"role": "user", "content": question}]
+
+
+_LISTED = re.compile(r"^\s*(?:[-*•–]|\d+[.)])\s", re.MULTILINE)
+
+
+def drawbacks_in(reply: str) -> str:
+    """The drawbacks a reflection names; empty if it names none.
+
+    None are named where the reply is empty, or says NONE (first or last, with nothing listed).
+    """
+    said = words(reply)
+    if not said or (not _LISTED.search(reply) and "none" in (said[0], said[-1])):
+        return ""
+    return reply.strip()
+
+
+def _turn(cycle: Cycle) -> str:
+    return f"To {cycle.role_to}: {cycle.content}"
+
+
+def _system() -> ChatMessage:
+    return {"role": "system", "content": hsii_prompts()["assistant"].render(assistant=ASSISTANT)}
