@@ -131,8 +131,8 @@ def _paper_table(results: Sequence[RunResult]) -> Table:
         caption="Beside the paper's Table 2",
         columns=[Column("Model"), *columns_of(TABLE_2_METRICS)],
         rows=[*own, *published],
-        note="Published figures come from the authors' unreleased data. The paper's “COT steps needed for success rate 0.70” "
-        "fits no reading we found (GPT-4 is above .70 in one pass, and 10.1 is printed); ours is the cycle by which 70% are solved.",
+        note="Published figures come from the authors' unreleased data. Its “COT steps needed for success rate 0.70” fits "
+        "no reading we found (GPT-4 is above .70 in one pass, and 10.1 is printed); ours is the cycle by which 70% are solved.",
     )
 
 
