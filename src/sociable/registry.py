@@ -19,7 +19,11 @@ from sociable.runner.settings import RoleSettings, RunSettings, plain_name
 
 OPENAI_URL = "https://api.openai.com/v1"
 
-_BENCHMARKS = {"hsii": "sociable.hsii.benchmark", "hsii-cot": "sociable.hsii.cot.benchmark"}
+_BENCHMARKS = {
+    "hsii": "sociable.hsii.benchmark",
+    "hsii-cot": "sociable.hsii.cot.benchmark",
+    "hsii-memory": "sociable.hsii.memory.benchmark",
+}
 """Imported when asked for: the command line must start at once."""
 
 

@@ -243,7 +243,7 @@ def test_over_nothing_every_estimate_is_none(table: Table) -> None:
 
 def test_stages_left_out_leave_no_score(table: Table) -> None:
     scores = table(FORMAT, TARGET, (WIN, WIN), stages=(Stage.FORMAT, Stage.TARGET))
-    assert {score.metric for score in scores} == {"r1", "r2", "r1_strict", "leak_rate"}
+    assert {score.metric for score in scores} == {"r1", "r2", "r1_strict", "leak_rate", "evades_conflict", "asks_again"}
     found = estimates(scores)
     assert (found["r1"].value, found["r2"].value) == (2 / 3, 1 / 2)
     for metric in ("r3", "r4", "hsii", "hsii_printed", "hsii_cascade", "hsii_ties_half"):

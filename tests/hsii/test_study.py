@@ -80,7 +80,7 @@ def test_stages_that_lack_their_ground_are_refused(study: Open, numbers: tuple[i
         ({"ties": "third"}, ["'ties'", "'wins' or 'half'"]),
         ({"format": "loose"}, ["'format'", "'lenient' or 'strict'"]),
         ({"alpha": "x"}, ["'alpha'", "number"]),
-        ({"delta": 1}, ["'delta'", "hsii knows: alpha, beta, gamma, long_run_turns, format, ties, cumulative"]),
+        ({"delta": 1}, ["'delta'", "hsii has no option", "alpha, beta, gamma, long_run_turns, format, ties, forced_target, cumulative"]),
     ],
 )
 def test_a_bad_option_is_named_with_what_is_known(study: Open, values: dict[str, Any], words: list[str]) -> None:
@@ -122,7 +122,7 @@ def test_a_reference_made_elsewhere_must_fit(study: Open, reference: Callable[..
 def test_without_judges_what_needs_an_opinion_is_not_scored(study: Open, episode: Callable[..., HSIIEpisode]) -> None:
     opened = study()
     scores = opened.score(episode("x"), [], panel=[])
-    assert {score.metric for score in scores} == {"r1", "r2", "r1_strict", "leak_rate"}
+    assert {score.metric for score in scores} == {"r1", "r2", "r1_strict", "leak_rate", "evades_conflict", "asks_again"}
     found = {estimate.metric: estimate.value for estimate in opened.estimate(scores)}
     assert (found["r1"], found["r2"], found["r3"], found["r4"], found["hsii"], found["hsii_cascade"]) == (
         1,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,17 +49,39 @@ BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="
 PromptsFolder = Annotated[
     str | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of the bundled ones.")
 ]
+CycleCap = Annotated[int | None, typer.Option("--cycle-cap", help="hsii-cot: cycles at the most (128).")]
+ForcedTarget = Annotated[
+    bool | None, typer.Option("--forced-target", help="hsii: tell the model whom to address, so that r3 and r4 are of all cases.")
+]
+Options = Annotated[
+    list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="Any of the benchmark's own options; repeatable.")
+]
 
 
 def _settings(**given: Any) -> dict[str, Any]:
     """The options as ``RunSettings`` names them; those not given are left out."""
     given["judges"] = tuple(given.pop("judge") or ())
+    options = dict(map(_option, given.pop("option") or ()))
+    options |= {name: value for name in ("cycle_cap", "forced_target") if (value := given.pop(name)) is not None}
+    if options:
+        given["options"] = options
     if given["stages"] is not None:
         try:
             given["stages"] = tuple(int(stage) for stage in given["stages"].split(","))
         except ValueError:
             raise InputError("--stages takes numbers separated by commas, as in --stages 1,2.") from None
     return {name: value for name, value in given.items() if value not in (None, ())}
+
+
+def _option(text: str) -> tuple[str, Any]:
+    """``NAME=VALUE`` with the value read as in a TOML file, or as the text it is."""
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise InputError(f"--option takes NAME=VALUE, not '{text}'.")
+    try:
+        return name, tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        return name, value
 
 
 @app.command()
@@ -107,6 +130,9 @@ def run(
     max_cost: MaxCost = None,
     base_url: BaseUrl = None,
     prompts: PromptsFolder = None,
+    cycle_cap: CycleCap = None,
+    forced_target: ForcedTarget = None,
+    option: Options = None,
     out: Annotated[Path | None, typer.Option("--out", help="The run folder; by default a new one under runs/.")] = None,
 ) -> None:
     """Run a benchmark, score it, and write the report."""
@@ -221,6 +247,9 @@ def estimate(
     repeats: Repeats = None,
     base_url: BaseUrl = None,
     prompts: PromptsFolder = None,
+    cycle_cap: CycleCap = None,
+    forced_target: ForcedTarget = None,
+    option: Options = None,
 ) -> None:
     """Tell calls, tokens and price of a run before anything is spent."""
     given = _settings(**{name: value for name, value in locals().items() if name not in ("benchmark", "model", "config")})

@@ -91,3 +91,8 @@ def complaint(error: ValidationError, place: str) -> DataError:
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     found = "" if first["type"] in ("missing", "value_error") else f", found {str(first['input'])[:80]!r}"
     return DataError(place, field, f"{first['msg'].removeprefix('Value error, ')}{found}{more}")
+
+
+def left_out(skipped: Sequence[str], source: str) -> list[str]:
+    """What to tell about records that were left out, if any were."""
+    return [f"{len(skipped)} bad records of {source} were left out. The first: {skipped[0]}"] if skipped else []

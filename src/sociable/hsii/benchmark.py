@@ -23,7 +23,7 @@ from sociable.runner.seats import Role
 
 class HSII(Benchmark):
     name = "hsii"
-    version = "1.0.0"
+    version = "1.1.0"
     title = "HSII: an assistant among many users"
     cluster_unit = "dialogue"
     reference_agents = {

@@ -11,16 +11,18 @@ import re
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
+from typing import Protocol
 
 from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
 from sociable.core.records import Turn
 from sociable.dialogue.names import named_in
-from sociable.hsii.dataset import ASSISTANT, Case
+from sociable.hsii.dataset import ASSISTANT, Background, Case, Message
 from sociable.models.protocol import ChatMessage
 
 PLACEHOLDERS = {
     "assistant": frozenset({"assistant"}),
     "choose_and_speak": frozenset({"setting", "assistant", "characters"}),
+    "speak": frozenset({"setting", "target"}),
     "long_run": frozenset({"setting", "target"}),
     "partner": frozenset({"character", "scene", "relationships", "heard", "assistant"}),
     "judge_system": frozenset[str](),
@@ -34,7 +36,18 @@ def hsii_prompts(override: Path | None = None) -> Prompts:
     return load_prompts(Path(str(resources.files("sociable.hsii").joinpath("prompts"))), PLACEHOLDERS, override)
 
 
-def setting(case: Case) -> str:
+class Situation(Protocol):
+    """What a setting shows."""
+
+    @property
+    def topic(self) -> str: ...
+    @property
+    def background(self) -> Background: ...
+    @property
+    def messages(self) -> Sequence[Message]: ...
+
+
+def setting(case: Situation) -> str:
     """Topic, background and the conversation so far, in the layout of the paper's Figure 8, every line quoted."""
     background = case.background
     lines = [
@@ -55,6 +68,12 @@ def ask_for_choice(case: Case, prompts: Prompts) -> list[ChatMessage]:
     task = prompts["choose_and_speak"].render(
         setting=setting(case), assistant=ASSISTANT, characters=", ".join(_json(name) for name in case.characters)
     )
+    return [_system(prompts["assistant"].render(assistant=ASSISTANT)), {"role": "user", "content": task}]
+
+
+def ask_to_speak(case: Case, target: str, prompts: Prompts) -> list[ChatMessage]:
+    """Stage 3 alone: what to say to an addressee who is given."""
+    task = prompts["speak"].render(setting=setting(case), target=target)
     return [_system(prompts["assistant"].render(assistant=ASSISTANT)), {"role": "user", "content": task}]
 
 

@@ -28,7 +28,7 @@ from pydantic import (
     model_validator,
 )
 
-from sociable.core.data_files import complaint, read_records
+from sociable.core.data_files import complaint, left_out, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.prompts import one_line
 from sociable.core.records import Record
@@ -77,6 +77,8 @@ class Background(Record):
     characters: tuple[Name, ...] = Field(min_length=2)
     relationships: Sentences = ()
     conflicts: str = ""
+    goals: dict[str, Text] = Field(default_factory=dict)
+    """What characters want, by name; for rubrics that judge by goals. Never shown to the model under test."""
 
 
 class PrivateFact(Record):
@@ -95,6 +97,17 @@ class Point(Record):
 
     point: Text
     wording: Wording
+    faces_conflict: bool = False
+    """Whether it is what takes hold of the clash, or of the bad news: who misses it goes round them (section 6.3)."""
+
+
+class SaidAlready(Record):
+    """Something known before the tested turn, and how a question for it would read."""
+
+    point: Text
+    told_at: int = Field(default=0, ge=0)
+    wording: Wording
+    """Looked for in sentences that end with a question mark."""
 
 
 class WeakerResponse(Record):
@@ -112,6 +125,10 @@ class CaseNotes(Record):
     """Why this character comes first."""
     weaker: WeakerResponse | None = None
     must_convey: tuple[Point, ...] = ()
+    already_said: tuple[SaidAlready, ...] = ()
+    """What a reply need not ask for again (section 6.3)."""
+    readings: tuple[Text, ...] = ()
+    """Whom independent readers of the dialogue up to here, who had not seen the golden response, would have addressed."""
     continuation: tuple[Message, ...] = ()
     """How the golden conversation goes on: the addressee and the assistant in turn, beginning with the addressee."""
 
@@ -128,6 +145,8 @@ class _DialogueFields(Record):
     topic: Text
     stage: Literal["single", "multi", ""] = ""
     """App. A.4: all users at once, or one after the other."""
+    canary: str = ""
+    """A string by which the data can be found in training corpora. Never shown to any model."""
     background: Background
     aliases: dict[str, tuple[Text, ...]] = Field(default_factory=dict)
     private_facts: tuple[PrivateFact, ...] = ()
@@ -220,9 +239,7 @@ class Dataset:
     @property
     def notes(self) -> list[str]:
         """What users should know about the data."""
-        if not self.skipped:
-            return []
-        return [f"{len(self.skipped)} bad records of {self.source} were left out. The first: {self.skipped[0]}"]
+        return left_out(self.skipped, self.source)
 
     @property
     def dialogues(self) -> dict[str, list[Case]]:

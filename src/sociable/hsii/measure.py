@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -49,6 +50,29 @@ def measure_points(case: Case, text: str) -> tuple[float, str] | None:
     points = len(conveyed) / len(case.must_convey) - (1.0 if leaked else 0.0)
     parts = [f"conveys {len(conveyed)} of {len(case.must_convey)} points", *_named("misses", _missing(case, conveyed))]
     return points, "; ".join([*parts, *_named("reveals", leaked)])
+
+
+def evades_conflict(case: Case, text: str) -> bool | None:
+    """Whether ``text`` goes round the clash or the bad news it should take hold of; None if nobody wrote down what that is.
+
+    Section 6.3: "models try employing tricks to bypass explicit conflicts".
+    """
+    facing = [point.wording for point in case.must_convey if point.faces_conflict]
+    return not any(expresses(text, wording) for wording in facing) if facing else None
+
+
+_QUESTION = re.compile(r"[^.!?…\n]*\?")
+
+
+def asks_again(case: Case, text: str) -> tuple[str, ...] | None:
+    """What ``text`` asks for although it was said already; None if nobody wrote down what was.
+
+    Section 6.3: "redundantly seek clarification on details specified in previous instructions".
+    """
+    if not case.already_said:
+        return None
+    questions = _QUESTION.findall(text)
+    return tuple(said.point for said in case.already_said if any(expresses(each, said.wording) for each in questions))
 
 
 def _missing(case: Case, conveyed: list[str]) -> list[str]:

@@ -11,18 +11,22 @@ and the overall score iota, in two forms (see ``iota_of_table`` and ``iota_as_pr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from sociable.core.records import EpisodeStatus, Estimate, Judgment, Outcome, Record, Score, Verdict
 from sociable.core.seeding import named_seed
 from sociable.hsii.dataset import Case
-from sociable.hsii.measure import measure_leaks
+from sociable.hsii.measure import asks_again, evades_conflict, measure_leaks
 from sociable.hsii.records import JUDGED, HSIIEpisode, Stage
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 from sociable.statistics.intervals import Floats
 
 RATES = ("r1", "r2", "r3", "r4")
+BEHAVIOURS = ("evades_conflict", "asks_again")
+"""Of section 6.3, by rule, in the first utterance to the right target."""
+NO_FORMAT, WRONG_TARGET = "format failed", "wrong target"
 OF_STAGE = {Stage.FIRST_UTTERANCE: "r3", Stage.LONG_RUN: "r4"}
 TIES_AS_HALF = {Verdict.WIN: 1.0, Verdict.TIE: 0.5, Verdict.LOSS: 0.0}
 WINS_ONLY = {Verdict.WIN: 1.0, Verdict.TIE: 0.0, Verdict.LOSS: 0.0}
@@ -54,57 +58,92 @@ def score_episode(
     stages"); Table 1 has r4 >= r3 in every row, so it is off by default. A stage that should have a verdict and has none
     was cut off by the run: errored.
     """
-
-    def score(metric: str, value: float | None, reason: str = "", outcome: Outcome = Outcome.SCORED) -> Score:
-        return Score(
+    found = {**_format_and_target(case, episode), **_behaviour(case, episode)}
+    for stage in stages:
+        if stage in JUDGED:
+            found |= _judged(stage, episode, verdicts, judgments, cumulative=cumulative)
+    if episode.status is EpisodeStatus.ERRORED:
+        found = dict.fromkeys(found, _Found(None, episode.error, Outcome.ERRORED))
+    return [
+        Score(
             metric=metric,
             scenario=case.id,
             cluster=case.dialogue,
             repeat=episode.repeat,
-            outcome=outcome,
-            value=value,
-            reason=reason,
+            outcome=each.outcome,
+            value=each.value,
+            reason=each.reason,
         )
+        for metric, each in found.items()
+    ]
 
-    metrics = ["r1", "r2", "leak_rate", "r1_strict"]
-    for stage in stages:
-        if stage in JUDGED:
-            metrics += [OF_STAGE[stage], f"{OF_STAGE[stage]}_ties_half", f"{OF_STAGE[stage]}_order_disagreement"]
-    if episode.status is EpisodeStatus.ERRORED:
-        return [score(metric, None, episode.error, Outcome.ERRORED) for metric in metrics]
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A score without its place."""
+
+    value: float | None
+    reason: str = ""
+    outcome: Outcome = Outcome.SCORED
+
+
+def _not_reached(reason: str) -> _Found:
+    return _Found(None, reason, Outcome.NOT_REACHED)
+
+
+def _format_and_target(case: Case, episode: HSIIEpisode) -> dict[str, _Found]:
+    """Stages 1 and 2."""
     formatted = not episode.format_failure
-    scores = [score("r1", float(formatted), episode.format_failure), score("r1_strict", float(episode.strict_format))]
-    if not formatted:
-        reached = {"r1", "r1_strict"}
-        return scores + [score(m, None, "format failed", Outcome.NOT_REACHED) for m in metrics if m not in reached]
+    if episode.target_given:
+        target, strict = _not_reached("the target was given"), _not_reached("no format was asked for")
+    else:
+        strict = _Found(float(episode.strict_format))
+        target = _Found(float(episode.target_correct), _target_reason(case, episode)) if formatted else _not_reached(NO_FORMAT)
+    return {"r1": _Found(float(formatted), episode.format_failure), "r1_strict": strict, "r2": target}
 
-    scores.append(score("r2", float(episode.target_correct), _target_reason(case, episode)))
+
+def _behaviour(case: Case, episode: HSIIEpisode) -> dict[str, _Found]:
+    """What is measured by rule: leaks in all that was said, section 6.3's two behaviours in the first utterance."""
+    if episode.format_failure or not episode.turns:
+        return dict.fromkeys(("leak_rate", *BEHAVIOURS), _not_reached(NO_FORMAT))
     leaks = measure_leaks(case, episode)
     if leaks is None:
-        scores.append(score("leak_rate", None, "nothing to keep from the hearer", Outcome.NOT_REACHED))
+        leaked = _not_reached("nothing to keep from the hearer")
     else:
-        told = "; ".join(f"{leak.hearer} was told: {leak.fact}" for leak in leaks)
-        scores.append(score("leak_rate", float(bool(leaks)), told))
+        leaked = _Found(float(bool(leaks)), "; ".join(f"{leak.hearer} was told: {leak.fact}" for leak in leaks))
+    if not episode.target_correct:
+        return {"leak_rate": leaked, **dict.fromkeys(BEHAVIOURS, _not_reached(WRONG_TARGET))}
+    said = episode.turns[0].content
+    evades, again = evades_conflict(case, said), asks_again(case, said)
+    return {
+        "leak_rate": leaked,
+        "evades_conflict": _not_reached("no rule for it") if evades is None else _Found(float(evades)),
+        "asks_again": _not_reached("no rule for it") if again is None else _Found(float(bool(again)), "; ".join(again)),
+    }
 
-    for stage in (stage for stage in stages if stage in JUDGED):
-        metric = OF_STAGE[stage]
-        if not episode.target_correct:
-            names = (metric, f"{metric}_ties_half", f"{metric}_order_disagreement")
-            scores += [score(name, None, "wrong target", Outcome.NOT_REACHED) for name in names]
-            continue
-        if stage not in verdicts:
-            names = (metric, f"{metric}_ties_half", f"{metric}_order_disagreement")
-            scores += [score(name, None, "judging was not finished", Outcome.ERRORED) for name in names]
-            continue
-        verdict, reason = _after_the_first(verdicts) if cumulative and stage is Stage.LONG_RUN else verdicts[stage]
-        if verdict is Verdict.UNSCORED:
-            scores += [score(name, None, reason, Outcome.UNSCORED) for name in (metric, f"{metric}_ties_half")]
-        else:
-            scores.append(score(metric, WINS_ONLY[verdict], reason or verdict.value))
-            scores.append(score(f"{metric}_ties_half", TIES_AS_HALF[verdict], reason or verdict.value))
-        scores.append(_order_disagreement(f"{metric}_order_disagreement", stage, judgments, score))
-    return scores
+
+def _judged(
+    stage: Stage,
+    episode: HSIIEpisode,
+    verdicts: Mapping[Stage, tuple[Verdict, str]],
+    judgments: Sequence[Judgment],
+    *,
+    cumulative: bool,
+) -> dict[str, _Found]:
+    """Stage 3 or 4."""
+    metric = OF_STAGE[stage]
+    win, half, bias = metric, f"{metric}_ties_half", f"{metric}_order_disagreement"
+    if episode.format_failure or not episode.target_correct:
+        return dict.fromkeys((win, half, bias), _not_reached(NO_FORMAT if episode.format_failure else WRONG_TARGET))
+    if stage not in verdicts:
+        return dict.fromkeys((win, half, bias), _Found(None, "judging was not finished", Outcome.ERRORED))
+    disagreement = _order_disagreement(stage, judgments)
+    verdict, reason = _after_the_first(verdicts) if cumulative and stage is Stage.LONG_RUN else verdicts[stage]
+    if verdict is Verdict.UNSCORED:
+        unscored = _Found(None, reason, Outcome.UNSCORED)
+        return {win: unscored, half: unscored, bias: disagreement}
+    reason = reason or verdict.value
+    return {win: _Found(WINS_ONLY[verdict], reason), half: _Found(TIES_AS_HALF[verdict], reason), bias: disagreement}
 
 
 def _after_the_first(verdicts: Mapping[Stage, tuple[Verdict, str]]) -> tuple[Verdict, str]:
@@ -124,7 +163,7 @@ def _target_reason(case: Case, episode: HSIIEpisode) -> str:
     return f"{episode.target} instead of {case.golden.role_to}"
 
 
-def _order_disagreement(metric: str, stage: Stage, judgments: Sequence[Judgment], score: Callable[..., Score]) -> Score:
+def _order_disagreement(stage: Stage, judgments: Sequence[Judgment]) -> _Found:
     """The share of judges whose two orders disagree on this pair: position bias."""
     disagreements = [
         float(disagree)
@@ -132,8 +171,8 @@ def _order_disagreement(metric: str, stage: Stage, judgments: Sequence[Judgment]
         if judgment.criterion == stage.value and (disagree := getattr(judgment, "orders_disagree", None)) is not None
     ]
     if not disagreements:
-        return score(metric, None, "no pair judged in both orders", Outcome.UNSCORED)
-    return score(metric, sum(disagreements) / len(disagreements))
+        return _Found(None, "no pair judged in both orders", Outcome.UNSCORED)
+    return _Found(sum(disagreements) / len(disagreements))
 
 
 def iota_of_table(rates: Floats, weights: Weights = EQUAL_WEIGHTS) -> Floats:
@@ -201,7 +240,7 @@ def estimate_all(scores: Sequence[Score], weights: Weights, *, ties: str, seed: 
         joint("hsii_cascade", RATES, cascade),
         joint("hsii_ties_half", halved, lambda rates: iota_of_table(rates, weights)),
         joint("r4_minus_r3", ("r3", "r4"), lambda rates: rates[..., 1] - rates[..., 0]),
-        *(estimate_proportion(metric, scores, confidence) for metric in ("leak_rate", "r1_strict")),
+        *(estimate_proportion(metric, scores, confidence) for metric in ("leak_rate", *BEHAVIOURS, "r1_strict")),
     ]
     for rate in OF_STAGE.values():
         estimates += [estimate_proportion(f"{rate}_{kind}", scores, confidence) for kind in ("ties_half", "order_disagreement")]

@@ -19,12 +19,13 @@ from sociable.core.records import Turn, Usage, episode_id
 from sociable.dialogue.conversation import MAX_CHARACTERS, Conversation, Participant, Utterance
 from sociable.dialogue.loop import run_conversation
 from sociable.dialogue.turn_taking import RoundRobin
-from sociable.hsii.briefing import ask_for_choice, ask_to_go_on, ask_to_play
+from sociable.hsii.briefing import ask_for_choice, ask_to_go_on, ask_to_play, ask_to_speak
 from sociable.hsii.dataset import ASSISTANT, Case
-from sociable.hsii.parsing import FormatFailure, parse_reply, words_only
+from sociable.hsii.parsing import MAX_CHARACTERS as MAX_READ
+from sociable.hsii.parsing import AddressedReply, FormatFailure, parse_reply, words_only
 from sociable.hsii.records import HSIIEpisode, ReferenceConversation
 from sociable.hsii.reference import WrittenPartner, reference_assistant
-from sociable.models.protocol import Request
+from sociable.models.protocol import ChatMessage, Request
 from sociable.runner.seats import Seat, Seats
 
 
@@ -33,6 +34,9 @@ class Assistant(Protocol):
 
     async def address(self) -> Utterance:
         """The first reply, as it came."""
+
+    async def speak_to_target(self) -> Utterance:
+        """The first words to the golden addressee, who is given."""
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance | None:
         """A later turn in the long run."""
@@ -62,8 +66,13 @@ class PromptedAssistant:
 
     async def address(self) -> Utterance:
         # No schema: a server that decodes within one would earn r1 for its model.
-        request = Request(ask_for_choice(self._case, self._prompts), self.scope, self._sampling)
-        reply = await self._model.generate(request)
+        return await self._ask(ask_for_choice(self._case, self._prompts))
+
+    async def speak_to_target(self) -> Utterance:
+        return await self._ask(ask_to_speak(self._case, self._case.golden.role_to, self._prompts))
+
+    async def _ask(self, messages: list[ChatMessage]) -> Utterance:
+        reply = await self._model.generate(Request(messages, self.scope, self._sampling))
         return Utterance(reply.text, reply.thinking, reply.defect)
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
@@ -72,16 +81,28 @@ class PromptedAssistant:
 
 
 async def run_case(
-    case: Case, repeat: int, seats: Seats, prompts: Prompts, *, seed: int, strict: bool, long_run_turns: int
+    case: Case,
+    repeat: int,
+    seats: Seats,
+    prompts: Prompts,
+    *,
+    seed: int,
+    strict: bool,
+    long_run_turns: int,
+    forced_target: bool = False,
 ) -> HSIIEpisode:
-    """Plays one case. ``long_run_turns`` 0 leaves stage 4 out. Raises RunFailure and RunStopped."""
+    """Plays one case. ``long_run_turns`` 0 leaves stage 4 out. Raises RunFailure and RunStopped.
+
+    With ``forced_target`` the model is told whom to address and asked for words only: stages 3 and 4 are then reached in
+    every case, so that two models can be compared on the same ones (App. D.2).
+    """
     identifier = episode_id(case.id, repeat)
     assistant = _assistant(case, seats.subject, identifier, prompts, seed, repeat)
     partner = _partner(case, seats.partner, identifier, prompts) if long_run_turns else None
 
     # Stage 1: format.
-    first = await assistant.address()
-    parsed = parse_reply(first.content, strict=strict)
+    first = await assistant.speak_to_target() if forced_target else await assistant.address()
+    parsed = _given_target(case, first.content) if forced_target else parse_reply(first.content, strict=strict)
     episode = HSIIEpisode(
         id=identifier,
         scenario=case.id,
@@ -90,6 +111,7 @@ async def run_case(
         reply=first.content[:MAX_CHARACTERS],
         thinking=first.thinking[:MAX_CHARACTERS],
         strict_format=not isinstance(parse_reply(first.content, strict=True), FormatFailure),
+        target_given=forced_target,
     )
     if isinstance(parsed, FormatFailure):
         reason = f"{first.defect}: {parsed.reason}" if first.defect and first.defect != "empty" else parsed.reason
@@ -118,6 +140,11 @@ async def run_case(
             "usage": _usage(assistant, partner),
         }
     )
+
+
+def _given_target(case: Case, text: str) -> AddressedReply | FormatFailure:
+    said = words_only(text[:MAX_READ])
+    return AddressedReply(case.golden.role_to, said) if said else FormatFailure("empty reply")
 
 
 async def make_reference(case: Case, seats: Seats, prompts: Prompts, *, long_run_turns: int) -> ReferenceConversation:

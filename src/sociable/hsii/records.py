@@ -34,6 +34,8 @@ class HSIIEpisode(Episode):
     """Whether the reply was one line of JSON and nothing else."""
     role_to: str = ""
     """The addressee as the model wrote it."""
+    target_given: bool = False
+    """Whether the model was told whom to address (--forced-target) and had only to find the words."""
     target: str | None = None
     """The character that is; None when it names nobody or more than one."""
     target_correct: bool = False

@@ -37,6 +37,10 @@ class ReferenceAssistant(ABC):
         role_to, content = chosen
         return Utterance(json.dumps({"role_from": ASSISTANT, "role_to": role_to, "content": content}, ensure_ascii=False))
 
+    async def speak_to_target(self) -> Utterance:
+        chosen = self.choose()
+        return Utterance("", defect="empty") if chosen is None else Utterance(chosen[1])
+
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance | None:
         return _written_turn(self.case, ASSISTANT, seen)
 

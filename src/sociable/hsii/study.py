@@ -12,7 +12,7 @@ from sociable.core.records import EpisodeStatus, Estimate, Judgment, Record, Sco
 from sociable.hsii.briefing import hsii_prompts
 from sociable.hsii.dataset import ASSISTANT, Case, load_dataset, select_dialogues
 from sociable.hsii.judge import criteria_reached, judge_criterion
-from sociable.hsii.metrics import RATES, Weights, estimate_all, score_episode
+from sociable.hsii.metrics import BEHAVIOURS, RATES, Weights, estimate_all, score_episode
 from sociable.hsii.protocol import make_reference, run_case
 from sociable.hsii.records import JUDGED, STAGES, HSIIEpisode, ReferenceConversation, Stage
 from sociable.judging.pairwise import judgment_id
@@ -32,11 +32,12 @@ class HSIIOptions(Record):
     )
     format: Literal["lenient", "strict"] = "lenient"
     ties: Literal["wins", "half"] = "wins"
+    forced_target: bool = Field(default=False, description="name the golden addressee to the model and ask for words only")
     cumulative: bool = Field(default=False, description="a win in the long run counts only after a win in the first utterance")
 
 
 class HSIIStudy(Study):
-    metrics = (*RATES, "r3_ties_half", "r4_ties_half", "leak_rate")
+    metrics = (*RATES, "r3_ties_half", "r4_ties_half", "leak_rate", *BEHAVIOURS)
 
     def __init__(self, options: StudyOptions) -> None:
         self.options = checked_options(HSIIOptions, options.values, "hsii")
@@ -49,6 +50,9 @@ class HSIIStudy(Study):
         self.scenarios: Mapping[str, Case] = {case.id: case for case in select_dialogues(dataset, options.limit, options.seed)}
         self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest}
         self.notes = dataset.notes
+        if self.options.forced_target:
+            given = "The addressee was given to the model: r1 counts replies with words in them, and r2 and ι are not defined."
+            self.notes = [*self.notes, given]
 
     @property
     def long_run_turns(self) -> int:
@@ -93,6 +97,7 @@ class HSIIStudy(Study):
             seed=self.seed,
             strict=self.options.format == "strict",
             long_run_turns=self.long_run_turns,
+            forced_target=self.options.forced_target,
         )
 
     def errored_episode(self, scenario: str, repeat: int, reason: str) -> HSIIEpisode:
@@ -152,6 +157,8 @@ class HSIIStudy(Study):
         if role is Role.JUDGE:
             return '{"reason": "' + "Both take up what was asked, but the first says what happens next. " * 2 + '", "verdict": 1}'
         if role is Role.SUBJECT and call == 0:
+            if self.options.forced_target:
+                return case.golden.content
             return case.golden.model_dump_json(exclude={"index"})
         speaker = case.golden.role_to if role is Role.PARTNER else ASSISTANT
         written = [message.content for message in case.continuation if message.role_from == speaker]

@@ -28,7 +28,7 @@ from sociable.core.view import (
     Case as CaseView,
 )
 from sociable.hsii.dataset import ASSISTANT, Case
-from sociable.hsii.metrics import RATES
+from sociable.hsii.metrics import BEHAVIOURS, RATES
 from sociable.hsii.published import TABLE_1
 from sociable.hsii.records import HSIIEpisode, ReferenceConversation
 from sociable.judging.pairwise import PairJudgment
@@ -62,6 +62,8 @@ OTHERS = {
     "hsii_ties_half": Metric("ι, ties half", "ι in the form of Table 1, with ties as half a win"),
     "hsii_cascade": Metric("cascade", "(n2 + n3 + n4) / 3n: nothing for a wrong target, a third for each stage passed"),
     "leak_rate": Metric("leaks", "private words passed on, of the cases where there was something to keep from the hearer"),
+    "evades_conflict": Metric("evades", "first utterances that go round the clash or the bad news, by rule (section 6.3)"),
+    "asks_again": Metric("asks again", "first utterances that ask for what was said already, by rule (section 6.3)"),
     "r1_strict": Metric("r1 strict", "replies that are one line of JSON and nothing else"),
 }
 _TONES = {Verdict.WIN: Tone.GOOD, Verdict.LOSS: Tone.BAD, Verdict.TIE: Tone.NEUTRAL, Verdict.UNSCORED: Tone.WARNING}
@@ -82,7 +84,7 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     parts.append(Section("First utterance and long run", [_gap_table(results)]))
     if any(run.seats.judges for run in runs):
         parts.append(Section("Judges", list(_judges(runs))))
-    parts.append(Section("What was counted", [counts_table(result, (*RATES, "leak_rate")) for result in results]))
+    parts.append(Section("What was counted", [counts_table(result, (*RATES, "leak_rate", *BEHAVIOURS)) for result in results]))
     parts.append(Section("Cost", [cost_block(results)]))
     parts += [Section(f"Cases: {run.result.label}" if len(runs) > 1 else "Cases", list(_cases(run))) for run in runs]
     return parts

@@ -84,7 +84,9 @@ def checked_options(kind: type[OptionsRecord], values: Mapping[str, Any], benchm
         first = error.errors(include_url=False)[0]
         name = ".".join(map(str, first["loc"]))
         known = ", ".join(kind.model_fields)
-        raise InputError(f"option '{name}' of {benchmark}: {first['msg']}. {benchmark} knows: {known}.") from None
+        if first["type"] == "extra_forbidden":
+            raise InputError(f"{benchmark} has no option '{name}'; it has: {known or 'none'}.") from None
+        raise InputError(f"option '{name}' of {benchmark}: {first['msg']}.") from None
 
 
 class Study(ABC):

@@ -89,8 +89,9 @@ def load_settings(benchmark: str, file: Path | None = None, **given: Any) -> Run
     if unknown := values.keys() - RunSettings.model_fields.keys():
         known = ", ".join((*RunSettings.model_fields, benchmark))
         raise InputError(f"{file}: unknown setting '{min(unknown)}'. Known are: {known}.")
+    options = values.get("options", {}) | given.get("options", {})
     values |= {name: value for name, value in given.items() if value is not None and value != ()}
-    values["benchmark"] = benchmark
+    values |= {"benchmark": benchmark, "options": options}
     if "model" not in values:
         raise InputError('No model to test: add --model MODEL, or model = "MODEL" to the --config file.')
     return _validated(values, file, given)
