@@ -31,13 +31,15 @@ from sociable.build import (
 from sociable.core.errors import InputError, RunFolderError, RunStopped
 from sociable.core.records import ScoreFile
 from sociable.core.run_folder import RunFolder
-from sociable.core.view import Document
+from sociable.core.view import Document, Section, Table
 from sociable.documents import estimate_document, run_document, warnings_about
 from sociable.models.journal import JournalledModel
 from sociable.models.protocol import Sampling
+from sociable.people import people_sections
 from sociable.registry import find_benchmark
 from sociable.runner.benchmark import RunResult, Study, StudyOptions
 from sociable.runner.event_loop import on_interrupt, waited
+from sociable.runner.people import PeopleRecords, draw_sheet, read_ratings, read_verdicts, write_sheet
 from sociable.runner.rehearsal import RehearsedCall, rehearse
 from sociable.runner.run import FinishedRun, Run, RunRecords, references_from
 from sociable.runner.seats import AbsentModel, Role, Seat, Seats
@@ -99,8 +101,9 @@ def resume(
 
 def judge(
     folder: str | Path,
-    judges: Sequence[str],
+    judges: Sequence[str] = (),
     *,
+    rubric: str | None = None,
     config: str | Path | None = None,
     reference: str | None = None,
     reference_file: str | Path | None = None,
@@ -109,8 +112,9 @@ def judge(
 ) -> RunResult:
     """Has other judges look at the episodes of a run; no episode is run again. Earlier judgments stay in the folder.
 
-    ``config`` is a TOML file with ``roles`` and ``prices`` for the judges. A reference can be named only for a run that has
-    none yet. Raises InputError before anything in the folder is changed.
+    With ``rubric`` (``sotopia``) the judges, by default those of the run, rate every participant that has a goal, and the
+    panel stays as it is. ``config`` is a TOML file with ``roles`` and ``prices`` for the judges. A reference can be named
+    only for a run that has none yet. Raises InputError before anything in the folder is changed.
     """
     path = Path(folder)
     with RunFolder.open(path) as opened:
@@ -120,9 +124,10 @@ def judge(
             raise InputError(
                 f"{path} has its references already; they stay as they are. Leave --reference and --reference-file out."
             )
+        named = {"rubric": rubric, "raters": tuple(judges) or before.judges} if rubric else {"judges": tuple(judges)}
         changed = changed_settings(
             before,
-            judges=tuple(judges),
+            **named,
             reference=reference,
             reference_file=str(Path(reference_file).resolve()) if reference_file else None,
             max_cost=max_cost,
@@ -138,12 +143,62 @@ _FOR_JUDGING = (Role.JUDGE, Role.REFERENCE, Role.PARTNER)
 """Partner and reference may have to make the reference conversations first."""
 
 
+def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
+    """Writes a sheet of ``count`` judged pairs for people to judge, and notes in the run folder what was on it.
+
+    The pairs are drawn by stage and by the judges' verdict, sides shuffled, judges hidden. Returns how many there are.
+    Raises InputError when nothing has been judged.
+    """
+    with RunFolder.open(Path(folder)), open_run(folder) as finished, PeopleRecords(Path(folder)) as people:
+        items = draw_sheet(finished, count, finished.result.manifest["settings"]["seed"])
+        if any(item.stratum == other.stratum and item.size != other.size for item in items for other in people.sheets):
+            raise InputError(
+                f"{folder} has a sheet that was drawn when the judges had said otherwise; its weights would not fit. "
+                "Judge with the same panel as then, or move sheets.jsonl and people.jsonl away to begin anew."
+            )
+        write_sheet(finished, items, Path(file))
+        for item in items:
+            if item.id not in people.sheets:
+                people.sheets.append(item)
+        return len(items)
+
+
+def add_corrections(folder: str | Path, files: Sequence[str | Path]) -> Document:
+    """Takes people's verdicts from sheets that were filled in, and shows what they say about judges and scores."""
+    with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
+        for verdict in [each for file in files for each in read_verdicts(Path(file), people.sheets)]:
+            people.verdicts.append(verdict)
+    return people_document(folder)
+
+
+def add_ratings(folder: str | Path, files: Sequence[str | Path]) -> Document:
+    """Takes people's free ratings of episodes, and shows how each metric agrees with them in rank."""
+    with RunFolder.open(Path(folder)), open_run(folder) as finished, PeopleRecords(Path(folder)) as people:
+        for rating in [each for file in files for each in read_ratings(Path(file), finished.records.episodes)]:
+            people.ratings.append(rating)
+    return people_document(folder)
+
+
+def people_document(folder: str | Path) -> Document:
+    """What people have said about a run."""
+    with open_run(folder) as finished, PeopleRecords(Path(folder)) as people:
+        tables = [block for section in people_sections(finished, people) for block in section.blocks]
+        if not tables or not isinstance(tables[0], Table):
+            raise InputError(f"Nobody has said anything about {folder} yet: see --export and --ratings.")
+        return Document("People and judges", f"{finished.result.label} ({folder})", tables[0], [Section("More", tables[1:])])
+
+
 def score(folder: str | Path) -> RunResult:
     """Scores again from the records on disk. Calls no model and needs no key."""
     path = Path(folder)
     with opened_run(path, build=()) as (run_, benchmark, _):
         run_.score(benchmark)
     return result(path)
+
+
+def model_of(folder: str | Path) -> str:
+    """The model under test of a run."""
+    return str(RunFolder.open(Path(folder), lock=False).read_manifest()["models"]["subject"])
 
 
 def result(folder: str | Path) -> RunResult:
@@ -200,11 +255,13 @@ def report_document(folders: Sequence[str | Path]) -> Document:
         return run_document(benchmark, runs)
 
 
-def compare(first: str | Path, second: str | Path, *, anyway: bool = False) -> Document:
-    """Paired comparison of two runs on the cases both reached, metric by metric.
+def compare(first: str | Path, second: str | Path, *, anyway: bool = False, out: str | Path | None = None) -> Document:
+    """Paired comparison of two runs on the cases both reached, metric by metric, and the cases one wins and the other loses.
 
+    ``out`` is where it is written as HTML, with those cases in full.
     Raises InputError naming what differs when the manifests say that the runs are not comparable, unless ``anyway``.
     """
+    from sociable.reports.html import write_html
     from sociable.runner.comparison import compare_runs, differences
 
     with open_run(first) as one, open_run(second) as other:
@@ -214,7 +271,11 @@ def compare(first: str | Path, second: str | Path, *, anyway: bool = False) -> D
                 f"{first} and {second} are not comparable. They differ in: {'; '.join(different)}. "
                 "Run one again with the settings of the other, or say --anyway."
             )
-        return compare_runs(one, other, different)
+        contrast = find_benchmark(one.result.manifest["benchmark"]).contrast(one, other)
+        document = compare_runs(one, other, different, contrast)
+    if out:
+        write_html(document, Path(out))
+    return document
 
 
 def estimate(benchmark: str, model: str | None = None, *, config: str | Path | None = None, **settings: Any) -> Document:
@@ -249,6 +310,25 @@ def audit(benchmark: str, dataset: str | Path | None = None, *, skip_invalid: bo
     return found.audit(found.open(StudyOptions(dataset=path, skip_invalid=skip_invalid)))
 
 
+def describe(
+    benchmark: str,
+    dataset: str | Path | None = None,
+    *,
+    features: str = "tfidf",
+    skip_invalid: bool = False,
+    out: str | Path | None = None,
+) -> Document:
+    """Figures about a dataset: sizes, topics, clusters. ``out`` is where it is written as HTML, with its figures."""
+    from sociable.reports.html import write_html
+
+    found = find_benchmark(benchmark)
+    path = Path(dataset) if dataset else None
+    document = found.describe(found.open(StudyOptions(dataset=path, skip_invalid=skip_invalid)), features)
+    if out:
+        write_html(document, Path(out))
+    return document
+
+
 def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch | None = None) -> tuple[Document, Path]:
     """Runs every reference agent of a benchmark, offline. Returns the report and the path of its file."""
     found = find_benchmark(benchmark)
@@ -278,6 +358,7 @@ async def _go_on(path: Path, watch: Watch | None, build: Collection[Role], offli
                 await run_.run_episodes()
             if run_.seats.judges:
                 await run_.judge()
+            await run_.rate()
         finally:
             interrupted()
             for model in models:
@@ -293,5 +374,6 @@ def _note_what_happened(run_: Run, models: Sequence[JournalledModel]) -> None:
     manifest["usage"] = {role: usage.model_dump() for role, usage in sorted(run_.budget.usage.items())}
     manifest["cost"] = {role: round(cost, 6) for role, cost in sorted(run_.budget.cost.items())}
     manifest["adaptations"] = {model.name: model.adaptations for model in models if model.adaptations}
+    manifest["seconds"] = {model.name: model.seconds for model in models}
     manifest["failures"] = dict(run_.failures.most_common(10))
     run_.folder.write_manifest({name: value for name, value in manifest.items() if name != "format"})

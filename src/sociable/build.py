@@ -16,6 +16,7 @@ from typing import Any
 
 import dotenv
 
+from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import RunFolder
 from sociable.models.journal import Journal, JournalledModel
@@ -25,6 +26,7 @@ from sociable.models.protocol import Model
 from sociable.registry import build_seat, find_benchmark
 from sociable.runner.benchmark import Benchmark, Study, StudyOptions
 from sociable.runner.phases import Progress
+from sociable.runner.rubrics import find_rubric
 from sociable.runner.run import Run, RunRecords, references_from
 from sociable.runner.seats import AbsentModel, Role, Seat, Seats
 from sociable.runner.settings import RoleSettings, RunSettings, plain_name
@@ -59,11 +61,14 @@ def begin_run(settings: RunSettings, path: Path) -> None:
 def who_and_how(settings: RunSettings) -> dict[str, Any]:
     """The part of the manifest that judging again changes: models, sampling, settings."""
     seats = {"subject": settings.model, "partner": settings.partner, "reference": settings.reference}
-    roles = [(Role(role), name) for role, name in seats.items() if name] + [(Role.JUDGE, name) for name in settings.judges]
+    roles = [(Role(role), name) for role, name in seats.items() if name] + [
+        (Role.JUDGE, name) for name in dict.fromkeys((*settings.judges, *settings.raters))
+    ]
     return {
         "models": {
             **{role: plain_name(name) if name else None for role, name in seats.items()},
             "judges": [plain_name(name) for name in settings.judges],
+            **({"raters": [plain_name(name) for name in settings.raters]} if settings.rubric else {}),
         },
         "sampling": {
             f"{role} {plain_name(name)}": asdict(settings.role(role, name).sampling)
@@ -127,7 +132,10 @@ def opened_run(
             seats = seats.each(journalled)
             records = RunRecords.of(path, benchmark)
             progress = (lambda counts: watch(counts, budget)) if watch else (lambda _: None)
-            run_ = Run(folder, study, seats, records, budget, settings.repeats, settings.max_connections, progress)
+            rubric = find_rubric(settings.rubric) if settings.rubric else None
+            # A person is asked one case at a time, from beginning to end.
+            at_once = 1 if settings.model == PERSON else settings.max_connections
+            run_ = Run(folder, study, seats, records, budget, settings.repeats, at_once, progress, rubric)
             try:
                 yield run_, benchmark, models
             finally:
@@ -187,6 +195,12 @@ def check_seats(study: Study, settings: RunSettings, *, references_adopted: bool
         [role for role, name in filled.items() if name], judges=len(settings.judges), references=bool(settings.reference_file)
     )
     judges = [plain_name(name) for name in settings.judges]
+    if settings.rubric:
+        find_rubric(settings.rubric)
+        if not settings.raters or any(name.startswith("reference/") for name in settings.raters):
+            raise InputError("A rubric needs a model as its judge, not a rule: name one with --judge MODEL.")
+        if not study.has_goals:
+            raise InputError(f"In {settings.benchmark} nobody has a goal that could be rated by a rubric.")
     if settings.reference and settings.reference_file and not references_adopted:
         raise InputError("Name either --reference, to have references made, or --reference-file, to use made ones.")
     if len(set(judges)) < len(judges):
@@ -216,6 +230,7 @@ def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collectio
         partner=seat(Role.PARTNER, settings.partner) if settings.partner else None,
         reference=seat(Role.REFERENCE, settings.reference) if settings.reference else None,
         judges=tuple(seat(Role.JUDGE, name) for name in settings.judges),
+        raters=tuple(seat(Role.JUDGE, name) for name in settings.raters),
     )
 
 
@@ -225,8 +240,8 @@ def prices_of(settings: RunSettings, seats: Seats, build: Collection[Role] = tup
     Raises InputError when a cost limit is asked for and a model that may be asked, one of the roles in ``build``, has none.
     """
     prices = {}
-    for seat in (seats.subject, seats.partner, seats.reference, *seats.judges):
-        if seat is None:
+    for seat in (seats.subject, seats.partner, seats.reference, *seats.judges, *seats.raters):
+        if seat is None or seat.name == PERSON:
             continue
         price = price_of(seat.name, settings.prices)
         if price is not None:

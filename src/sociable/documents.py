@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from sociable.core.records import ScoreFile, Usage
-from sociable.core.view import Column, Document, Row, Table
+from sociable.core.view import Column, Document, Row, Section, Table
 from sociable.models.prices import Price
-from sociable.runner.benchmark import Benchmark, Study
+from sociable.people import people_sections
+from sociable.runner.benchmark import Benchmark, RunResult, Study
 from sociable.runner.comparison import differences
+from sociable.runner.people import PeopleRecords
 from sociable.runner.rehearsal import RehearsedCall
+from sociable.runner.rubrics import find_rubric, rubric_section
 from sociable.runner.run import FinishedRun
 from sociable.runner.settings import RunSettings
 
@@ -25,9 +28,22 @@ def run_document(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> Document:
         title=benchmark.title,
         subtitle=_subtitle(benchmark, runs),
         summary=benchmark.summary(results),
-        sections=benchmark.sections(runs),
+        sections=[*benchmark.sections(runs), *_rubrics(results), *_people(runs)],
         details=[detail for run in runs for detail in _details(run, several=len(runs) > 1)],
     )
+
+
+def _rubrics(results: Sequence[RunResult]) -> Iterator[Section]:
+    for name in dict.fromkeys(result.manifest["settings"].get("rubric") for result in results):
+        if name:
+            yield rubric_section(find_rubric(name), results)
+
+
+def _people(runs: Sequence[FinishedRun]) -> Iterator[Section]:
+    for run in runs:
+        with PeopleRecords(Path(run.result.folder)) as people:
+            for section in people_sections(run, people):
+                yield replace(section, title=f"{section.title}: {run.result.label}") if len(runs) > 1 else section
 
 
 def _labelled(runs: Sequence[FinishedRun]) -> list[FinishedRun]:
@@ -95,6 +111,10 @@ def _details(run: FinishedRun, *, several: bool) -> Iterator[tuple[str, str]]:
     yield f"{prefix}settings", ", ".join(f"{name} {_plainly(value)}" for name, value in chosen.items())
     yield f"{prefix}digests", ", ".join(f"{name} {digest[:12]}" for name, digest in manifest["digests"].items())
     yield f"{prefix}packages", ", ".join(f"{name} {version}" for name, version in manifest["packages"].items())
+    if took := ", ".join(
+        f"{name}: median {s['median']:g} s, longest {s['longest']:g} s" for name, s in manifest.get("seconds", {}).items() if s
+    ):
+        yield f"{prefix}time per answer", took
     yield f"{prefix}begun", manifest["created"]
 
 

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from importlib import import_module, metadata
 
+from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError
 from sociable.models.protocol import Model
 from sociable.runner.benchmark import Benchmark
@@ -50,6 +51,10 @@ def build_seat(role: Role, name: str, settings: RunSettings, agents: Sequence[st
     Raises InputError when the name is of no known kind, or lacks an address or a key.
     """
     own = settings.role(role, name)
+    if name == PERSON and role is not Role.SUBJECT:
+        raise InputError(
+            "A person can be the model under test. People judge by sheets: sociable judge DIR --sample N --export FILE."
+        )
     if name.startswith("reference/"):
         agent = name.removeprefix("reference/")
         if agent.partition("@")[0] not in agents:
@@ -73,6 +78,8 @@ def _check_error_rate(name: str) -> None:
 
 def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_connections: int = 20) -> Model:
     """The model a name means. Raises InputError."""
+    if name == PERSON:
+        return _person()
     provider, separator, rest = name.partition("/")
     builders: dict[str, Callable[[], Model]] = {
         "openai": lambda: _openai_compatible(name, rest, own, os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, max_connections),
@@ -90,8 +97,20 @@ def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_c
         return model
     raise InputError(
         f"'{name}' is no model name. Write openai/MODEL, openai-compatible/MODEL (with --base-url or @http://host:port/v1), "
-        "inspect/PROVIDER/MODEL, python:file.py:function, or reference/AGENT."
+        "inspect/PROVIDER/MODEL, python:file.py:function, human, or reference/AGENT."
     )
+
+
+def _person() -> Model:
+    from rich.console import Console
+    from rich.text import Text
+
+    from sociable.agents.person import PersonModel
+    from sociable.reports.displayable import displayable
+    from sociable.reports.terminal import print_blocks
+
+    console = Console()
+    return PersonModel(lambda blocks: print_blocks(blocks, console), lambda text: console.print(Text(displayable(text))))
 
 
 def _openai_compatible(name: str, model: str, own: RoleSettings, default_url: str | None, max_connections: int) -> Model:

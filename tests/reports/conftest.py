@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import pytest
@@ -10,13 +11,20 @@ from sociable.core.view import (
     Callout,
     Case,
     Column,
+    Curve,
+    CurvePlot,
     Document,
+    Dot,
     IntervalPlot,
     Line,
     Mark,
     Paragraph,
+    Plot,
+    Point,
     Quotation,
+    RadarPlot,
     Row,
+    ScatterPlot,
     Section,
     Table,
     Tag,
@@ -92,6 +100,65 @@ def plot() -> IntervalPlot:
 
 
 @pytest.fixture(scope="session")
+def curve_plot() -> CurvePlot:
+    """Three curves of 100 steps, of which the second lacks a value and the third ends early."""
+
+    def share(cycle: int, rate: float) -> float:
+        return 1 - (1 - rate) ** cycle
+
+    def points(rate: float, last: int = 100) -> list[Point]:
+        shares = [(cycle, share(cycle, rate)) for cycle in range(1, last + 1)]
+        return [Point(cycle, value, value * 0.9, min(1.0, value * 1.1)) for cycle, value in shares]
+
+    broken = [Point(point.x, math.nan) if point.x == 20 else point for point in points(0.04)]
+    curves = [
+        Curve("gpt-5-mini-2025-08-07", points(0.1)),
+        Curve("claude-sonnet-4-20250514", broken),
+        Curve("meta-llama/Llama-3.3-70B-Instruct", points(0.02, last=60)),
+    ]
+    return CurvePlot("Solved by each cycle", "cycle", "share solved", curves, True, True, 0, 1)
+
+
+@pytest.fixture(scope="session")
+def scatter_plot() -> ScatterPlot:
+    """Eight groups of 12 around a circle, and 20 dots without a group between them."""
+    dots = [
+        Dot(9 * math.cos(group) + math.cos(n * group), 5 * math.sin(group) + math.sin(n), f"Theme {group}", f"Item {n}")
+        for group in range(1, 9)
+        for n in range(12)
+    ]
+    strays = [Dot(8 * math.sin(n * n), 4 * math.cos(n * n), "", f"Stray {n}") for n in range(20)]
+    return ScatterPlot("Situations by likeness", [*strays, *dots])
+
+
+@pytest.fixture(scope="session")
+def radar_plot() -> RadarPlot:
+    axes = ["Situation recognition", "Emotional inference", "Behaviour selection", "Social memory", "Long-term planning"]
+    return RadarPlot("Mean score by ability", axes, [0.72, 0.55, 0.81, 0.3, 0.95], 1)
+
+
+@pytest.fixture(scope="session")
+def plots(plot: IntervalPlot, curve_plot: CurvePlot, scatter_plot: ScatterPlot, radar_plot: RadarPlot) -> Sequence[Plot]:
+    """One of each kind."""
+    return [plot, curve_plot, scatter_plot, radar_plot]
+
+
+@pytest.fixture(scope="session")
+def hostile_plots() -> Sequence[Plot]:
+    """One of each kind, every string of it hostile."""
+    everything = " ".join(HOSTILE)
+    marks = [Mark(text, index / 10, published=index % 2 == 0) for index, text in enumerate(HOSTILE)]
+    curves = [Curve(text, [Point(x, index + x, index, index + 9) for x in (1, 2, 7)]) for index, text in enumerate(HOSTILE)]
+    dots = [Dot(index, index % 5, text, text) for index, text in enumerate(HOSTILE)]
+    return [
+        IntervalPlot(everything, everything, marks, reference=1.9, reference_label=everything),
+        CurvePlot(everything, everything, everything, curves),
+        ScatterPlot(everything, dots),
+        RadarPlot(everything, HOSTILE, [index / 7 for index in range(len(HOSTILE))]),
+    ]
+
+
+@pytest.fixture(scope="session")
 def honest(scores: Table, plot: IntervalPlot) -> Document:
     case = Case(
         "The deposit",
@@ -117,7 +184,33 @@ def honest(scores: Table, plot: IntervalPlot) -> Document:
 
 
 @pytest.fixture(scope="session")
-def hostile() -> Document:
+def drawn(scores: Table, curve_plot: CurvePlot, scatter_plot: ScatterPlot, radar_plot: RadarPlot) -> Document:
+    """The plots that need a legend, with few and many series, and with figures that are hard to set."""
+    seven = [Curve(f"model-{n}", [Point(x, math.sin(x / 5 + n / 3)) for x in range(40)]) for n in range(7)]
+    large = [Point(x, y * 1e12, y * 0.9e12, y * 1.1e12) for x, y in ((0.001, -3), (0.5, 2), (4e6, 7))]
+    curves: list[Plot] = [
+        curve_plot,
+        CurvePlot("Seven", "turn", "score", seven),
+        CurvePlot("Large", "tokens", "a long name of an axis that needs two lines at least " * 2, [Curve("", large)]),
+        CurvePlot("Large and logarithmic", "tokens", "y", [Curve("a name " * 30, large)], logarithmic=True),
+        CurvePlot("Within a decade", "x", "y", [Curve("a", [Point(x, x) for x in (310, 320, 330)])], logarithmic=True),
+    ]
+    many_groups = [Dot(n, math.sin(n), f"a group with a rather long name, number {n}", f"item {n}") for n in range(30)]
+    scatters: list[Plot] = [scatter_plot, ScatterPlot("Thirty groups", many_groups)]
+    values = [(n * 7919) % 31 / 31 for n in range(60)]
+    names = [f"Axis with a name, number {n}" for n in range(60)]
+    radars: list[Plot] = [
+        radar_plot,
+        *(RadarPlot(f"{n} axes", names[:n], values[:n]) for n in (3, 4, 7, 12, 30, 60)),
+        RadarPlot("Short names", ["Goal", "Secret", "Rules"], [30_000, 1_234_567, math.nan]),
+        RadarPlot("Long names", ["no figure can hold this name " * 9] * 3, [1, 2, 3]),
+    ]
+    sections = [Section("Curves", curves), Section("Dots", scatters), Section("Radars", radars)]
+    return Document("Figures", "", scores, sections)
+
+
+@pytest.fixture(scope="session")
+def hostile(hostile_plots: Sequence[Plot]) -> Document:
     """Every string of every record is hostile, and rows are too short and too long."""
     everything = " ".join(HOSTILE)
     rows = [Row([text, text, text], emphasis=index % 2 == 0) for index, text in enumerate(HOSTILE)]
@@ -131,10 +224,12 @@ def hostile() -> Document:
         Transcript(everything, [], folded=True),
         Quotation(everything, everything),
     ]
-    marks = [Mark(text, index / 10, published=index % 2 == 0) for index, text in enumerate(HOSTILE)]
     figures = [
-        IntervalPlot(everything, everything, marks, reference=1.9, reference_label=everything),
+        *hostile_plots,
         IntervalPlot(everything, everything, []),
+        CurvePlot(everything, everything, everything, []),
+        ScatterPlot(everything, []),
+        RadarPlot(everything, [], []),
     ]
     case = Case(everything, [Tag(text, Tone.WARNING) for text in HOSTILE], blocks)
     sections = [Section(text, []) for text in HOSTILE]

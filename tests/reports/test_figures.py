@@ -1,3 +1,5 @@
+"""What all figures have in common, and the plot of intervals."""
+
 import math
 import re
 import subprocess
@@ -8,8 +10,16 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from matplotlib import rc_context, rcParams
 
-from sociable.core.view import IntervalPlot, Mark
-from sociable.reports.figures import interval_plot_svg
+from sociable.core.view import Curve, CurvePlot, Dot, IntervalPlot, Mark, Plot, Point, RadarPlot, ScatterPlot
+from sociable.reports.figures import has_something_to_draw, interval_plot_svg, plot_svg
+
+KINDS = [IntervalPlot, CurvePlot, ScatterPlot, RadarPlot]
+COLOURS_OF_THE_PAGE = {
+    "none",
+    "currentColor",
+    *(f"var(--{name}, currentColor)" for name in ("muted", "rule", "accent", *(f"voice-{n}" for n in range(1, 7)))),
+    "var(--page, none)",
+}
 
 
 def texts(svg: str) -> list[str]:
@@ -20,26 +30,94 @@ def height(svg: str) -> float:
     return float(fromstring(svg).attrib["height"])
 
 
-def test_the_same_plot_gives_the_same_figure_and_no_settings_stay_behind(plot: IntervalPlot) -> None:
+def of_kind(plots: Sequence[Plot], kind: type[Plot]) -> Plot:
+    return next(plot for plot in plots if isinstance(plot, kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_plot_gives_the_same_figure_and_no_settings_stay_behind(plots: Sequence[Plot], kind: type[Plot]) -> None:
+    plot = of_kind(plots, kind)
     before = dict(rcParams)
-    first = interval_plot_svg(plot)
-    with rc_context({"font.size": 40, "lines.linewidth": 9, "svg.fonttype": "path"}):
-        assert interval_plot_svg(plot) == first
+    first = plot_svg(plot)
+    with rc_context({"font.size": 40, "lines.linewidth": 9, "svg.fonttype": "path", "patch.linewidth": 9}):
+        assert plot_svg(plot) == first
     assert dict(rcParams) == before
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("narrow", [False, True])
-def test_nothing_of_the_figure_reaches_beyond_it(plot: IntervalPlot, narrow: bool) -> None:
-    svg = interval_plot_svg(plot, narrow)
+def test_nothing_of_the_figure_reaches_beyond_it(plots: Sequence[Plot], kind: type[Plot], narrow: bool) -> None:
+    svg = plot_svg(of_kind(plots, kind), narrow)
     assert not re.search(r"style|<defs|\bid=|href|url\(|xmlns|#0|font-family|<\?|<!", svg)
-    assert set(re.findall(r'(?:fill|stroke)="([^"]*)"', svg)) <= {
-        "none",
-        "currentColor",
-        "var(--muted, currentColor)",
-        "var(--rule, currentColor)",
-        "var(--accent, currentColor)",
-        "var(--page, none)",
+    assert set(re.findall(r'(?:fill|stroke)="([^"]*)"', svg)) <= COLOURS_OF_THE_PAGE
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_for_those_who_cannot_see_it_it_has_a_name_and_a_description(plots: Sequence[Plot], kind: type[Plot]) -> None:
+    plot = of_kind(plots, kind)
+    root = fromstring(plot_svg(plot))
+    assert root.attrib["role"] == "img"
+    assert root.attrib["aria-label"].startswith(plot.caption)
+    assert root[0].tag == "desc"
+    assert len(root[0].text or "") > 60
+    assert all(group[0].tag == "title" and group[0].text for group in root.iter("g"))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("narrow", [False, True])
+def test_hostile_strings_are_only_text(hostile_plots: Sequence[Plot], kind: type[Plot], narrow: bool) -> None:
+    svg = plot_svg(of_kind(hostile_plots, kind), narrow)
+    root = fromstring(svg)
+    assert {element.tag for element in root.iter()} == {"svg", "g", "path", "text", "title", "desc"}
+    assert not [name for element in root.iter() for name in element.attrib if name.startswith("on")]
+    assert any("$\\frac{1}{0}$ and $x_{" in text for text in texts(svg))
+    assert not re.search("[\x00-\x08\x1b\u202e]", svg)
+
+
+EXTREMES = [0.0, 1e308, -1e308, 1.7e308, 5e-324, -1e-320, 1e-300, 1e16, 1e16 + 2, math.nan, math.inf, -math.inf]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("numbers", [EXTREMES, *([one, other] for one in EXTREMES for other in (0.0, one))])
+@pytest.mark.parametrize("kind", [*KINDS, "logarithmic"])
+def test_extreme_numbers_are_drawn_inside_the_figure(kind: type[Plot] | str, numbers: list[float]) -> None:
+    points = [Point(x, y, -y, 2.0) for x, y in zip(numbers, reversed(numbers), strict=True)]
+    plots: dict[type[Plot] | str, Plot] = {
+        IntervalPlot: IntervalPlot("c", "a", [Mark("m", n, 0.0, n) for n in numbers], numbers[0], numbers[-1]),
+        CurvePlot: CurvePlot("c", "x", "y", [Curve("curve", points)], minimum=numbers[0], maximum=numbers[-1]),
+        "logarithmic": CurvePlot("c", "x", "y", [Curve("curve", points)], steps=True, logarithmic=True),
+        ScatterPlot: ScatterPlot("c", [Dot(point.x, point.y, "g") for point in points]),
+        RadarPlot: RadarPlot("c", ["axis"] * len(numbers), numbers, numbers[0]),
     }
+    svg = plot_svg(plots[kind])
+    frame = fromstring(svg).attrib
+    assert not re.search(r'="[^"]*(nan|inf)', svg)
+    for path in re.findall(r' d="([^"]*)"', svg):
+        places = [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", path)]
+        assert all(0 <= x <= float(frame["width"]) for x, _ in places)
+        assert all(0 <= y <= float(frame["height"]) for _, y in places)
+
+
+@pytest.mark.parametrize(
+    ("plot", "expected"),
+    [
+        (IntervalPlot("", "", []), False),
+        (IntervalPlot("", "", [Mark("silent", None)]), True),
+        (CurvePlot("", "", "", []), False),
+        (CurvePlot("", "", "", [Curve("a", [Point(math.nan, 1), Point(1, math.inf)])]), False),
+        (CurvePlot("", "", "", [Curve("a", [Point(0, 1)])]), True),
+        (CurvePlot("", "", "", [Curve("a", [Point(0, 1)])], logarithmic=True), False),
+        (ScatterPlot("", [Dot(1, math.nan, "")]), False),
+        (ScatterPlot("", [Dot(1, 1, "")]), True),
+        (RadarPlot("", [], []), False),
+        (RadarPlot("", ["a", "b", "c"], []), True),
+    ],
+)
+def test_without_anything_to_draw_there_is_an_empty_figure(plot: Plot, expected: bool) -> None:
+    assert has_something_to_draw(plot) is expected
+    for narrow in (False, True):
+        assert fromstring(plot_svg(plot, narrow)).attrib["role"] == "img"
 
 
 def test_it_says_in_words_what_it_shows(plot: IntervalPlot) -> None:
@@ -69,20 +147,6 @@ def test_the_height_grows_with_the_marks() -> None:
     heights = [height(interval_plot_svg(plot)) for plot in plots]
     assert heights[1] - heights[0] == heights[2] - heights[1] > 20
     assert heights[3] == heights[0] + 59 * (heights[1] - heights[0])
-
-
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("narrow", [False, True])
-def test_hostile_labels_are_only_text(hostile_strings: Sequence[str], narrow: bool) -> None:
-    marks = [Mark(text, 0.5) for text in hostile_strings]
-    hostile = " ".join(hostile_strings)
-    plot = IntervalPlot(hostile, hostile, marks, reference=0.2, reference_label=hostile)
-    svg = interval_plot_svg(plot, narrow)
-    root = fromstring(svg)
-    assert {element.tag for element in root.iter()} == {"svg", "g", "path", "text", "title", "desc"}
-    assert not [name for element in root.iter() for name in element.attrib if name.startswith("on")]
-    assert any("$\\frac{1}{0}$ and $x_{" in text for text in texts(svg))
-    assert not re.search("[\x00-\x08\x1b\u202e]", svg)
 
 
 @pytest.mark.parametrize("label", ["$x^2$", "$\\frac{1}{$", "costs $5 or $6"])

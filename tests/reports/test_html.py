@@ -2,14 +2,17 @@ import base64
 import hashlib
 import re
 import stat
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from sociable.core.errors import StorageFailure
-from sociable.core.view import Document, Paragraph, Section, Table
+from sociable.core.view import Block, CurvePlot, Document, Paragraph, Plot, RadarPlot, ScatterPlot, Section, Table
 from sociable.reports import render_html, write_html
+from sociable.reports.html import _kind, _packaged
 
 
 class Elements(HTMLParser):
@@ -94,6 +97,30 @@ def test_cases_are_folded_and_carry_their_tags(honest: Document) -> None:
     assert re.search(r"<summary>\s*<h3[^>]*>The deposit</h3>.*?tag good.*?</summary>", page, re.DOTALL)
     for words in ("Judged turn: good", "Judged turn: bad", "Judged turn: doubtful", "Judged turn<"):
         assert words in page
+
+
+def test_each_plot_is_drawn_for_wide_and_for_narrow_pages(plots: Sequence[Plot], scores: Table) -> None:
+    page = render_html(Document("t", "", scores, [Section("s", list(plots))]))
+    figures = [svg for svg in Elements(page).of("svg") if svg.get("role") == "img"]
+    labels = [(svg.get("aria-label") or "").partition(".")[0] for svg in figures]
+    assert labels == [plot.caption for plot in plots for _ in ("wide", "narrow")]
+    assert len({svg["width"] for svg in figures}) == 2
+
+
+@pytest.mark.parametrize("plot", [CurvePlot("", "", "", []), ScatterPlot("", []), RadarPlot("", [], [])])
+def test_a_plot_of_nothing_says_so(plot: Plot, scores: Table) -> None:
+    page = render_html(Document("t", "", scores, [Section("s", [plot])]))
+    assert "There is nothing to draw." in page
+    assert "<svg" not in page
+
+
+def test_each_kind_of_block_has_a_rule_and_another_one_is_an_error(scores: Table) -> None:
+    for kind in get_args(Block):
+        block = kind.__new__(kind)
+        assert _kind(block) in ("Plot", kind.__name__)
+        assert f'kind == "{_kind(block)}"' in _packaged("report.html.jinja")
+    with pytest.raises(TypeError, match=r"Cannot draw a Section: report\.html\.jinja has no rule for it"):
+        render_html(Document("t", "", scores, [Section("s", [Section("inner", [])])]))  # type: ignore[list-item]
 
 
 def test_writing_replaces_the_file_or_leaves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

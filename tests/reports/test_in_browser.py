@@ -51,6 +51,27 @@ TEXTS_IN_EACH_OTHERS_WAY = """() => [...document.querySelectorAll('svg')].flatMa
   return [...cut, ...overlapping];
 })"""
 
+SHAPES_STICKING_OUT = """() => [...document.querySelectorAll('svg')].flatMap(svg => {
+  const frame = svg.getBoundingClientRect();
+  if (!frame.width) return [];
+  return [...svg.querySelectorAll('path')].filter(path => {
+    const box = path.getBoundingClientRect();
+    return box.left < frame.left - 0.5 || box.right > frame.right + 0.5
+      || box.top < frame.top - 0.5 || box.bottom > frame.bottom + 0.5;
+  }).map(path => path.outerHTML);
+})"""
+
+SIGNS_UNDER_TEXT = """() => [...document.querySelectorAll('svg')].flatMap(svg => {
+  if (!svg.getBoundingClientRect().width) return [];
+  const texts = [...svg.querySelectorAll('text')].map(text => [text.textContent, text.getBoundingClientRect()]);
+  return [...svg.querySelectorAll('g > path:not([fill=none])')].flatMap(path => {
+    const sign = path.getBoundingClientRect();
+    const [x, y] = [(sign.left + sign.right) / 2, (sign.top + sign.bottom) / 2];
+    return texts.filter(([, box]) => box.left < x && x < box.right && box.top < y && y < box.bottom)
+      .map(([text]) => text + ' covers ' + path.parentElement.className.baseVal);
+  });
+})"""
+
 CONTRASTS = """() => {
   const parse = colour => colour.match(/[\\d.]+/g).map(Number);
   const luminance = colour => {
@@ -92,11 +113,12 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory, honest: Document, hostile: Document) -> dict[str, Path]:
+def files(tmp_path_factory: pytest.TempPathFactory, honest: Document, drawn: Document, hostile: Document) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
-    files = {"honest": folder / "honest.html", "hostile": folder / "hostile.html"}
-    write_html(honest, files["honest"])
-    write_html(hostile, files["hostile"])
+    documents = {"honest": honest, "drawn": drawn, "hostile": hostile}
+    files = {name: folder / f"{name}.html" for name in documents}
+    for name, document in documents.items():
+        write_html(document, files[name])
     _, files["demo"] = api.demo(folder / "demo")
     return files
 
@@ -110,7 +132,7 @@ def opened(browser: Browser, path: Path, width: int = 1280, dark: bool = False) 
     return page
 
 
-@pytest.mark.parametrize("kind", ["honest", "hostile", "demo"])
+@pytest.mark.parametrize("kind", ["honest", "drawn", "hostile", "demo"])
 def test_nothing_is_requested_and_nothing_runs(browser: Browser, files: dict[str, Path], kind: str) -> None:
     page = browser.new_page()
     requested: list[str] = []
@@ -126,17 +148,18 @@ def test_nothing_is_requested_and_nothing_runs(browser: Browser, files: dict[str
     page.close()
 
 
-@pytest.mark.parametrize("kind", ["honest", "hostile", "demo"])
+@pytest.mark.parametrize("kind", ["honest", "drawn", "hostile", "demo"])
 @pytest.mark.parametrize("width", [320, 375, 700, 1000, 1280])
 def test_nothing_sticks_out(browser: Browser, files: dict[str, Path], kind: str, width: int) -> None:
     page = opened(browser, files[kind], width)
     assert page.evaluate(STICKING_OUT) == []
     assert page.evaluate(TEXTS_IN_EACH_OTHERS_WAY) == []
-    assert page.locator("svg:visible").count() == (4 if kind == "demo" else 1)
+    assert page.evaluate(SHAPES_STICKING_OUT) == []
+    assert page.locator("svg:visible").count() == {"honest": 1, "drawn": 16, "hostile": 4, "demo": 4}[kind]
     page.close()
 
 
-@pytest.mark.parametrize("kind", ["honest", "demo"])
+@pytest.mark.parametrize("kind", ["honest", "drawn", "demo"])
 @pytest.mark.parametrize("dark", [False, True])
 def test_all_text_has_contrast(browser: Browser, files: dict[str, Path], kind: str, dark: bool) -> None:
     page = opened(browser, files[kind], dark=dark)
@@ -144,6 +167,30 @@ def test_all_text_has_contrast(browser: Browser, files: dict[str, Path], kind: s
     assert len(contrasts) > 200
     assert [entry for entry in contrasts if entry[0] < 4.5] == []
     page.close()
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_no_text_of_a_figure_covers_what_it_shows(browser: Browser, files: dict[str, Path], width: int) -> None:
+    page = opened(browser, files["drawn"], width)
+    assert page.locator("svg:visible g").count() > 300
+    assert page.evaluate(SIGNS_UNDER_TEXT) == []
+    page.close()
+
+
+def test_curves_and_dots_have_the_voices_of_the_page(browser: Browser, files: dict[str, Path]) -> None:
+    def colours(dark: bool) -> list[str]:
+        page = opened(browser, files["drawn"], dark=dark)
+        found = page.evaluate("""() => [...document.querySelectorAll('svg')].filter(svg => svg.getBoundingClientRect().width)
+          .flatMap(svg => [...svg.querySelectorAll('g path')])
+          .flatMap(path => [getComputedStyle(path).fill, getComputedStyle(path).stroke])""")
+        page.close()
+        return list(found)
+
+    light, dark = set(colours(False)), set(colours(True))
+    # Two of six: of the first and of the last.
+    assert {"rgb(31, 78, 140)", "rgb(107, 83, 16)"} <= light
+    assert {"rgb(141, 184, 240)", "rgb(217, 192, 120)"} <= dark
+    assert light & dark == {"none"}
 
 
 def test_the_dark_page_is_dark(browser: Browser, files: dict[str, Path]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
+from sociable.core.form import Form
 from sociable.core.prompts import defused
 from sociable.core.records import Turn
 from sociable.dialogue.conversation import Utterance
@@ -24,12 +26,15 @@ class PromptedParticipant:
         *,
         scope: Scope,
         sampling: Sampling,
+        form: Callable[[Sequence[Turn]], Form] | None = None,
     ) -> None:
+        """``form`` makes of the turns seen what a person in the model's place is shown."""
         self._name = name
         self._model = model
         self._briefing = list(briefing)
         self.scope = scope
         self._sampling = sampling
+        self._form = form
 
     @property
     def name(self) -> str:
@@ -37,7 +42,8 @@ class PromptedParticipant:
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
         messages = self._briefing + [self._as_message(turn) for turn in seen]
-        reply = await self._model.generate(Request(messages, self.scope, self._sampling))
+        form = partial(self._form, seen) if self._form else None
+        reply = await self._model.generate(Request(messages, self.scope, self._sampling, form=form))
         return Utterance(reply.text.strip(), reply.thinking, reply.defect)
 
     def _as_message(self, turn: Turn) -> ChatMessage:

@@ -23,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Measures the social intelligence of language agents.",
-    epilog="Models: openai/NAME, openai-compatible/NAME[@URL], inspect/PROVIDER/NAME, python:file.py:function, reference/AGENT.",
+    epilog="Models: openai/NAME, openai-compatible/NAME[@URL], inspect/PROVIDER/NAME, python:FILE:NAME, human, reference/AGENT.",
 )
 console = Console()
 messages = Console(stderr=True)
@@ -55,6 +55,15 @@ ForcedTarget = Annotated[
 ]
 Options = Annotated[
     list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="Any of the benchmark's own options; repeatable.")
+]
+
+Sample = Annotated[int | None, typer.Option("--sample", metavar="N", help="With --export: judged pairs for people to look at.")]
+Export = Annotated[Path | None, typer.Option("--export", metavar="FILE", help="Write a sheet for people: .csv or .jsonl.")]
+Corrections = Annotated[
+    list[Path] | None, typer.Option("--corrections", metavar="FILE", help="A sheet that was filled in; repeat for several.")
+]
+Ratings = Annotated[
+    list[Path] | None, typer.Option("--ratings", metavar="FILE", help="Free ratings: columns episode, rating, person.")
 ]
 
 
@@ -108,7 +117,7 @@ def list_() -> None:
         _say(f"{benchmark.name} {benchmark.version}: {benchmark.title}")
         for role, agents in benchmark.reference_agents.items():
             _say(f"  {role.value + ':':<11}{', '.join(f'reference/{agent}' for agent in agents)}")
-    _say("models: openai/MODEL, openai-compatible/MODEL[@URL], inspect/PROVIDER/MODEL, python:file.py:function")
+    _say("models: openai/MODEL, openai-compatible/MODEL[@URL], inspect/PROVIDER/MODEL, python:file.py:function, human")
 
 
 @app.command()
@@ -146,7 +155,7 @@ def run(
     if plain_name(asked.model) in map(plain_name, asked.judges):
         messages.print(Text(f"Warning: {judges_itself(plain_name(asked.model))}"), soft_wrap=True)
     folder = out or api.new_folder(benchmark, asked.model)
-    with _resumable(folder), RunProgress(messages) as progress:
+    with _resumable(folder), RunProgress(messages, hidden=asked.model == "human") as progress:
         api.run(benchmark, model, out=folder, config=config, watch=progress, **given)
     _show_report(folder)
 
@@ -162,7 +171,8 @@ def resume(
     from sociable import api
     from sociable.cli.progress import RunProgress
 
-    with _resumable(folder), RunProgress(messages) as progress:
+    hidden = api.model_of(folder) == "human"
+    with _resumable(folder), RunProgress(messages, hidden=hidden) as progress:
         api.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
     _show_report(folder)
 
@@ -175,17 +185,37 @@ def judge(
     reference_file: ReferenceFile = None,
     config: Changes = None,
     max_cost: MaxCost = None,
+    rubric: Annotated[
+        str | None, typer.Option("--rubric", metavar="NAME", help="Rate every participant that has a goal: sotopia.")
+    ] = None,
+    sample: Sample = None,
+    export: Export = None,
+    corrections: Corrections = None,
+    ratings: Ratings = None,
 ) -> None:
-    """Have other judges look at a run. No episode is run again; earlier judgments stay in the folder."""
+    """Have other judges, or people, look at a run. No episode is run again; earlier judgments stay in the folder."""
     from sociable import api
     from sociable.cli.progress import RunProgress
 
-    if not judge:
-        raise InputError("Name at least one --judge.")
+    if (sample is None) != (export is None):
+        raise InputError("--sample N and --export FILE go together.")
+    if export is not None and sample is not None:
+        _say(f"{api.export_sheet(folder, sample, export)} pairs for people to judge: {export}")
+        _say("Fill in 'verdict' (1, 2, or 0 for neither) and give it back with --corrections FILE.")
+    for add, files in ((api.add_corrections, corrections), (api.add_ratings, ratings)):
+        if files:
+            document = add(folder, files)
+            _print(document)
+            _print_tables(document)
+    if not judge and not rubric:
+        if not (export or corrections or ratings):
+            raise InputError("Name at least one --judge, or ask people: --sample N --export FILE, --corrections, --ratings.")
+        return
     with _resumable(folder), RunProgress(messages) as progress:
         api.judge(
             folder,
-            judge,
+            judge or (),
+            rubric=rubric,
             config=config,
             reference=reference,
             reference_file=reference_file,
@@ -223,11 +253,18 @@ def compare(
     first: Annotated[Path, typer.Argument(metavar="A", help="A run folder.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="Another.")],
     anyway: Annotated[bool, typer.Option("--anyway", help="Compare runs that are not comparable.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write it as HTML, with the cases that differ.")
+    ] = None,
 ) -> None:
-    """Compare two runs on the cases both reached."""
+    """Compare two runs on the cases both reached, and show the cases one wins and the other loses."""
     from sociable import api
 
-    _print(api.compare(first, second, anyway=anyway))
+    document = api.compare(first, second, anyway=anyway, out=out)
+    _print(document)
+    _print_tables(document)
+    if out:
+        _say(f"Report: {out}")
 
 
 @app.command()
@@ -264,6 +301,26 @@ def audit(benchmark: BenchmarkName, dataset: DatasetPath = None, skip_invalid: S
     from sociable import api
 
     _print(api.audit(benchmark, dataset, skip_invalid=bool(skip_invalid)))
+
+
+@app.command()
+def describe(
+    benchmark: BenchmarkName,
+    dataset: DatasetPath = None,
+    skip_invalid: SkipInvalid = None,
+    features: Annotated[
+        str, typer.Option("--features", help="tfidf, or embeddings (needs the extra sociable[embeddings]).")
+    ] = "tfidf",
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it as HTML, with the figures.")] = None,
+) -> None:
+    """Tell what is in a dataset: sizes, topics, clusters."""
+    from sociable import api
+
+    document = api.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out)
+    _print(document)
+    _print_tables(document)
+    if out:
+        _say(f"Report: {out}")
 
 
 @app.command()
@@ -307,6 +364,15 @@ def _print(document: Any) -> None:
     from sociable.reports.terminal import print_document
 
     print_document(document, console)
+
+
+def _print_tables(document: Any) -> None:
+    """The tables of a document beside its summary."""
+    from sociable.core.view import Table
+    from sociable.reports.terminal import print_blocks
+
+    for section in document.sections:
+        print_blocks([block for block in section.blocks if isinstance(block, Table)], console)
 
 
 def _say(text: str) -> None:

@@ -17,7 +17,8 @@ from sociable.runner.phases import Progress as Counts
 class RunProgress:
     """Draws what a run reports to it. Use as a context manager and hand it to the api as ``watch``."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, hidden: bool = False) -> None:
+        """``hidden`` while a person answers in the same terminal."""
         self._spend = _Spend()
         self._live = Progress(
             TextColumn("{task.description:<12}"),
@@ -26,7 +27,7 @@ class RunProgress:
             self._spend,
             TimeRemainingColumn(),
             console=console,
-            disable=not console.is_terminal,
+            disable=hidden or not console.is_terminal,
             refresh_per_second=5,
         )
         self._tasks: dict[str, TaskID] = {}

@@ -81,17 +81,22 @@ class Verdict(StrEnum):
     UNSCORED = "unscored"
 
 
-class Judgment(Record):
-    """One judge's opinion on one criterion of one episode; benchmarks and judge kinds add fields in a subclass."""
+class Opinion(Record):
+    """What one judge thinks of one criterion of one episode."""
 
     id: str
     episode: str
     scenario: str
     criterion: str
     judge: str
+    usage: Usage = Usage()
+
+
+class Judgment(Opinion):
+    """An opinion that is a verdict; benchmarks and judge kinds add fields in a subclass."""
+
     verdict: Verdict
     reason: str = ""
-    usage: Usage = Usage()
 
 
 class Outcome(StrEnum):

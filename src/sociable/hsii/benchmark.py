@@ -11,6 +11,7 @@ from typing import Any
 from sociable.core.view import Block, Document, Section, Table
 from sociable.hsii import views
 from sociable.hsii.audit import audit_document
+from sociable.hsii.contrast import contrast_sections
 from sociable.hsii.judge import RULE
 from sociable.hsii.records import HSIIEpisode, ReferenceConversation
 from sociable.hsii.reference import AGENTS, WRITTEN_PARTNER
@@ -53,6 +54,16 @@ class HSII(Benchmark):
 
     def episode_blocks(self, run: FinishedRun, episode: Any) -> Sequence[Block]:
         return [views.case_view(run, episode)]
+
+    def contrast(self, first: FinishedRun, second: FinishedRun) -> list[Section]:
+        return contrast_sections(first, second)
+
+    def describe(self, study: Study, features: str) -> Document:
+        # Imported when asked for: scikit-learn takes a second.
+        from sociable.hsii.describe import describe_document
+
+        assert isinstance(study, HSIIStudy)
+        return describe_document(list(study.scenarios.values()), study.source, features)
 
     def audit(self, study: Study) -> Document:
         assert isinstance(study, HSIIStudy)

@@ -63,6 +63,14 @@ def setting(case: Situation) -> str:
     return quoted("\n".join(lines))
 
 
+def setting_in_words(case: Situation) -> str:
+    """The same for a person to read."""
+    background = case.background
+    said = [f"{message.role_from} to {message.role_to}: {one_line(message.content)}" for message in case.messages]
+    parts = (background.scene, " ".join(background.relationships), background.conflicts, "\n".join(said))
+    return "\n\n".join(part for part in parts if part)
+
+
 def ask_for_choice(case: Case, prompts: Prompts) -> list[ChatMessage]:
     """Stages 1 to 3: whom to address and what to say."""
     task = prompts["choose_and_speak"].render(

@@ -62,6 +62,10 @@ def _nothing_to_judge(case: Case, episode: HSIIEpisode, stage: Stage, seat: Seat
     """Which instrument has already failed, or the empty string."""
     if seat.model is None and not case.must_convey:
         return "the scenario has no rules for reference/rule"
+    return _nothing_to_show(episode, stage, reference)
+
+
+def _nothing_to_show(episode: HSIIEpisode, stage: Stage, reference: ReferenceConversation | None) -> str:
     if stage is Stage.FIRST_UTTERANCE:
         return ""
     if episode.long_run_failure:
@@ -72,13 +76,23 @@ def _nothing_to_judge(case: Case, episode: HSIIEpisode, stage: Stage, seat: Seat
 
 
 def _pair(case: Case, episode: HSIIEpisode, stage: Stage, seat: Seat, reference: ReferenceConversation | None) -> Pair:
-    if stage is Stage.FIRST_UTTERANCE:
-        return Pair(subject=episode.turns[0].content, golden=case.golden.content)
-    assert reference is not None
-    if seat.model is None:
+    if stage is Stage.LONG_RUN and seat.model is None:
+        assert reference is not None
         # The rule looks at the assistant's words only; what the partner says earns and costs nothing.
         said = ["\n".join(t.content for t in turns if t.speaker == ASSISTANT) for turns in (episode.turns, reference.turns)]
         return Pair(subject=said[0], golden=said[1])
+    pair = pair_to_show(case, episode, stage, reference)
+    assert pair is not None
+    return pair
+
+
+def pair_to_show(case: Case, episode: HSIIEpisode, stage: Stage, reference: ReferenceConversation | None) -> Pair | None:
+    """Both sides as a model or a person reads them; None where partner or reference failed."""
+    if _nothing_to_show(episode, stage, reference):
+        return None
+    if stage is Stage.FIRST_UTTERANCE:
+        return Pair(subject=episode.turns[0].content, golden=case.golden.content)
+    assert reference is not None
     target = case.golden.role_to
     return Pair(subject=transcript(episode.turns, target), golden=transcript(reference.turns, target))
 

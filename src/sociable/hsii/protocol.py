@@ -9,11 +9,13 @@ utterance being the first of them; judged later against a reference conversation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol
 
 from sociable.agents.prompted import PromptedParticipant
 from sociable.core.errors import InstrumentFailure
+from sociable.core.form import Form
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage, episode_id
 from sociable.dialogue.conversation import MAX_CHARACTERS, Conversation, Participant, Utterance
@@ -21,6 +23,7 @@ from sociable.dialogue.loop import run_conversation
 from sociable.dialogue.turn_taking import RoundRobin
 from sociable.hsii.briefing import ask_for_choice, ask_to_go_on, ask_to_play, ask_to_speak
 from sociable.hsii.dataset import ASSISTANT, Case
+from sociable.hsii.forms import address_form, next_turn_form, words_form
 from sociable.hsii.parsing import MAX_CHARACTERS as MAX_READ
 from sociable.hsii.parsing import AddressedReply, FormatFailure, parse_reply, words_only
 from sociable.hsii.records import HSIIEpisode, ReferenceConversation
@@ -62,17 +65,19 @@ class PromptedAssistant:
             ask_to_go_on(case, case.golden.role_to, prompts),
             scope=self.scope,
             sampling=seat.sampling,
+            form=partial(next_turn_form, case.golden.role_to),
         )
 
     async def address(self) -> Utterance:
         # No schema: a server that decodes within one would earn r1 for its model.
-        return await self._ask(ask_for_choice(self._case, self._prompts))
+        return await self._ask(ask_for_choice(self._case, self._prompts), partial(address_form, self._case))
 
     async def speak_to_target(self) -> Utterance:
-        return await self._ask(ask_to_speak(self._case, self._case.golden.role_to, self._prompts))
+        target = self._case.golden.role_to
+        return await self._ask(ask_to_speak(self._case, target, self._prompts), partial(words_form, self._case, target))
 
-    async def _ask(self, messages: list[ChatMessage]) -> Utterance:
-        reply = await self._model.generate(Request(messages, self.scope, self._sampling))
+    async def _ask(self, messages: list[ChatMessage], form: Callable[[], Form]) -> Utterance:
+        reply = await self._model.generate(Request(messages, self.scope, self._sampling, form=form))
         return Utterance(reply.text, reply.thinking, reply.defect)
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:

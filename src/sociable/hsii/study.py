@@ -9,15 +9,16 @@ from pydantic import Field
 
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Estimate, Judgment, Record, Score, episode_id
-from sociable.hsii.briefing import hsii_prompts
+from sociable.hsii.briefing import hsii_prompts, setting_in_words
 from sociable.hsii.dataset import ASSISTANT, Case, load_dataset, select_dialogues
-from sociable.hsii.judge import criteria_reached, judge_criterion
-from sociable.hsii.metrics import BEHAVIOURS, RATES, Weights, estimate_all, score_episode
+from sociable.hsii.judge import criteria_reached, judge_criterion, pair_to_show
+from sociable.hsii.metrics import BEHAVIOURS, OF_STAGE, RATES, Weights, estimate_all, score_episode
 from sociable.hsii.protocol import make_reference, run_case
 from sociable.hsii.records import JUDGED, STAGES, HSIIEpisode, ReferenceConversation, Stage
 from sociable.judging.pairwise import judgment_id
 from sociable.judging.panel import panel_verdict
-from sociable.runner.benchmark import JudgingTask, Study, StudyOptions, checked_options
+from sociable.judging.rubric import RatedParticipant
+from sociable.runner.benchmark import JudgingTask, ShownPair, Study, StudyOptions, checked_options
 from sociable.runner.seats import Role, Seat, Seats
 
 
@@ -36,7 +37,14 @@ class HSIIOptions(Record):
     cumulative: bool = Field(default=False, description="a win in the long run counts only after a win in the first utterance")
 
 
+ASSISTANT_GOAL = "To say what serves most of the people involved, better still all of them, to the one whom it chose to address."
+"""What the prompts ask of it."""
+
+
 class HSIIStudy(Study):
+    win_rates = {stage.value: metric for stage, metric in OF_STAGE.items()}
+    passes = RATES
+    has_goals = True
     metrics = (*RATES, "r3_ties_half", "r4_ties_half", "leak_rate", *BEHAVIOURS)
 
     def __init__(self, options: StudyOptions) -> None:
@@ -127,6 +135,28 @@ class HSIIStudy(Study):
     async def judge(self, task: JudgingTask, episode: HSIIEpisode, reference: ReferenceConversation | None) -> Judgment:
         case = self.scenarios[task.scenario]
         return await judge_criterion(case, episode, Stage(task.criterion), task.seat, reference, self.prompts)
+
+    def shown_pair(self, episode: HSIIEpisode, criterion: str, reference: ReferenceConversation | None) -> ShownPair | None:
+        case = self.scenarios[episode.scenario]
+        sides = pair_to_show(case, episode, Stage(criterion), reference)
+        if sides is None:
+            return None
+        return ShownPair(setting_in_words(case), case.golden.role_to, sides.subject, sides.golden)
+
+    def rated_participants(self, episode: HSIIEpisode) -> Mapping[Role, RatedParticipant]:
+        """The assistant, whose goal is what it was told; and the addressee of a long run, if the data give it a goal."""
+        case = self.scenarios[episode.scenario]
+        if not episode.turns or episode.target is None:
+            return {}
+        situation = setting_in_words(case)
+        said = tuple((turn.speaker, turn.content) for turn in episode.turns)
+        hidden = "\n".join(fact.fact for fact in case.hidden_from(episode.target))
+        goals = {ASSISTANT: ASSISTANT_GOAL, **case.background.goals}
+        found = {Role.SUBJECT: RatedParticipant(ASSISTANT, situation, goals[ASSISTANT], hidden, said)}
+        if episode.target in goals and len(episode.turns) > 1:
+            own = "\n".join(fact.fact for fact in case.private_facts if fact.owner == episode.target)
+            found[Role.PARTNER] = RatedParticipant(episode.target, situation, goals[episode.target], own, said)
+        return found
 
     def score(self, episode: HSIIEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> list[Score]:
         verdicts = {}

@@ -131,6 +131,11 @@ class Journal:
         for model, role, calls, input_tokens, output_tokens in rows:
             yield model, role, Usage(calls=calls, input_tokens=input_tokens, output_tokens=output_tokens)
 
+    def seconds(self, model: str) -> dict[str, float]:
+        """How long a call to a model took: the median and the longest. Empty if there was none."""
+        took = [row[0] for row in self._select("SELECT seconds FROM calls WHERE model = ? ORDER BY seconds", model)]
+        return {"median": round(took[len(took) // 2], 2), "longest": round(took[-1], 2)} if took else {}
+
     def calls(self, item: str) -> Iterator[Call]:
         """What was asked and answered for one episode, judgment or reference, shortest history first."""
         rows = self._select(
@@ -233,6 +238,11 @@ class JournalledModel:
         """What the server turned out not to take, if it is one that can tell."""
         return list(getattr(self._model, "adaptations", ()))
 
+    @property
+    def seconds(self) -> dict[str, float]:
+        """How long its calls took (see ``Journal.seconds``)."""
+        return self._journal.seconds(self.name)
+
     async def generate(self, request: Request) -> Reply:
         body = request.canonical(self.name)
         key = request.scope.key(body)
@@ -248,7 +258,9 @@ class JournalledModel:
         reserve = await self._budget.admit(self.name, request)
         try:
             started = time.perf_counter()
-            reply = await self._model.generate(request)
+            asking = self._model.generate(request)
+            abandonable = getattr(self._model, "abandonable", False)
+            reply = await (self._budget.unless_stopped(asking) if abandonable else asking)
             self._budget.book(self.name, request.scope.role, reply.usage)
             await self._journal.store(key, request, body, self.name, reply, time.perf_counter() - started)
         except StorageFailure as error:

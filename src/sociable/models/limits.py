@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from sociable.core.errors import CostLimitReached, Interrupted, RunStopped
 from sociable.core.records import Usage
 from sociable.models.prices import Price
 from sociable.models.protocol import Request
+
+T = TypeVar("T")
 
 FEWEST_CHARACTERS_PER_TOKEN = 3.0
 """For upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
@@ -40,12 +43,14 @@ class Budget:
     _under_way: int = 0
     _stopped: RunStopped | None = None
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     def stop(self, reason: RunStopped) -> None:
         """No further call is admitted; those under way end as they would."""
         if self._stopped is None:
             self._stopped = reason
             self._settled.set()
+            self._stopping.set()
 
     @property
     def stopped(self) -> RunStopped | None:
@@ -58,6 +63,18 @@ class Budget:
         """Raises what the run was stopped with, if it was."""
         if self._stopped is not None:
             raise self._stopped
+
+    async def unless_stopped(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of ``work``, which is abandoned when the run is stopped. Raises RunStopped."""
+        task, stopping = asyncio.ensure_future(work), asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not task.done():
+                self.check()
+            return await task
+        finally:
+            task.cancel()
+            stopping.cancel()
 
     async def admit(self, model: str, request: Request) -> float:
         """The reserve to settle with. Raises RunStopped."""

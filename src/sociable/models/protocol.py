@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, TypedDict
 
+from sociable.core.form import Form
 from sociable.core.records import Usage
 
 CHARACTERS_PER_TOKEN = 4.0
@@ -70,6 +71,8 @@ class Request:
     sampling: Sampling = Sampling()
     schema: Mapping[str, Any] | None = None
     """JSON schema of the wanted reply: asked for where the server supports it, never relied on."""
+    form: Callable[[], Form] | None = None
+    """What a person is shown in place of the messages; no part of the request's digest."""
 
     def canonical(self, model: str) -> bytes:
         """The request as JSON, without its scope: what its digest is of, and what the journal shows."""

@@ -21,10 +21,28 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from sociable.core.run_folder import write_atomically
-from sociable.core.view import TONE_WORDS, Block, Case, Document, IntervalPlot, Row, Section, Table, Tone, Transcript
+from sociable.core.view import (
+    TONE_WORDS,
+    Block,
+    Callout,
+    Case,
+    CurvePlot,
+    Document,
+    IntervalPlot,
+    Paragraph,
+    Plot,
+    Quotation,
+    RadarPlot,
+    Row,
+    ScatterPlot,
+    Section,
+    Table,
+    Tone,
+    Transcript,
+)
 from sociable.reports.displayable import displayable, displayable_line
 from sociable.reports.estimates import Estimate, estimate, widest_interval, with_equal_rows
-from sociable.reports.figures import interval_plot_svg
+from sociable.reports.figures import has_something_to_draw, plot_svg
 
 _VOICES = 6
 """Colours for the names of speakers; with more speakers they repeat, and the names still tell them apart."""
@@ -76,6 +94,7 @@ def _template_environment() -> Environment:
         kind=_kind,
         ruled=_ruled,
         figure=_figure,
+        drawable=has_something_to_draw,
         key=_key,
         voices=_voices,
         tone_word=lambda tone: TONE_WORDS[tone],
@@ -107,7 +126,14 @@ def _identifiers() -> Callable[[str], str]:
 
 
 def _kind(block: Block) -> str:
-    return type(block).__name__
+    """By which the template chooses how to draw it. A kind nobody has taught it would vanish without a trace."""
+    match block:
+        case IntervalPlot() | CurvePlot() | ScatterPlot() | RadarPlot():
+            return "Plot"
+        case Paragraph() | Callout() | Table() | Transcript() | Quotation() | Case():
+            return type(block).__name__
+        case _:
+            raise TypeError(f"Cannot draw a {type(block).__name__}: report.html.jinja has no rule for it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +179,14 @@ def _ruled(table: Table) -> _RuledTable:
     return _RuledTable(equal, rows)
 
 
-def _figure(plot: IntervalPlot, narrow: bool = False) -> Markup:
-    return Markup(interval_plot_svg(plot, narrow))  # noqa: S704 - escaped where it was written
+def _figure(plot: Plot, narrow: bool = False) -> Markup:
+    return Markup(plot_svg(plot, narrow))  # noqa: S704 - escaped where it was written
 
 
-def _key(plot: IntervalPlot) -> Sequence[tuple[str, str]]:
-    """What the signs in a figure mean, as (sign, meaning), where they need a word."""
+def _key(plot: Plot) -> Sequence[tuple[str, str]]:
+    """What the signs in a figure mean, as (sign, meaning), where they need a word; other plots have legends inside."""
+    if not isinstance(plot, IntervalPlot):
+        return []
     published = [mark.published for mark in plot.marks]
     missing = [mark.value is None or not math.isfinite(mark.value) for mark in plot.marks]
     signs = [("●", "measured here"), ("○", "published")] if any(published) and not all(published) else []

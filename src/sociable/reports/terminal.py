@@ -21,20 +21,21 @@ from sociable.core.view import (
     Block,
     Callout,
     Case,
-    Column,
+    CurvePlot,
     Document,
     IntervalPlot,
     Line,
     Paragraph,
     Quotation,
-    Row,
+    RadarPlot,
+    ScatterPlot,
     Table,
     Tone,
     Transcript,
-    with_interval,
 )
 from sociable.reports.displayable import displayable, displayable_line
 from sociable.reports.estimates import Estimate, estimate, widest_interval, with_equal_rows
+from sociable.reports.plots_as_tables import plot_as_table
 
 _LONGEST_CELL, _LONGEST_SENTENCE = 120, 2000
 """Characters shown of a cell, and of a caption, a note or a callout."""
@@ -87,19 +88,16 @@ def print_blocks(blocks: Sequence[Block], console: Console) -> None:
                 console.print(_drawn_callout(block))
             case Paragraph():
                 console.print(Text(displayable(block.text)))
-            case IntervalPlot():
-                console.print(render_table(_as_table(block)))
+            case IntervalPlot() | CurvePlot() | ScatterPlot() | RadarPlot():
+                console.print(render_table(plot_as_table(block)))
+            case _:
+                raise TypeError(f"Cannot print a {type(block).__name__}: print_blocks has no rule for it.")
 
 
 def _drawn_line(line: Line) -> RenderableType:
     heading = f"{line.speaker} → {line.addressee}: " if line.addressee else f"{line.speaker}: "
     said = Text(f"{displayable_line(heading)} ", style="bold")
     return Padding(said.append(Text(displayable(line.text), style="not bold")), (0, 0, 0, 2))
-
-
-def _as_table(plot: IntervalPlot) -> Table:
-    rows = [Row([mark.label, with_interval(mark.value, mark.low, mark.high)]) for mark in plot.marks]
-    return Table(plot.caption, [Column(""), Column(plot.axis, numeric=True)], rows)
 
 
 def render_table(table: Table) -> RenderableType:

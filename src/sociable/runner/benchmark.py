@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from sociable.core.errors import InputError
 from sociable.core.records import Episode, Estimate, Judgment, Score
 from sociable.core.view import Block, Document, Section, Table
+from sociable.judging.rubric import RatedParticipant
 from sociable.runner.seats import Role, Seat, Seats
 
 if TYPE_CHECKING:
@@ -50,6 +51,16 @@ class JudgingTask:
     seat: Seat
     needs_reference: bool = False
     """Whether it must wait until the scenario's reference has been made."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPair:
+    """A judged pair as a person reads it, neither side marked."""
+
+    situation: str
+    addressee: str
+    subject: str
+    golden: str
 
 
 @dataclass(frozen=True)
@@ -104,6 +115,12 @@ class Study(ABC):
     """Settings that were left open and have been decided, for the manifest."""
     metrics: Sequence[str]
     """Those whose values per scenario can be compared between runs."""
+    win_rates: Mapping[str, str] = {}
+    """By criterion of judges, the metric that counts its wins."""
+    has_goals: bool = False
+    """Whether participants have goals, so that a rubric can rate them."""
+    passes: Sequence[str] = ()
+    """Metrics of 0 and 1 whose sum says how far an episode came."""
 
     @abstractmethod
     def check_seats(self, roles: Iterable[Role], *, judges: int, references: bool) -> None:
@@ -135,6 +152,14 @@ class Study(ABC):
 
     async def judge(self, task: JudgingTask, episode: Any, reference: Any | None) -> Judgment:
         raise NotImplementedError(f"{type(self).__name__} has nothing to judge")
+
+    def shown_pair(self, episode: Any, criterion: str, reference: Any | None) -> ShownPair | None:
+        """A judged pair as a person reads it, to check the judges; None where there is nothing to be shown."""
+        return None
+
+    def rated_participants(self, episode: Any) -> Mapping[Role, RatedParticipant]:
+        """Who can be rated by a rubric: those that have a goal, by the role they fill."""
+        return {}
 
     @abstractmethod
     def score(self, episode: Any, judgments: Sequence[Any], panel: Sequence[str]) -> list[Score]:
@@ -184,6 +209,14 @@ class Benchmark(ABC):
     @abstractmethod
     def episode_blocks(self, run: FinishedRun, episode: Any) -> Sequence[Block]:
         """One episode, readable in full."""
+
+    def contrast(self, first: FinishedRun, second: FinishedRun) -> list[Section]:
+        """What a difference between two runs is made of: the cases that one wins and the other loses."""
+        return []
+
+    def describe(self, study: Study, features: str) -> Document:
+        """Figures about the dataset itself. ``features`` names what texts are compared by. Raises InputError."""
+        raise InputError(f"{self.name} has no description of its data; `sociable audit {self.name}` says what there is.")
 
     @abstractmethod
     def audit(self, study: Study) -> Document:

@@ -14,6 +14,8 @@ from sociable.statistics.paired import compare_paired
 _MAY_DIFFER = frozenset(
     {
         "judges",
+        "rubric",
+        "raters",
         "partner",
         "model",
         "max_connections",
@@ -53,11 +55,11 @@ def differences(first: FinishedRun, second: FinishedRun) -> list[str]:
     return found
 
 
-def compare_runs(first: FinishedRun, second: FinishedRun, different: Sequence[str]) -> Document:
-    """Mean difference (second − first) for every metric that has a value per case."""
+def compare_runs(first: FinishedRun, second: FinishedRun, different: Sequence[str], contrast: Sequence[Section] = ()) -> Document:
+    """Mean difference (second − first) for every metric that has a value per case; then what it is made of."""
     names = [run.result.manifest["models"]["subject"] for run in (first, second)]
     rows = []
-    for metric in first.study.metrics:
+    for metric in (*first.study.metrics, *_ratings(first, second)):
         one, other = _values(first.result.scores, metric), _values(second.result.scores, metric)
         clusters = {score.scenario: score.cluster for score in (*first.result.scores, *second.result.scores)}
         compared = compare_paired(one, other, clusters)
@@ -84,8 +86,18 @@ def compare_runs(first: FinishedRun, second: FinishedRun, different: Sequence[st
             rows=rows,
             note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, one test a row.",
         ),
-        sections=[Section("Warning", [Callout(warning, Tone.BAD)])] if different else [],
+        sections=[*([Section("Warning", [Callout(warning, Tone.BAD)])] if different else []), *contrast],
     )
+
+
+def _ratings(first: FinishedRun, second: FinishedRun) -> list[str]:
+    """What both were rated on, if by the same rubric and the same judges."""
+    one, other = first.result.manifest, second.result.manifest
+    rubric = one["settings"].get("rubric")
+    if not rubric or (rubric, one["models"].get("raters")) != (other["settings"].get("rubric"), other["models"].get("raters")):
+        return []
+    rated = [estimate.metric for estimate in first.result.estimates if estimate.metric.startswith(f"{rubric}_")]
+    return [metric for metric in rated if second.result.estimate(metric)]
 
 
 def _values(scores: Sequence[Score], metric: str) -> Mapping[str, float]:

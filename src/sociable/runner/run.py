@@ -17,9 +17,11 @@ from pydantic import BaseModel
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
+from sociable.judging.rubric import Rubric, RubricJudgment, rate, rubric_prompts
 from sociable.models.limits import Budget
 from sociable.runner.benchmark import Benchmark, JudgingTask, RunResult, Study
 from sociable.runner.phases import Progress, run_phase
+from sociable.runner.rubrics import RatingTask, rating_estimates, rating_scores, rating_tasks
 from sociable.runner.seats import Seats
 
 R = TypeVar("R", bound=BaseModel)
@@ -32,6 +34,7 @@ class RunRecords:
     references: RecordFile[BaseModel]
     episodes: RecordFile[Episode]
     judgments: RecordFile[Judgment]
+    rubrics: RecordFile[RubricJudgment]
 
     @classmethod
     def of(cls, folder: Path, benchmark: Benchmark) -> RunRecords:
@@ -39,6 +42,7 @@ class RunRecords:
             _records(folder / "references.jsonl", benchmark.reference_type),
             _records(folder / "episodes.jsonl", benchmark.episode_type),
             _records(folder / "judgments.jsonl", benchmark.judgment_type),
+            _records(folder / "rubrics.jsonl", RubricJudgment),
         )
 
     def judgments_of(self, study: Study, episode: Any, seats: Seats) -> list[Judgment]:
@@ -48,7 +52,7 @@ class RunRecords:
         return self.references.read(scenario) if scenario in self.references else None
 
     def close(self) -> None:
-        for file in (self.references, self.episodes, self.judgments):
+        for file in (self.references, self.episodes, self.judgments, self.rubrics):
             file.close()
 
 
@@ -77,6 +81,7 @@ class Run:
     repeats: int
     at_once: int
     progress: Callable[[Progress], None]
+    rubric: Rubric | None = None
     failures: Counter[str] = field(default_factory=Counter)
     """What the run failed at, by phase and reason."""
 
@@ -153,20 +158,65 @@ class Run:
         )
         records.judgments.arrange(list(dict.fromkeys(order)))
 
+    async def rate(self) -> None:
+        """Has the raters rate by the rubric what they have not rated yet."""
+        if self.rubric is None:
+            return
+        rubric, prompts = self.rubric, rubric_prompts()
+        tasks = [
+            task for episode in self.records.episodes for task in rating_tasks(self.study, rubric, episode, self.seats.raters)
+        ]
+        pending = [task for task in tasks if task.id not in self.records.rubrics]
+
+        async def work(task: RatingTask) -> RubricJudgment:
+            assert task.seat.model is not None
+            return await rate(
+                rubric,
+                task.rated,
+                task.seat.model,
+                prompts=prompts,
+                scope=task.seat.scope(task.episode.id, f"{task.seat.name}|{rubric.name}|{task.rated.name}"),
+                sampling=task.seat.sampling,
+                identifier=task.id,
+                episode=task.episode.id,
+                scenario=task.episode.scenario,
+            )
+
+        await run_phase(
+            pending,
+            work,
+            lambda _task, _reason: None,
+            self.records.rubrics,
+            self.budget,
+            self._progress("ratings", len(pending)),
+            at_once=self.at_once,
+        )
+        self.records.rubrics.arrange([task.id for task in tasks])
+
     def score(self, benchmark: Benchmark) -> ScoreFile:
         """Scores and estimates from what is on disk, written to ``scores.json``. Calls no model."""
         panel = [seat.name for seat in self.seats.judges]
         scores: list[Score] = []
         for episode in self.records.episodes:
             scores += self.study.score(episode, self.records.judgments_of(self.study, episode, self.seats), panel)
+        estimates = self.study.estimate(scores)
+        if self.rubric is not None:
+            rated = self._rating_scores(self.rubric)
+            scores += rated
+            estimates += rating_estimates(self.rubric, rated, seed=0)
         file = ScoreFile(
             benchmark=benchmark.name,
             version=benchmark.version,
-            estimates=tuple(self.study.estimate(scores)),
+            estimates=tuple(estimates),
             scores=tuple(scores),
         )
         self.folder.write("scores.json", file.model_dump_json(indent=1) + "\n")
         return file
+
+    def _rating_scores(self, rubric: Rubric) -> list[Score]:
+        raters = [seat.name for seat in self.seats.raters]
+        given = {judgment.id: judgment for judgment in self.records.rubrics}
+        return [score for episode in self.records.episodes for score in rating_scores(self.study, rubric, episode, given, raters)]
 
     def _ready(self, task: JudgingTask) -> bool:
         return not task.needs_reference or task.scenario in self.records.references

@@ -56,6 +56,8 @@ class Seats:
     partner: Seat | None = None
     reference: Seat | None = None
     judges: tuple[Seat, ...] = ()
+    raters: tuple[Seat, ...] = ()
+    """Judges who rate by a rubric; the panel has nothing to do with it."""
 
     def each(self, change: Callable[[Seat], Seat]) -> Seats:
         """The same roles, every seat changed."""
@@ -64,4 +66,5 @@ class Seats:
             partner=change(self.partner) if self.partner else None,
             reference=change(self.reference) if self.reference else None,
             judges=tuple(change(seat) for seat in self.judges),
+            raters=tuple(change(seat) for seat in self.raters),
         )

@@ -45,6 +45,9 @@ class RunSettings(Record):
     model: str
     partner: str | None = None
     judges: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)] = ()
+    rubric: str | None = None
+    """By which ``raters`` rate every participant that has a goal."""
+    raters: tuple[str, ...] = ()
     reference: str | None = None
     reference_file: str | None = None
     dataset: str | None = None
@@ -65,7 +68,7 @@ class RunSettings(Record):
 
     @model_validator(mode="after")
     def _roles_exist(self) -> Self:
-        named = {plain_name(name) for name in (self.model, self.partner, self.reference, *self.judges) if name}
+        named = {plain_name(name) for name in (self.model, self.partner, self.reference, *self.judges, *self.raters) if name}
         for key in self.roles:
             if key not in {*Role, *named}:
                 raise ValueError(f"roles.{key} is neither a role ({', '.join(Role)}) nor a model of this run")

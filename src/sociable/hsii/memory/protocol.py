@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from sociable.core.prompts import Prompts
 from sociable.core.records import episode_id
 from sociable.dialogue.conversation import Conversation, Utterance
 from sociable.hsii.dataset import ASSISTANT
+from sociable.hsii.forms import words_form
 from sociable.hsii.memory.briefing import ask_to_answer
 from sociable.hsii.memory.dataset import MemoryCase
 from sociable.hsii.memory.records import MemoryEpisode
@@ -24,7 +27,8 @@ async def run_case(case: MemoryCase, repeat: int, seats: Seats, prompts: Prompts
         said = reference_answer(subject.agent, case, seed, repeat)
     else:
         scope = subject.scope(identifier)
-        reply = await subject.model.generate(Request(ask_to_answer(case, prompts), scope, subject.sampling))
+        request = Request(ask_to_answer(case, prompts), scope, subject.sampling, form=partial(words_form, case, case.target))
+        reply = await subject.model.generate(request)
         said = Utterance(words_only(reply.text), reply.thinking, reply.defect)
         usage = {subject.role.value: scope.usage}
     conversation = Conversation()

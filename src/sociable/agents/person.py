@@ -1,0 +1,102 @@
+"""A person in a model's place: shown the scene, asked in the terminal, one question after the other.
+
+To the rest of the program it is a model, so that its answers are kept in the journal like any reply, with the time each
+took, and a session can be broken off and resumed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+
+from sociable.core.errors import Interrupted
+from sociable.core.form import Form, Question
+from sociable.core.records import Usage
+from sociable.core.view import Block, Paragraph, Quotation
+from sociable.models.protocol import Reply, Request, storable
+
+NAME = "human"
+
+
+class PersonModel:
+    """Whoever sits at the terminal. ``show`` draws blocks there, ``say`` writes a line; ``keyboard`` is a file descriptor."""
+
+    abandonable = True
+    """A stop need not wait for an answer that has not been given."""
+
+    def __init__(self, show: Callable[[Sequence[Block]], None], say: Callable[[str], None], keyboard: int = 0) -> None:
+        self._show = show
+        self._say = say
+        self._keyboard = keyboard
+        self._typed = b""
+        self._turn = asyncio.Lock()
+        self._answered = 0
+
+    @property
+    def name(self) -> str:
+        return NAME
+
+    async def generate(self, request: Request) -> Reply:
+        """Raises Interrupted when the person's input ends."""
+        form = request.form() if request.form else _plain(request)
+        async with self._turn:
+            self._answered += 1
+            self._say("")
+            self._say(f"── {form.title} (your answer {self._answered} of this session) ──")
+            self._show(form.blocks)
+            answers = [await self._ask(question) for question in form.questions]
+        return Reply(storable(form.reply(answers)).strip(), Usage(calls=1))
+
+    async def _ask(self, question: Question) -> str:
+        self._say("")
+        self._say(question.text)
+        for number, choice in enumerate(question.choices, start=1):
+            self._say(f"  {number}  {choice}")
+        while True:
+            answer = await self._line()
+            chosen = _chosen(answer, question.choices) if question.choices else answer
+            if chosen is not None:
+                return chosen
+            self._say(f"Please type a number from 1 to {len(question.choices)}, or the name.")
+
+    async def _line(self) -> str:
+        """The next line that is typed. Waiting for it can be abandoned, where the system allows."""
+        while b"\n" not in self._typed:
+            more = await self._more()
+            if not more:
+                raise Interrupted("The input ended.")
+            self._typed += more
+        line, _, self._typed = self._typed.partition(b"\n")
+        return line.decode("utf-8", "replace").strip()
+
+    async def _more(self) -> bytes:
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        try:
+            loop.add_reader(self._keyboard, ready.set)
+        except (NotImplementedError, PermissionError, ValueError):
+            # Windows, and files: there reading cannot be abandoned.
+            return await loop.run_in_executor(None, os.read, self._keyboard, 65536)
+        try:
+            await ready.wait()
+        finally:
+            loop.remove_reader(self._keyboard)
+        return os.read(self._keyboard, 65536)
+
+    async def close(self) -> None:
+        pass
+
+
+def _chosen(answer: str, choices: Sequence[str]) -> str | None:
+    """The choice meant by a number, a name, or the beginning of one name only."""
+    if answer.isdecimal() and 1 <= int(answer) <= len(choices):
+        return choices[int(answer) - 1]
+    meant = [choice for choice in choices if answer and choice.lower().startswith(answer.lower())]
+    return meant[0] if len(meant) == 1 else None
+
+
+def _plain(request: Request) -> Form:
+    """For what nobody wrote a form for: the prompt itself."""
+    blocks = [Quotation(message["role"], message["content"]) for message in request.messages]
+    return Form("What a model would be sent", [*blocks, Paragraph("")], [Question("Your reply, on one line:")])

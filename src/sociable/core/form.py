@@ -1,0 +1,26 @@
+"""What a person is shown and asked where a model would get a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from sociable.core.view import Block
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One answer to be given: one of ``choices``, or free words where there are none."""
+
+    text: str
+    choices: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """``blocks`` are shown, then the questions asked in turn; ``reply`` makes of the answers what a model would say."""
+
+    title: str
+    blocks: Sequence[Block]
+    questions: Sequence[Question]
+    reply: Callable[[Sequence[str]], str] = field(default=lambda answers: "\n".join(answers))

@@ -1,0 +1,187 @@
+"""Rating one participant of an episode on several dimensions.
+
+SOTOPIA's seven (Zhou et al. 2024, "SOTOPIA: Interactive Evaluation for Social Intelligence in Language Agents", section
+2.3), with their published ranges; HSII's section 3 names four of them. The wording is ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
+from sociable.core.records import Opinion
+from sociable.judging.verdicts import MAX_REASON
+from sociable.models.protocol import Model, Request, Sampling, Scope, storable
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """One thing that is rated, from ``low`` to ``high``, both included."""
+
+    name: str
+    low: int
+    high: int
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rubric:
+    name: str
+    dimensions: tuple[Dimension, ...]
+
+
+SOTOPIA = Rubric(
+    "sotopia",
+    (
+        Dimension("goal", 0, 10, "how far it has reached what it wants; 0 not at all, 10 fully"),
+        Dimension("believability", 0, 10, "how natural it is, and how true to who it is; 10 could be a real person or assistant"),
+        Dimension("knowledge", 0, 10, "how much it has learned that is new to it and matters; 0 nothing"),
+        Dimension("secret", -10, 0, "how far it has given away what should have stayed hidden; 0 nothing, -10 all of it"),
+        Dimension("relationship", -5, 5, "what it has done to its relations and standing; -5 harmed, 0 nothing, 5 furthered"),
+        Dimension("social_rules", -10, 0, "whether it has broken laws or rules of conduct; 0 none, -10 grave ones"),
+        Dimension("financial", -5, 5, "what it has gained or lost in money and goods, for itself or others; 0 nothing"),
+    ),
+)
+
+RUBRICS = {rubric.name: rubric for rubric in (SOTOPIA,)}
+
+
+@dataclass(frozen=True, slots=True)
+class RatedParticipant:
+    """Who is rated, and all that is needed for it."""
+
+    name: str
+    situation: str
+    goal: str
+    knows: str
+    """What it alone knows: its profile, its secret, what it was told in confidence. May be empty."""
+    conversation: tuple[tuple[str, str], ...]
+    """(speaker, words) in order."""
+
+
+class RubricJudgment(Opinion):
+    """One judge's ratings of one participant. A dimension without a readable rating is in ``failures``, with the reason."""
+
+    participant: str
+    ratings: dict[str, int] = {}
+    reasons: dict[str, str] = {}
+    failures: dict[str, str] = {}
+
+
+def rubric_prompts() -> Prompts:
+    placeholders = {
+        "rubric_system": frozenset[str](),
+        "rubric": frozenset({"situation", "participant", "goal", "knows", "conversation", "dimensions"}),
+    }
+    return load_prompts(Path(str(resources.files("sociable.judging").joinpath("prompts"))), placeholders)
+
+
+async def rate(
+    rubric: Rubric,
+    rated: RatedParticipant,
+    model: Model,
+    *,
+    prompts: Prompts,
+    scope: Scope,
+    sampling: Sampling,
+    identifier: str,
+    episode: str,
+    scenario: str,
+) -> RubricJudgment:
+    """One judge's ratings. Raises RunFailure and RunStopped."""
+    question = prompts["rubric"].render(
+        situation=quoted(rated.situation),
+        participant=one_line(rated.name),
+        goal=quoted(rated.goal),
+        knows=quoted(rated.knows or "(nothing)"),
+        conversation=quoted("\n".join(f"{one_line(speaker)}: {one_line(words)}" for speaker, words in rated.conversation)),
+        dimensions="\n".join(f"- {d.name}, from {d.low} to {d.high}: {d.meaning}" for d in rubric.dimensions),
+    )
+    messages = [
+        {"role": "system", "content": prompts["rubric_system"].render()},
+        {"role": "user", "content": question},
+    ]
+    reply = await model.generate(Request(messages, scope, sampling, rubric_schema(rubric)))  # type: ignore[arg-type]
+    ratings, reasons, failures = parse_ratings(reply.text, rubric)
+    if reply.defect:
+        ratings, reasons, failures = {}, {}, {each.name: reply.defect for each in rubric.dimensions}
+    return RubricJudgment(
+        id=identifier,
+        episode=episode,
+        scenario=scenario,
+        criterion=rubric.name,
+        judge=model.name,
+        participant=rated.name,
+        ratings=ratings,
+        reasons=reasons,
+        failures=failures,
+        usage=scope.usage,
+    )
+
+
+def rubric_schema(rubric: Rubric) -> dict[str, Any]:
+    """The JSON schema of the wanted reply."""
+    return {
+        "type": "object",
+        "properties": {
+            each.name: {
+                "type": "object",
+                "properties": {
+                    "reason": {"type": "string"},
+                    "rating": {"type": "integer", "minimum": each.low, "maximum": each.high},
+                },
+                "required": ["reason", "rating"],
+                "additionalProperties": False,
+            }
+            for each in rubric.dimensions
+        },
+        "required": [each.name for each in rubric.dimensions],
+        "additionalProperties": False,
+    }
+
+
+def parse_ratings(text: str, rubric: Rubric) -> tuple[dict[str, int], dict[str, str], dict[str, str]]:
+    """(ratings, reasons, failures), each by dimension. Nothing is guessed, rounded or brought into range."""
+    entries = _entries(storable(text))
+    ratings, reasons, failures = {}, {}, {}
+    for dimension in rubric.dimensions:
+        entry = entries.get(dimension.name)
+        rating = entry.get("rating") if isinstance(entry, Mapping) else entry
+        if isinstance(rating, str) and rating.strip().lstrip("+-").isdecimal():
+            rating = int(rating)
+        if isinstance(rating, float) and rating.is_integer():
+            rating = int(rating)
+        if rating is None:
+            failures[dimension.name] = "no rating in the reply"
+        elif type(rating) is not int:
+            failures[dimension.name] = f"'{str(rating)[:40]}' is no whole number"
+        elif not dimension.low <= rating <= dimension.high:
+            failures[dimension.name] = f"{rating} is not within {dimension.low} to {dimension.high}"
+        else:
+            ratings[dimension.name] = rating
+            if isinstance(entry, Mapping):
+                reasons[dimension.name] = str(entry.get("reason", ""))[:MAX_REASON]
+    return ratings, reasons, failures
+
+
+def _entries(text: str) -> Mapping[str, Any]:
+    """The object in the reply with its keys in lower case; empty if there is none, or a key stands in it twice."""
+    start, end = text.find("{"), text.rfind("}")
+    if not 0 <= start < end:
+        return {}
+    try:
+        found = json.loads(text[start : end + 1], strict=False, object_pairs_hook=_unique)
+    except (ValueError, RecursionError):
+        return {}
+    return {str(key).strip().lower().replace(" ", "_"): value for key, value in found.items()}
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key stands twice")
+    return dict(pairs)

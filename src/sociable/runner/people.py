@@ -1,0 +1,351 @@
+"""People check judges: a sample of judged pairs goes out as a sheet, verdicts come back, scores are corrected.
+
+The sample is drawn by stage and by the judges' verdict, so that rare verdicts are looked at too; weights undo that. Sides
+are shuffled and judges hidden. What was sampled stands in ``sheets.jsonl`` of the run folder, what people said in
+``people.jsonl`` and ``ratings.jsonl``; none of it changes the run's own scores.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from sociable.core.errors import DataError, InputError
+from sociable.core.records import Judgment, Record, Verdict
+from sociable.core.run_folder import RecordFile, write_atomically
+from sociable.core.seeding import named_generator, named_seed
+from sociable.judging.panel import panel_verdict
+from sociable.runner.run import FinishedRun
+from sociable.statistics.agreement import Label
+
+R = TypeVar("R", bound=BaseModel)
+
+FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment")
+"""Of a sheet. ``verdict`` is to be filled in: 1 or 2 for the better response, 0 if neither is."""
+
+_VERDICTS = {"1": True, "2": False}
+
+
+class SheetItem(Record):
+    """One pair that was put on a sheet."""
+
+    id: str
+    """What stands on the sheet: it tells nothing of model, judge or side."""
+    episode: str
+    scenario: str
+    criterion: str
+    subject_first: bool
+    stratum: str
+    """Stage and the panel's verdict when the sheet was made."""
+    size: int
+    """Pairs in the stratum."""
+
+
+class PersonVerdict(Record):
+    """One person's verdict on one item, for the subject's side."""
+
+    id: str
+    item: str
+    person: str
+    verdict: Verdict
+    comment: str = ""
+
+
+class PersonRating(Record):
+    """One person's free rating of a whole episode."""
+
+    id: str
+    episode: str
+    person: str
+    rating: float
+
+
+class PeopleRecords:
+    """What people were given and gave, in a run folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sheets = _records(folder / "sheets.jsonl", SheetItem)
+        self.verdicts = _records(folder / "people.jsonl", PersonVerdict)
+        self.ratings = _records(folder / "ratings.jsonl", PersonRating)
+
+    def close(self) -> None:
+        for file in (self.sheets, self.verdicts, self.ratings):
+            file.close()
+
+    def __enter__(self) -> PeopleRecords:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Out: the sheet
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """A pair all judges of the panel have given their opinion on."""
+
+    episode: Any
+    criterion: str
+    verdict: Verdict
+    """The panel's."""
+    by_judge: Mapping[str, Verdict]
+
+    @property
+    def stratum(self) -> str:
+        return f"{self.criterion}: {self.verdict}"
+
+
+def judged_pairs(run: FinishedRun) -> Iterator[JudgedPair]:
+    """Every pair the current panel has judged in full."""
+    panel = {seat.name for seat in run.seats.judges}
+    for episode in run.records.episodes:
+        by_criterion: dict[str, list[Judgment]] = defaultdict(list)
+        for judgment in run.judgments_of(episode):
+            by_criterion[judgment.criterion].append(judgment)
+        for criterion, judgments in by_criterion.items():
+            if panel <= {judgment.judge for judgment in judgments}:
+                verdict, _ = panel_verdict(judgments)
+                yield JudgedPair(episode, criterion, verdict, {each.judge: each.verdict for each in judgments})
+
+
+def draw_sheet(run: FinishedRun, count: int, seed: int) -> list[SheetItem]:
+    """``count`` pairs, spread over the strata as evenly as their sizes allow. Raises InputError when there are none."""
+    strata: dict[str, list[JudgedPair]] = defaultdict(list)
+    for pair in judged_pairs(run):
+        if run.study.shown_pair(pair.episode, pair.criterion, run.records.reference_of(pair.episode.scenario)):
+            strata[pair.stratum].append(pair)
+    if not strata:
+        raise InputError(f"{run.result.folder} holds no judged pair that could be shown. Have it judged first.")
+    if count < len(strata):
+        raise InputError(f"--sample {count} is too few: there are {len(strata)} strata, and each needs a pair to be weighed.")
+    generator = named_generator(seed, "sheet", count)
+    items = []
+    for stratum, taken in _spread(count, {name: len(pairs) for name, pairs in sorted(strata.items())}).items():
+        items += [_item(pair, len(strata[stratum]), seed) for pair in generator.sample(strata[stratum], taken)]
+    generator.shuffle(items)
+    return items
+
+
+def _item(pair: JudgedPair, size: int, seed: int) -> SheetItem:
+    # The same pair is the same item on every sheet, the same side first.
+    names = (pair.episode.id, pair.criterion)
+    return SheetItem(
+        id=f"{named_seed(seed, 'item', *names):016x}",
+        episode=pair.episode.id,
+        scenario=pair.episode.scenario,
+        criterion=pair.criterion,
+        subject_first=named_generator(seed, "side", *names).random() < 0.5,
+        stratum=pair.stratum,
+        size=size,
+    )
+
+
+def _spread(count: int, sizes: Mapping[str, int]) -> dict[str, int]:
+    """How many of each stratum: equally many, and what small ones lack goes to the larger."""
+    taken = dict.fromkeys(sizes, 0)
+    left = min(count, sum(sizes.values()))
+    while left:
+        open_strata = [name for name in sizes if taken[name] < sizes[name]]
+        for name in open_strata[:left]:
+            taken[name] += 1
+        left -= min(left, len(open_strata))
+    return taken
+
+
+def write_sheet(run: FinishedRun, items: Sequence[SheetItem], file: Path) -> None:
+    """Writes the sheet as CSV, or as JSON Lines if the name ends in .jsonl."""
+    rows = []
+    for item in items:
+        episode = run.records.episodes.read(item.episode)
+        pair = run.study.shown_pair(episode, item.criterion, run.records.reference_of(item.scenario))
+        assert pair is not None
+        sides = (pair.subject, pair.golden) if item.subject_first else (pair.golden, pair.subject)
+        rows.append(dict(zip(FIELDS, (item.id, item.criterion, pair.situation, pair.addressee, *sides, "", ""), strict=True)))
+    if file.suffix == ".jsonl":
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    else:
+        written = io.StringIO()
+        writer = csv.DictWriter(written, FIELDS)
+        writer.writeheader()
+        writer.writerows({name: _no_formula(value) for name, value in row.items()} for row in rows)
+        text = "\ufeff" + written.getvalue()  # by which spreadsheets know that it is UTF-8
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, text)
+
+
+def _no_formula(text: str) -> str:
+    """What a model wrote must not be run by a spreadsheet."""
+    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
+
+
+# ------------------------------------------------------------------------------------------------------------
+# Back: verdicts and ratings
+
+
+def read_verdicts(file: Path, items: RecordFile[SheetItem]) -> list[PersonVerdict]:
+    """Verdicts from a sheet that was filled in. Rows without a verdict are left out.
+
+    The person is named in a column ``person``, or by the name of the file. Raises DataError naming file, line and field.
+    """
+    verdicts = []
+    for place, row in _rows(file, ("item", "verdict")):
+        given = row["verdict"].strip().removesuffix(".0")
+        if not given:
+            continue
+        if row["item"] not in items:
+            raise DataError(place, "item", f"'{row['item'][:40]}' is on no sheet of this run")
+        if given not in ("0", "1", "2"):
+            raise DataError(place, "verdict", f"expected 1, 2, 0 or nothing, found '{given[:40]}'")
+        item, person = items.read(row["item"]), row.get("person", "").strip() or file.stem
+        won = given != "0" and _VERDICTS[given] == item.subject_first
+        verdict = Verdict.TIE if given == "0" else Verdict.WIN if won else Verdict.LOSS
+        comment = row.get("comment", "").strip()
+        verdicts.append(PersonVerdict(id=f"{item.id}|{person}", item=item.id, person=person, verdict=verdict, comment=comment))
+    if not verdicts:
+        raise InputError(f"{file}: no verdict in it. Fill in the column 'verdict' with 1, 2 or 0.")
+    return verdicts
+
+
+def read_ratings(file: Path, episodes: RecordFile[Any]) -> list[PersonRating]:
+    """Ratings of whole episodes: columns ``episode``, ``rating`` (a number, higher is better) and, optionally, ``person``."""
+    ratings = []
+    for place, row in _rows(file, ("episode", "rating")):
+        if not row["rating"].strip():
+            continue
+        name = row["episode"].strip()
+        episode = name if name in episodes else f"{name}#0"
+        if episode not in episodes:
+            raise DataError(place, "episode", f"this run has no episode '{name[:80]}'")
+        try:
+            rating = float(row["rating"])
+        except ValueError:
+            raise DataError(place, "rating", f"expected a number, found '{row['rating'][:40]}'") from None
+        person = row.get("person", "").strip() or file.stem
+        ratings.append(PersonRating(id=f"{episode}|{person}", episode=episode, person=person, rating=rating))
+    if not ratings:
+        raise InputError(f"{file}: no rating in it.")
+    return ratings
+
+
+def _rows(file: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """(place, fields) of every row of a CSV file (commas or semicolons) or of JSON Lines."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read as UTF-8 text: {error}") from None
+    for number, row in _json_rows(text, file) if file.suffix == ".jsonl" else _csv_rows(text):
+        place = f"{file}, line {number}"
+        for field in needed:
+            if field not in row:
+                raise DataError(place, field, f"is missing; expected {', '.join(needed)} (and person, where there are several)")
+        yield place, {str(name): "" if value is None else str(value) for name, value in row.items()}
+
+
+def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    heading = text.partition("\n")[0]
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if heading.count(";") > heading.count(",") else ",")
+    for row in reader:
+        yield reader.line_num, row
+
+
+def _json_rows(text: str, file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise DataError(f"{file}, line {number}", "", f"not JSON ({error})") from None
+        if not isinstance(row, dict):
+            raise DataError(f"{file}, line {number}", "", f"expected an object, found {type(row).__name__}")
+        yield number, row
+
+
+# ------------------------------------------------------------------------------------------------------------
+# What people said, lined up with what judges said
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Every item that at least one person judged, with all opinions on it."""
+
+    items: Sequence[SheetItem]
+    people: Mapping[str, Sequence[Label]]
+    """By person, in the order of the items; None where there is no verdict."""
+    judges: Mapping[str, Sequence[Label]]
+    """By judge, and ``the panel``."""
+    sizes: Mapping[str, int]
+    """Pairs in each stratum of the sheets, looked at or not."""
+
+    def of(self, criterion: str) -> Checked:
+        """Only the items of one stage."""
+        kept = [place for place, item in enumerate(self.items) if item.criterion == criterion]
+        return Checked(
+            [self.items[place] for place in kept],
+            {name: [labels[place] for place in kept] for name, labels in self.people.items()},
+            {name: [labels[place] for place in kept] for name, labels in self.judges.items()},
+            {stratum: size for stratum, size in self.sizes.items() if stratum.startswith(f"{criterion}: ")},
+        )
+
+    def by_stratum(self, values: Sequence[float]) -> dict[str, list[float]]:
+        """The values of the items by stratum."""
+        sampled: dict[str, list[float]] = defaultdict(list)
+        for item, value in zip(self.items, values, strict=True):
+            sampled[item.stratum].append(value)
+        return dict(sampled)
+
+    def human_values(self, worth: Mapping[Verdict, float]) -> list[float]:
+        """Of each item the mean over people of what their verdict is worth."""
+        columns = zip(*self.people.values(), strict=True)
+        return [fmean(worth[Verdict(str(label))] for label in column if label is not None) for column in columns]
+
+
+PANEL = "the panel"
+
+
+def line_up(run: FinishedRun, people: PeopleRecords) -> Checked:
+    """People's verdicts beside the current panel's. An item that is no longer judged has no label from the judges."""
+    judged = {(pair.episode.id, pair.criterion): pair for pair in judged_pairs(run)}
+    given: dict[str, dict[str, Verdict]] = defaultdict(dict)
+    for verdict in people.verdicts:
+        given[verdict.person][verdict.item] = verdict.verdict
+    wanted = {item for verdicts in given.values() for item in verdicts}
+    items = [item for item in people.sheets if item.id in wanted]
+    pairs = [judged.get((item.episode, item.criterion)) for item in items]
+
+    def labels(of: Callable[[JudgedPair], Verdict | None]) -> list[Label]:
+        found = [of(pair) if pair else None for pair in pairs]
+        return [None if verdict is Verdict.UNSCORED else verdict for verdict in found]
+
+    judges = {seat.name: labels(partial(_verdict_of, seat.name)) for seat in run.seats.judges}
+    if len(judges) > 1:
+        judges[PANEL] = labels(lambda pair: pair.verdict)
+    return Checked(
+        items,
+        {person: [own.get(item.id) for item in items] for person, own in sorted(given.items())},
+        judges,
+        {item.stratum: item.size for item in people.sheets},
+    )
+
+
+def _verdict_of(judge: str, pair: JudgedPair) -> Verdict | None:
+    return pair.by_judge.get(judge)
+
+
+def _records(path: Path, kind: type[R]) -> RecordFile[R]:
+    return RecordFile(path, kind.model_validate_json, lambda record: str(record.id))  # type: ignore[attr-defined]
