@@ -80,7 +80,10 @@ def test_stages_that_lack_their_ground_are_refused(study: Open, numbers: tuple[i
         ({"ties": "third"}, ["'ties'", "'wins' or 'half'"]),
         ({"format": "loose"}, ["'format'", "'lenient' or 'strict'"]),
         ({"alpha": "x"}, ["'alpha'", "number"]),
-        ({"delta": 1}, ["'delta'", "hsii has no option", "alpha, beta, gamma, long_run_turns, format, ties, forced_target, cumulative"]),
+        (
+            {"delta": 1},
+            ["'delta'", "hsii has no option", "alpha, beta, gamma, long_run_turns, format, ties, forced_target, cumulative"],
+        ),
     ],
 )
 def test_a_bad_option_is_named_with_what_is_known(study: Open, values: dict[str, Any], words: list[str]) -> None:

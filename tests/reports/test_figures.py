@@ -12,6 +12,7 @@ from matplotlib import rc_context, rcParams
 
 from sociable.core.view import Curve, CurvePlot, Dot, IntervalPlot, Mark, Plot, Point, RadarPlot, ScatterPlot
 from sociable.reports.figures import has_something_to_draw, interval_plot_svg, plot_svg
+from sociable.reports.figures.axis import short
 
 KINDS = [IntervalPlot, CurvePlot, ScatterPlot, RadarPlot]
 COLOURS_OF_THE_PAGE = {
@@ -73,6 +74,24 @@ def test_hostile_strings_are_only_text(hostile_plots: Sequence[Plot], kind: type
     assert not [name for element in root.iter() for name in element.attrib if name.startswith("on")]
     assert any("$\\frac{1}{0}$ and $x_{" in text for text in texts(svg))
     assert not re.search("[\x00-\x08\x1b\u202e]", svg)
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (None, "–"),
+        (0.12345, "0.123"),
+        (-3.0, "−3"),
+        (999.4, "999"),
+        (999.7, "1000"),
+        (1240.4, "1240"),
+        (-30_000, "−30000"),
+        (999_999.7, "1e+06"),
+        (1e-7, "1e−07"),
+    ],
+)
+def test_values_are_short_and_thousands_are_written_in_full(number: float | None, expected: str) -> None:
+    assert short(number) == expected
 
 
 EXTREMES = [0.0, 1e308, -1e308, 1.7e308, 5e-324, -1e-320, 1e-300, 1e16, 1e16 + 2, math.nan, math.inf, -math.inf]

@@ -64,7 +64,9 @@ NEAR = 0.01
 """Dialogues are near when of those with words dealt at random only this share has as many neighbours so close."""
 
 CHANCE_SIZE = 4000
-"""Words are dealt anew until there are as many dialogues of dealt words to compare with."""
+"""Words are dealt anew until there are as many dialogues of dealt words to compare with, but MOST_DEALS times at the most."""
+
+MOST_DEALS = 100
 
 WIDESPREAD = 0.5
 """Words in a larger share of the dialogues tell nothing apart. Needs no list of stop words, hence fits any language."""
@@ -241,7 +243,7 @@ def chance_radius(terms: Terms, neighbours: int) -> tuple[float, Chance]:
     words it has. What is nearer than that is near because of what it is about.
     """
     generator = np.random.default_rng(SEED)
-    deals = math.ceil(CHANCE_SIZE / terms.weights.shape[0])
+    deals = min(MOST_DEALS, math.ceil(CHANCE_SIZE / terms.weights.shape[0]))
     tables = [cosine_distances(dealt(terms.weights, generator)) for _ in range(deals)]
     radius = float(np.quantile(np.concatenate([_core_distances(distances, neighbours) for distances in tables]), NEAR))
     found = [_dbscan(distances, radius, neighbours) for distances in tables]
@@ -365,11 +367,14 @@ def telling_terms(clustering: Clustering, label: int) -> list[str]:
 def plane(distances: Floats) -> Floats:
     """[dialogues, 2]: t-SNE of the distances. The same distances give the same plane."""
     from sklearn.manifold import TSNE  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits  # scikit-learn's own means
 
     # Its usual perplexity of 30 looks at 90 neighbours, which is more than there are in a small data set.
     perplexity = min(30.0, (len(distances) - 1) / 3)
     model = TSNE(metric="precomputed", init="random", perplexity=perplexity, random_state=SEED)
-    found: Floats = model.fit_transform(distances).astype(np.float64)
+    # Threads add in changing order, and on a busy machine wait for each other in every one of a thousand small steps.
+    with threadpool_limits(limits=1):
+        found: Floats = model.fit_transform(distances).astype(np.float64)
     return found
 
 

@@ -37,7 +37,10 @@ def finite(number: float | None) -> float | None:
 
 
 def short(number: float | None) -> str:
-    return NO_VALUE if number is None else f"{number:.3g}".replace("-", "−")
+    """Three digits that count; thousands in full, for 1240 is easier to read than 1.24e+03."""
+    if number is None:
+        return NO_VALUE
+    return f"{number:{'.0f' if 999.5 <= abs(number) < 999_999.5 else '.3g'}}".replace("-", "−")
 
 
 def with_interval(value: float, low: float | None, high: float | None) -> str:
@@ -141,6 +144,6 @@ def tick_labels(found: Sequence[float], logarithmic: bool = False) -> Sequence[s
     if logarithmic:
         return [short(tick) if "e" in text else text for tick, text in zip(found, general, strict=True)]
     if any("e" in text for text in general):
-        return [short(tick) for tick in found]
+        return [f"{tick:.3g}".replace("-", "−") for tick in found]
     decimals = max((len(text.partition(".")[2]) for text in general), default=0)
     return [f"{tick + 0.0:.{decimals}f}".replace("-", "−") for tick in found]

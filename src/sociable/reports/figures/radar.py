@@ -172,7 +172,7 @@ def _labels_beside(radar: Sequence[_Axis], shape: _Shape) -> Sequence[_Box] | No
         if " ".join(lines) != axis.label or any(width_of(line, SMALL_SIZE) > room for line in lines):
             return None
         boxes.append(_box_at_rim([*lines, short(axis.value)], number, len(radar), shape))
-    return boxes if any(one.meets(other) for one, other in itertools.combinations(boxes, 2)) else boxes
+    return None if any(one.meets(other) for one, other in itertools.combinations(boxes, 2)) else boxes
 
 
 def _room_for_label(number: int, count: int, shape: _Shape) -> float:

@@ -49,8 +49,8 @@ class _Shape:
     sign_radius: float
 
 
-_WIDE = _Shape(width=720, least_height=240, most_height=430, sign_radius=4.4)
-_NARROW = _Shape(width=340, least_height=200, most_height=340, sign_radius=3.6)
+_WIDE = _Shape(width=720, least_height=170, most_height=430, sign_radius=4.4)
+_NARROW = _Shape(width=340, least_height=130, most_height=340, sign_radius=3.6)
 
 
 @dataclass(frozen=True, slots=True)

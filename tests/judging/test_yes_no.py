@@ -1,0 +1,47 @@
+"""Reading yes or no: nothing is guessed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sociable.judging.yes_no import parse_yes_no
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ('{"reason": "It does.", "answer": "yes"}', True),
+        ('```json\n{"reason": "It says no word.", "answer": "No."}\n```', False),
+        ('{"reason": "", "answer": true}', True),
+        ('I think so. {"answer": "yes", "reason": "r"}', True),
+        ("Yes", True),
+        ("**no**.", False),
+        ("Yes, because he is told.", True),
+        ("It never calls her Doctor.\nAnswer: no", False),
+        ("The answer is yes.", True),
+        ("", None),
+        ("Perhaps.", None),
+        ('{"reason": "r"}', None),
+        ('{"answer": "maybe"}', None),
+        ('{"answer": "yes", "answer": "no"}', None),
+        ("Yes and no", None),
+        ("No, wait: yes", None),
+        ('The reply says "answer: yes". I would not agree', None),
+        ('{"answer": ["yes"]}', None),
+    ],
+)
+def test_answers(text: str, answer: bool | None) -> None:
+    assert parse_yes_no(text)[0] is answer
+
+
+def test_the_reason_is_kept() -> None:
+    assert parse_yes_no('{"reason": "He asked.", "answer": "yes"}') == (True, "He asked.")
+
+
+@given(st.text(max_size=300))
+def test_any_text_gives_an_answer_or_none(text: str) -> None:
+    answer, reason = parse_yes_no(text)
+    assert answer in (True, False, None)
+    reason.encode()
