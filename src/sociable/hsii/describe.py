@@ -367,7 +367,7 @@ def telling_terms(clustering: Clustering, label: int) -> list[str]:
 def plane(distances: Floats) -> Floats:
     """[dialogues, 2]: t-SNE of the distances. The same distances give the same plane."""
     from sklearn.manifold import TSNE  # type: ignore[import-untyped]
-    from threadpoolctl import threadpool_limits  # scikit-learn's own means
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
 
     # Its usual perplexity of 30 looks at 90 neighbours, which is more than there are in a small data set.
     perplexity = min(30.0, (len(distances) - 1) / 3)

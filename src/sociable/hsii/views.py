@@ -84,7 +84,9 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     parts.append(Section("First utterance and long run", [_gap_table(results)]))
     if any(run.seats.judges for run in runs):
         parts.append(Section("Judges", list(_judges(runs))))
-    parts.append(Section("What was counted", [counts_table(result, (*RATES, "leak_rate", *BEHAVIOURS)) for result in results]))
+    parts.append(
+        Section("What was counted", [counts_table(result, (*RATES, "leak_rate", *BEHAVIOURS), ("r1",)) for result in results])
+    )
     parts.append(Section("Cost", [cost_block(results)]))
     parts += [Section(f"Cases: {run.result.label}" if len(runs) > 1 else "Cases", list(_cases(run))) for run in runs]
     return parts

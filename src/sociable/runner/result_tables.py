@@ -6,7 +6,7 @@ A benchmark's ``views.py`` puts them where they belong among its own.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sociable.core.records import Outcome, Score
@@ -72,13 +72,13 @@ def notes_of(results: Sequence[RunResult]) -> list[Callout]:
     ]
 
 
-def counts_table(result: RunResult, metrics: Iterable[str]) -> Table:
-    """How many values there are of each outcome, and why the others are none."""
+def counts_table(result: RunResult, metrics: Iterable[str], explained: Container[str] = ()) -> Table:
+    """How many values there are of each outcome, and why the others are none; of ``explained`` metrics also why they are 0."""
     rows = []
     for metric in metrics:
         own = [score for score in result.scores if score.metric == metric]
         counts = [sum(score.outcome is outcome for score in own) for outcome in Outcome]
-        rows.append(Row([metric, *map(str, counts), _reasons(own)]))
+        rows.append(Row([metric, *map(str, counts), _reasons(own, explained)]))
     return Table(
         caption=result.label,
         columns=[
@@ -93,12 +93,12 @@ def counts_table(result: RunResult, metrics: Iterable[str]) -> Table:
     )
 
 
-def _reasons(scores: Iterable[Score]) -> str:
-    """The three most frequent reasons for anything but success."""
+def _reasons(scores: Iterable[Score], explained: Container[str]) -> str:
+    """The three most frequent."""
     counts: dict[str, int] = defaultdict(int)
     for score in scores:
-        failed = score.outcome in (Outcome.UNSCORED, Outcome.ERRORED) or score.value == 0.0
-        if failed and score.reason:
+        failed = score.value == 0.0 and score.metric in explained
+        if score.reason and (failed or score.outcome in (Outcome.UNSCORED, Outcome.ERRORED)):
             counts[score.reason[:120]] += 1
     return "; ".join(f"{count} × {reason}" for reason, count in sorted(counts.items(), key=lambda pair: -pair[1])[:3])
 

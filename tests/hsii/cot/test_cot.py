@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 from functools import cache
@@ -178,9 +179,7 @@ def test_figures_against_a_sorted_list(solved: list[int | None]) -> None:
     in_order = sorted(k for k in solved if k)
     assert values["cycle_for_70"] == (in_order[need - 1] if len(in_order) >= need else None)
     curve = [interval.value for interval in solved_by_cycle(scores_of(case, solved), 10)]
-    assert all(
-        one is not None and other is not None and one <= other + 1e-9 for one, other in zip(curve, curve[1:], strict=False)
-    )
+    assert all(one is not None and other is not None and one <= other + 1e-9 for one, other in itertools.pairwise(curve))
     assert curve[0] == pytest.approx(sum(k == 1 for k in solved) / len(solved))
     assert curve[-1] == pytest.approx(len(in_order) / len(solved))
 

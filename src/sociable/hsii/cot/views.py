@@ -26,7 +26,7 @@ from sociable.core.view import (
     figure,
 )
 from sociable.core.view import Case as CaseView
-from sociable.hsii.cot.metrics import WITH, solved_by_cycle
+from sociable.hsii.cot.metrics import WITH, WITHOUT, solved_by_cycle
 from sociable.hsii.cot.published import TABLE_2
 from sociable.hsii.cot.records import NO_DESIGN, CoTEpisode, Cycle, End, Pair
 from sociable.hsii.dataset import ASSISTANT
@@ -39,11 +39,11 @@ SUMMARY = {
     "success_without_cot": Metric("without", "right target without chain of thought, of the replies with a format (r2)"),
     "success_with_cot": Metric("one pass", "right target in the first cycle, of the replies with a format"),
     "cot_gain": Metric("gain", "one pass less without"),
-    "solved": Metric("solved", "pairs of case and design solved within the cap"),
     "cot_complexity": Metric("complexity", "mean number of cycles until the target is right; unsolved counts as the cap", 1),
     "cycle_for_70": Metric("cycle for 70%", "the cycle by which 70% of the pairs are solved", 0),
 }
 OTHERS = {
+    "solved": Metric("solved", "pairs of case and design solved within the cap"),
     "solved_at_once": Metric("first cycle", "right target in the first cycle, of all pairs"),
     "complexity_easiest_70": Metric("complexity, easiest 70%", "mean number of cycles over the easiest 70% of the pairs", 1),
     "satisfied_wrong": Metric("satisfied", "pairs that ended because the model found nothing wrong with a wrong target"),
@@ -85,7 +85,10 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
                 cost_block(results),
             ],
         ),
-        Section("What was counted", [counts_table(result, ("success_without_cot", *WITH)) for result in results]),
+        Section(
+            "What was counted",
+            [counts_table(result, (*WITHOUT, *WITH), ("format_without_cot", "format_with_cot", "solved")) for result in results],
+        ),
     ]
     parts += [Section(f"Cases: {run.result.label}" if len(runs) > 1 else "Cases", list(_cases(run))) for run in runs]
     return parts
@@ -144,7 +147,7 @@ def _by_design(run: FinishedRun) -> Table:
         values = [score.value for score in own if score.metric == "cot_complexity" and score.value is not None]
         shares = [figure(estimate_proportion(name, own).value) for name in ("success_with_cot", "solved")]
         rows.append(Row([design, str(len(values)), *shares, figure(sum(values) / len(values) if values else None, 1)]))
-    metrics = {name: SUMMARY[name] for name in ("success_with_cot", "solved", "cot_complexity")}
+    metrics = {name: (SUMMARY | OTHERS)[name] for name in ("success_with_cot", "solved", "cot_complexity")}
     return Table(run.result.label, [Column("Design"), Column("Pairs", True), *columns_of(metrics)], rows)
 
 
