@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from importlib import resources
 from itertools import combinations, pairwise
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 
 from sociable.core.records import Turn
 from sociable.dialogue.names import words
+from sociable.hsii.audit import measure_readings
+from sociable.hsii.briefing import setting
 from sociable.hsii.dataset import ASSISTANT, load_dataset
-from sociable.hsii.measure import measure_leaks
+from sociable.hsii.measure import asks_again, evades_conflict, measure_leaks
 from sociable.hsii.records import HSIIEpisode
 
 FOLDER = resources.files("sociable.hsii").joinpath("data", "dialogues")
@@ -23,16 +26,47 @@ DATASET = load_dataset()
 
 
 def test_there_are_enough() -> None:
-    assert len(DATASET.dialogues) == len(RAW) >= 8
-    assert len(DATASET.cases) >= 24
+    assert len(DATASET.dialogues) == len(RAW) >= 60
+    assert len(DATASET.cases) >= 200
     assert DATASET.source == "bundled"
     assert {case.stage for case in DATASET.cases} == {"single", "multi"}
+
+
+def test_every_field_of_life_has_its_share() -> None:
+    counts = Counter(record["topic"] for record in RAW.values())
+    assert set(counts) == {"sports", "politics", "education", "environment", "research", "business", "health", "community"}
+    assert min(counts.values()) >= 6
+
+
+def test_every_file_can_be_found_in_a_training_corpus() -> None:
+    (canary,) = {record["canary"] for record in RAW.values()}
+    assert canary in FOLDER.parent.joinpath("README.md").read_text(encoding="utf-8")
+    for case in DATASET.cases:
+        assert canary not in setting(case)
+
+
+def test_independent_readers_agree_with_every_golden_target() -> None:
+    readings = measure_readings(DATASET.cases)
+    assert readings is not None
+    assert readings.cases == len(DATASET.cases)
+    assert readings.readers[0] >= 3
+    assert not readings.contested
+    assert readings.kappa is not None
+    assert readings.kappa > 0.8
+
+
+@pytest.mark.parametrize("case", DATASET.cases, ids=lambda case: case.id)
+def test_the_golden_side_faces_the_conflict_and_asks_nothing_again(case: Any) -> None:
+    assert evades_conflict(case, case.golden.content) is False
+    for message in (case.golden, *case.continuation):
+        if message.role_from == ASSISTANT:
+            assert asks_again(case, message.content) == ()
 
 
 @pytest.mark.parametrize("name", RAW)
 def test_a_dialogue_has_a_few_people_and_a_fair_length(name: str) -> None:
     assert 3 <= len(RAW[name]["background"]["characters"]) <= 5
-    assert 6 <= len(RAW[name]["messages"]) <= 16
+    assert 6 <= len(RAW[name]["messages"]) <= 20
     assert RAW[name]["id"] == name.removesuffix(".json")
 
 
@@ -47,7 +81,7 @@ def test_a_dialogue_has_everything_that_is_optional(name: str) -> None:
     turns = {message["index"] for message in record["messages"][1:] if message["role_from"] == ASSISTANT}
     assert {note["index"] for note in record["cases"]} == turns, "each of the assistant's turns has its notes"
     for note in record["cases"]:
-        for field in ("why", "weaker", "must_convey", "continuation"):
+        for field in ("why", "weaker", "must_convey", "already_said", "readings", "continuation"):
             assert note[field], f"{note['index']}: {field}"
 
 

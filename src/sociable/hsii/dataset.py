@@ -89,6 +89,8 @@ class PrivateFact(Record):
     permitted: tuple[Text, ...] = ()
     told_at: int = Field(default=0, ge=0)
     """Index of the message in which the assistant learns it; before, it cannot be passed on."""
+    public_at: int | None = None
+    """Index of the message in which it is said for all to hear, if it is; from then on it is no secret."""
     wording: Wording
 
 
@@ -177,7 +179,7 @@ class Case(CaseNotes):
     background: Background
     aliases: dict[str, tuple[str, ...]]
     private_facts: tuple[PrivateFact, ...]
-    """Only those the assistant has been told by now."""
+    """Only those the assistant has been told by now, and that are not public yet."""
     messages: tuple[Message, ...]
     golden: Message
 
@@ -307,9 +309,10 @@ def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
     spell = _speller(record, place)
     facts = [_spelled_fact(fact, spell, f"private_facts.{number}") for number, fact in enumerate(record.private_facts)]
     for number, fact in enumerate(facts):
-        if fact.told_at > len(record.messages):
-            field = f"private_facts.{number}.told_at"
-            raise DataError(place, field, f"there is no message {fact.told_at}, only {len(record.messages)}")
+        for field, index in (("told_at", fact.told_at), ("public_at", fact.public_at or 0)):
+            if index > len(record.messages):
+                problem = f"there is no message {index}, only {len(record.messages)}"
+                raise DataError(place, f"private_facts.{number}.{field}", problem)
     turns = [_spelled(message, spell, f"messages.{number}") for number, message in enumerate(record.messages)]
     if isinstance(record, CaseRecord):
         turns.append(_spelled(record.golden, spell, "golden"))
@@ -332,13 +335,17 @@ def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
                 stage=record.stage,
                 background=record.background,
                 aliases=record.aliases,
-                private_facts=tuple(fact for fact in facts if fact.told_at <= cut.turn),
+                private_facts=tuple(fact for fact in facts if fact.told_at <= cut.turn and not _is_public(fact, cut.turn)),
                 messages=tuple(turns[: cut.turn]),
                 golden=turns[cut.turn],
                 **note,
             )
         except ValidationError as error:
             raise complaint(error, f"{place}, case {cut.id}") from None
+
+
+def _is_public(fact: PrivateFact, turns: int) -> bool:
+    return fact.public_at is not None and fact.public_at <= turns
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,8 @@ COST = {
     "output_tokens": Metric("tokens out", "a pair", 0),
 }
 TABLE_2_METRICS = {name: SUMMARY[name] for name in ("success_without_cot", "cycle_for_70", "success_with_cot", "cot_complexity")}
+EXPLAINED = ("format_without_cot", "format_with_cot", "solved")
+"""Metrics whose zeros have reasons worth counting."""
 _TONES = {End.SOLVED: Tone.GOOD, End.SATISFIED: Tone.BAD, End.CAP: Tone.BAD, End.ONE_PASS: Tone.BAD}
 
 
@@ -87,7 +89,7 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
         ),
         Section(
             "What was counted",
-            [counts_table(result, (*WITHOUT, *WITH), ("format_without_cot", "format_with_cot", "solved")) for result in results],
+            [counts_table(result, (*WITHOUT, *WITH), EXPLAINED) for result in results],
         ),
     ]
     parts += [Section(f"Cases: {run.result.label}" if len(runs) > 1 else "Cases", list(_cases(run))) for run in runs]
