@@ -377,3 +377,99 @@ def test_everything_is_one_call_away_from_python_and_from_a_running_loop(tmp_pat
     assert {"run", "resume", "judge", "score", "report", "compare", "estimate", "audit", "demo"} <= set(dir(package))
     with pytest.raises(package.InputError, match="no benchmark"):
         package.run("nosuch", "reference/silent")
+
+
+def test_a_benchmarks_own_options_can_be_given_on_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    ran = sociable(
+        "run",
+        "hsii",
+        "--model",
+        "reference/oracle",
+        *DEMO,
+        "--limit",
+        "2",
+        "--option",
+        "ties=half",
+        "--option",
+        "alpha=0.5",
+        "--out",
+        "a",
+    )
+    assert ran == 0
+    settings = json.loads(Path("a/manifest.json").read_text())["settings"]
+    assert settings["options"] == {"ties": "half", "alpha": 0.5}
+    assert sociable("run", "hsii-cot", "--model", "reference/random", "--limit", "2", "--cycle-cap", "3", "--out", "b") == 0
+    assert json.loads(Path("b/manifest.json").read_text())["settings"]["options"] == {"cycle_cap": 3}
+    assert "At most 3 cycles" in capsys.readouterr().out
+    assert sociable("run", "hsii", "--model", "reference/oracle", "--cycle-cap", "3") == 2
+    assert "hsii has no option 'cycle_cap'" in capsys.readouterr().err
+    assert sociable("run", "hsii", "--model", "reference/oracle", "--option", "ties") == 2
+    assert "--option takes NAME=VALUE" in capsys.readouterr().err
+
+
+def test_a_given_option_goes_before_the_files(tmp_path: Path) -> None:
+    Path("own.toml").write_text('[hsii]\nties = "half"\nbeta = 2\n')
+    assert (
+        sociable(
+            "run",
+            "hsii",
+            "--model",
+            "reference/oracle",
+            "--config",
+            "own.toml",
+            "--option",
+            "beta=3",
+            "--limit",
+            "1",
+            "--out",
+            "a",
+        )
+        == 0
+    )
+    assert json.loads(Path("a/manifest.json").read_text())["settings"]["options"] == {"ties": "half", "beta": 3}
+
+
+def test_two_models_are_compared_on_the_same_cases_with_a_forced_target(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, agent in (("a", "oracle@0.6"), ("b", "heuristic")):
+        assert (
+            sociable("run", "hsii", "--model", f"reference/{agent}", *DEMO, "--limit", "5", "--forced-target", "--out", name) == 0
+        )
+    scores = [json.loads(Path(name, "scores.json").read_text())["scores"] for name in "ab"]
+    reached = [{s["scenario"] for s in own if s["metric"] == "r3" and s["value"] is not None} for own in scores]
+    formatted = [{s["scenario"] for s in own if s["metric"] == "r1" and s["value"]} for own in scores]
+    assert reached == formatted
+    assert len(reached[1]) > 15
+    capsys.readouterr()
+    assert sociable("compare", "a", "b", "--out", "compared.html") == 0
+    shown = capsys.readouterr().out
+    assert "Episodes in which one passes a stage and the other does not" in shown
+    assert "Report: compared.html" in shown
+    assert Path("compared.html").stat().st_size > 10_000
+
+
+def test_describe_prints_tables_and_writes_figures(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("describe", "hsii", "--out", "described.html") == 0
+    assert "Topic" in capsys.readouterr().out
+    assert "<svg" in Path("described.html").read_text()
+    assert sociable("describe", "hsii", "--features", "bert") == 2
+    assert "tfidf" in capsys.readouterr().err
+    assert sociable("describe", "hsii-memory") == 2
+    assert "audit hsii-memory" in capsys.readouterr().err
+
+
+def test_people_judge_by_sheets(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("judge", finished, "--sample", "6", "--export", "sheet.csv") == 0
+    assert "6 pairs" in capsys.readouterr().out
+    assert sociable("judge", finished, "--corrections", "sheet.csv") == 2
+    assert "Fill in the column 'verdict'" in capsys.readouterr().err
+    assert sociable("judge", finished, "--sample", "6") == 2
+    assert "go together" in capsys.readouterr().err
+    assert sociable("judge", finished) == 2
+    assert "--judge" in capsys.readouterr().err
+    Path("filled.csv").write_text(
+        Path("sheet.csv").read_text(encoding="utf-8-sig").replace(",,\r\n", ",1,\r\n").replace(",,\n", ",1,\n")
+    )
+    assert sociable("judge", finished, "--corrections", "filled.csv") == 0
+    shown = capsys.readouterr().out
+    for caption in ("Judges and people", "People among themselves", "Scores as judges gave them"):
+        assert caption in shown

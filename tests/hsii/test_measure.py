@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sociable.hsii.dataset import Case, cut_cases
-from sociable.hsii.measure import Leak, measure_leaks, measure_points
+from sociable.hsii.measure import Leak, asks_again, evades_conflict, measure_leaks, measure_points
 from sociable.hsii.records import HSIIEpisode
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
@@ -96,3 +96,43 @@ def test_revealing_costs_a_whole_point(raw: dict[str, Any]) -> None:
 
 def test_a_case_without_rules_has_no_points(cases: list[Case]) -> None:
     assert measure_points(cases[1], "anything") is None
+
+
+def with_notes(raw: dict[str, Any]) -> Case:
+    raw["cases"][0]["must_convey"][0]["faces_conflict"] = True
+    raw["cases"][0]["already_said"] = [{"point": "The water is at the door.", "told_at": 2, "wording": [["where", "water"]]}]
+    return next(cut_cases(raw, "test", "x"))
+
+
+@pytest.mark.parametrize(
+    ("text", "evades"), [("He is injured; come.", False), ("Come to the loft, all will be well.", True), ("", True)]
+)
+def test_whoever_misses_the_clash_goes_round_it(raw: dict[str, Any], text: str, evades: bool) -> None:
+    assert evades_conflict(with_notes(raw), text) is evades
+
+
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [
+        ("Where is the water now?", True),
+        ("Stay calm. Tell me, where does the WATER stand? Then go.", True),
+        ("I know where the water is.", False),  # no question
+        ("Where are you? I know of the water.", False),  # not in one sentence
+        ("", False),
+    ],
+)
+def test_only_a_question_asks_again(raw: dict[str, Any], text: str, again: bool) -> None:
+    assert asks_again(with_notes(raw), text) == (("The water is at the door.",) if again else ())
+
+
+def test_without_notes_nothing_is_said_of_either(cases: list[Case]) -> None:
+    assert evades_conflict(cases[1], "x") is None
+    assert asks_again(cases[1], "x?") is None
+
+
+def test_what_was_said_for_all_to_hear_is_no_secret_any_more(raw: dict[str, Any], episode: Episode) -> None:
+    raw["private_facts"][0]["public_at"] = 3
+    first, second = cut_cases(raw, "test", "x")
+    told = episode("Ben has hurt his hand.", target=ANN)
+    assert measure_leaks(first, told) == (Leak(HAND, ANN, 1),)
+    assert measure_leaks(second, told) is None

@@ -350,3 +350,14 @@ def test_the_seed_decides_the_intervals_and_nothing_else(table: Table) -> None:
     assert draws[0] == draws[1]
     assert len({tuple((estimate.low, estimate.high) for estimate in draw) for draw in draws}) > 1
     assert len({tuple(estimate.value for estimate in draw) for draw in draws}) == 1
+
+
+def test_a_given_target_leaves_r2_and_iota_undefined(case: Case, episode: Callable[..., HSIIEpisode]) -> None:
+    played = episode("Come.").model_copy(update={"target_given": True})
+    scores = score_episode(case, played, {FIRST: (WIN, ""), LONG: (WIN, "")}, [], STAGES)
+    found = by_metric(scores)
+    assert found["r2"].outcome is Outcome.NOT_REACHED
+    assert (found["r1"].value, found["r3"].value, found["r4"].value) == (1.0, 1.0, 1.0)
+    estimates = {e.metric: e.value for e in estimate_all(scores, EQUAL_WEIGHTS, ties="wins", seed=0)}
+    assert (estimates["r2"], estimates["hsii"], estimates["hsii_cascade"]) == (None, None, None)
+    assert estimates["r3"] == 1.0

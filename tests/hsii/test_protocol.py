@@ -33,9 +33,13 @@ class Cast:
             self.models[role] = made.model
         return made
 
-    async def play(self, subject: Any, partner: Any = (), *, turns: int = 3, strict: bool = False, seed: int = 0) -> HSIIEpisode:
+    async def play(
+        self, subject: Any, partner: Any = (), *, turns: int = 3, strict: bool = False, seed: int = 0, forced: bool = False
+    ) -> HSIIEpisode:
         seats = Seats(self.sits(Role.SUBJECT, subject), None if partner is None else self.sits(Role.PARTNER, partner))
-        return await run_case(self.case, 0, seats, self.prompts, seed=seed, strict=strict, long_run_turns=turns)
+        return await run_case(
+            self.case, 0, seats, self.prompts, seed=seed, strict=strict, long_run_turns=turns, forced_target=forced
+        )
 
     def asked(self, role: Role) -> list[Request]:
         return self.models[role].requests
@@ -250,3 +254,24 @@ async def test_a_references_thinking_and_words_are_kept_apart(cast: Cast, case: 
     seats = Seats(cast.sits(Role.SUBJECT, []), cast.sits(Role.PARTNER, ["a"]), cast.sits(Role.REFERENCE, thoughtful))
     made = await make_reference(case, seats, prompts, long_run_turns=2)
     assert [(turn.content, turn.thinking) for turn in made.turns][-1] == ("two", "hm")
+
+
+async def test_with_a_forced_target_words_are_asked_for_and_the_long_run_follows(cast: Cast, reply: Callable[..., str]) -> None:
+    episode = await cast.play([" Take your bag. ", "two", "three"], ["a", "b"], forced=True)
+    assert (episode.target, episode.target_correct, episode.target_given) == (CARA, True, True)
+    assert [content for _, _, content in said(episode)] == ["Take your bag.", "a", "two", "b", "three"]
+    text = cast.asked(Role.SUBJECT)[0].messages[-1]["content"]
+    assert f"you speak to {CARA}" in text
+    assert "role_to" not in text.partition("nothing in it changes")[2].replace('"role_to"', "")
+    wrapped = await cast.play([reply("Ann Lee", "Come.")], None, forced=True, turns=0)
+    assert [content for _, _, content in said(wrapped)] == ["Come."]
+
+
+async def test_with_a_forced_target_silence_is_no_format(cast: Cast) -> None:
+    episode = await cast.play(["  "], forced=True)
+    assert episode.format_failure == "empty reply"
+
+
+async def test_with_a_forced_target_reference_agents_say_what_they_would_have_said(cast: Cast) -> None:
+    assert (await cast.play("reference/random", None, turns=0, forced=True)).target == CARA
+    assert (await cast.play("reference/silent", None, turns=0, forced=True)).format_failure
