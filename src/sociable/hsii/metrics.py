@@ -218,7 +218,7 @@ def estimate_all(scores: Sequence[Score], weights: Weights, *, ties: str, seed: 
 
     run = {score.metric for score in scores}
     valued = {score.metric for score in scores if score.value is not None}
-    target_found = any(score.metric == "r2" and score.value for score in scores)
+    formatted, target_found = (any(score.metric == metric and score.value for score in scores) for metric in ("r1", "r2"))
 
     def joint(metric: str, parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Estimate:
         estimate = estimate_jointly(
@@ -230,7 +230,7 @@ def estimate_all(scores: Sequence[Score], weights: Weights, *, ties: str, seed: 
             confidence=confidence,
         )
         # A stage that nobody reached contributes 0; one that was reached and has no verdict at all is not known.
-        unknown = target_found and not valued.issuperset(parts)
+        unknown = (target_found and not valued.issuperset(parts)) or (formatted and "r2" in parts and "r2" not in valued)
         return estimate.model_copy(update={"value": None, "low": None, "high": None}) if unknown else estimate
 
     halved = ("r1", "r2", "r3_ties_half", "r4_ties_half")
