@@ -83,6 +83,7 @@ def outcomes(agent: str, metric: str, seed: int = 0) -> dict[str, Score]:
     return {score.scenario: score for score in scores(agent, seed) if score.metric == metric}
 
 
+@cache
 def choices(agent: str, seed: int) -> dict[str, str]:
     """What the agent replies to every case."""
 
