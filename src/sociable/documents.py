@@ -97,7 +97,7 @@ def _subtitle(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> str:
     study = runs[0].study
     clusters = {score.cluster for run in runs for score in run.result.scores}
     data = "bundled data" if runs[0].result.manifest["settings"]["dataset"] is None else "the user's own data"
-    size = f"{len(study.scenarios)} cases of {len(clusters)} {benchmark.cluster_unit}s"
+    size = f"{len(study.scenarios)} {benchmark.scenarios_called} of {len(clusters)} {benchmark.cluster_unit}s"
     return f"{benchmark.name} {benchmark.version}, {size} ({data})"
 
 
@@ -143,7 +143,7 @@ def estimate_document(
     rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", cost], True))
     return Document(
         title=f"Estimate for {benchmark.name}",
-        subtitle=f"{len(study.scenarios)} cases × {settings.repeats}, as if every one went its longest way",
+        subtitle=f"{len(study.scenarios)} {benchmark.scenarios_called} × {settings.repeats}, as if each went its longest way",
         summary=Table(
             caption="Calls at the most; tokens as if replies were as long as those in the data",
             columns=[

@@ -335,8 +335,8 @@ BAD_FILES: dict[str, tuple[str, bytes, Sequence[str]]] = {
     "a number too long": ("d.json", b'{"id": ' + b"1" * 5_000 + b"}", ["line 1", "not JSON"]),
     "not UTF-8": ("d.json", '{"id": "é"}'.encode("latin-1"), ["not UTF-8", "byte 8"]),
     "empty": ("d.json", b"", ["not JSON"]),
-    "no records": ("d.json", b"[]", ["no case in it", "Intelligent Assistant"]),
-    "no lines": ("d.jsonl", b"\n\n", ["no case in it", "Intelligent Assistant"]),
+    "no records": ("d.json", b"[]", ["nothing in it", "Intelligent Assistant"]),
+    "no lines": ("d.jsonl", b"\n\n", ["nothing in it", "Intelligent Assistant"]),
 }
 
 
@@ -380,7 +380,7 @@ def test_skipping_leaves_out_whole_records_and_counts_them(raw: Raw, raw_case: R
 
 
 def test_nothing_left_is_an_error_even_when_skipping(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no case in it"):
+    with pytest.raises(InputError, match="nothing in it"):
         load_dataset(write(tmp_path / "d.json", [{"id": "x"}]), skip_invalid=True)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sociable.core.errors import DataError, InputError
 
@@ -93,6 +94,53 @@ def complaint(error: ValidationError, place: str) -> DataError:
     return DataError(place, field, f"{first['msg'].removeprefix('Value error, ')}{found}{more}")
 
 
-def left_out(skipped: Sequence[str], source: str) -> list[str]:
-    """What to tell about records that were left out, if any were."""
-    return [f"{len(skipped)} bad records of {source} were left out. The first: {skipped[0]}"] if skipped else []
+T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Loaded(Generic[T]):
+    """What was read: the items in the order of their files, the digest of them all, and why records were left out."""
+
+    items: tuple[T, ...]
+    digest: str
+    source: str
+    """The path as the user gave it, or ``bundled``."""
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> list[str]:
+        """What users should know about the data."""
+        if not self.skipped:
+            return []
+        return [f"{len(self.skipped)} bad records of {self.source} were left out. The first: {self.skipped[0]}"]
+
+
+def load_items(
+    path: Path | None, bundled: Path, cut: Callable[[RawRecord], Iterable[T]], *, skip_invalid: bool, expected: str
+) -> Loaded[T]:
+    """The items that ``cut`` makes of each record of ``path``, or of the bundled data. Items have a unique ``id``.
+
+    Raises DataError at the first bad record, naming file, line, field and what was expected; with ``skip_invalid`` bad
+    records are left out whole and counted instead. Raises InputError with what was ``expected`` where there is nothing.
+    """
+    source = path or bundled
+    items: list[T] = []
+    skipped: list[str] = []
+    places: dict[str, str] = {}
+    for raw in read_records(source, skipped if skip_invalid else None):
+        try:
+            made = {str(item.id): item for item in cut(raw)}  # type: ignore[attr-defined]
+            if twice := places.keys() & made:
+                known = min(twice)
+                raise DataError(raw.place, "id", f"'{known}' is used already by {places[known]}; ids must be unique")
+        except DataError as error:
+            if not skip_invalid:
+                raise
+            skipped.append(str(error))
+            continue
+        items += made.values()
+        places |= dict.fromkeys(made, raw.place)
+    if not items:
+        raise InputError(f"{source}: nothing in it. Expected {expected}.")
+    digest = hashlib.sha256("\n".join(item.model_dump_json() for item in items).encode("utf-8", "replace"))
+    return Loaded(tuple(items), digest.hexdigest(), "bundled" if path is None else str(path), tuple(skipped))

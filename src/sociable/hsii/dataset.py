@@ -28,8 +28,8 @@ from pydantic import (
     model_validator,
 )
 
-from sociable.core.data_files import complaint, left_out, read_records
-from sociable.core.errors import DataError, InputError
+from sociable.core.data_files import Loaded, complaint, load_items
+from sociable.core.errors import DataError
 from sociable.core.prompts import one_line
 from sociable.core.records import Record
 from sociable.core.seeding import named_generator
@@ -229,19 +229,12 @@ class Case(CaseNotes):
         return tuple(fact for fact in self.private_facts if hearer != fact.owner and hearer not in fact.permitted)
 
 
-@dataclass(frozen=True)
-class Dataset:
-    """Cases in the order of their file, the digest of them all, and the complaints about records left out."""
-
-    cases: tuple[Case, ...]
-    digest: str
-    source: str
-    skipped: tuple[str, ...] = ()
+class Dataset(Loaded[Case]):
+    """Cases in the order of their file."""
 
     @property
-    def notes(self) -> list[str]:
-        """What users should know about the data."""
-        return left_out(self.skipped, self.source)
+    def cases(self) -> tuple[Case, ...]:
+        return self.items
 
     @property
     def dialogues(self) -> dict[str, list[Case]]:
@@ -257,29 +250,14 @@ def load_dataset(path: Path | None = None, *, skip_invalid: bool = False) -> Dat
     Raises DataError at the first bad record, naming file, line, field and what was expected; with ``skip_invalid``
     bad records are left out and counted instead.
     """
-    source = path or Path(str(resources.files("sociable.hsii").joinpath("data", "dialogues")))
-    cases: list[Case] = []
-    skipped: list[str] = []
-    seen: dict[str, str] = {}
-    for raw in read_records(source, skipped if skip_invalid else None):
-        try:
-            cut = list(cut_cases(raw.value, raw.place, raw.default_id))
-            for case in cut:
-                if case.id in seen:
-                    raise DataError(raw.place, "id", f"'{case.id}' is used already by {seen[case.id]}; ids must be unique")
-        except DataError as error:
-            if not skip_invalid:
-                raise
-            skipped.append(str(error))
-            continue
-        cases += cut
-        seen |= {case.id: raw.place for case in cut}
-    if not cases:
-        raise InputError(
-            f"{source}: no case in it. Expected dialogues with turns of '{ASSISTANT}', or cases with a golden response."
-        )
-    digest = hashlib.sha256("\n".join(case.model_dump_json() for case in cases).encode("utf-8", "replace"))
-    return Dataset(tuple(cases), digest.hexdigest(), "bundled" if path is None else str(path), tuple(skipped))
+    loaded = load_items(
+        path,
+        Path(str(resources.files("sociable.hsii").joinpath("data", "dialogues"))),
+        lambda raw: cut_cases(raw.value, raw.place, raw.default_id),
+        skip_invalid=skip_invalid,
+        expected=f"dialogues with turns of '{ASSISTANT}', or cases with a golden response",
+    )
+    return Dataset(**vars(loaded))
 
 
 def select_dialogues(dataset: Dataset, limit: int | None, seed: int) -> tuple[Case, ...]:

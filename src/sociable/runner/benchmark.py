@@ -185,6 +185,8 @@ class Benchmark(ABC):
     title: str
     cluster_unit: str
     """In the singular, lower case: dialogue, template, task, session."""
+    scenarios_called: str = "cases"
+    """In the plural, lower case: what a reader would call the scenarios."""
     reference_agents: Mapping[Role, Sequence[str]]
     """Without ``reference/``, by the role they can fill."""
     demo: Mapping[str, Any]

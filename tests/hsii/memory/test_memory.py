@@ -94,7 +94,7 @@ def test_bad_records_can_be_left_out(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="line 1, record 2"):
         load_memory(path)
     dataset = load_memory(path, skip_invalid=True)
-    assert len(dataset.cases) == 2
+    assert len(dataset.items) == 2
     assert "2 bad records" in dataset.notes[0]
 
 
@@ -234,7 +234,7 @@ def test_a_limit_takes_whole_scenarios_of_every_kind() -> None:
 
 @pytest.fixture(scope="module")
 def bundled() -> tuple[MemoryCase, ...]:
-    return load_memory().cases
+    return load_memory().items
 
 
 def test_there_are_enough_of_every_kind(bundled: tuple[MemoryCase, ...]) -> None:

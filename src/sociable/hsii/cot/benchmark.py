@@ -22,6 +22,7 @@ class HSIICoT(Benchmark):
     version = "1.0.0"
     title = "HSII: chain of thought and reflection"
     cluster_unit = "dialogue"
+    scenarios_called = "pairs of case and design"
     reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: (), Role.REFERENCE: (), Role.JUDGE: ()}
     demo = {"options": {"cycle_cap": 16}}
     demo_agents = ("oracle", "oracle@0.3", "heuristic", "random", "silent")

@@ -9,9 +9,7 @@ Messages marked as interlude can be left out: so the same scenario is tested at 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -19,8 +17,8 @@ from typing import Any, Self
 
 from pydantic import ValidationError, field_validator, model_validator
 
-from sociable.core.data_files import complaint, left_out, read_records
-from sociable.core.errors import DataError, InputError
+from sociable.core.data_files import Loaded, complaint, load_items
+from sociable.core.errors import DataError
 from sociable.core.records import Record
 from sociable.dialogue.languages import language_of
 from sociable.dialogue.names import normalised_name
@@ -151,43 +149,19 @@ class MemoryCase(Record):
         return self.background.characters
 
 
-@dataclass(frozen=True)
-class MemoryDataset:
-    cases: tuple[MemoryCase, ...]
-    digest: str
-    source: str
-    skipped: tuple[str, ...] = ()
-
-    @property
-    def notes(self) -> list[str]:
-        """What users should know about the data."""
-        return left_out(self.skipped, self.source)
-
-
-def load_memory(path: Path | None = None, *, skip_invalid: bool = False) -> MemoryDataset:
+def load_memory(path: Path | None = None, *, skip_invalid: bool = False) -> Loaded[MemoryCase]:
     """Reads a file (JSON or JSON Lines), a folder of such files, or the bundled scenarios.
 
     Raises DataError at the first bad record, naming file, line, field and what was expected; with ``skip_invalid``
     bad records are left out and counted instead.
     """
-    source = path or Path(str(resources.files("sociable.hsii").joinpath("data", "memory")))
-    cases: dict[str, MemoryCase] = {}
-    skipped: list[str] = []
-    for raw in read_records(source, skipped if skip_invalid else None):
-        try:
-            cut = {case.id: case for case in cut_distances(raw.value, raw.place)}
-            if twice := cases.keys() & cut:
-                raise DataError(raw.place, "id", f"'{cases[min(twice)].scenario}' is used twice; ids must be unique")
-        except DataError as error:
-            if not skip_invalid:
-                raise
-            skipped.append(str(error))
-            continue
-        cases |= cut
-    if not cases:
-        raise InputError(f"{source}: no scenario in it.")
-    digest = hashlib.sha256("\n".join(case.model_dump_json() for case in cases.values()).encode("utf-8", "replace"))
-    return MemoryDataset(tuple(cases.values()), digest.hexdigest(), "bundled" if path is None else str(path), tuple(skipped))
+    return load_items(
+        path,
+        Path(str(resources.files("sociable.hsii").joinpath("data", "memory"))),
+        lambda raw: cut_distances(raw.value, raw.place),
+        skip_invalid=skip_invalid,
+        expected="scenarios with a directive, messages and a check",
+    )
 
 
 def cut_distances(raw: Mapping[str, Any], place: str) -> Iterator[MemoryCase]:

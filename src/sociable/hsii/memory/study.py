@@ -35,7 +35,7 @@ class MemoryStudy(Study):
         dataset = load_memory(options.dataset, skip_invalid=options.skip_invalid)
         self.source = dataset.source
         self.scenarios: Mapping[str, MemoryCase] = {
-            case.id: case for case in _selected(dataset.cases, options.limit, options.seed)
+            case.id: case for case in _selected(dataset.items, options.limit, options.seed)
         }
         self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest}
         self.notes = dataset.notes
