@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Protocol
@@ -33,7 +34,15 @@ PLACEHOLDERS = {
 
 def hsii_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return load_prompts(Path(str(resources.files("sociable.hsii").joinpath("prompts"))), PLACEHOLDERS, override)
+    return load_prompts(_FOLDER, PLACEHOLDERS, override) if override else _bundled()
+
+
+_FOLDER = Path(str(resources.files("sociable.hsii").joinpath("prompts")))
+
+
+@cache
+def _bundled() -> Prompts:
+    return load_prompts(_FOLDER, PLACEHOLDERS)
 
 
 class Situation(Protocol):

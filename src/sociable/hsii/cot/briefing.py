@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sociable.core.prompts import Prompts, load_prompts, quoted
 from sociable.dialogue.names import words
-from sociable.hsii.briefing import hsii_prompts, setting
+from sociable.hsii.briefing import hsii_prompts
 from sociable.hsii.cot.records import Cycle
 from sociable.hsii.dataset import ASSISTANT, Case
 from sociable.models.protocol import ChatMessage
@@ -27,15 +27,18 @@ def cot_prompts(designs: Sequence[str], override: Path | None = None) -> Prompts
     return load_prompts(Path(str(resources.files("sociable.hsii.cot").joinpath("prompts"))), placeholders, override)
 
 
-def ask_to_think(case: Case, design: str, last: Cycle | None, prompts: Prompts) -> list[ChatMessage]:
-    """A cycle's first call. What the ``last`` cycle's reflection found goes into the first step."""
+def ask_to_think(case: Case, shown: str, design: str, last: Cycle | None, prompts: Prompts) -> list[ChatMessage]:
+    """A cycle's first call. What the ``last`` cycle's reflection found goes into the first step.
+
+    ``shown`` is the case's setting, which is the same in up to 255 calls.
+    """
     drawbacks = ""
     if last is not None and last.format_failure:
         drawbacks = prompts["unreadable"].render(assistant=ASSISTANT)
     elif last is not None:
         drawbacks = prompts["drawbacks"].render(reply=quoted(_turn(last)), drawbacks=quoted(last.drawbacks))
     task = prompts["task"].render(
-        setting=setting(case),
+        setting=shown,
         steps=prompts[f"steps_{design}"].render(),
         drawbacks=drawbacks,
         assistant=ASSISTANT,
@@ -44,9 +47,9 @@ def ask_to_think(case: Case, design: str, last: Cycle | None, prompts: Prompts) 
     return [_system(), {"role": "user", "content": task}]
 
 
-def ask_to_reflect(case: Case, cycle: Cycle, prompts: Prompts) -> list[ChatMessage]:
+def ask_to_reflect(shown: str, cycle: Cycle, prompts: Prompts) -> list[ChatMessage]:
     """A cycle's second call."""
-    question = prompts["reflect"].render(setting=setting(case), reply=quoted(_turn(cycle)), assistant=ASSISTANT)
+    question = prompts["reflect"].render(setting=shown, reply=quoted(_turn(cycle)), assistant=ASSISTANT)
     return [_system(), {"role": "user", "content": question}]
 
 

@@ -12,7 +12,7 @@ from typing import Protocol
 from sociable.core.prompts import Prompts
 from sociable.core.records import Usage, episode_id
 from sociable.dialogue.conversation import MAX_CHARACTERS, Utterance
-from sociable.hsii.briefing import ask_for_choice
+from sociable.hsii.briefing import ask_for_choice, setting
 from sociable.hsii.cot.briefing import ask_to_reflect, ask_to_think, drawbacks_in
 from sociable.hsii.cot.records import NO_DESIGN, CoTEpisode, Cycle, End, Pair
 from sociable.hsii.cot.reference import reference_thinker
@@ -45,6 +45,7 @@ class PromptedThinker:
         self._sampling = seat.sampling
         self._prompts = prompts
         self._plain = plain
+        self._shown = setting(pair.case)
 
     @property
     def usage(self) -> Usage:
@@ -53,10 +54,10 @@ class PromptedThinker:
     async def answer(self, last: Cycle | None) -> Utterance:
         if self._pair.design == NO_DESIGN:
             return await self._ask(ask_for_choice(self._pair.case, self._plain))
-        return await self._ask(ask_to_think(self._pair.case, self._pair.design, last, self._prompts))
+        return await self._ask(ask_to_think(self._pair.case, self._shown, self._pair.design, last, self._prompts))
 
     async def reflect(self, cycle: Cycle) -> Utterance:
-        return await self._ask(ask_to_reflect(self._pair.case, cycle, self._prompts))
+        return await self._ask(ask_to_reflect(self._shown, cycle, self._prompts))
 
     async def _ask(self, messages: list[ChatMessage]) -> Utterance:
         reply = await self._model.generate(Request(messages, self._scope, self._sampling))
