@@ -8,8 +8,10 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +126,8 @@ def judge(
             raise InputError(
                 f"{path} has its references already; they stay as they are. Leave --reference and --reference-file out."
             )
+        if not judges and not rubric:
+            raise InputError("Name at least one judge, or a rubric.")
         named = {"rubric": rubric, "raters": tuple(judges) or before.judges} if rubric else {"judges": tuple(judges)}
         changed = changed_settings(
             before,
@@ -151,7 +155,9 @@ def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
     """
     with RunFolder.open(Path(folder)), open_run(folder) as finished, PeopleRecords(Path(folder)) as people:
         items = draw_sheet(finished, count, finished.result.manifest["settings"]["seed"])
-        if any(item.stratum == other.stratum and item.size != other.size for item in items for other in people.sheets):
+        if Path(file).exists():
+            raise InputError(f"{file} is there already, and may hold verdicts. Name another file, or move it away.")
+        if people.sheets_differ_from(items):
             raise InputError(
                 f"{folder} has a sheet that was drawn when the judges had said otherwise; its weights would not fit. "
                 "Judge with the same panel as then, or move sheets.jsonl and people.jsonl away to begin anew."
@@ -166,7 +172,14 @@ def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
 def add_corrections(folder: str | Path, files: Sequence[str | Path]) -> Document:
     """Takes people's verdicts from sheets that were filled in, and shows what they say about judges and scores."""
     with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
-        for verdict in [each for file in files for each in read_verdicts(Path(file), people.sheets)]:
+        read = [read_verdicts(Path(file), people.sheets) for file in files]
+        twice = Counter(verdict.id for verdicts in read for verdict in verdicts)
+        if any(count > 1 for count in twice.values()):
+            raise InputError(
+                "Two of these files are by the same person (told by the column 'person', or by the file's name). "
+                "Fill in the column, or give the files different names."
+            )
+        for verdict in chain.from_iterable(read):
             people.verdicts.append(verdict)
     return people_document(folder)
 
@@ -373,7 +386,8 @@ def _note_what_happened(run_: Run, models: Sequence[JournalledModel]) -> None:
     manifest = run_.folder.read_manifest()
     manifest["usage"] = {role: usage.model_dump() for role, usage in sorted(run_.budget.usage.items())}
     manifest["cost"] = {role: round(cost, 6) for role, cost in sorted(run_.budget.cost.items())}
-    manifest["adaptations"] = {model.name: model.adaptations for model in models if model.adaptations}
-    manifest["seconds"] = {model.name: model.seconds for model in models}
+    for name in ("adaptations", "seconds"):
+        known = manifest.get(name, {})
+        manifest[name] = known | {model.name: value for model in models if (value := getattr(model, name))}
     manifest["failures"] = dict(run_.failures.most_common(10))
     run_.folder.write_manifest({name: value for name, value in manifest.items() if name != "format"})

@@ -19,6 +19,7 @@ import dotenv
 from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import RunFolder
+from sociable.judging.rubric import rubric_prompts
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.prices import Price, price_of
@@ -34,7 +35,7 @@ from sociable.runner.settings import RoleSettings, RunSettings, plain_name
 Watch = Callable[[Progress, Budget], None]
 """Called whenever a count changes."""
 
-_PACKAGES = ("sociable", "pydantic", "aiohttp", "numpy", "scipy", "statsmodels")
+_PACKAGES = ("sociable", "pydantic", "aiohttp", "numpy", "scipy", "statsmodels", "py3langid")
 
 
 def begin_run(settings: RunSettings, path: Path) -> None:
@@ -61,14 +62,11 @@ def begin_run(settings: RunSettings, path: Path) -> None:
 def who_and_how(settings: RunSettings) -> dict[str, Any]:
     """The part of the manifest that judging again changes: models, sampling, settings."""
     seats = {"subject": settings.model, "partner": settings.partner, "reference": settings.reference}
-    roles = [(Role(role), name) for role, name in seats.items() if name] + [
-        (Role.JUDGE, name) for name in dict.fromkeys((*settings.judges, *settings.raters))
-    ]
+    roles = [(Role(role), name) for role, name in seats.items() if name] + [(Role.JUDGE, name) for name in settings.judges]
     return {
         "models": {
             **{role: plain_name(name) if name else None for role, name in seats.items()},
             "judges": [plain_name(name) for name in settings.judges],
-            **({"raters": [plain_name(name) for name in settings.raters]} if settings.rubric else {}),
         },
         "sampling": {
             f"{role} {plain_name(name)}": asdict(settings.role(role, name).sampling)
@@ -76,6 +74,16 @@ def who_and_how(settings: RunSettings) -> dict[str, Any]:
             if not name.startswith("reference/")
         },
         "settings": settings.model_dump(mode="json"),
+        **({"rubric": _rubric(settings)} if settings.rubric else {}),
+    }
+
+
+def _rubric(settings: RunSettings) -> dict[str, Any]:
+    """Who rates, how, and by which prompts."""
+    return {
+        "raters": [plain_name(name) for name in settings.raters],
+        "sampling": {plain_name(name): asdict(settings.role(Role.JUDGE, name).sampling) for name in settings.raters},
+        "prompts": rubric_prompts().digest,
     }
 
 
@@ -133,9 +141,7 @@ def opened_run(
             records = RunRecords.of(path, benchmark)
             progress = (lambda counts: watch(counts, budget)) if watch else (lambda _: None)
             rubric = find_rubric(settings.rubric) if settings.rubric else None
-            # A person is asked one case at a time, from beginning to end.
-            at_once = 1 if settings.model == PERSON else settings.max_connections
-            run_ = Run(folder, study, seats, records, budget, settings.repeats, at_once, progress, rubric)
+            run_ = Run(folder, study, seats, records, budget, settings.repeats, settings.max_connections, progress, rubric)
             try:
                 yield run_, benchmark, models
             finally:
@@ -197,6 +203,9 @@ def check_seats(study: Study, settings: RunSettings, *, references_adopted: bool
     judges = [plain_name(name) for name in settings.judges]
     if settings.rubric:
         find_rubric(settings.rubric)
+        raters = [plain_name(name) for name in settings.raters]
+        if len(set(raters)) < len(raters):
+            raise InputError("A judge is named twice for the rubric; judges must differ in their names, not only in endpoints.")
         if not settings.raters or any(name.startswith("reference/") for name in settings.raters):
             raise InputError("A rubric needs a model as its judge, not a rule: name one with --judge MODEL.")
         if not study.has_goals:

@@ -68,7 +68,7 @@ def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     """What a reader of the scores must know."""
     models = manifest["models"]
     notes = []
-    if models["subject"] in models["judges"]:
+    if models["subject"] in (*models["judges"], *manifest.get("rubric", {}).get("raters", ())):
         notes.append(judges_itself(models["subject"]))
     if "reference/rule" in models["judges"]:
         notes.append(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from sociable.core.records import Outcome, Score, Verdict
+from sociable.core.records import Outcome
 from sociable.core.seeding import named_seed
 from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, figure, with_interval
 from sociable.runner.people import Checked, PeopleRecords, line_up
@@ -14,9 +14,6 @@ from sociable.runner.run import FinishedRun
 from sociable.statistics.agreement import cohen, fleiss, krippendorff_alpha, observed_agreement, rank_correlation
 from sociable.statistics.intervals import clustered_rank_limits
 from sociable.statistics.stratified import stratified_mean
-
-WINS = {Verdict.WIN: 1.0, Verdict.TIE: 0.0, Verdict.LOSS: 0.0}
-TIES_AS_HALF = {Verdict.WIN: 1.0, Verdict.TIE: 0.5, Verdict.LOSS: 0.0}
 
 
 def people_sections(run: FinishedRun, people: PeopleRecords) -> list[Section]:
@@ -92,15 +89,16 @@ def _among_people(checked: Checked) -> Table:
 
 def _corrected(run: FinishedRun, checked: Checked) -> Table:
     rows = []
-    for criterion, metric in run.study.win_rates.items():
+    for criterion, metrics in run.study.win_rates.items():
         own = checked.of(criterion)
         if not own.items:
             continue
-        for name, worth in ((metric, WINS), (f"{metric}_ties_half", TIES_AS_HALF)):
+        for name, worth in metrics.items():
             estimate = run.result.estimate(name)
             found = stratified_mean(own.by_stratum(own.human_values(worth)), own.sizes)
             judged = with_interval(estimate.value, estimate.low, estimate.high) if estimate else MISSING
-            corrected = with_interval(found.value, found.low, found.high)
+            low, high = (limit if limit is None else min(1.0, max(0.0, limit)) for limit in (found.low, found.high))
+            corrected = with_interval(found.value, low, high)
             rows.append(Row([name, judged, corrected, str(len(own.items)), str(sum(own.sizes.values()))]))
     return Table(
         "Scores as judges gave them, and as people would",
@@ -155,15 +153,16 @@ def _values_by_episode(run: FinishedRun) -> dict[str, dict[str, float]]:
     """Of every metric with a value per case, and of the number of stages an episode passed."""
     wanted: Sequence[str] = run.study.metrics
     found: dict[str, dict[str, float]] = {name: {} for name in ("stages passed", *wanted) if name in wanted or run.study.passes}
+    unknown = set()
     for score in run.result.scores:
         episode = f"{score.scenario}#{score.repeat}"
-        if run.study.passes and score.metric in run.study.passes and _is_known(score):
+        if score.metric in run.study.passes:
+            # A stage that was not reached was not passed; one that failed on our side is not known.
             found["stages passed"][episode] = found["stages passed"].get(episode, 0.0) + (score.value or 0.0)
+            if score.outcome in (Outcome.UNSCORED, Outcome.ERRORED):
+                unknown.add(episode)
         if score.metric in found and score.value is not None:
             found[score.metric][episode] = score.value
+    for episode in unknown:
+        del found["stages passed"][episode]
     return {name: values for name, values in found.items() if values}
-
-
-def _is_known(score: Score) -> bool:
-    """A stage that was not reached was not passed; one that failed on our side is not known."""
-    return score.outcome in (Outcome.SCORED, Outcome.NOT_REACHED)

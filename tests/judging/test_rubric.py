@@ -67,6 +67,18 @@ def test_an_unreadable_reply_rates_nothing(text: str) -> None:
     assert len(failures) == 7
 
 
+def test_half_a_character_in_a_reason_can_be_stored() -> None:
+    text = reply().replace('"why goal"', '"\\ud83d"')
+    ratings, reasons, _ = parse_ratings(text, SOTOPIA)
+    assert ratings == GOOD
+    reasons["goal"].encode()
+
+
+@pytest.mark.parametrize("value", ["+-8", "8" * 5000, "８x"])
+def test_what_only_looks_like_a_number_is_none(value: str) -> None:
+    assert "goal" not in parse_ratings(reply(goal=value), SOTOPIA)[0]
+
+
 async def judged(*replies: Any) -> Any:
     model = ScriptedModel(list(replies), "scripted/judge")
     rated = RatedParticipant(

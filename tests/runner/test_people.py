@@ -187,6 +187,39 @@ def test_bad_sheets_are_named_with_their_place(run: Path, tmp_path: Path, text: 
     assert not (run / "people.jsonl").exists() or not (run / "people.jsonl").read_text()
 
 
+def test_a_sheet_that_is_there_is_not_written_over(run: Path, tmp_path: Path) -> None:
+    api.export_sheet(run, 8, tmp_path / "sheet.csv")
+    with pytest.raises(InputError, match="is there already"):
+        api.export_sheet(run, 8, tmp_path / "sheet.csv")
+
+
+def test_two_files_of_one_name_are_two_people_only_if_they_say_so(run: Path, tmp_path: Path) -> None:
+    api.export_sheet(run, 8, tmp_path / "sheet.csv")
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        filled(tmp_path / "sheet.csv", tmp_path / name / "sheet.csv", "1")
+    with pytest.raises(InputError, match="by the same person"):
+        api.add_corrections(run, [tmp_path / "x" / "sheet.csv", tmp_path / "y" / "sheet.csv"])
+
+
+def test_a_sheet_of_another_panel_is_refused(run: Path, tmp_path: Path) -> None:
+    api.export_sheet(run, 8, tmp_path / "sheet.csv")
+    (tmp_path / "judge.py").write_text('def reply(messages):\n    return \'{"reason": "r", "verdict": 0}\'\n')
+    api.judge(run, [f"python:{tmp_path / 'judge.py'}:reply"])
+    with pytest.raises(InputError, match="when the judges had said otherwise"):
+        api.export_sheet(run, 8, tmp_path / "second.csv")
+
+
+def test_ratings_must_be_numbers(run: Path, tmp_path: Path) -> None:
+    with api.open_run(run) as opened:
+        episode = opened.records.episodes.ids()[0]
+    for value in ("nan", "inf", "good"):
+        (tmp_path / "ratings.csv").write_text(f"episode,rating\n{episode},{value}\n")
+        with pytest.raises(DataError, match="expected a number"):
+            api.add_ratings(run, [tmp_path / "ratings.csv"])
+    assert api.report_document([run])
+
+
 def test_too_small_a_sample_and_a_run_nobody_judged(run: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="too few"):
         api.export_sheet(run, 1, tmp_path / "sheet.csv")

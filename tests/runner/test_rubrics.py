@@ -79,8 +79,14 @@ def test_several_judges_count_by_their_mean(run: Path) -> None:
 def test_the_panel_stays_as_it_is(run: Path) -> None:
     before = json.loads((run / "manifest.json").read_text())["models"]["judges"]
     api.judge(run, ["python:rater.py:reply"], rubric="sotopia")
-    models = json.loads((run / "manifest.json").read_text())["models"]
-    assert (models["judges"], models["raters"]) == (before, ["python:rater.py:reply"])
+    manifest = json.loads((run / "manifest.json").read_text())
+    assert (manifest["models"]["judges"], manifest["rubric"]["raters"]) == (before, ["python:rater.py:reply"])
+
+
+def test_a_rated_run_is_still_comparable_with_one_that_is_not(run: Path) -> None:
+    api.run("hsii", "reference/oracle@0.5", out=run.parent / "b", limit=4, partner="reference/heuristic", stages=(1, 2, 4))
+    api.judge(run, ["python:rater.py:reply"], rubric="sotopia")
+    assert not any(row.cells[0].startswith("sotopia") for row in api.compare(run, run.parent / "b").summary.rows)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +94,7 @@ def test_the_panel_stays_as_it_is(run: Path) -> None:
     [
         (["reference/rule"], "sotopia", "needs a model"),
         ([], "sotopia", "needs a model"),
+        (["python:rater.py:reply", "python:rater.py:reply"], "sotopia", "named twice"),
         (["python:rater.py:reply"], "sotopai", "no rubric 'sotopai'; there are: sotopia"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.stats import bootstrap, norm, t  # type: ignore[import-untyped]
+from scipy.stats import bootstrap, norm, spearmanr, t  # type: ignore[import-untyped]
 from statsmodels.api import OLS, WLS  # type: ignore[import-untyped]
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
@@ -21,6 +21,7 @@ from sociable.statistics import (
     repeats_averaged,
 )
 from sociable.statistics import intervals as intervals_module
+from sociable.statistics.intervals import clustered_rank_limits
 
 Floats = NDArray[np.float64]
 
@@ -404,3 +405,23 @@ class TestJointBootstrap:
         low, high = limits(joint_bootstrap(totals, ratio, replicates=200, seed=seed))
         means = [mean for mean, _ in clusters]
         assert min(means) - 1e-9 <= low <= high <= max(means) + 1e-9
+
+
+def test_rank_limits_are_of_a_bootstrap_over_clusters() -> None:
+    generator = np.random.default_rng(1)
+    first = generator.normal(size=60)
+    second = first + generator.normal(size=60)
+    clusters = [f"c{number // 3}" for number in range(60)]
+    low, high = clustered_rank_limits(list(first), list(second), clusters, seed=0)
+    rho = float(spearmanr(first, second).statistic)
+    assert low is not None
+    assert high is not None
+    assert 0 < low < rho < high < 1
+    assert (low, high) == clustered_rank_limits(list(first), list(second), clusters, seed=0)
+
+
+def test_a_few_odd_items_give_no_rank_limits() -> None:
+    """A bootstrap would show how often they are drawn, and exclude 0 where nothing is known."""
+    rare = [1.0, *[0.0] * 49]
+    assert clustered_rank_limits(rare, list(np.arange(50.0)), [str(n) for n in range(50)], seed=0) == (None, None)
+    assert clustered_rank_limits([1.0, 2.0], [1.0, 2.0], ["a", "b"], seed=0) == (None, None)

@@ -42,11 +42,23 @@ class PersonModel:
         form = request.form() if request.form else _plain(request)
         async with self._turn:
             self._answered += 1
+            self._forget_what_was_typed_ahead()
             self._say("")
             self._say(f"── {form.title} (your answer {self._answered} of this session) ──")
             self._show(form.blocks)
             answers = [await self._ask(question) for question in form.questions]
         return Reply(storable(form.reply(answers)).strip(), Usage(calls=1))
+
+    def _forget_what_was_typed_ahead(self) -> None:
+        """Nobody can have meant it for a question that was not on the screen. A pipe is another matter."""
+        if not os.isatty(self._keyboard):
+            return
+        self._typed = b""
+        try:
+            import termios
+        except ImportError:  # Windows has none
+            return
+        termios.tcflush(self._keyboard, termios.TCIFLUSH)
 
     async def _ask(self, question: Question) -> str:
         self._say("")
@@ -64,8 +76,10 @@ class PersonModel:
         """The next line that is typed. Waiting for it can be abandoned, where the system allows."""
         while b"\n" not in self._typed:
             more = await self._more()
-            if not more:
+            if not more and not self._typed:
                 raise Interrupted("The input ended.")
+            if not more:
+                break
             self._typed += more
         line, _, self._typed = self._typed.partition(b"\n")
         return line.decode("utf-8", "replace").strip()
@@ -90,6 +104,9 @@ class PersonModel:
 
 def _chosen(answer: str, choices: Sequence[str]) -> str | None:
     """The choice meant by a number, a name, or the beginning of one name only."""
+    exact = [choice for choice in choices if choice.lower() == answer.lower()]
+    if exact:
+        return exact[0]
     if answer.isdecimal() and 1 <= int(answer) <= len(choices):
         return choices[int(answer) - 1]
     meant = [choice for choice in choices if answer and choice.lower().startswith(answer.lower())]

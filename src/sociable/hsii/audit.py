@@ -106,7 +106,7 @@ ALIKE = 0.05
 
 def alike_dialogues(cases: Sequence[Case]) -> list[str]:
     """Pairs of dialogues that share too many runs of five words, or the whole sequence of speakers."""
-    longest = {case.dialogue: case for case in cases}
+    longest = {case.dialogue: case for case in sorted(cases, key=lambda case: len(case.messages))}
     runs = {name: _runs_of_five(case) for name, case in longest.items()}
     found = []
     for one, other in combinations(longest, 2):

@@ -12,7 +12,7 @@ from sociable.core.records import EpisodeStatus, Estimate, Judgment, Record, Sco
 from sociable.hsii.briefing import hsii_prompts, setting_in_words
 from sociable.hsii.dataset import ASSISTANT, Case, load_dataset, select_dialogues
 from sociable.hsii.judge import criteria_reached, judge_criterion, pair_to_show
-from sociable.hsii.metrics import BEHAVIOURS, OF_STAGE, RATES, Weights, estimate_all, score_episode
+from sociable.hsii.metrics import BEHAVIOURS, OF_STAGE, RATES, TIES_AS_HALF, WINS_ONLY, Weights, estimate_all, score_episode
 from sociable.hsii.protocol import make_reference, run_case
 from sociable.hsii.records import JUDGED, STAGES, HSIIEpisode, ReferenceConversation, Stage
 from sociable.judging.pairwise import judgment_id
@@ -42,14 +42,22 @@ ASSISTANT_GOAL = "To say what serves most of the people involved, better still a
 
 
 class HSIIStudy(Study):
-    win_rates = {stage.value: metric for stage, metric in OF_STAGE.items()}
     passes = RATES
     has_goals = True
     metrics = (*RATES, "r3_ties_half", "r4_ties_half", "leak_rate", *BEHAVIOURS)
 
     def __init__(self, options: StudyOptions) -> None:
         self.options = checked_options(HSIIOptions, options.values, "hsii")
+        worth = TIES_AS_HALF if self.options.ties == "half" else WINS_ONLY
+        self.win_rates = {
+            stage.value: {metric: worth, f"{metric}_ties_half": TIES_AS_HALF}
+            for stage, metric in OF_STAGE.items()
+            # A cumulative long run is no mean of its own verdicts.
+            if not (self.options.cumulative and stage is Stage.LONG_RUN)
+        }
         self.stages = _checked_stages(options.stages, options.filled)
+        if self.options.cumulative and Stage.LONG_RUN in self.stages and Stage.FIRST_UTTERANCE not in self.stages:
+            raise InputError("cumulative needs stage 3: a win in the long run counts only after one in the first utterance.")
         self.resolved = {"stages": tuple(STAGES.index(stage) + 1 for stage in self.stages)}
         self.seed = options.seed
         self.prompts = hsii_prompts(options.prompts)

@@ -7,6 +7,7 @@ SOTOPIA's seven (Zhou et al. 2024, "SOTOPIA: Interactive Evaluation for Social I
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -145,6 +146,9 @@ def rubric_schema(rubric: Rubric) -> dict[str, Any]:
     }
 
 
+_WHOLE = re.compile(r"[+-]?\d{1,9}")
+
+
 def parse_ratings(text: str, rubric: Rubric) -> tuple[dict[str, int], dict[str, str], dict[str, str]]:
     """(ratings, reasons, failures), each by dimension. Nothing is guessed, rounded or brought into range."""
     entries = _entries(storable(text))
@@ -152,20 +156,20 @@ def parse_ratings(text: str, rubric: Rubric) -> tuple[dict[str, int], dict[str, 
     for dimension in rubric.dimensions:
         entry = entries.get(dimension.name)
         rating = entry.get("rating") if isinstance(entry, Mapping) else entry
-        if isinstance(rating, str) and rating.strip().lstrip("+-").isdecimal():
+        if isinstance(rating, str) and _WHOLE.fullmatch(rating.strip()):
             rating = int(rating)
         if isinstance(rating, float) and rating.is_integer():
             rating = int(rating)
         if rating is None:
             failures[dimension.name] = "no rating in the reply"
         elif type(rating) is not int:
-            failures[dimension.name] = f"'{str(rating)[:40]}' is no whole number"
+            failures[dimension.name] = storable(f"'{str(rating)[:40]}' is no whole number")
         elif not dimension.low <= rating <= dimension.high:
-            failures[dimension.name] = f"{rating} is not within {dimension.low} to {dimension.high}"
+            failures[dimension.name] = f"{str(rating)[:20]} is not within {dimension.low} to {dimension.high}"
         else:
             ratings[dimension.name] = rating
             if isinstance(entry, Mapping):
-                reasons[dimension.name] = str(entry.get("reason", ""))[:MAX_REASON]
+                reasons[dimension.name] = storable(str(entry.get("reason", "")))[:MAX_REASON]
     return ratings, reasons, failures
 
 
@@ -178,7 +182,8 @@ def _entries(text: str) -> Mapping[str, Any]:
         found = json.loads(text[start : end + 1], strict=False, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
         return {}
-    return {str(key).strip().lower().replace(" ", "_"): value for key, value in found.items()}
+    entries = {str(key).strip().lower().replace(" ", "_"): value for key, value in found.items()}
+    return entries if len(entries) == len(found) else {}
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -17,7 +17,8 @@ YES_NO_SCHEMA = {
 }
 
 _ANSWERS: dict[object, bool] = {"yes": True, "no": False}
-_CLOSING = re.compile(r"answer\W*(?:\bis\b)?\W*\b(yes|no)\b\W*\Z", re.IGNORECASE)
+_CLOSING = re.compile(r"(?:\A|\n)\W*(?:(?:so|my|the|final)\s+)*answer\W*(?:\bis\b)?\W*\b(yes|no)\b\W*\Z", re.IGNORECASE)
+_OPENING = re.compile(r"\W*(yes|no)\b\W*?(?:[.,:;!\n]|\Z)", re.IGNORECASE)
 _AFTER_OBJECT = re.compile(r"[\s\])*`.]*")
 
 
@@ -43,10 +44,8 @@ def parse_yes_no(text: str) -> tuple[bool | None, str]:
         return found, storable(str(dict(pairs).get("reason", "")))[:MAX_REASON]
     if closing := _CLOSING.search(text[-200:]):
         return _ANSWERS[closing[1].lower()], reason
-    said = words(text)
-    if not said:
-        return None, ""
-    first, last = _ANSWERS.get(said[0]), _ANSWERS.get(said[-1])
-    if first is not None and last in (None, first):
-        return first, reason
-    return None, reason
+    opening = _OPENING.match(text)
+    if opening is None:
+        return None, reason
+    first, last = _ANSWERS[opening[1].lower()], _ANSWERS.get(words(text)[-1])
+    return (first if last in (None, first) else None), reason

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from sociable.core.errors import InputError
-from sociable.core.records import Episode, Estimate, Judgment, Score
+from sociable.core.records import Episode, Estimate, Judgment, Score, Verdict
 from sociable.core.view import Block, Document, Section, Table
 from sociable.judging.rubric import RatedParticipant
 from sociable.runner.seats import Role, Seat, Seats
@@ -115,8 +115,8 @@ class Study(ABC):
     """Settings that were left open and have been decided, for the manifest."""
     metrics: Sequence[str]
     """Those whose values per scenario can be compared between runs."""
-    win_rates: Mapping[str, str] = {}
-    """By criterion of judges, the metric that counts its wins."""
+    win_rates: Mapping[str, Mapping[str, Mapping[Verdict, float]]] = {}
+    """By criterion of judges, the metrics that are means of its verdicts, and what a verdict is worth in each."""
     has_goals: bool = False
     """Whether participants have goals, so that a rubric can rate them."""
     passes: Sequence[str] = ()

@@ -94,7 +94,7 @@ def _ratings(first: FinishedRun, second: FinishedRun) -> list[str]:
     """What both were rated on, if by the same rubric and the same judges."""
     one, other = first.result.manifest, second.result.manifest
     rubric = one["settings"].get("rubric")
-    if not rubric or (rubric, one["models"].get("raters")) != (other["settings"].get("rubric"), other["models"].get("raters")):
+    if not rubric or rubric != other["settings"].get("rubric") or one["rubric"] != other["rubric"]:
         return []
     rated = [estimate.metric for estimate in first.result.estimates if estimate.metric.startswith(f"{rubric}_")]
     return [metric for metric in rated if second.result.estimate(metric)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from sociable.statistics.agreement import Label
 
 R = TypeVar("R", bound=BaseModel)
 
-FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment")
+FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment", "person")
 """Of a sheet. ``verdict`` is to be filled in: 1 or 2 for the better response, 0 if neither is."""
 
 _VERDICTS = {"1": True, "2": False}
@@ -49,6 +50,8 @@ class SheetItem(Record):
     """Stage and the panel's verdict when the sheet was made."""
     size: int
     """Pairs in the stratum."""
+    panel: tuple[str, ...] = ()
+    """Whose verdicts made the strata."""
 
 
 class PersonVerdict(Record):
@@ -77,6 +80,12 @@ class PeopleRecords:
         self.sheets = _records(folder / "sheets.jsonl", SheetItem)
         self.verdicts = _records(folder / "people.jsonl", PersonVerdict)
         self.ratings = _records(folder / "ratings.jsonl", PersonRating)
+
+    def sheets_differ_from(self, items: Sequence[SheetItem]) -> bool:
+        """Whether an earlier sheet was drawn from other strata, or by another panel's verdicts, than these items."""
+        now = {(item.stratum, item.size, item.panel) for item in items}
+        moved = any(item.id in self.sheets and self.sheets.read(item.id).stratum != item.stratum for item in items)
+        return moved or any((item.stratum, item.size, item.panel) not in now for item in self.sheets)
 
     def close(self) -> None:
         for file in (self.sheets, self.verdicts, self.ratings):
@@ -132,24 +141,27 @@ def draw_sheet(run: FinishedRun, count: int, seed: int) -> list[SheetItem]:
     if count < len(strata):
         raise InputError(f"--sample {count} is too few: there are {len(strata)} strata, and each needs a pair to be weighed.")
     generator = named_generator(seed, "sheet", count)
+    panel = tuple(seat.name for seat in run.seats.judges)
     items = []
     for stratum, taken in _spread(count, {name: len(pairs) for name, pairs in sorted(strata.items())}).items():
-        items += [_item(pair, len(strata[stratum]), seed) for pair in generator.sample(strata[stratum], taken)]
+        items += [_item(pair, len(strata[stratum]), panel, seed) for pair in generator.sample(strata[stratum], taken)]
     generator.shuffle(items)
     return items
 
 
-def _item(pair: JudgedPair, size: int, seed: int) -> SheetItem:
+def _item(pair: JudgedPair, size: int, panel: tuple[str, ...], seed: int) -> SheetItem:
     # The same pair is the same item on every sheet, the same side first.
     names = (pair.episode.id, pair.criterion)
     return SheetItem(
-        id=f"{named_seed(seed, 'item', *names):016x}",
+        # With a letter in front no spreadsheet takes it for a number.
+        id=f"i{named_seed(seed, 'item', *names):016x}",
         episode=pair.episode.id,
         scenario=pair.episode.scenario,
         criterion=pair.criterion,
         subject_first=named_generator(seed, "side", *names).random() < 0.5,
         stratum=pair.stratum,
         size=size,
+        panel=panel,
     )
 
 
@@ -173,7 +185,7 @@ def write_sheet(run: FinishedRun, items: Sequence[SheetItem], file: Path) -> Non
         pair = run.study.shown_pair(episode, item.criterion, run.records.reference_of(item.scenario))
         assert pair is not None
         sides = (pair.subject, pair.golden) if item.subject_first else (pair.golden, pair.subject)
-        rows.append(dict(zip(FIELDS, (item.id, item.criterion, pair.situation, pair.addressee, *sides, "", ""), strict=True)))
+        rows.append(dict(zip(FIELDS, (item.id, item.criterion, pair.situation, pair.addressee, *sides, "", "", ""), strict=True)))
     if file.suffix == ".jsonl":
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
@@ -227,12 +239,16 @@ def read_ratings(file: Path, episodes: RecordFile[Any]) -> list[PersonRating]:
             continue
         name = row["episode"].strip()
         episode = name if name in episodes else f"{name}#0"
+        if episode != name and f"{name}#1" in episodes:
+            raise DataError(place, "episode", f"'{name[:80]}' was run several times; write {name[:80]}#0, #1, …")
         if episode not in episodes:
             raise DataError(place, "episode", f"this run has no episode '{name[:80]}'")
         try:
             rating = float(row["rating"])
         except ValueError:
-            raise DataError(place, "rating", f"expected a number, found '{row['rating'][:40]}'") from None
+            rating = math.nan
+        if not math.isfinite(rating):
+            raise DataError(place, "rating", f"expected a number, found '{row['rating'][:40]}'")
         person = row.get("person", "").strip() or file.stem
         ratings.append(PersonRating(id=f"{episode}|{person}", episode=episode, person=person, rating=rating))
     if not ratings:
@@ -258,6 +274,7 @@ def _rows(file: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, st
 
 def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     heading = text.partition("\n")[0]
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if heading.count(";") > heading.count(",") else ",")
     for row in reader:
         yield reader.line_num, row
@@ -269,7 +286,7 @@ def _json_rows(text: str, file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{file}, line {number}", "", f"not JSON ({error})") from None
         if not isinstance(row, dict):
             raise DataError(f"{file}, line {number}", "", f"expected an object, found {type(row).__name__}")

@@ -69,7 +69,7 @@ def rating_scores(
         values = {}
         for dimension in rubric.dimensions:
             found = [opinion.ratings[dimension.name] for opinion in opinions if opinion and dimension.name in opinion.ratings]
-            values[dimension.name] = fmean(found) if found else None
+            values[dimension.name] = fmean(found) if found and None not in opinions else None
         known = [value for value in values.values() if value is not None]
         values[OVERALL] = fmean(known) if len(known) == len(rubric.dimensions) else None
         missing = Outcome.ERRORED if None in opinions else Outcome.UNSCORED

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
@@ -125,7 +126,8 @@ class Run:
             self.records.episodes,
             self.budget,
             self._progress("episodes", len(pending)),
-            at_once=self.at_once,
+            # A person is asked one case at a time, from beginning to end.
+            at_once=1 if self.seats.subject.name == PERSON else self.at_once,
         )
         self.records.episodes.arrange(
             [episode_id(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]

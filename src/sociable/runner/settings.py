@@ -92,7 +92,10 @@ def load_settings(benchmark: str, file: Path | None = None, **given: Any) -> Run
     if unknown := values.keys() - RunSettings.model_fields.keys():
         known = ", ".join((*RunSettings.model_fields, benchmark))
         raise InputError(f"{file}: unknown setting '{min(unknown)}'. Known are: {known}.")
-    options = values.get("options", {}) | given.get("options", {})
+    options = values.get("options", {})
+    if not isinstance(options, dict):
+        raise InputError(f"{file}: '{benchmark}' must be a table, as in [{benchmark}].")
+    options = options | given.get("options", {})
     values |= {name: value for name, value in given.items() if value is not None and value != ()}
     values |= {"benchmark": benchmark, "options": options}
     if "model" not in values:

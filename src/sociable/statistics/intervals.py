@@ -4,6 +4,7 @@ Cases of one cluster (one scenario, one story, one dialogue) share material, so 
 cases as independent is too narrow. Everything here takes the cluster as the sampling unit.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum
@@ -17,6 +18,9 @@ Floats = NDArray[np.float64]
 
 # A standard error below this is rounding, not variation: scores lie in [0, 1] and have about 16 digits.
 ROUNDING_STANDARD_ERROR = 1e-12
+
+# That hold anything but the most frequent value, for a rank correlation to have limits.
+FEWEST_CLUSTERS = 8
 
 # Resampling weights held in memory at once (8 bytes each, twice): about 64 MB.
 WEIGHTS_IN_MEMORY = 4_000_000
@@ -294,14 +298,17 @@ def clustered_rank_limits(
 ) -> tuple[float | None, float | None]:
     """Percentile limits of Spearman's rank correlation, from resampling whole clusters.
 
-    Source: as ``joint_bootstrap``; ranks are no totals, so whole items are drawn here. Replicates in which either side does
-    not vary are dropped. None for fewer than three clusters, or no replicate left.
+    Source: as ``joint_bootstrap``; ranks are no totals, so whole items are drawn here. None where the items that differ
+    from the most frequent value of either side stand in fewer than ``FEWEST_CLUSTERS`` clusters: a bootstrap would then
+    show how often they are drawn, not how well the ranks agree.
     """
+    for side in (first, second):
+        usual = Counter(side).most_common(1)[0][0] if side else None
+        if len({cluster for value, cluster in zip(side, clusters, strict=True) if value != usual}) < FEWEST_CLUSTERS:
+            return None, None
     members: dict[str, list[int]] = {}
     for place, cluster in enumerate(clusters):
         members.setdefault(cluster, []).append(place)
-    if len(members) < 3:
-        return None, None
     groups = [np.array(members[name]) for name in sorted(members)]
     values = np.array([first, second], dtype=np.float64)
     generator = np.random.default_rng(seed)

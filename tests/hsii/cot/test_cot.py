@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sociable.core.errors import InputError
-from sociable.core.records import EpisodeStatus, Outcome, Score
+from sociable.core.records import EpisodeStatus, Outcome, Score, Usage
 from sociable.hsii.briefing import hsii_prompts
 from sociable.hsii.cot.briefing import cot_prompts, drawbacks_in
 from sociable.hsii.cot.metrics import estimate_all, score_episode, solved_by_cycle
@@ -24,6 +24,7 @@ from sociable.hsii.cot.records import CoTEpisode, Cycle, End, Pair
 from sociable.hsii.cot.study import CoTStudy
 from sociable.hsii.dataset import ASSISTANT, Case, load_dataset
 from sociable.hsii.published import TABLE_1
+from sociable.models.protocol import FinishReason, Reply
 from sociable.models.scripted import ScriptedModel
 from sociable.runner.benchmark import StudyOptions
 from sociable.runner.seats import Role, Seat, Seats
@@ -76,10 +77,25 @@ async def test_what_was_found_goes_into_the_next_cycle_and_the_answer_never_does
         assert "golden" not in text.lower()
 
 
-@pytest.mark.parametrize("none", ["NONE", "None.", "**NONE**", "", "I see no drawbacks: none"])
+@pytest.mark.parametrize(
+    "none", ["NONE", "None.", "**NONE**", "I see no drawbacks: none", "No drawbacks.", "- harmless: none\n- empathetic: none"]
+)
 async def test_content_with_a_wrong_target(play: Any, none: str) -> None:
     played = await play(to(ANN), none)
     assert (played.episode.end, len(played.episode.cycles)) == (End.SATISFIED, 1)
+
+
+@pytest.mark.parametrize("reflection", ["", Reply("I can't", Usage(calls=1), finish=FinishReason.REFUSAL)])
+async def test_no_reflection_is_no_opinion(play: Any, reflection: Any) -> None:
+    played = await play(to(ANN), reflection)
+    assert played.episode.end is End.NO_REFLECTION
+
+
+async def test_a_draft_in_thoughts_that_were_cut_off_is_no_answer(play: Any) -> None:
+    cut = Reply(f"1. I could say {to(CARA)} but then", Usage(calls=1), finish=FinishReason.LENGTH)
+    played = await play(cut, to(CARA))
+    assert "cut off" in played.episode.cycles[0].format_failure
+    assert len(played.episode.cycles) == 2
 
 
 async def test_the_cap_ends_without_a_last_reflection(play: Any) -> None:
@@ -120,6 +136,9 @@ async def test_what_a_model_wrote_cannot_leave_its_quotation(play: Any) -> None:
         ("* none\n* but Ann waits", True),
         ("NONE", False),
         ("There are none", False),
+        ("None of them was asked how they feel, and Ann is overlooked.", True),
+        ("Drawbacks:\n- willing to help: none\n- harmless: it hurts Ben", True),
+        ("Drawbacks:\n- willing to help: None.\n- harmless: nothing", False),
         ("The words are curt, which hurts Ben.", True),
         ("  ", False),
     ],
@@ -169,6 +188,7 @@ load_dataset = cache(load_dataset)
 solved_lists = st.lists(st.one_of(st.none(), st.integers(1, 10)), min_size=1, max_size=12)
 
 
+@settings(deadline=None)
 @given(solved=solved_lists)
 def test_figures_against_a_sorted_list(solved: list[int | None]) -> None:
     case = load_dataset().cases[0]
@@ -182,6 +202,18 @@ def test_figures_against_a_sorted_list(solved: list[int | None]) -> None:
     assert all(one is not None and other is not None and one <= other + 1e-9 for one, other in itertools.pairwise(curve))
     assert curve[0] == pytest.approx(sum(k == 1 for k in solved) / len(solved))
     assert curve[-1] == pytest.approx(len(in_order) / len(solved))
+
+
+def test_where_seventy_per_cent_is_out_of_sight_for_many_resamples_there_is_no_limit(case: Case) -> None:
+    scores = scores_of(case, [*range(1, 8), *range(1, 8), *[None] * 6])
+    (estimate,) = [each for each in estimate_all(scores, 10, seed=0) if each.metric == "cycle_for_70"]
+    assert (estimate.value, estimate.low, estimate.high) == (7.0, None, None)
+
+
+def test_repeats_are_no_new_pairs_in_the_curve(case: Case) -> None:
+    once = scores_of(case, [1, 2, None, 1, None])
+    thrice = [score.model_copy(update={"repeat": repeat}) for repeat in range(3) for score in once]
+    assert solved_by_cycle(thrice, 10) == solved_by_cycle(once, 10)
 
 
 def test_format_failures_are_no_part_of_success_and_all_of_the_curve(case: Case) -> None:

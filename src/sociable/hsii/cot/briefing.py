@@ -53,18 +53,20 @@ def ask_to_reflect(shown: str, cycle: Cycle, prompts: Prompts) -> list[ChatMessa
     return [_system(), {"role": "user", "content": question}]
 
 
-_LISTED = re.compile(r"^\s*(?:[-*•–]|\d+[.)])\s", re.MULTILINE)
+_NONE = re.compile(r"(?:there are |there is |i see |i find |i found |found )?(?:none|no drawbacks?(?: found)?|nothing)")
 
 
 def drawbacks_in(reply: str) -> str:
     """The drawbacks a reflection names; empty if it names none.
 
-    None are named where the reply is empty, or says NONE (first or last, with nothing listed).
+    None are named where every line says that there are none, by itself or after a label ("harmless: none").
     """
-    said = words(reply)
-    if not said or (not _LISTED.search(reply) and "none" in (said[0], said[-1])):
-        return ""
-    return reply.strip()
+    lines = [line for line in reply.splitlines() if words(line) and not line.rstrip(" *").endswith(":")]
+    return "" if all(_says_none(line) for line in lines) else reply.strip()
+
+
+def _says_none(line: str) -> bool:
+    return any(_NONE.fullmatch(" ".join(words(part))) for part in (line, line.rpartition(":")[2]))
 
 
 def _turn(cycle: Cycle) -> str:

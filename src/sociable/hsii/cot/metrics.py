@@ -14,9 +14,9 @@ import numpy as np
 
 from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score
 from sociable.core.seeding import named_seed
-from sociable.hsii.cot.records import NO_DESIGN, CoTEpisode, Pair
+from sociable.hsii.cot.records import NO_DESIGN, CoTEpisode, End, Pair
 from sociable.statistics.estimates import episode_counts, estimate_jointly, estimate_proportion
-from sociable.statistics.intervals import Floats, Interval, clustered_proportion, joint_bootstrap
+from sociable.statistics.intervals import Floats, Interval, clustered_proportion, joint_bootstrap, repeats_averaged
 
 EASIEST = 0.7
 """The share of pairs the paper's "partial" figures are about."""
@@ -57,7 +57,7 @@ def score_episode(pair: Pair, episode: CoTEpisode, cycle_cap: int) -> list[Score
     scores += [
         score("solved_at_once", float(solved_at == 1)),
         score("solved", float(episode.solved), episode.end),
-        score("satisfied_wrong", float(episode.end == "satisfied with a wrong target")),
+        score("satisfied_wrong", float(episode.end is End.SATISFIED)),
         score("cot_complexity", float(solved_at or cycle_cap), episode.end),
         score("calls", float(episode.calls)),
     ]
@@ -79,9 +79,14 @@ def estimate_all(scores: Sequence[Score], cycle_cap: int, *, seed: int, confiden
     def joint(metric: str, parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Estimate:
         return estimate_jointly(metric, scores, parts, combine, seed=named_seed(seed, "bootstrap", metric), confidence=confidence)
 
-    def of_cycles(metric: str, statistic: Callable[[Floats], Floats]) -> Estimate:
+    def of_cycles(metric: str, statistic: Callable[[Floats], Floats], beyond: float = np.inf) -> Estimate:
+        """``beyond`` and above stands for what was not seen: then there is no value, or no limits."""
         own = [score for score in scores if score.metric == "cot_complexity"]
         found = joint_bootstrap(_histograms(scores, cycle_cap), statistic, confidence, seed=named_seed(seed, "bootstrap", metric))
+        if found.value is not None and found.value >= beyond:
+            found = Interval(None, None, None, confidence)
+        elif found.high is not None and found.high >= beyond:
+            found = Interval(found.value, None, None, confidence)
         return _estimate(metric, found, own)
 
     shares = [estimate_proportion(name, scores, confidence) for name in (*WITHOUT, *WITH[:5])]
@@ -90,30 +95,36 @@ def estimate_all(scores: Sequence[Score], cycle_cap: int, *, seed: int, confiden
         joint("cot_gain", ("success_without_cot", "success_with_cot"), lambda means: means[..., 1] - means[..., 0]),
         joint("cot_complexity", ("cot_complexity",), lambda means: means[..., 0]),
         of_cycles("complexity_easiest_70", lambda counts: _mean_of_easiest(counts, cycle_cap)),
-        of_cycles("cycle_for_70", _cycle_for_share),
+        of_cycles("cycle_for_70", _cycle_for_share, beyond=cycle_cap + 1),
         *(joint(name, (name,), lambda means: means[..., 0]) for name in ("calls", *TOKENS)),
     ]
 
 
 def solved_by_cycle(scores: Sequence[Score], cycle_cap: int, confidence: float = 0.95) -> list[Interval]:
-    """The share of pairs solved within 1, 2, … cycles, each with its interval by cluster."""
-    solved_at, clusters = _solved_at(scores)
-    last = min(cycle_cap, max((int(k) for k in solved_at if np.isfinite(k)), default=1) + 1)
-    return [clustered_proportion([float(k <= cycle) for k in solved_at], clusters, confidence) for cycle in range(1, last + 1)]
+    """The share of pairs solved within 1, 2, … cycles, each with its interval by cluster; repeats are no new pairs."""
+    solved_at = _solved_at(scores)
+    last = min(cycle_cap, max((int(k) for _, _, k in solved_at if np.isfinite(k)), default=1) + 1)
+    shares = []
+    for cycle in range(1, last + 1):
+        pairs = repeats_averaged([(cluster, scenario, float(k <= cycle)) for cluster, scenario, k in solved_at])
+        shares.append(clustered_proportion(pairs.values, pairs.clusters, confidence, pairs.weights))
+    return shares
 
 
-def _solved_at(scores: Sequence[Score]) -> tuple[list[float], list[str]]:
-    """k of every episode (infinite where it was never solved) and its cluster."""
+def _solved_at(scores: Sequence[Score]) -> list[tuple[str, str, float]]:
+    """(cluster, scenario, k) of every episode; k is infinite where it was never solved."""
     solved = {(score.scenario, score.repeat): score.value for score in scores if score.metric == "solved"}
     own = [score for score in scores if score.metric == "cot_complexity" and score.value is not None]
-    values = [score.value if solved[score.scenario, score.repeat] and score.value is not None else np.inf for score in own]
-    return values, [score.cluster for score in own]
+    return [
+        (score.cluster, score.scenario, score.value if solved[score.scenario, score.repeat] and score.value else np.inf)
+        for score in own
+    ]
 
 
 def _histograms(scores: Sequence[Score], cycle_cap: int) -> Floats:
     """[clusters, cycle_cap + 1]: how many pairs were solved in cycle 1, 2, …, and, last, how many never were."""
     rows: dict[str, Floats] = defaultdict(lambda: np.zeros(cycle_cap + 1))
-    for k, cluster in zip(*_solved_at(scores), strict=True):
+    for cluster, _, k in _solved_at(scores):
         rows[cluster][int(k) - 1 if np.isfinite(k) else cycle_cap] += 1
     return np.array(list(rows.values())).reshape(len(rows), cycle_cap + 1)
 
@@ -129,10 +140,10 @@ def _mean_of_easiest(counts: Floats, cycle_cap: int) -> Floats:
 
 
 def _cycle_for_share(counts: Floats) -> Floats:
-    """The first cycle by which 70% are solved; nan where it was not seen."""
+    """The first cycle by which 70% are solved; one above the cap where it was not seen."""
     solved = np.cumsum(counts[..., :-1], axis=-1)
     enough = solved >= np.ceil(EASIEST * counts.sum(axis=-1, keepdims=True) - 1e-9)
-    cycle: Floats = np.where(enough.any(axis=-1), enough.argmax(axis=-1) + 1.0, np.nan)
+    cycle: Floats = np.where(enough.any(axis=-1), enough.argmax(axis=-1) + 1.0, counts.shape[-1])
     return cycle
 
 

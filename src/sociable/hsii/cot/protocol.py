@@ -85,10 +85,12 @@ async def run_pair(
             break
         if cycle.format_failure or len(cycles) == cycle_cap:
             continue
-        found = drawbacks_in((await thinker.reflect(cycle)).content)
+        reflection = await thinker.reflect(cycle)
+        found = drawbacks_in(reflection.content)
         calls += 1
-        if not found:
-            end = End.SATISFIED
+        if not found or reflection.defect in ("empty", "refused", "stopped by a content filter"):
+            end = End.NO_REFLECTION if reflection.defect or not reflection.content.strip() else End.SATISFIED
+            cycles[-1] = cycle.model_copy(update={"reflection": reflection.content[:MAX_CHARACTERS]})
             break
         cycles[-1] = cycle.model_copy(update={"drawbacks": found[:MAX_CHARACTERS]})
     usage = thinker.usage
@@ -107,6 +109,9 @@ async def run_pair(
 def _read(pair: Pair, said: Utterance) -> Cycle:
     parsed = parse_reply(said.content, last=True)
     cycle = Cycle(reply=said.content[:MAX_CHARACTERS], thinking=said.thinking[:MAX_CHARACTERS])
+    if said.defect and not said.content.rstrip().endswith("}"):
+        # What stands in thoughts that were cut off is a draft, not an answer.
+        parsed = FormatFailure("no answer at the end")
     if isinstance(parsed, FormatFailure):
         reason = f"{said.defect}: {parsed.reason}" if said.defect and said.defect != "empty" else parsed.reason
         return cycle.model_copy(update={"format_failure": reason})

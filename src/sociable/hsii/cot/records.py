@@ -38,6 +38,8 @@ class Cycle(Record):
     content: str = ""
     drawbacks: str = ""
     """What the model itself found wrong with its turn; empty when it was not asked, or found nothing."""
+    reflection: str = ""
+    """The reflection as it came, where it named no drawback."""
 
 
 class End(StrEnum):
@@ -46,6 +48,8 @@ class End(StrEnum):
     SOLVED = "solved"
     SATISFIED = "satisfied with a wrong target"
     """The reflection found no drawback: there is nothing that a further cycle could begin with."""
+    NO_REFLECTION = "gave no reflection"
+    """The reflection was empty or refused: no opinion, and nothing to begin with either."""
     CAP = "cap reached"
     ONE_PASS = "one pass"  # noqa: S105
     """Without chain of thought there is no second."""

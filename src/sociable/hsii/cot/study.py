@@ -80,7 +80,7 @@ class CoTStudy(Study):
         return estimate_all(scores, self.options.cycle_cap, seed=self.seed)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int) -> str:
-        """Wrong in every cycle but the last: the longest way through."""
+        """Wrong in every cycle, up to the cap: the longest way through."""
         pair = self.scenarios[scenario]
         golden = pair.case.golden
         if pair.design == NO_DESIGN:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from statistics import fmean
 from typing import cast
 
 from sociable.core.records import EpisodeStatus
@@ -58,7 +59,7 @@ COST = {
 TABLE_2_METRICS = {name: SUMMARY[name] for name in ("success_without_cot", "cycle_for_70", "success_with_cot", "cot_complexity")}
 EXPLAINED = ("format_without_cot", "format_with_cot", "solved")
 """Metrics whose zeros have reasons worth counting."""
-_TONES = {End.SOLVED: Tone.GOOD, End.SATISFIED: Tone.BAD, End.CAP: Tone.BAD, End.ONE_PASS: Tone.BAD}
+_TONES = {end: Tone.GOOD if end is End.SOLVED else Tone.BAD for end in End}
 
 
 def summary_table(results: Sequence[RunResult]) -> Table:
@@ -155,14 +156,17 @@ def _by_design(run: FinishedRun) -> Table:
 
 def _per_case(runs: Sequence[FinishedRun]) -> Table:
     """All designs of a case together: what it costs to have its complexity."""
-    names = ("calls", "input_tokens", "output_tokens")
-    rows = []
-    for run in runs:
-        cases = {pair.case.id for pair in run.study.scenarios.values()}
-        repeats = max((score.repeat for score in run.result.scores), default=0) + 1
-        sums = [[s.value for s in run.result.scores if s.metric == name and s.value is not None] for name in names]
-        rows.append(Row([run.result.label, *(figure(sum(each) / (len(cases) * repeats) if each else None, 1) for each in sums)]))
+    rows = [Row([run.result.label, *(figure(_of_all_designs(run, name), 1) for name in COST)]) for run in runs]
     return Table("For one case under all designs", [Column("Model"), *columns_of(COST)], rows)
+
+
+def _of_all_designs(run: FinishedRun, metric: str) -> float | None:
+    """The sum over designs of the mean over the pairs that have a value."""
+    by_design: dict[str, list[float]] = defaultdict(list)
+    for score in run.result.scores:
+        if score.metric == metric and score.value is not None:
+            by_design[run.study.scenarios[score.scenario].design].append(score.value)
+    return sum(fmean(values) for values in by_design.values()) if by_design else None
 
 
 def _cases(run: FinishedRun) -> Iterator[Block]:
@@ -171,7 +175,13 @@ def _cases(run: FinishedRun) -> Iterator[Block]:
     with_design = [each for each in episodes if run.study.scenarios[each.scenario].design != NO_DESIGN]
     longest = sorted(with_design, key=lambda each: -len(each.cycles))
     ends = Counter(each.end for each in with_design)
-    for heading, end in (("Solved", End.SOLVED), ("Given up content", End.SATISFIED), ("Never solved", End.CAP)):
+    headings = {
+        End.SOLVED: "Solved",
+        End.SATISFIED: "Given up content",
+        End.NO_REFLECTION: "Given up without a reflection",
+        End.CAP: "Never solved",
+    }
+    for end, heading in headings.items():
         chosen = [each for each in longest if each.end is end][:3]
         if chosen:
             yield Paragraph(f"{heading}: the longest {len(chosen)} of {ends[end]}.")
@@ -186,10 +196,12 @@ def case_view(run: FinishedRun, episode: CoTEpisode) -> CaseView:
     """One episode: the case, its cycles, the golden response and why."""
     pair: Pair = run.study.scenarios[episode.scenario]
     count = len(episode.cycles)
-    tags = [Tag(pair.case.topic), Tag(pair.design), Tag(f"{count} cycle{'' if count == 1 else 's'}")]
-    return CaseView(
-        title=episode.id, tags=[*tags, Tag(episode.end, _TONES[episode.end])], blocks=list(_case_blocks(pair, episode))
-    )
+    tags = [Tag(pair.case.topic), Tag(pair.design)]
+    if episode.status is EpisodeStatus.ERRORED:
+        tags.append(Tag("errored", Tone.WARNING))
+    else:
+        tags += [Tag(f"{count} cycle{'' if count == 1 else 's'}"), Tag(episode.end, _TONES[episode.end])]
+    return CaseView(title=episode.id, tags=tags, blocks=list(_case_blocks(pair, episode)))
 
 
 def _case_blocks(pair: Pair, episode: CoTEpisode) -> Iterator[Paragraph | Callout | Transcript | Quotation]:
@@ -212,5 +224,5 @@ def _cycle_blocks(number: int, cycle: Cycle, golden: str) -> Iterator[Quotation]
     right = Tone.GOOD if cycle.target == golden else Tone.BAD
     chosen = f"without a format: {cycle.format_failure}" if cycle.format_failure else f"to {cycle.target or cycle.role_to}"
     yield Quotation(f"Cycle {number}, {chosen}", cycle.reply or "(empty)", right)
-    if cycle.drawbacks:
-        yield Quotation(f"Drawbacks found in cycle {number}", cycle.drawbacks)
+    if found := cycle.drawbacks or cycle.reflection:
+        yield Quotation(f"Drawbacks found in cycle {number}" if cycle.drawbacks else f"Reflection on cycle {number}", found)

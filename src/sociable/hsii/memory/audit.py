@@ -36,11 +36,12 @@ def audit_document(cases: Sequence[MemoryCase], source: str) -> Document:
         if balance is not None and balance > TOLERANCE:
             high.append(name)
         rows.append(Row([name, *(with_interval(*each, 2) for each in shares), figure(balance, 2)], emphasis=name in high))
-    verdict = (
-        Callout(f"These stock answers have a balance above {TOLERANCE}: {', '.join(high)}.", Tone.BAD)
-        if high
-        else Callout(f"No stock answer has a balance above {TOLERANCE}.", Tone.GOOD)
-    )
+    if not directives or not controls:
+        verdict = Callout("Without both directives and controls nothing can be told.", Tone.WARNING)
+    elif high:
+        verdict = Callout(f"These stock answers have a balance above {TOLERANCE}: {', '.join(high)}.", Tone.BAD)
+    else:
+        verdict = Callout(f"No stock answer has a balance above {TOLERANCE}.", Tone.GOOD)
     return Document(
         title="Audit of hsii-memory",
         subtitle=f"{len(cases)} cases of {len({case.scenario for case in cases})} scenarios ({source})",

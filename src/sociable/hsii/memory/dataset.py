@@ -100,7 +100,6 @@ class ScenarioRecord(Record):
     test: Test
     control: bool = False
     background: Background
-    aliases: dict[str, tuple[Text, ...]] = {}
     directive: Directive
     messages: tuple[TestMessage, ...]
     """The last is to the assistant, from the one it must answer."""

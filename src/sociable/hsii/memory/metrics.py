@@ -12,6 +12,7 @@ from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 from sociable.statistics.intervals import Floats
 
 SHARES = ("retention", "carry_over", "role_play", "restraint", "retention_near", "retention_far")
+DISTANCES = ("retention_near", "retention_far")
 OF_TEST = {Test.CARRY_OVER: "carry_over", Test.ROLE_PLAY: "role_play"}
 
 
@@ -70,11 +71,17 @@ def estimate_all(scores: Sequence[Score], *, seed: int, confidence: float = 0.95
     ``distance_effect`` = retention_far - retention_near, of the same scenarios.
     """
 
-    def joint(metric: str, parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Estimate:
-        return estimate_jointly(metric, scores, parts, combine, seed=named_seed(seed, "bootstrap", metric), confidence=confidence)
+    def joint(metric: str, parts: Sequence[str], combine: Callable[[Floats], Floats], own: Sequence[Score] = scores) -> Estimate:
+        return estimate_jointly(metric, own, parts, combine, seed=named_seed(seed, "bootstrap", metric), confidence=confidence)
 
     return [
         *(estimate_proportion(name, scores, confidence) for name in SHARES),
         joint("balance", ("retention", "restraint"), lambda means: means[..., 0] + means[..., 1] - 1),
-        joint("distance_effect", ("retention_near", "retention_far"), lambda means: means[..., 1] - means[..., 0]),
+        joint("distance_effect", DISTANCES, lambda means: means[..., 1] - means[..., 0], _at_both(scores)),
     ]
+
+
+def _at_both(scores: Sequence[Score]) -> list[Score]:
+    """Those of scenarios that have a value at both distances."""
+    valued = [{score.cluster for score in scores if score.metric == metric and score.value is not None} for metric in DISTANCES]
+    return [score for score in scores if score.cluster in valued[0] & valued[1]]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Estimate, Judgment, Record, Score, episode_id
 from sociable.core.seeding import named_generator
+from sociable.hsii.briefing import hsii_prompts
 from sociable.hsii.memory.briefing import memory_prompts
 from sociable.hsii.memory.dataset import MemoryCase, load_memory
 from sociable.hsii.memory.judge import CRITERION, judge_reply
@@ -37,7 +38,7 @@ class MemoryStudy(Study):
         self.scenarios: Mapping[str, MemoryCase] = {
             case.id: case for case in _selected(dataset.items, options.limit, options.seed)
         }
-        self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest}
+        self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest, "plain prompts": hsii_prompts().digest}
         self.notes = dataset.notes
 
     def check_seats(self, roles: Iterable[Role], *, judges: int, references: bool) -> None:

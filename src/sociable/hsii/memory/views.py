@@ -36,7 +36,7 @@ from sociable.statistics.estimates import estimate_proportion
 SUMMARY = {
     "carry_over": Metric("carry-over", "what one character asked for is heeded when talking with another"),
     "role_play": Metric("role play", "what was agreed with a character holds again after talking with others"),
-    "restraint": Metric("restraint", "controls: the directive does not show where it does not hold"),
+    "restraint": Metric("restraint", "controls: answered as asked, without the directive, where it does not hold"),
     "balance": Metric("balance", "heeded + restraint − 1: 0 for whoever always obeys, or never"),
 }
 DISTANCES = {
