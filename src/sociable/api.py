@@ -274,7 +274,6 @@ def compare(first: str | Path, second: str | Path, *, anyway: bool = False, out:
     ``out`` is where it is written as HTML, with those cases in full.
     Raises InputError naming what differs when the manifests say that the runs are not comparable, unless ``anyway``.
     """
-    from sociable.reports.html import write_html
     from sociable.runner.comparison import compare_runs, differences
 
     with open_run(first) as one, open_run(second) as other:
@@ -285,10 +284,7 @@ def compare(first: str | Path, second: str | Path, *, anyway: bool = False, out:
                 "Run one again with the settings of the other, or say --anyway."
             )
         contrast = find_benchmark(one.result.manifest["benchmark"]).contrast(one, other)
-        document = compare_runs(one, other, different, contrast)
-    if out:
-        write_html(document, Path(out))
-    return document
+        return _written(compare_runs(one, other, different, contrast), out)
 
 
 def estimate(benchmark: str, model: str | None = None, *, config: str | Path | None = None, **settings: Any) -> Document:
@@ -316,11 +312,21 @@ def study(benchmark: str, *, config: str | Path | None = None, **settings: Any) 
     return find_benchmark(benchmark).open(study_options(asked))
 
 
-def audit(benchmark: str, dataset: str | Path | None = None, *, skip_invalid: bool = False) -> Document:
-    """Whether a dataset can be solved by a shortcut."""
+def audit(
+    benchmark: str, dataset: str | Path | None = None, *, skip_invalid: bool = False, out: str | Path | None = None
+) -> Document:
+    """Whether a dataset can be solved by a shortcut, and whether readers agreed. ``out`` is where it is written as HTML."""
     found = find_benchmark(benchmark)
     path = Path(dataset) if dataset else None
-    return found.audit(found.open(StudyOptions(dataset=path, skip_invalid=skip_invalid)))
+    return _written(found.audit(found.open(StudyOptions(dataset=path, skip_invalid=skip_invalid))), out)
+
+
+def _written(document: Document, out: str | Path | None) -> Document:
+    from sociable.reports.html import write_html
+
+    if out:
+        write_html(document, Path(out))
+    return document
 
 
 def describe(
@@ -332,14 +338,9 @@ def describe(
     out: str | Path | None = None,
 ) -> Document:
     """Figures about a dataset: sizes, topics, clusters. ``out`` is where it is written as HTML, with its figures."""
-    from sociable.reports.html import write_html
-
     found = find_benchmark(benchmark)
     path = Path(dataset) if dataset else None
-    document = found.describe(found.open(StudyOptions(dataset=path, skip_invalid=skip_invalid)), features)
-    if out:
-        write_html(document, Path(out))
-    return document
+    return _written(found.describe(found.open(StudyOptions(dataset=path, skip_invalid=skip_invalid)), features), out)
 
 
 def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch | None = None) -> tuple[Document, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -87,6 +88,11 @@ def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
         notes.append(f"{errored} episodes are errored and count nowhere. Resume the run to finish them.")
     if unfinished:
         notes.append(f"{unfinished} episodes could not be judged in full. Resume the run to have them judged.")
+    unscored = [score for score in scores.scores if score.outcome == "unscored"]
+    if unscored:
+        episodes = len({(score.scenario, score.repeat) for score in unscored})
+        (reason, _), *_ = Counter(score.reason for score in unscored).most_common(1)
+        notes.append(f"{episodes} episodes lack a verdict and are left out where they do. Most frequent reason: {reason[:200]}")
     for reason, count in manifest.get("failures", {}).items():
         notes.append(f"{count} × {reason}")
     notes += manifest["notes"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import subprocess
@@ -343,10 +344,13 @@ def test_two_runs_of_one_model_are_told_apart_and_a_mismatch_is_said(capsys: pyt
 
 def test_what_a_run_failed_at_is_said_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     Path("agent.py").write_text("def reply(messages):\n    raise ValueError('my own bug')\n")
-    assert sociable("run", "hsii", "--model", "python:agent.py:reply", "--limit", "1", "--out", "run") == 0
-    shown = " ".join(capsys.readouterr().out.split())
+    assert sociable("run", "hsii", "--model", "python:agent.py:reply", "--limit", "1", "--out", "run") == 3
+    printed = capsys.readouterr()
+    shown = " ".join(printed.out.split())
     assert "ValueError: my own bug" in shown
     assert "Resume the run to finish them" in shown
+    assert "every episode failed" in printed.err
+    assert "sociable resume run" in printed.err
 
 
 def test_a_report_goes_only_where_it_can(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -462,10 +466,37 @@ def test_people_judge_by_sheets(finished: Path, capsys: pytest.CaptureFixture[st
     assert "go together" in capsys.readouterr().err
     assert sociable("judge", finished) == 2
     assert "--judge" in capsys.readouterr().err
-    Path("filled.csv").write_text(
-        Path("sheet.csv").read_text(encoding="utf-8-sig").replace(",,\r\n", ",1,\r\n").replace(",,\n", ",1,\n")
-    )
+    with Path("sheet.csv").open(encoding="utf-8-sig", newline="") as sheet:
+        rows = list(csv.DictReader(sheet))
+    Path("filled.csv").write_text("item,verdict\n" + "".join(f"{row['item']},1\n" for row in rows))
     assert sociable("judge", finished, "--corrections", "filled.csv") == 0
     shown = capsys.readouterr().out
     for caption in ("Judges and people", "People among themselves", "Scores as judges gave them"):
         assert caption in shown
+
+
+def test_an_unreadable_judge_is_said_in_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("judge.py").write_text("def reply(messages):\n    return 'I think it went well.'\n")
+    judge = ("--judge", "python:judge.py:reply")
+    assert sociable("run", "hsii-memory", "--model", "reference/oracle", *judge, "--out", "run") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "26 episodes lack a verdict" in shown
+    assert "no answer in the reply" in shown
+
+
+def test_the_audit_prints_the_agreement_of_readers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("audit", "hsii", "--out", "audit.html") == 0
+    shown = capsys.readouterr().out
+    assert "Fleiss' kappa among readers" in shown
+    assert "249 of 249" in shown
+    assert Path("audit.html").exists()
+
+
+def test_ties_as_half_are_half_in_a_comparison_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        sociable("run", "hsii", "--model", "reference/oracle", *DEMO, "--limit", "2", "--option", "ties=half", "--out", "a") == 0
+    )
+    assert "Ties count half." in " ".join(capsys.readouterr().out.split())
+    assert sociable("compare", "a", "a") == 0
+    shown = capsys.readouterr().out
+    assert "0.500" in shown.partition("r3_ties_half")[0]

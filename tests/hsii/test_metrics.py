@@ -28,7 +28,9 @@ def table(case: Case, episode: Callable[..., HSIIEpisode]) -> Table:
     """The scores of one episode a row, each of a dialogue of its own."""
     right, wrong = episode("Ben is hurt, in the loft."), episode("x", target="Ben Cole")
 
-    def make(*rows: Row, stages: Sequence[Stage] = STAGES, cumulative: bool = False, repeat: int = 0) -> list[Score]:
+    def make(
+        *rows: Row, stages: Sequence[Stage] = STAGES, cumulative: bool = False, ties: str = "wins", repeat: int = 0
+    ) -> list[Score]:
         scores: list[Score] = []
         for number, row in enumerate(rows):
             own = case.model_copy(update={"id": f"case {number}", "dialogue": f"dialogue {number}"})
@@ -40,7 +42,7 @@ def table(case: Case, episode: Callable[..., HSIIEpisode]) -> Table:
             if isinstance(row, tuple):
                 verdicts = {FIRST: (row[0], "reason 3"), LONG: (row[1], "reason 4")}
             played = played.model_copy(update={"repeat": repeat})
-            scores += score_episode(own, played, verdicts, [], stages, cumulative=cumulative)
+            scores += score_episode(own, played, verdicts, [], stages, cumulative=cumulative, ties=ties)
         return scores
 
     return make
@@ -51,12 +53,12 @@ def by_metric(scores: Sequence[Score]) -> dict[str, Score]:
     return {score.metric: score for score in scores}
 
 
-def estimates(scores: Sequence[Score], ties: str = "wins") -> dict[str, Estimate]:
-    return {estimate.metric: estimate for estimate in estimate_all(scores, EQUAL_WEIGHTS, ties=ties, seed=0)}
+def estimates(scores: Sequence[Score]) -> dict[str, Estimate]:
+    return {estimate.metric: estimate for estimate in estimate_all(scores, EQUAL_WEIGHTS, seed=0)}
 
 
-def values(scores: Sequence[Score], ties: str = "wins") -> dict[str, float | None]:
-    return {metric: estimate.value for metric, estimate in estimates(scores, ties).items()}
+def values(scores: Sequence[Score]) -> dict[str, float | None]:
+    return {metric: estimate.value for metric, estimate in estimates(scores).items()}
 
 
 # One episode
@@ -195,7 +197,7 @@ def test_the_scores_made_of_the_rates(table: Table) -> None:
 
 
 def test_ties_as_half_changes_all_that_is_made_of_r3_and_r4(table: Table) -> None:
-    found = values(table(*EIGHT), ties="half")
+    found = values(table(*EIGHT, ties="half"))
     assert [found[rate] for rate in ("r1", "r2", "r3", "r4")] == pytest.approx([6 / 8, 4 / 6, 1 / 2, 5 / 8])
     assert found["hsii"] == found["hsii_ties_half"] == pytest.approx(21 / 16)
     # As printed 3/4 (1 + 2/3 × 17/8) = 3/4 × 29/12; cascade 1/2 × 17/8 / 3.
@@ -346,7 +348,7 @@ def test_cumulative_r4_never_exceeds_r3_where_both_are_judged(table: Table, rows
 
 def test_the_seed_decides_the_intervals_and_nothing_else(table: Table) -> None:
     scores = table(*EIGHT)
-    draws = [estimate_all(scores, EQUAL_WEIGHTS, ties="wins", seed=seed) for seed in (1, 1, 2, 3, 4, 5)]
+    draws = [estimate_all(scores, EQUAL_WEIGHTS, seed=seed) for seed in (1, 1, 2, 3, 4, 5)]
     assert draws[0] == draws[1]
     assert len({tuple((estimate.low, estimate.high) for estimate in draw) for draw in draws}) > 1
     assert len({tuple(estimate.value for estimate in draw) for draw in draws}) == 1
@@ -358,6 +360,6 @@ def test_a_given_target_leaves_r2_and_iota_undefined(case: Case, episode: Callab
     found = by_metric(scores)
     assert found["r2"].outcome is Outcome.NOT_REACHED
     assert (found["r1"].value, found["r3"].value, found["r4"].value) == (1.0, 1.0, 1.0)
-    estimates = {e.metric: e.value for e in estimate_all(scores, EQUAL_WEIGHTS, ties="wins", seed=0)}
+    estimates = {e.metric: e.value for e in estimate_all(scores, EQUAL_WEIGHTS, seed=0)}
     assert (estimates["r2"], estimates["hsii"], estimates["hsii_cascade"]) == (None, None, None)
     assert estimates["r3"] == 1.0

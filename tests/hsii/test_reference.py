@@ -76,7 +76,7 @@ def scores(agent: str, seed: int = 0) -> list[Score]:
 
 @cache
 def estimates(agent: str, seed: int = 0) -> dict[str, float | None]:
-    return {each.metric: each.value for each in estimate_all(scores(agent, seed), EQUAL_WEIGHTS, ties="wins", seed=0)}
+    return {each.metric: each.value for each in estimate_all(scores(agent, seed), EQUAL_WEIGHTS, seed=0)}
 
 
 def outcomes(agent: str, metric: str, seed: int = 0) -> dict[str, Score]:

@@ -172,8 +172,8 @@ def test_json_lines_and_semicolons_are_read_too(run: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("item,verdict\nffff,1\n", "line 2: field 'item'.*no sheet of this run"),
-        ("item,verdict\n{item},3\n", "line 2: field 'verdict'.*expected 1, 2, 0 or nothing"),
+        ("item,verdict\nffff,1\n", "row 2: field 'item'.*no sheet of this run"),
+        ("item,verdict\n{item},3\n", "row 2: field 'verdict'.*expected 1, 2, 0 or nothing"),
         ("item\n{item}\n", "field 'verdict'.*is missing"),
         ("item,verdict\n{item},\n", "no verdict in it"),
     ],

@@ -68,9 +68,10 @@ class PersonModel:
         while True:
             answer = await self._line()
             chosen = _chosen(answer, question.choices) if question.choices else answer
-            if chosen is not None:
+            if chosen:
                 return chosen
-            self._say(f"Please type a number from 1 to {len(question.choices)}, or the name.")
+            wanted = f"a number from 1 to {len(question.choices)}, or the name" if question.choices else "what you say"
+            self._say(f"Please type {wanted}.")
 
     async def _line(self) -> str:
         """The next line that is typed. Waiting for it can be abandoned, where the system allows."""

@@ -66,6 +66,8 @@ Ratings = Annotated[
     list[Path] | None, typer.Option("--ratings", metavar="FILE", help="Free ratings: columns episode, rating, person.")
 ]
 
+HTMLFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it as HTML too.")]
+
 
 def _settings(**given: Any) -> dict[str, Any]:
     """The options as ``RunSettings`` names them; those not given are left out."""
@@ -115,7 +117,7 @@ def list_() -> None:
     for name in benchmark_names():
         benchmark = find_benchmark(name)
         _say(f"{benchmark.name} {benchmark.version}: {benchmark.title}")
-        for role, agents in benchmark.reference_agents.items():
+        for role, agents in ((role, agents) for role, agents in benchmark.reference_agents.items() if agents):
             _say(f"  {role.value + ':':<11}{', '.join(f'reference/{agent}' for agent in agents)}")
     _say("models: openai/MODEL, openai-compatible/MODEL[@URL], inspect/PROVIDER/MODEL, python:file.py:function, human")
 
@@ -204,9 +206,7 @@ def judge(
         _say("Fill in 'verdict' (1, 2, or 0 for neither) and give it back with --corrections FILE.")
     for add, files in ((api.add_corrections, corrections), (api.add_ratings, ratings)):
         if files:
-            document = add(folder, files)
-            _print(document)
-            _print_tables(document)
+            _print_whole(add(folder, files))
     if not judge and not rubric:
         if not (export or corrections or ratings):
             raise InputError("Name at least one --judge, or ask people: --sample N --export FILE, --corrections, --ratings.")
@@ -260,11 +260,7 @@ def compare(
     """Compare two runs on the cases both reached, and show the cases one wins and the other loses."""
     from sociable import api
 
-    document = api.compare(first, second, anyway=anyway, out=out)
-    _print(document)
-    _print_tables(document)
-    if out:
-        _say(f"Report: {out}")
+    _print_whole(api.compare(first, second, anyway=anyway, out=out), out)
 
 
 @app.command()
@@ -296,11 +292,11 @@ def estimate(
 
 
 @app.command()
-def audit(benchmark: BenchmarkName, dataset: DatasetPath = None, skip_invalid: SkipInvalid = None) -> None:
-    """Tell whether a dataset can be solved by a shortcut."""
+def audit(benchmark: BenchmarkName, dataset: DatasetPath = None, skip_invalid: SkipInvalid = None, out: HTMLFile = None) -> None:
+    """Tell whether a dataset can be solved by a shortcut, and whether readers agreed."""
     from sociable import api
 
-    _print(api.audit(benchmark, dataset, skip_invalid=bool(skip_invalid)))
+    _print_whole(api.audit(benchmark, dataset, skip_invalid=bool(skip_invalid), out=out), out)
 
 
 @app.command()
@@ -316,11 +312,7 @@ def describe(
     """Tell what is in a dataset: sizes, topics, clusters."""
     from sociable import api
 
-    document = api.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out)
-    _print(document)
-    _print_tables(document)
-    if out:
-        _say(f"Report: {out}")
+    _print_whole(api.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out), out)
 
 
 @app.command()
@@ -330,6 +322,7 @@ def show(
     prompt: Annotated[bool, typer.Option("--prompt", help="Show exactly what was sent, or would be.")] = False,
     dataset: DatasetPath = None,
     prompts: PromptsFolder = None,
+    option: Options = None,
 ) -> None:
     """Show an episode of a run; or, with --prompt, what is sent to each role."""
     from sociable.cli import showing
@@ -339,7 +332,8 @@ def show(
     elif Path(target).is_dir() or "/" in target:
         raise RunFolderError(f"{target} is not a run folder: it has no manifest.json.")
     else:
-        showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts})
+        options = dict(map(_option, option or ()))
+        showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts, "options": options})
 
 
 @contextmanager
@@ -356,8 +350,14 @@ def _resumable(folder: Path) -> Iterator[None]:
 def _show_report(folder: Path) -> None:
     from sociable import api
 
-    _print(api.report_document([folder]))
+    document = api.report_document([folder])
+    _print(document)
+    _print_tables(section for section in document.sections if section.title.startswith("Rubric: "))
     _say(f"Report: {api.report([folder])}")
+    scores = api.result(folder).scores
+    if scores and all(score.outcome == "errored" for score in scores):
+        messages.print(Text(f"sociable: every episode failed. Mend the cause, then: sociable resume {folder}"), soft_wrap=True)
+        raise typer.Exit(3)
 
 
 def _print(document: Any) -> None:
@@ -366,12 +366,19 @@ def _print(document: Any) -> None:
     print_document(document, console)
 
 
-def _print_tables(document: Any) -> None:
-    """The tables of a document beside its summary."""
+def _print_whole(document: Any, out: Path | None = None) -> None:
+    """A document with all its tables, and where it was written."""
+    _print(document)
+    _print_tables(document.sections)
+    if out:
+        _say(f"Report: {out}")
+
+
+def _print_tables(sections: Any) -> None:
     from sociable.core.view import Table
     from sociable.reports.terminal import print_blocks
 
-    for section in document.sections:
+    for section in sections:
         print_blocks([block for block in section.blocks if isinstance(block, Table)], console)
 
 

@@ -91,7 +91,8 @@ def complaint(error: ValidationError, place: str) -> DataError:
     field = ".".join(str(part) for part in first["loc"])
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     found = "" if first["type"] in ("missing", "value_error") else f", found {str(first['input'])[:80]!r}"
-    return DataError(place, field, f"{first['msg'].removeprefix('Value error, ')}{found}{more}")
+    message = first["msg"].removeprefix("Value error, ").replace("a valid tuple", "a list")
+    return DataError(place, field, f"{message}{found}{more}")
 
 
 T = TypeVar("T", bound=BaseModel)
@@ -141,6 +142,7 @@ def load_items(
         items += made.values()
         places |= dict.fromkeys(made, raw.place)
     if not items:
-        raise InputError(f"{source}: nothing in it. Expected {expected}.")
+        left = f" {len(skipped)} bad records were left out; the first: {skipped[0]}" if skipped else ""
+        raise InputError(f"{source}: nothing in it. Expected {expected}.{left}")
     digest = hashlib.sha256("\n".join(item.model_dump_json() for item in items).encode("utf-8", "replace"))
     return Loaded(tuple(items), digest.hexdigest(), "bundled" if path is None else str(path), tuple(skipped))

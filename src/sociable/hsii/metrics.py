@@ -30,6 +30,8 @@ NO_FORMAT, WRONG_TARGET = "format failed", "wrong target"
 OF_STAGE = {Stage.FIRST_UTTERANCE: "r3", Stage.LONG_RUN: "r4"}
 TIES_AS_HALF = {Verdict.WIN: 1.0, Verdict.TIE: 0.5, Verdict.LOSS: 0.0}
 WINS_ONLY = {Verdict.WIN: 1.0, Verdict.TIE: 0.0, Verdict.LOSS: 0.0}
+WORTH = {"wins": WINS_ONLY, "half": TIES_AS_HALF}
+"""By the option ``ties``."""
 
 
 class Weights(Record):
@@ -51,9 +53,11 @@ def score_episode(
     stages: Sequence[Stage],
     *,
     cumulative: bool = False,
+    ties: str = "wins",
 ) -> list[Score]:
     """All scores of one episode. ``verdicts`` holds the panel's verdict on each judged stage that was reached.
 
+    ``ties`` ("wins" or "half") says what a tie is worth in r3 and r4.
     ``cumulative`` lets the long run be no better than the first utterance (rebuttal: "it must pass/win in all the above
     stages"); Table 1 has r4 >= r3 in every row, so it is off by default. A stage that should have a verdict and has none
     was cut off by the run: errored.
@@ -61,7 +65,7 @@ def score_episode(
     found = {**_format_and_target(case, episode), **_behaviour(case, episode)}
     for stage in stages:
         if stage in JUDGED:
-            found |= _judged(stage, episode, verdicts, judgments, cumulative=cumulative)
+            found |= _judged(stage, episode, verdicts, judgments, cumulative=cumulative, worth=WORTH[ties])
     if episode.status is EpisodeStatus.ERRORED:
         found = dict.fromkeys(found, _Found(None, episode.error, Outcome.ERRORED))
     return [
@@ -129,6 +133,7 @@ def _judged(
     judgments: Sequence[Judgment],
     *,
     cumulative: bool,
+    worth: Mapping[Verdict, float],
 ) -> dict[str, _Found]:
     """Stage 3 or 4."""
     metric = OF_STAGE[stage]
@@ -143,7 +148,7 @@ def _judged(
         unscored = _Found(None, reason, Outcome.UNSCORED)
         return {win: unscored, half: unscored, bias: disagreement}
     reason = reason or verdict.value
-    return {win: _Found(WINS_ONLY[verdict], reason), half: _Found(TIES_AS_HALF[verdict], reason), bias: disagreement}
+    return {win: _Found(worth[verdict], reason), half: _Found(TIES_AS_HALF[verdict], reason), bias: disagreement}
 
 
 def _after_the_first(verdicts: Mapping[Stage, tuple[Verdict, str]]) -> tuple[Verdict, str]:
@@ -205,15 +210,11 @@ def _stages(rates: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     return r1, *(np.nan_to_num(rate, nan=0.0) for rate in (r2, r3, r4))
 
 
-def estimate_all(scores: Sequence[Score], weights: Weights, *, ties: str, seed: int, confidence: float = 0.95) -> list[Estimate]:
-    """Every estimate of ``scores.json``. ``ties`` ("wins" or "half") says how ties count in r3, r4 and all made of them.
+def estimate_all(scores: Sequence[Score], weights: Weights, *, seed: int, confidence: float = 0.95) -> list[Estimate]:
+    """Every estimate of ``scores.json``.
 
     iota needs all four stages; where one was left out, or has no verdict in any case that reached it, it is None.
     """
-    if ties == "half":
-        halves = {"r3_ties_half": "r3", "r4_ties_half": "r4"}
-        others = [score for score in scores if score.metric not in ("r3", "r4")]
-        scores = others + [s.model_copy(update={"metric": halves[s.metric]}) for s in others if s.metric in halves]
     estimates = [estimate_proportion(metric, scores, confidence) for metric in RATES]
 
     run = {score.metric for score in scores}

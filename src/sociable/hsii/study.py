@@ -12,7 +12,7 @@ from sociable.core.records import EpisodeStatus, Estimate, Judgment, Record, Sco
 from sociable.hsii.briefing import hsii_prompts, setting_in_words
 from sociable.hsii.dataset import ASSISTANT, Case, load_dataset, select_dialogues
 from sociable.hsii.judge import criteria_reached, judge_criterion, pair_to_show
-from sociable.hsii.metrics import BEHAVIOURS, OF_STAGE, RATES, TIES_AS_HALF, WINS_ONLY, Weights, estimate_all, score_episode
+from sociable.hsii.metrics import BEHAVIOURS, OF_STAGE, RATES, TIES_AS_HALF, WORTH, Weights, estimate_all, score_episode
 from sociable.hsii.protocol import make_reference, run_case
 from sociable.hsii.records import JUDGED, STAGES, HSIIEpisode, ReferenceConversation, Stage
 from sociable.judging.pairwise import judgment_id
@@ -48,9 +48,8 @@ class HSIIStudy(Study):
 
     def __init__(self, options: StudyOptions) -> None:
         self.options = checked_options(HSIIOptions, options.values, "hsii")
-        worth = TIES_AS_HALF if self.options.ties == "half" else WINS_ONLY
         self.win_rates = {
-            stage.value: {metric: worth, f"{metric}_ties_half": TIES_AS_HALF}
+            stage.value: {metric: WORTH[self.options.ties], f"{metric}_ties_half": TIES_AS_HALF}
             for stage, metric in OF_STAGE.items()
             # A cumulative long run is no mean of its own verdicts.
             if not (self.options.cumulative and stage is Stage.LONG_RUN)
@@ -179,6 +178,7 @@ class HSIIStudy(Study):
             [judgment for judgment in judgments if judgment.judge in panel],
             self.scored_stages(panel),
             cumulative=self.options.cumulative,
+            ties=self.options.ties,
         )
 
     def scored_stages(self, panel: Sequence[str]) -> list[Stage]:
@@ -188,7 +188,7 @@ class HSIIStudy(Study):
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
         options = self.options
         weights = Weights(alpha=options.alpha, beta=options.beta, gamma=options.gamma)
-        return estimate_all(scores, weights, ties=options.ties, seed=self.seed)
+        return estimate_all(scores, weights, seed=self.seed)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int) -> str:
         case = self.scenarios[scenario]

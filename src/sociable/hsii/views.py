@@ -71,7 +71,9 @@ _TONES = {Verdict.WIN: Tone.GOOD, Verdict.LOSS: Tone.BAD, Verdict.TIE: Tone.NEUT
 
 def summary_table(results: Sequence[RunResult]) -> Table:
     """One row a run: the four rates and the score."""
-    note = "95% intervals by dialogue; none where all dialogues are alike. — : nothing to measure. Ties are no wins."
+    halved = {result.manifest["settings"]["options"].get("ties") == "half" for result in results}
+    ties = {frozenset({True}): "Ties count half.", frozenset({False}): "Ties are no wins."}.get(frozenset(halved), "")
+    note = f"95% intervals by dialogue; none where all dialogues are alike. — : nothing to measure. {ties}".strip()
     return metrics_table("HSII", results, SUMMARY, note)
 
 

@@ -96,8 +96,10 @@ def checked_options(kind: type[OptionsRecord], values: Mapping[str, Any], benchm
         name = ".".join(map(str, first["loc"]))
         known = ", ".join(kind.model_fields)
         if first["type"] == "extra_forbidden":
-            raise InputError(f"{benchmark} has no option '{name}'; it has: {known or 'none'}.") from None
-        raise InputError(f"option '{name}' of {benchmark}: {first['msg']}.") from None
+            has = f"it has: {known}" if known else "it has none"
+            raise InputError(f"{benchmark} has no option '{name}'; {has}.") from None
+        message = first["msg"].replace("a valid tuple", 'a list, as in ["a", "b"]')
+        raise InputError(f"option '{name}' of {benchmark}: {message}.") from None
 
 
 class Study(ABC):

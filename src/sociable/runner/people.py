@@ -7,6 +7,8 @@ are shuffled and judges hidden. What was sampled stands in ``sheets.jsonl`` of t
 
 from __future__ import annotations
 
+import codecs
+import contextlib
 import csv
 import io
 import json
@@ -137,6 +139,10 @@ def draw_sheet(run: FinishedRun, count: int, seed: int) -> list[SheetItem]:
         if run.study.shown_pair(pair.episode, pair.criterion, run.records.reference_of(pair.episode.scenario)):
             strata[pair.stratum].append(pair)
     if not strata:
+        if not run.study.win_rates:
+            raise InputError(
+                f"In {run.result.manifest['benchmark']} judges compare no pairs, so there is nothing to put on a sheet."
+            )
         raise InputError(f"{run.result.folder} holds no judged pair that could be shown. Have it judged first.")
     if count < len(strata):
         raise InputError(f"--sample {count} is too few: there are {len(strata)} strata, and each needs a pair to be weighed.")
@@ -178,7 +184,9 @@ def _spread(count: int, sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def write_sheet(run: FinishedRun, items: Sequence[SheetItem], file: Path) -> None:
-    """Writes the sheet as CSV, or as JSON Lines if the name ends in .jsonl."""
+    """Writes the sheet as CSV or as JSON Lines, by the ending of its name."""
+    if file.suffix not in (".csv", ".jsonl"):
+        raise InputError(f"{file}: a sheet is a .csv or a .jsonl file.")
     rows = []
     for item in items:
         episode = run.records.episodes.read(item.episode)
@@ -225,6 +233,8 @@ def read_verdicts(file: Path, items: RecordFile[SheetItem]) -> list[PersonVerdic
         won = given != "0" and _VERDICTS[given] == item.subject_first
         verdict = Verdict.TIE if given == "0" else Verdict.WIN if won else Verdict.LOSS
         comment = row.get("comment", "").strip()
+        if any(each.id == f"{item.id}|{person}" and each.verdict is not verdict for each in verdicts):
+            raise DataError(place, "item", f"{person} has two verdicts on '{item.id}' in this file")
         verdicts.append(PersonVerdict(id=f"{item.id}|{person}", item=item.id, person=person, verdict=verdict, comment=comment))
     if not verdicts:
         raise InputError(f"{file}: no verdict in it. Fill in the column 'verdict' with 1, 2 or 0.")
@@ -258,26 +268,38 @@ def read_ratings(file: Path, episodes: RecordFile[Any]) -> list[PersonRating]:
 
 def _rows(file: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
     """(place, fields) of every row of a CSV file (commas or semicolons) or of JSON Lines."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{file}: no such file.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read as UTF-8 text: {error}") from None
+    text = _text_of(file)
     for number, row in _json_rows(text, file) if file.suffix == ".jsonl" else _csv_rows(text):
-        place = f"{file}, line {number}"
+        place = f"{file}, {'line' if file.suffix == '.jsonl' else 'row'} {number}"
         for field in needed:
             if field not in row:
                 raise DataError(place, field, f"is missing; expected {', '.join(needed)} (and person, where there are several)")
         yield place, {str(name): "" if value is None else str(value) for name, value in row.items()}
 
 
+def _text_of(file: Path) -> str:
+    """What spreadsheets save as CSV or text: UTF-8, UTF-16 or the Western code page of Windows."""
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file.") from None
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error}") from None
+    if content.startswith(b"PK"):
+        raise InputError(f"{file} is a workbook. Save the sheet as CSV.")
+    encodings = ("utf-16",) if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else ("utf-8-sig", "cp1252")
+    for encoding in encodings:
+        with contextlib.suppress(UnicodeDecodeError):
+            return content.decode(encoding)
+    raise InputError(f"{file}: not text in UTF-8. Save the sheet as 'CSV UTF-8'.")
+
+
 def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Rows are numbered as in a spreadsheet, the heading being row 1: cells hold line breaks."""
     heading = text.partition("\n")[0]
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=";" if heading.count(";") > heading.count(",") else ",")
-    for row in reader:
-        yield reader.line_num, row
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=heading.count))
+    yield from enumerate(reader, start=2)
 
 
 def _json_rows(text: str, file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from statistics import fmean
 from typing import cast
 
@@ -106,10 +107,12 @@ def _curves(runs: Sequence[FinishedRun]) -> CurvePlot:
     for run in runs:
         shares = solved_by_cycle(run.result.scores, _cap(run))
         points = [Point(k, s.value, s.low, s.high) for k, s in enumerate(shares, start=1) if s.value is not None]
+        if points and points[-1].x < _cap(run):
+            points.append(replace(points[-1], x=_cap(run)))
         curves.append(Curve(run.result.label, points))
     return CurvePlot(
         caption="Share of pairs solved by each cycle",
-        x_axis="cycle",
+        x_axis="cycle (logarithmic)",
         y_axis="share solved",
         curves=curves,
         steps=True,

@@ -169,5 +169,6 @@ def _case_blocks(
         yield Paragraph(f"By rule: {reason}.")
     for judgment in judgments:
         tone = {Verdict.WIN: Tone.GOOD, Verdict.LOSS: Tone.BAD}.get(judgment.verdict, Tone.WARNING)
-        answer = {Verdict.WIN: "yes", Verdict.LOSS: "no"}.get(judgment.verdict, "no answer")
-        yield Quotation(f"{judgment.judge}: {case.check.question} {answer}", judgment.reason or "(no reason given)", tone)
+        answer = {Verdict.WIN: "right", Verdict.LOSS: "wrong"}.get(judgment.verdict, "no answer")
+        heading = f"{judgment.judge}: {answer} ({case.check.question})"
+        yield Quotation(heading, judgment.reason or "(no reason given)", tone)
