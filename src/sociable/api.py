@@ -41,11 +41,12 @@ from sociable.people import people_sections
 from sociable.registry import find_benchmark
 from sociable.runner.benchmark import RunResult, Study, StudyOptions
 from sociable.runner.event_loop import on_interrupt, waited
-from sociable.runner.people import PeopleRecords, draw_sheet, read_ratings, read_verdicts, write_sheet
+from sociable.runner.people import PeopleRecords
 from sociable.runner.rehearsal import RehearsedCall, rehearse
 from sociable.runner.run import FinishedRun, Run, RunRecords, references_from
 from sociable.runner.seats import AbsentModel, Role, Seat, Seats
 from sociable.runner.settings import changed_settings, load_settings, plain_name, roles_and_prices
+from sociable.runner.sheets import draw_sheet, read_ratings, read_verdicts, write_sheet
 
 
 def run(

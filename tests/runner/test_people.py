@@ -13,7 +13,8 @@ from sociable import api
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Verdict
 from sociable.core.view import Table
-from sociable.runner.people import FIELDS, PeopleRecords, judged_pairs
+from sociable.runner.people import PeopleRecords, judged_pairs
+from sociable.runner.sheets import FIELDS
 
 DEMO = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
 
@@ -231,7 +232,7 @@ def test_too_small_a_sample_and_a_run_nobody_judged(run: Path, tmp_path: Path) -
 
 
 def test_what_a_model_wrote_is_no_formula(tmp_path: Path) -> None:
-    from sociable.runner.people import _no_formula
+    from sociable.runner.sheets import _no_formula
 
     for text in ("=HYPERLINK(1)", "+1", "-1", "@x", " =1"):
         assert _no_formula(text).startswith("'")

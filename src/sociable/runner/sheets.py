@@ -1,0 +1,205 @@
+"""The sheet that goes out to people, and what comes back: CSV as spreadsheets save it, or JSON Lines."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import csv
+import io
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sociable.core.errors import DataError, InputError
+from sociable.core.records import Verdict
+from sociable.core.run_folder import RecordFile, write_atomically
+from sociable.core.seeding import named_generator, named_seed
+from sociable.runner.people import JudgedPair, PersonRating, PersonVerdict, SheetItem, judged_pairs
+from sociable.runner.run import FinishedRun
+
+FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment", "person")
+"""Of a sheet. ``verdict`` is to be filled in: 1 or 2 for the better response, 0 if neither is."""
+
+_VERDICTS = {"1": True, "2": False}
+
+
+def draw_sheet(run: FinishedRun, count: int, seed: int) -> list[SheetItem]:
+    """``count`` pairs, spread over the strata as evenly as their sizes allow. Raises InputError when there are none."""
+    strata: dict[str, list[JudgedPair]] = defaultdict(list)
+    for pair in judged_pairs(run):
+        if run.study.shown_pair(pair.episode, pair.criterion, run.records.reference_of(pair.episode.scenario)):
+            strata[pair.stratum].append(pair)
+    if not strata:
+        if not run.study.win_rates:
+            raise InputError(
+                f"In {run.result.manifest['benchmark']} judges compare no pairs, so there is nothing to put on a sheet."
+            )
+        raise InputError(f"{run.result.folder} holds no judged pair that could be shown. Have it judged first.")
+    if count < len(strata):
+        raise InputError(f"--sample {count} is too few: there are {len(strata)} strata, and each needs a pair to be weighed.")
+    generator = named_generator(seed, "sheet", count)
+    panel = tuple(seat.name for seat in run.seats.judges)
+    items = []
+    for stratum, taken in _spread(count, {name: len(pairs) for name, pairs in sorted(strata.items())}).items():
+        items += [_item(pair, len(strata[stratum]), panel, seed) for pair in generator.sample(strata[stratum], taken)]
+    generator.shuffle(items)
+    return items
+
+
+def _item(pair: JudgedPair, size: int, panel: tuple[str, ...], seed: int) -> SheetItem:
+    # The same pair is the same item on every sheet, the same side first.
+    names = (pair.episode.id, pair.criterion)
+    return SheetItem(
+        # With a letter in front no spreadsheet takes it for a number.
+        id=f"i{named_seed(seed, 'item', *names):016x}",
+        episode=pair.episode.id,
+        scenario=pair.episode.scenario,
+        criterion=pair.criterion,
+        subject_first=named_generator(seed, "side", *names).random() < 0.5,
+        stratum=pair.stratum,
+        size=size,
+        panel=panel,
+    )
+
+
+def _spread(count: int, sizes: Mapping[str, int]) -> dict[str, int]:
+    """How many of each stratum: equally many, and what small ones lack goes to the larger."""
+    taken = dict.fromkeys(sizes, 0)
+    left = min(count, sum(sizes.values()))
+    while left:
+        open_strata = [name for name in sizes if taken[name] < sizes[name]]
+        for name in open_strata[:left]:
+            taken[name] += 1
+        left -= min(left, len(open_strata))
+    return taken
+
+
+def write_sheet(run: FinishedRun, items: Sequence[SheetItem], file: Path) -> None:
+    """Writes the sheet as CSV or as JSON Lines, by the ending of its name."""
+    if file.suffix not in (".csv", ".jsonl"):
+        raise InputError(f"{file}: a sheet is a .csv or a .jsonl file.")
+    rows = []
+    for item in items:
+        episode = run.records.episodes.read(item.episode)
+        pair = run.study.shown_pair(episode, item.criterion, run.records.reference_of(item.scenario))
+        assert pair is not None
+        sides = (pair.subject, pair.golden) if item.subject_first else (pair.golden, pair.subject)
+        rows.append(dict(zip(FIELDS, (item.id, item.criterion, pair.situation, pair.addressee, *sides, "", "", ""), strict=True)))
+    if file.suffix == ".jsonl":
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    else:
+        written = io.StringIO()
+        writer = csv.DictWriter(written, FIELDS)
+        writer.writeheader()
+        writer.writerows({name: _no_formula(value) for name, value in row.items()} for row in rows)
+        text = "\ufeff" + written.getvalue()  # by which spreadsheets know that it is UTF-8
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, text)
+
+
+def _no_formula(text: str) -> str:
+    """What a model wrote must not be run by a spreadsheet."""
+    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
+
+
+def read_verdicts(file: Path, items: RecordFile[SheetItem]) -> list[PersonVerdict]:
+    """Verdicts from a sheet that was filled in. Rows without a verdict are left out.
+
+    The person is named in a column ``person``, or by the name of the file. Raises DataError naming file, line and field.
+    """
+    verdicts: list[PersonVerdict] = []
+    for place, row in _rows(file, ("item", "verdict")):
+        given = row["verdict"].strip().removesuffix(".0")
+        if not given:
+            continue
+        if row["item"] not in items:
+            raise DataError(place, "item", f"'{row['item'][:40]}' is on no sheet of this run")
+        if given not in ("0", "1", "2"):
+            raise DataError(place, "verdict", f"expected 1, 2, 0 or nothing, found '{given[:40]}'")
+        item, person = items.read(row["item"]), row.get("person", "").strip() or file.stem
+        won = given != "0" and _VERDICTS[given] == item.subject_first
+        verdict = Verdict.TIE if given == "0" else Verdict.WIN if won else Verdict.LOSS
+        comment = row.get("comment", "").strip()
+        if any(each.id == f"{item.id}|{person}" and each.verdict is not verdict for each in verdicts):
+            raise DataError(place, "item", f"{person} has two verdicts on '{item.id}' in this file")
+        verdicts.append(PersonVerdict(id=f"{item.id}|{person}", item=item.id, person=person, verdict=verdict, comment=comment))
+    if not verdicts:
+        raise InputError(f"{file}: no verdict in it. Fill in the column 'verdict' with 1, 2 or 0.")
+    return verdicts
+
+
+def read_ratings(file: Path, episodes: RecordFile[Any]) -> list[PersonRating]:
+    """Ratings of whole episodes: columns ``episode``, ``rating`` (a number, higher is better) and, optionally, ``person``."""
+    ratings = []
+    for place, row in _rows(file, ("episode", "rating")):
+        if not row["rating"].strip():
+            continue
+        name = row["episode"].strip()
+        episode = name if name in episodes else f"{name}#0"
+        if episode != name and f"{name}#1" in episodes:
+            raise DataError(place, "episode", f"'{name[:80]}' was run several times; write {name[:80]}#0, #1, …")
+        if episode not in episodes:
+            raise DataError(place, "episode", f"this run has no episode '{name[:80]}'")
+        try:
+            rating = float(row["rating"])
+        except ValueError:
+            rating = math.nan
+        if not math.isfinite(rating):
+            raise DataError(place, "rating", f"expected a number, found '{row['rating'][:40]}'")
+        person = row.get("person", "").strip() or file.stem
+        ratings.append(PersonRating(id=f"{episode}|{person}", episode=episode, person=person, rating=rating))
+    if not ratings:
+        raise InputError(f"{file}: no rating in it.")
+    return ratings
+
+
+def _rows(file: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """(place, fields) of every row of a CSV file (commas or semicolons) or of JSON Lines."""
+    text = _text_of(file)
+    for number, row in _json_rows(text, file) if file.suffix == ".jsonl" else _csv_rows(text):
+        place = f"{file}, {'line' if file.suffix == '.jsonl' else 'row'} {number}"
+        for field in needed:
+            if field not in row:
+                raise DataError(place, field, f"is missing; expected {', '.join(needed)} (and person, where there are several)")
+        yield place, {str(name): "" if value is None else str(value) for name, value in row.items()}
+
+
+def _text_of(file: Path) -> str:
+    """What spreadsheets save as CSV or text: UTF-8, UTF-16 or the Western code page of Windows."""
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file.") from None
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error}") from None
+    if content.startswith(b"PK"):
+        raise InputError(f"{file} is a workbook. Save the sheet as CSV.")
+    encodings = ("utf-16",) if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else ("utf-8-sig", "cp1252")
+    for encoding in encodings:
+        with contextlib.suppress(UnicodeDecodeError):
+            return content.decode(encoding)
+    raise InputError(f"{file}: not text in UTF-8. Save the sheet as 'CSV UTF-8'.")
+
+
+def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Rows are numbered as in a spreadsheet, the heading being row 1: cells hold line breaks."""
+    heading = text.partition("\n")[0]
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=heading.count))
+    yield from enumerate(reader, start=2)
+
+
+def _json_rows(text: str, file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{file}, line {number}", "", f"not JSON ({error})") from None
+        if not isinstance(row, dict):
+            raise DataError(f"{file}, line {number}", "", f"expected an object, found {type(row).__name__}")
+        yield number, row
