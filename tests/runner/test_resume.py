@@ -79,6 +79,39 @@ def test_kill_and_resume_gives_the_same_scores_and_buys_nothing_twice(
     assert sum(repeated.values()) <= len(kills) * CONNECTIONS
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [("hsii-cot", "--limit", "2", "--cycle-cap", "4"), ("hsii-memory", "--limit", "24", "--judge", "")],
+    ids=["cot", "memory"],
+)
+def test_the_papers_other_benchmarks_survive_a_kill_too(
+    server: Any, start_chat_server: Callable[[float], Any], tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    def run(which: Any, out: Path) -> list[str]:
+        model = f"openai-compatible/social@{which.url}"
+        given = [argument or model for argument in arguments]
+        return ["run", *given, "--model", model, "--max-connections", str(CONNECTIONS), "--out", str(out)]
+
+    whole = start_chat_server(0.0)
+    done = finish(*run(whole, tmp_path / "whole"))
+    assert done.returncode == 0, done.stderr
+    expected = asked(whole)
+    process = start(*run(server, tmp_path / "killed"))
+    for share in (0.3, 0.7):
+        wait_until(server, int(share * sum(expected.values())), process)
+        os.kill(process.pid, signal.SIGKILL)
+        process.communicate()
+        process = start("resume", str(tmp_path / "killed"))
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    for name in ("episodes.jsonl", "judgments.jsonl", "scores.json"):
+        if (tmp_path / "whole" / name).exists():
+            assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    repeated = asked(server) - expected
+    assert asked(server) - repeated == expected
+    assert sum(repeated.values()) <= 2 * CONNECTIONS
+
+
 def test_interrupt_lets_calls_under_way_end(server: Any, tmp_path: Path) -> None:
     process = start(*run_arguments(server, tmp_path / "run"))
     wait_until(server, 40, process)

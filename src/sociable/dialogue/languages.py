@@ -11,13 +11,14 @@ def language_of(text: str, among: frozenset[str]) -> str:
 
     Raises ValueError when the model does not know one of them.
     """
-    return str(_identifier(among).classify(text)[0])
+    identifier = _identifier()
+    identifier.set_languages(sorted(among))
+    return str(identifier.classify(text)[0])
 
 
 @cache
-def _identifier(among: frozenset[str]) -> Any:
+def _identifier() -> Any:
+    """Loaded once: that takes most of a second."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped]
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE)
-    identifier.set_languages(sorted(among))
-    return identifier
+    return LanguageIdentifier.from_model_file(MODEL_FILE)
