@@ -210,7 +210,7 @@ def audit_document(cases: Sequence[Case], source: str) -> Document:
                         with_interval(result.hits.value, result.hits.low, result.hits.high, 2),
                         figure(result.chance, 2),
                         f"{result.distance:+.2f}",
-                        figure(printed[result.name].hits.value, 2),
+                        figure(printed[result.name].hits.value if result.name in printed else None, 2),
                     ],
                     emphasis=abs(result.distance) > TOLERANCE,
                 )

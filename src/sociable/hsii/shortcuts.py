@@ -66,6 +66,10 @@ AVOIDANCES: dict[str, Shortcut] = {
 """Each picks at random among all but one."""
 
 
+FEWEST_DIALOGUES = 10
+"""From which a classifier could learn anything."""
+
+
 def features(case: Case) -> Floats:
     """[characters, features]: of each character what the shortcuts look at, as numbers that compare it with the others."""
     people, asked, answered = _people(case), _asked(case), _answered(case)
@@ -97,7 +101,7 @@ def features(case: Case) -> Floats:
 def classifier_hits(cases: Sequence[Case]) -> dict[str, list[float]]:
     """Whether each case's golden addressee is the one a classifier finds likeliest, trained on all other dialogues.
 
-    By name of the classifier. Empty for fewer than three dialogues.
+    By name of the classifier. Empty for fewer than ``FEWEST_DIALOGUES``.
     """
     from sklearn.ensemble import RandomForestClassifier  # type: ignore[import-untyped]
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
@@ -105,7 +109,7 @@ def classifier_hits(cases: Sequence[Case]) -> dict[str, list[float]]:
     from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
     from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
 
-    if len({case.dialogue for case in cases}) < 3:
+    if len({case.dialogue for case in cases}) < FEWEST_DIALOGUES:
         return {}
     rows = np.concatenate([features(case) for case in cases])
     golden = np.array([name == case.golden.role_to for case in cases for name in case.characters])
@@ -113,7 +117,7 @@ def classifier_hits(cases: Sequence[Case]) -> dict[str, list[float]]:
     ends = np.cumsum([len(case.characters) for case in cases])[:-1]
     classifiers = {
         "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
-        "random forest": RandomForestClassifier(n_estimators=100, min_samples_leaf=4, random_state=0),
+        "random forest": RandomForestClassifier(n_estimators=60, min_samples_leaf=4, random_state=0),
     }
     found = {}
     for name, classifier in classifiers.items():
