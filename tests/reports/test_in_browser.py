@@ -10,6 +10,7 @@ import pytest
 
 from sociable import api
 from sociable.core.view import Document
+from sociable.registry import find_benchmark
 from sociable.reports import write_html
 
 if TYPE_CHECKING:
@@ -119,7 +120,11 @@ def files(tmp_path_factory: pytest.TempPathFactory, honest: Document, drawn: Doc
     files = {name: folder / f"{name}.html" for name in documents}
     for name, document in documents.items():
         write_html(document, files[name])
-    _, files["demo"] = api.demo(folder / "demo")
+    benchmark = find_benchmark("hsii")
+    runs = [folder / agent for agent in benchmark.demo_agents]
+    for agent, run in zip(benchmark.demo_agents, runs, strict=True):
+        api.run("hsii", f"reference/{agent}", out=run, limit=10, **benchmark.demo)
+    files["demo"] = api.report(runs, folder / "demo.html")
     return files
 
 
