@@ -12,7 +12,7 @@ demo: .venv/installed
 	$(BIN)/sociable demo
 
 test: .venv/installed-dev lint
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 2 --dist worksteal
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check src tests benchmarks
