@@ -32,7 +32,10 @@ BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="What to
 RunPath = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]
 Model = Annotated[str | None, typer.Option("--model", help="The model under test; here or in the --config file.")]
 Partner = Annotated[str | None, typer.Option("--partner", help="Who plays everybody else in the scene.")]
-Judges = Annotated[list[str] | None, typer.Option("--judge", help="A judge; repeat for a panel. None: objective metrics only.")]
+Judges = Annotated[
+    list[str] | None,
+    typer.Option("--judge", help="A judge; repeat for a panel."),
+]
 Reference = Annotated[str | None, typer.Option("--reference", help="Who makes what the model is compared with.")]
 ReferenceFile = Annotated[str | None, typer.Option("--reference-file", help="references.jsonl of an earlier run, used instead.")]
 Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings, roles, prices and options.")]

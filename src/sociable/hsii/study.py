@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from sociable.core.errors import InputError
-from sociable.core.records import EpisodeStatus, Estimate, Judgment, Record, Score, episode_id
+from sociable.core.records import Estimate, Judgment, Record, Score
 from sociable.hsii.briefing import hsii_prompts, setting_in_words
 from sociable.hsii.dataset import ASSISTANT, Case, load_dataset, select_dialogues
 from sociable.hsii.judge import criteria_reached, judge_criterion, pair_to_show
@@ -42,6 +42,7 @@ ASSISTANT_GOAL = "To say what serves most of the people involved, better still a
 
 
 class HSIIStudy(Study):
+    episode_type = HSIIEpisode
     passes = RATES
     has_goals = True
     metrics = (*RATES, "r3_ties_half", "r4_ties_half", "leak_rate", *BEHAVIOURS)
@@ -115,15 +116,8 @@ class HSIIStudy(Study):
             forced_target=self.options.forced_target,
         )
 
-    def errored_episode(self, scenario: str, repeat: int, reason: str) -> HSIIEpisode:
-        return HSIIEpisode(
-            id=episode_id(scenario, repeat),
-            scenario=scenario,
-            cluster=self.scenarios[scenario].dialogue,
-            repeat=repeat,
-            status=EpisodeStatus.ERRORED,
-            error=reason,
-        )
+    def cluster_of(self, scenario: str) -> str:
+        return self.scenarios[scenario].dialogue
 
     def judging_tasks(self, episode: HSIIEpisode, judges: Sequence[Seat]) -> list[JudgingTask]:
         return [

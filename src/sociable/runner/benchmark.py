@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from sociable.core.errors import InputError
-from sociable.core.records import Episode, Estimate, Judgment, Score, Verdict
+from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Score, Verdict, episode_id
 from sociable.core.view import Block, Document, Section, Table
 from sociable.judging.rubric import RatedParticipant
 from sociable.runner.seats import Role, Seat, Seats
@@ -144,9 +144,22 @@ class Study(ABC):
     @abstractmethod
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> Episode: ...
 
+    episode_type: type[Episode]
+
     @abstractmethod
+    def cluster_of(self, scenario: str) -> str:
+        """What intervals resample: the scenario's dialogue, template, task, session."""
+
     def errored_episode(self, scenario: str, repeat: int, reason: str) -> Episode:
         """The record of an episode that the run could not finish."""
+        return self.episode_type(
+            id=episode_id(scenario, repeat),
+            scenario=scenario,
+            cluster=self.cluster_of(scenario),
+            repeat=repeat,
+            status=EpisodeStatus.ERRORED,
+            error=reason,
+        )
 
     def judging_tasks(self, episode: Any, judges: Sequence[Seat]) -> list[JudgingTask]:
         """What the judges have to say about a completed episode."""

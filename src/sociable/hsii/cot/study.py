@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pydantic import Field
 
 from sociable.core.errors import InputError
-from sociable.core.records import EpisodeStatus, Estimate, Judgment, Record, Score, episode_id
+from sociable.core.records import Estimate, Judgment, Record, Score
 from sociable.hsii.briefing import hsii_prompts
 from sociable.hsii.cot.briefing import cot_prompts
 from sociable.hsii.cot.metrics import TOKENS, WITH, WITHOUT, estimate_all, score_episode
@@ -25,6 +25,7 @@ class CoTOptions(Record):
 
 
 class CoTStudy(Study):
+    episode_type = CoTEpisode
     metrics = (*WITHOUT, *WITH, *TOKENS)
 
     def __init__(self, options: StudyOptions) -> None:
@@ -63,15 +64,8 @@ class CoTStudy(Study):
             cycle_cap=self.options.cycle_cap,
         )
 
-    def errored_episode(self, scenario: str, repeat: int, reason: str) -> CoTEpisode:
-        return CoTEpisode(
-            id=episode_id(scenario, repeat),
-            scenario=scenario,
-            cluster=self.scenarios[scenario].case.dialogue,
-            repeat=repeat,
-            status=EpisodeStatus.ERRORED,
-            error=reason,
-        )
+    def cluster_of(self, scenario: str) -> str:
+        return self.scenarios[scenario].case.dialogue
 
     def score(self, episode: CoTEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> list[Score]:
         return score_episode(self.scenarios[episode.scenario], episode, self.options.cycle_cap)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from sociable.core.errors import InputError
-from sociable.core.records import EpisodeStatus, Estimate, Judgment, Record, Score, episode_id
+from sociable.core.records import Estimate, Judgment, Record, Score
 from sociable.core.seeding import named_generator
 from sociable.hsii.briefing import hsii_prompts
 from sociable.hsii.memory.briefing import memory_prompts
@@ -20,15 +20,12 @@ from sociable.runner.benchmark import JudgingTask, Study, StudyOptions, checked_
 from sociable.runner.seats import Role, Seat, Seats
 
 
-class MemoryOptions(Record):
-    """None yet."""
-
-
 class MemoryStudy(Study):
+    episode_type = MemoryEpisode
     metrics = SHARES
 
     def __init__(self, options: StudyOptions) -> None:
-        checked_options(MemoryOptions, options.values, "hsii-memory")
+        checked_options(Record, options.values, "hsii-memory")
         if options.stages is not None:
             raise InputError("hsii-memory has no stages; leave --stages out.")
         self.seed = options.seed
@@ -48,15 +45,8 @@ class MemoryStudy(Study):
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> MemoryEpisode:
         return await run_case(self.scenarios[scenario], repeat, seats, self.prompts, seed=self.seed)
 
-    def errored_episode(self, scenario: str, repeat: int, reason: str) -> MemoryEpisode:
-        return MemoryEpisode(
-            id=episode_id(scenario, repeat),
-            scenario=scenario,
-            cluster=self.scenarios[scenario].scenario,
-            repeat=repeat,
-            status=EpisodeStatus.ERRORED,
-            error=reason,
-        )
+    def cluster_of(self, scenario: str) -> str:
+        return self.scenarios[scenario].scenario
 
     def judging_tasks(self, episode: MemoryEpisode, judges: Sequence[Seat]) -> list[JudgingTask]:
         if not self._is_judged(episode):
