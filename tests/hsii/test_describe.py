@@ -19,15 +19,13 @@ from sklearn.metrics import adjusted_rand_score
 
 from sociable.core.errors import InputError
 from sociable.core.view import Document, Paragraph, RadarPlot, ScatterPlot, Table
-from sociable.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
-from sociable.hsii.describe import (
+from sociable.hsii.clusters import (
     FEWEST_DIALOGUES,
     UNCLUSTERED,
     Clustering,
     cluster_dialogues,
     cosine_distances,
     dealt,
-    describe_document,
     knee,
     longest_cases,
     measure_agreement,
@@ -36,6 +34,8 @@ from sociable.hsii.describe import (
     telling_terms,
     weigh_terms,
 )
+from sociable.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
+from sociable.hsii.describe import describe_document
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
 

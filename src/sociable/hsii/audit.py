@@ -17,6 +17,7 @@ from itertools import combinations
 
 from sociable.core.view import Callout, Column, Document, IntervalPlot, Mark, Row, Section, Table, Tone, figure, with_interval
 from sociable.dialogue.names import words
+from sociable.hsii.clusters import longest_cases
 from sociable.hsii.dataset import ASSISTANT, Case, cut_cases
 from sociable.hsii.measure import measure_points
 from sociable.hsii.shortcuts import AVOIDANCES, SHORTCUTS, classifier_hits
@@ -106,7 +107,7 @@ ALIKE = 0.05
 
 def alike_dialogues(cases: Sequence[Case]) -> list[str]:
     """Pairs of dialogues that share too many runs of five words, or the whole sequence of speakers."""
-    longest = {case.dialogue: case for case in sorted(cases, key=lambda case: len(case.messages))}
+    longest = {case.dialogue: case for case in longest_cases(cases)}
     runs = {name: _runs_of_five(case) for name, case in longest.items()}
     found = []
     for one, other in combinations(longest, 2):
