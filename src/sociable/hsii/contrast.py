@@ -79,7 +79,7 @@ def _table(found: Sequence[Difference], names: tuple[str, str]) -> Table:
         ]
     return Table(
         "Episodes in which one passes a stage and the other does not",
-        [Column("Stage"), Column("Topic"), Column(f"{names[0]} wins", True), Column(f"{names[1]} wins", True)],
+        [Column("Stage"), Column("Topic"), Column("A wins", True, names[0]), Column("B wins", True, names[1])],
         rows,
         "Each counts once, at the first stage at which the two differ. A tie with the golden side is no win.",
     )

@@ -67,21 +67,21 @@ def compare_runs(first: FinishedRun, second: FinishedRun, different: Sequence[st
         means = [figure(fmean(values[case] for case in common) if common else None) for values in (one, other)]
         p_value = "—" if compared.p_value is None else f"{compared.p_value:.3f}" if compared.p_value >= 0.001 else "< 0.001"
         difference = with_interval(compared.difference, compared.low, compared.high)
-        rows.append(Row([metric, str(compared.cases), str(compared.clusters), *means, difference, p_value]))
+        rows.append(Row([metric, *means, difference, p_value, str(compared.cases), str(compared.clusters)]))
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
     return Document(
         title="Comparison",
-        subtitle=f"{names[1]} ({second.result.folder}) against {names[0]} ({first.result.folder})",
+        subtitle=f"A: {names[0]} ({first.result.folder}). B: {names[1]} ({second.result.folder}).",
         summary=Table(
             caption="On the cases both reached",
             columns=[
                 Column("Metric"),
-                Column("Cases", True),
-                Column("Clusters", True),
-                Column(f"A: {names[0]}", True),
-                Column(f"B: {names[1]}", True),
+                Column("A", True, names[0]),
+                Column("B", True, names[1]),
                 Column("B − A", True),
                 Column("p", True),
+                Column("Cases", True),
+                Column("Clusters", True),
             ],
             rows=rows,
             note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, one test a row.",
