@@ -45,7 +45,14 @@ from sociable.runner.people import PeopleRecords
 from sociable.runner.rehearsal import RehearsedCall, rehearse
 from sociable.runner.run import FinishedRun, Run, RunRecords, references_from
 from sociable.runner.seats import AbsentModel, Role, Seat, Seats
-from sociable.runner.settings import changed_settings, load_settings, plain_name, roles_and_prices
+from sociable.runner.settings import (
+    RunSettings,
+    changed_settings,
+    load_settings,
+    plain_name,
+    roles_and_prices,
+    with_role_defaults,
+)
 from sociable.runner.sheets import draw_sheet, read_ratings, read_verdicts, write_sheet
 
 
@@ -64,10 +71,16 @@ def run(
     Returns the result; the run folder (``out``, or ``runs/<benchmark>-<model>-<time>``) holds everything else.
     Raises InputError before anything is spent, and RunStopped when the run ended early and can be resumed.
     """
-    asked = load_settings(benchmark, Path(config) if config else None, model=model, **settings)
+    asked = _asked(benchmark, config, model=model, **settings)
     folder = Path(out) if out else new_folder(benchmark, asked.model)
     begin_run(asked, folder)
     return _finish(folder, watch)
+
+
+def _asked(benchmark: str, config: str | Path | None, **settings: Any) -> RunSettings:
+    """What the user asks for, on top of what the benchmark prefers."""
+    found = find_benchmark(benchmark)
+    return with_role_defaults(load_settings(benchmark, Path(config) if config else None, **settings), found.role_defaults)
 
 
 def new_folder(benchmark: str, model: str) -> Path:
@@ -290,7 +303,7 @@ def compare(first: str | Path, second: str | Path, *, anyway: bool = False, out:
 
 def estimate(benchmark: str, model: str | None = None, *, config: str | Path | None = None, **settings: Any) -> Document:
     """Calls, tokens and price of a run before anything is spent, at the most: as if every scenario went its longest way."""
-    asked = load_settings(benchmark, Path(config) if config else None, model=model, **settings)
+    asked = _asked(benchmark, config, model=model, **settings)
     found, study, seats = checked(asked, build=())
     calls = waited(rehearse(study, seats, list(study.scenarios), asked.repeats, references=makes_references(study, asked)))
     return estimate_document(found, asked, study, calls, prices_of(asked, seats))
@@ -309,7 +322,7 @@ def prompts(benchmark: str, scenario: str, *, config: str | Path | None = None, 
 
 def study(benchmark: str, *, config: str | Path | None = None, **settings: Any) -> Study:
     """The benchmark bound to its data: ``study(...).scenarios`` are its scenarios by id."""
-    asked = load_settings(benchmark, Path(config) if config else None, **{"model": "nobody", **settings})
+    asked = _asked(benchmark, config, **{"model": "nobody", **settings})
     return find_benchmark(benchmark).open(study_options(asked))
 
 

@@ -227,7 +227,7 @@ def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collectio
         own = settings.role(role, name)
         if role not in build and not name.startswith("reference/"):
             return Seat(role, plain_name(name), AbsentModel(plain_name(name)), own.sampling)
-        made = build_seat(role, name, settings, benchmark.reference_agents[role])
+        made = build_seat(role, name, settings, benchmark)
         if made.model is None:
             return made
         # Sampling goes with each request and is not part of the model.

@@ -8,7 +8,7 @@ returns a Model).
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module, metadata
 
 from sociable.agents.person import NAME as PERSON
@@ -21,6 +21,7 @@ from sociable.runner.settings import RoleSettings, RunSettings, plain_name
 OPENAI_URL = "https://api.openai.com/v1"
 
 _BENCHMARKS = {
+    "agentsense": "sociable.agentsense.benchmark",
     "hsii": "sociable.hsii.benchmark",
     "hsii-cot": "sociable.hsii.cot.benchmark",
     "hsii-memory": "sociable.hsii.memory.benchmark",
@@ -45,15 +46,17 @@ def find_benchmark(name: str) -> Benchmark:
     return found
 
 
-def build_seat(role: Role, name: str, settings: RunSettings, agents: Sequence[str]) -> Seat:
-    """The seat for a role, its model built. ``agents`` are the reference agents the benchmark has for that role.
+def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmark) -> Seat:
+    """The seat for a role, its model built.
 
     Raises InputError when the name is of no known kind, or lacks an address or a key.
     """
     own = settings.role(role, name)
-    if name == PERSON and role is not Role.SUBJECT:
+    agents = benchmark.reference_agents[role]
+    if name == PERSON and role not in benchmark.people_play:
+        can = " or ".join(f"the {each.value}" for each in benchmark.people_play)
         raise InputError(
-            "A person can be the model under test. People judge by sheets: sociable judge DIR --sample N --export FILE."
+            f"In {benchmark.name} a person can be {can}. People judge by sheets: sociable judge DIR --sample N --export FILE."
         )
     if name.startswith("reference/"):
         agent = name.removeprefix("reference/")

@@ -27,24 +27,31 @@ class PromptedParticipant:
         scope: Scope,
         sampling: Sampling,
         form: Callable[[Sequence[Turn]], Form] | None = None,
+        heard: Callable[[Turn], str] = lambda turn: turn.content,
     ) -> None:
-        """``form`` makes of the turns seen what a person in the model's place is shown."""
+        """``form`` makes of the turns seen what a person in the model's place is shown; ``heard`` how others' turns reach it."""
         self._name = name
         self._model = model
         self._briefing = list(briefing)
         self.scope = scope
         self._sampling = sampling
         self._form = form
+        self._heard = heard
 
     @property
     def name(self) -> str:
         return self._name
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
-        messages = self._briefing + [self._as_message(turn) for turn in seen]
         form = partial(self._form, seen) if self._form else None
-        reply = await self._model.generate(Request(messages, self.scope, self._sampling, form=form))
+        reply = await self._model.generate(Request(self.view(seen), self.scope, self._sampling, form=form))
         return Utterance(reply.text.strip(), reply.thinking, reply.defect)
 
+    def view(self, seen: Sequence[Turn]) -> list[ChatMessage]:
+        """What it knows: its briefing and the turns, without those in which nobody said anything. A new list each time."""
+        return self._briefing + [self._as_message(turn) for turn in seen if turn.content.strip()]
+
     def _as_message(self, turn: Turn) -> ChatMessage:
-        return {"role": "assistant" if turn.speaker == self._name else "user", "content": defused(turn.content)}
+        if turn.speaker == self._name:
+            return {"role": "assistant", "content": defused(turn.content)}
+        return {"role": "user", "content": defused(self._heard(turn))}

@@ -7,11 +7,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, StringConstraints, ValidationError
 
 from sociable.core.errors import DataError, InputError
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""A field of a data file that must say something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,17 +110,29 @@ class Loaded(Generic[T]):
     source: str
     """The path as the user gave it, or ``bundled``."""
     skipped: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    """What was noticed in records that were taken."""
 
     @property
     def notes(self) -> list[str]:
         """What users should know about the data."""
         if not self.skipped:
-            return []
-        return [f"{len(self.skipped)} bad records of {self.source} were left out. The first: {self.skipped[0]}"]
+            return list(self.remarks)
+        left_out = f"{len(self.skipped)} bad records of {self.source} were left out. The first: {self.skipped[0]}"
+        return [left_out, *self.remarks]
+
+
+Reader = Callable[[Path, list[str] | None], Iterator[RawRecord]]
 
 
 def load_items(
-    path: Path | None, bundled: Path, cut: Callable[[RawRecord], Iterable[T]], *, skip_invalid: bool, expected: str
+    path: Path | None,
+    bundled: Path,
+    cut: Callable[[RawRecord], Iterable[T]],
+    *,
+    skip_invalid: bool,
+    expected: str,
+    read: Reader = read_records,
 ) -> Loaded[T]:
     """The items that ``cut`` makes of each record of ``path``, or of the bundled data. Items have a unique ``id``.
 
@@ -128,7 +143,7 @@ def load_items(
     items: list[T] = []
     skipped: list[str] = []
     places: dict[str, str] = {}
-    for raw in read_records(source, skipped if skip_invalid else None):
+    for raw in read(source, skipped if skip_invalid else None):
         try:
             made = {str(item.id): item for item in cut(raw)}  # type: ignore[attr-defined]
             if twice := places.keys() & made:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Iterable, Mapping
 
 
 def named_seed(seed: int, *names: str | int) -> int:
@@ -19,3 +20,15 @@ def named_seed(seed: int, *names: str | int) -> int:
 def named_generator(seed: int, *names: str | int) -> random.Random:
     """The random generator for the thing called ``names`` in the run seeded with ``seed``."""
     return random.Random(named_seed(seed, *names))
+
+
+def drawn_evenly(groups: Mapping[str, Iterable[str]], count: int, generator: random.Random) -> set[str]:
+    """``count`` of the things in ``groups`` (all, if there are fewer), as many of each group as can be."""
+    piles = [generator.sample(things, len(things)) for things in map(list, groups.values())]
+    generator.shuffle(piles)
+    drawn: set[str] = set()
+    while len(drawn) < count and any(piles):
+        for pile in piles:
+            if pile and len(drawn) < count:
+                drawn.add(pile.pop())
+    return drawn

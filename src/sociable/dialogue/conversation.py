@@ -20,6 +20,8 @@ class Utterance:
     thinking: str = ""
     defect: str = ""
     """Why it cannot stand as it is (empty, refused, cut off), or the empty string."""
+    note: str = ""
+    """What was noticed about it though it stands."""
 
 
 @dataclass
@@ -29,7 +31,7 @@ class Conversation:
     turns: list[Turn] = field(default_factory=list)
 
     def say(self, speaker: str, addressees: tuple[str, ...], utterance: Utterance) -> Turn:
-        content, note = utterance.content, utterance.defect
+        content, note = utterance.content, utterance.defect or utterance.note
         if len(content) > MAX_CHARACTERS:
             note = "; ".join(filter(None, (note, f"shortened from {len(content)} characters")))
             content = content[:MAX_CHARACTERS]

@@ -11,6 +11,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from sociable.core.data_files import Text
+from sociable.core.prompts import one_line
 
 _WORD = re.compile(r"[^\W_]+")
 _GENITIVE = re.compile("['\u2019\u02bc]s\\b", re.IGNORECASE)
@@ -26,6 +32,24 @@ def words(text: str) -> list[str]:
     """The words of ``text``, lower case, without punctuation; apostrophes join (``o'clock`` is one word)."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return _WORD.findall(re.sub("['\u2019\u02bc`\u00b4]", "", folded))
+
+
+def with_a_word(text: str) -> str:
+    """Raises ValueError for what nothing can match."""
+    if not words(text):
+        raise ValueError(f"{text!r} has no letter or digit in it, so nothing can match it")
+    return text
+
+
+def _on_one_line(text: str) -> str:
+    # Names stand in prompts as they are, outside what is quoted.
+    if one_line(text) != text:
+        raise ValueError(f"{text!r} must be on one line, without control characters or words of chat templates")
+    return text
+
+
+Name = Annotated[Text, AfterValidator(with_a_word), AfterValidator(_on_one_line)]
+"""What somebody is called, as a field of a data file."""
 
 
 def normalised_name(name: str) -> str:

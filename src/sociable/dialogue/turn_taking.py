@@ -1,21 +1,73 @@
-"""Who speaks next. Policies are objects, so that a protocol names its rule instead of setting a flag."""
+"""Who speaks next. Policies are objects, so that a protocol names its rule instead of setting a flag.
+
+``names`` are all participants in their fixed order, ``turns`` all that was said so far.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Protocol
 
 from sociable.core.records import Turn
+from sociable.dialogue.names import named_in
 
 
 class TurnPolicy(Protocol):
-    def next_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str: ...
+    async def next_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str: ...
 
 
 class RoundRobin:
     """Everybody in the order they are listed, beginning after whoever spoke last. Two participants alternate."""
 
-    def next_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
+    async def next_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
         if not turns or turns[-1].speaker not in names:
             return names[0]
         return names[(names.index(turns[-1].speaker) + 1) % len(names)]
+
+
+class RandomSpeaker:
+    """Anybody but who spoke last, each as likely. Two participants alternate."""
+
+    def __init__(self, generator: Random) -> None:
+        self._generator = generator
+
+    async def next_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
+        return self._generator.choice(_others(names, turns))
+
+
+class AddressedNext:
+    """Whoever the last turn names, if it names one other person only; else anybody but who spoke last."""
+
+    def __init__(self, generator: Random, aliases: Mapping[str, Sequence[str]]) -> None:
+        self._generator = generator
+        self._aliases = aliases
+
+    async def next_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
+        others = _others(names, turns)
+        named = named_in(turns[-1].content, names, self._aliases) & set(others) if turns else set()
+        return named.pop() if len(named) == 1 else self._generator.choice(others)
+
+
+class Bidder(Protocol):
+    async def bid(self, seen: Sequence[Turn]) -> float:
+        """How much it wants to be the next to speak; any scale that all share."""
+
+
+class Bidding:
+    """Everybody but who spoke last says how much they want to speak; the highest bid speaks, ties are drawn."""
+
+    def __init__(self, bidders: Mapping[str, Bidder], generator: Random) -> None:
+        self._bidders = bidders
+        self._generator = generator
+
+    async def next_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
+        others = _others(names, turns)
+        bids = await asyncio.gather(*(self._bidders[name].bid(turns) for name in others))
+        return self._generator.choice([name for name, bid in zip(others, bids, strict=True) if bid == max(bids)])
+
+
+def _others(names: Sequence[str], turns: Sequence[Turn]) -> list[str]:
+    """All but who spoke last."""
+    return [name for name in names if not turns or name != turns[-1].speaker]

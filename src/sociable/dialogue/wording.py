@@ -1,24 +1,37 @@
 """Rules over wording: what a text must convey, and what it must not reveal.
 
 A wording is a list of alternatives; each alternative is a list of phrases that must all occur. Phrases match as runs of
-whole words, without regard to case and punctuation. Never a pattern language: data files are not trusted to write one.
+whole words, without regard to case and punctuation; a phrase that ends in ``*`` matches any ending of its last word.
+Nothing else means anything: data files are not trusted to write a pattern language.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from sociable.dialogue.names import words
+from pydantic import AfterValidator, Field
 
-Wording = Sequence[Sequence[str]]
+from sociable.core.data_files import Text
+from sociable.dialogue.names import with_a_word, words
+
+Phrase = Annotated[Text, AfterValidator(with_a_word)]
+Alternative = Annotated[tuple[Phrase, ...], Field(min_length=1)]
+Wording = Annotated[tuple[Alternative, ...], Field(min_length=1)]
+"""As a field of a data file."""
 
 
-def expresses(text: str, wording: Wording) -> bool:
+def expresses(text: str, wording: Sequence[Sequence[str]]) -> bool:
     """Whether any alternative of ``wording`` occurs in ``text``."""
     padded = padded_words(text)
-    return any(all(padded_words(phrase) in padded for phrase in alternative) for alternative in wording)
+    return any(all(_occurs(phrase, padded) for phrase in alternative) for alternative in wording)
 
 
 def padded_words(text: str) -> str:
     """The words of ``text`` with a space around each, so that ``in`` finds whole words only."""
     return f" {' '.join(words(text))} "
+
+
+def _occurs(phrase: str, padded: str) -> bool:
+    wanted = padded_words(phrase)
+    return (wanted.rstrip() if phrase.endswith("*") else wanted) in padded

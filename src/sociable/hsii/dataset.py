@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,47 +17,25 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     AliasChoices,
     BeforeValidator,
     ConfigDict,
     Field,
-    StringConstraints,
     ValidationError,
     model_validator,
 )
 
-from sociable.core.data_files import Loaded, complaint, load_items
+from sociable.core.data_files import Loaded, Text, complaint, load_items
 from sociable.core.errors import DataError
-from sociable.core.prompts import one_line
 from sociable.core.records import Record
-from sociable.core.seeding import named_generator
-from sociable.dialogue.names import normalised_name, who_is_named, words
+from sociable.core.seeding import drawn_evenly, named_generator
+from sociable.dialogue.names import Name, normalised_name, who_is_named
+from sociable.dialogue.wording import Wording
 
 ASSISTANT = "Intelligent Assistant"
 """The one who is played by the model under test, as the paper spells it."""
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-
-
-def _with_a_word(text: str) -> str:
-    if not words(text):
-        raise ValueError(f"{text!r} has no letter or digit in it, so nothing can match it")
-    return text
-
-
-def _on_one_line(text: str) -> str:
-    # Names stand in prompts as they are, outside what is quoted.
-    if one_line(text) != text:
-        raise ValueError(f"{text!r} must be on one line, without control characters or words of chat templates")
-    return text
-
-
-Name = Annotated[Text, AfterValidator(_with_a_word), AfterValidator(_on_one_line)]
 Sentences = Annotated[tuple[Text, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
-Alternative = Annotated[tuple[Annotated[Text, AfterValidator(_with_a_word)], ...], Field(min_length=1)]
-Wording = Annotated[tuple[Alternative, ...], Field(min_length=1)]
-"""Alternatives, each a list of phrases that must all occur (see dialogue/wording.py)."""
 
 
 class Message(Record):
@@ -267,14 +244,7 @@ def select_dialogues(dataset: Dataset, limit: int | None, seed: int) -> tuple[Ca
     by_topic: dict[str, list[str]] = defaultdict(list)
     for dialogue, cases in sorted(dataset.dialogues.items()):
         by_topic[cases[0].topic].append(dialogue)
-    generator: random.Random = named_generator(seed, "limit")
-    piles = [generator.sample(dialogues, len(dialogues)) for dialogues in by_topic.values()]
-    generator.shuffle(piles)
-    chosen: set[str] = set()
-    while len(chosen) < limit:
-        for pile in piles:
-            if pile and len(chosen) < limit:
-                chosen.add(pile.pop())
+    chosen = drawn_evenly(by_topic, limit, named_generator(seed, "limit"))
     return tuple(case for case in dataset.cases if case.dialogue in chosen)
 
 

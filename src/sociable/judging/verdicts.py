@@ -6,10 +6,10 @@ rebuttal. Nothing is guessed: a reply that does not give exactly one verdict giv
 
 from __future__ import annotations
 
-import json
 import re
 from enum import IntEnum
 
+from sociable.judging.replies import closing_object, only, text_of
 from sociable.models.protocol import storable
 
 MAX_REASON = 2000
@@ -41,7 +41,6 @@ _CLOSING = re.compile(
 )
 _CLOSING_CHARACTERS = 200
 _LONE = re.compile(r"[\s*\"'`]*([012])[\s*\"'`.]*")
-_AFTER_OBJECT = re.compile(r"[\s\])*`.]*")
 
 
 def parse_verdict(text: str) -> tuple[Preference | None, str]:
@@ -64,18 +63,13 @@ def parse_verdict(text: str) -> tuple[Preference | None, str]:
 
 
 def _from_json(text: str) -> tuple[Preference | None, str] | None:
-    start, end = text.find("{"), text.rfind("}")
-    if not 0 <= start < end or not _AFTER_OBJECT.fullmatch(text, end + 1):
+    fields = closing_object(text)
+    if not fields or "verdict" not in dict(fields):
         return None
-    try:
-        pairs = json.loads(text[start : end + 1], strict=False, object_pairs_hook=list)
-    except (ValueError, RecursionError):
-        return None
-    verdicts = [value for key, value in pairs if key == "verdict"]
-    if len(verdicts) != 1:
-        return None
-    reason = storable(str(dict(pairs).get("reason", "")))[:MAX_REASON]
-    verdict = verdicts[0].strip() if isinstance(verdicts[0], str) else verdicts[0]
+    reason = text_of(fields, "reason", MAX_REASON)
+    verdict = only(fields, "verdict")
+    if isinstance(verdict, str):
+        verdict = verdict.strip()
     if verdict in ("0", "1", "2") or (type(verdict) is int and verdict in (0, 1, 2)):
         return Preference(int(verdict)), reason
     return None, reason

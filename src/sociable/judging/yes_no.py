@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Sequence
 
+from sociable.core.records import Judgment, Usage, Verdict
 from sociable.dialogue.names import words
+from sociable.judging.pairwise import judgment_id
+from sociable.judging.replies import UNREADABLE, closing_object, only, text_of
 from sociable.judging.verdicts import MAX_REASON
-from sociable.models.protocol import storable
+from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope, storable
 
 YES_NO_SCHEMA = {
     "type": "object",
@@ -19,7 +22,6 @@ YES_NO_SCHEMA = {
 _ANSWERS: dict[object, bool] = {"yes": True, "no": False}
 _CLOSING = re.compile(r"(?:\A|\n)\W*(?:(?:so|my|the|final)\s+)*answer\W*(?:\bis\b)?\W*\b(yes|no)\b\W*\Z", re.IGNORECASE)
 _OPENING = re.compile(r"\W*(yes|no)\b\W*?(?:[.,:;!\n]|\Z)", re.IGNORECASE)
-_AFTER_OBJECT = re.compile(r"[\s\])*`.]*")
 
 
 def parse_yes_no(text: str) -> tuple[bool | None, str]:
@@ -30,18 +32,14 @@ def parse_yes_no(text: str) -> tuple[bool | None, str]:
     """
     text = storable(text).strip()
     reason = text[:MAX_REASON]
-    start, end = text.find("{"), text.rfind("}")
-    if 0 <= start < end and _AFTER_OBJECT.fullmatch(text, end + 1):
-        try:
-            pairs = json.loads(text[start : end + 1], strict=False, object_pairs_hook=list)
-        except (ValueError, RecursionError):
-            return None, reason
-        answers = [value for key, value in pairs if key == "answer"]
-        if len(answers) != 1:
-            return None, reason
-        answer = answers[0].strip().strip(".").lower() if isinstance(answers[0], str) else None
-        found = answers[0] if isinstance(answers[0], bool) else _ANSWERS.get(answer)
-        return found, storable(str(dict(pairs).get("reason", "")))[:MAX_REASON]
+    fields = closing_object(text)
+    if fields is UNREADABLE:
+        return None, reason
+    if fields is not None:
+        answer = only(fields, "answer")
+        if isinstance(answer, str):
+            answer = _ANSWERS.get(answer.strip().strip(".").lower())
+        return (answer if isinstance(answer, bool) else None), text_of(fields, "reason", MAX_REASON)
     if closing := _CLOSING.search(text[-200:]):
         return _ANSWERS[closing[1].lower()], reason
     opening = _OPENING.match(text)
@@ -49,3 +47,31 @@ def parse_yes_no(text: str) -> tuple[bool | None, str]:
         return None, reason
     first, last = _ANSWERS[opening[1].lower()], _ANSWERS.get(words(text)[-1])
     return (first if last in (None, first) else None), reason
+
+
+async def ask_yes_no(
+    model: Model, messages: Sequence[ChatMessage], *, scope: Scope, sampling: Sampling
+) -> tuple[bool | None, str]:
+    """(a judge's answer, its reason), or None and what was wrong with the reply."""
+    reply = await model.generate(Request(messages, scope, sampling, YES_NO_SCHEMA))
+    answer, reason = parse_yes_no(reply.text)
+    # What stands in a reply that was cut off need not be what it would have come to.
+    if answer is None or reply.defect:
+        return None, f"{model.name}: {reply.defect or 'no answer in the reply'}: {reason}".removesuffix(": ")
+    return answer, reason
+
+
+def yes_no_judgment(
+    answer: bool | None, reason: str, *, episode: str, scenario: str, criterion: str, judge: str, usage: Usage
+) -> Judgment:
+    """WIN for yes, LOSS for no, UNSCORED for no answer."""
+    return Judgment(
+        id=judgment_id(episode, criterion, judge),
+        episode=episode,
+        scenario=scenario,
+        criterion=criterion,
+        judge=judge,
+        verdict={True: Verdict.WIN, False: Verdict.LOSS, None: Verdict.UNSCORED}[answer],
+        reason=reason,
+        usage=usage,
+    )

@@ -100,6 +100,10 @@ class FinishReason(StrEnum):
     CONTENT_FILTER = "content filter"
 
 
+CUT_OFF = "cut off at its token limit"
+"""A reply's defect when it ended at FinishReason.LENGTH."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     text: str
@@ -111,7 +115,7 @@ class Reply:
     def defect(self) -> str:
         """Why the reply cannot stand as it is, or the empty string."""
         if self.finish is FinishReason.LENGTH:
-            return "cut off at its token limit"
+            return CUT_OFF
         if self.finish is FinishReason.REFUSAL:
             return "refused"
         if self.finish is FinishReason.CONTENT_FILTER:

@@ -19,6 +19,7 @@ from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Sc
 from sociable.core.view import Block, Document, Section, Table
 from sociable.judging.rubric import RatedParticipant
 from sociable.runner.seats import Role, Seat, Seats
+from sociable.runner.settings import RoleSettings
 
 if TYPE_CHECKING:
     from sociable.runner.run import FinishedRun
@@ -204,6 +205,10 @@ class Benchmark(ABC):
     """In the plural, lower case: what a reader would call the scenarios."""
     reference_agents: Mapping[Role, Sequence[str]]
     """Without ``reference/``, by the role they can fill."""
+    role_defaults: Mapping[Role, RoleSettings] = {}
+    """How a role's model is sampled unless the user says otherwise, where that is not as everywhere."""
+    people_play: Sequence[Role] = (Role.SUBJECT,)
+    """The roles in which a person can take a model's place at the terminal."""
     demo: Mapping[str, Any]
     """Settings, apart from ``model``, of the run that `sociable demo` makes with every agent in ``demo_agents``."""
     demo_agents: Sequence[str]

@@ -127,7 +127,7 @@ class Run:
             self.budget,
             self._progress("episodes", len(pending)),
             # A person is asked one case at a time, from beginning to end.
-            at_once=1 if self.seats.subject.name == PERSON else self.at_once,
+            at_once=1 if PERSON in (self.seats.subject.name, self.seats.partner and self.seats.partner.name) else self.at_once,
         )
         self.records.episodes.arrange(
             [episode_id(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]

@@ -103,6 +103,22 @@ def load_settings(benchmark: str, file: Path | None = None, **given: Any) -> Run
     return _validated(values, file, given)
 
 
+def with_role_defaults(settings: RunSettings, defaults: Mapping[Role, RoleSettings]) -> RunSettings:
+    """``settings`` with what a benchmark prefers for a role where the user has said nothing.
+
+    Settings that stand under a model's name get the defaults of its role, unless it is a judge as well.
+    """
+    roles = dict(settings.roles)
+    judges = {plain_name(name) for name in (*settings.judges, *settings.raters)}
+    for role, default in defaults.items():
+        name = plain_name({Role.SUBJECT: settings.model, Role.PARTNER: settings.partner or ""}.get(role, ""))
+        for key in (role.value, *([name] if name in roles and name not in judges else ())):
+            given = roles.get(key)
+            said = {field: getattr(given, field) for field in given.model_fields_set} if given else {}
+            roles[key] = default.model_copy(update=said)
+    return settings.model_copy(update={"roles": roles})
+
+
 def changed_settings(settings: RunSettings, **changes: Any) -> RunSettings:
     """``settings`` with those ``changes`` that are not None. Raises InputError."""
     given = {name: value for name, value in changes.items() if value is not None}
@@ -138,4 +154,12 @@ def roles_and_prices(settings: RunSettings, file: Path) -> dict[str, Any]:
     if unknown := set(values) - {"roles", "prices"}:
         raise InputError(f"{file}: {', '.join(sorted(unknown))} cannot change in a run; only roles and prices can.")
     own = settings.model_dump()
-    return {name: own[name] | values[name] for name in values}
+    # Role by role and field by field: a new key does not change the temperature.
+    merged: dict[str, Any] = {}
+    for name, given in values.items():
+        merged[name] = own[name] | {key: _updated(own[name].get(key), each) for key, each in given.items()}
+    return merged
+
+
+def _updated(before: Any, given: Any) -> Any:
+    return before | given if isinstance(before, dict) and isinstance(given, dict) else given

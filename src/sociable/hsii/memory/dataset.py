@@ -17,13 +17,13 @@ from typing import Any, Self
 
 from pydantic import ValidationError, field_validator, model_validator
 
-from sociable.core.data_files import Loaded, complaint, load_items
+from sociable.core.data_files import Loaded, Text, complaint, load_items
 from sociable.core.errors import DataError
 from sociable.core.records import Record
 from sociable.dialogue.languages import language_of
 from sociable.dialogue.names import normalised_name
-from sociable.dialogue.wording import expresses
-from sociable.hsii.dataset import ASSISTANT, Background, Message, Text, Wording
+from sociable.dialogue.wording import Wording, expresses
+from sociable.hsii.dataset import ASSISTANT, Background, Message
 
 
 class Test(StrEnum):

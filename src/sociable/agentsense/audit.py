@@ -1,0 +1,177 @@
+"""Can the quiz be answered without the scene, and do the rules see what people see? ``sociable audit agentsense``.
+
+Each distinct question counts once. A shortcut is a rule that looks at options and background only, or a classifier
+that sees the options of all other templates; on good data none is far from chance, in either direction. Goals' signs must
+show in the exchange by which the goal is reached, and not in the one by which it is missed; how far the rules
+agree with independent readers is measured on scenes that were played and read for that purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from sociable.agentsense.dataset import Scenario, distinct_questions
+from sociable.agentsense.judged import RuleAgreement, bundled_judged_scenes, measure_rules
+from sociable.agentsense.shortcuts import RANKINGS, QuizItem, classifier_hits, hit
+from sociable.core.view import Callout, Column, Document, IntervalPlot, Mark, Row, Section, Table, Tone, figure, with_interval
+from sociable.dialogue.names import words
+from sociable.statistics.intervals import Interval, clustered_proportion
+
+TOLERANCE = 0.10
+"""How far from chance a shortcut may be on data that is to be trusted."""
+
+FEW_QUESTIONS = 60
+"""With fewer even a fair quiz is further than the tolerance from chance, by chance alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortcutResult:
+    name: str
+    hits: Interval
+    chance: float
+
+    @property
+    def distance(self) -> float:
+        """From chance, with sign."""
+        return (self.hits.value or 0.0) - self.chance
+
+
+def measure_shortcuts(scenarios: Sequence[Scenario]) -> list[ShortcutResult]:
+    """How often each shortcut finds the answer, over distinct questions; farthest from chance first."""
+    items = [QuizItem.of(scenario, question) for scenario, _, question in distinct_questions(scenarios)]
+    if not items:
+        return []
+    chance = sum(1 / len(item.question.options) for item in items) / len(items)
+    clusters = [item.template for item in items]
+    found = {name: [hit(item, ranking) for item in items] for name, ranking in RANKINGS.items()}
+    found |= {f"{name}, other templates": hits for name, hits in classifier_hits(items).items()}
+    results = [ShortcutResult(name, clustered_proportion(hits, clusters), chance) for name, hits in found.items()]
+    return sorted(results, key=lambda result: -abs(result.distance))
+
+
+def sign_faults(scenarios: Sequence[Scenario]) -> list[str]:
+    """Goals whose signs do not show where the data say it is reached, or all show where it is missed."""
+    faults = []
+    for scenario in scenarios:
+        for character in scenario.characters:
+            for number, goal in enumerate(character.goals, start=1):
+                for lines, wanted in ((goal.reached, True), (goal.missed, False)):
+                    if lines and goal.signs and goal.is_reached((line.by, line.says) for line in lines) is not wanted:
+                        said = "do not all show in 'reached'" if wanted else "all show in 'missed'"
+                        faults.append(f"{scenario.id}, {character.name}, goal {number}: the signs {said}")
+    return faults
+
+
+ALIKE = 0.05
+"""Jaccard similarity of the sets of five words in a row, above which two templates are too alike."""
+
+
+def alike_templates(scenarios: Sequence[Scenario]) -> list[str]:
+    """Pairs of templates whose scenes, goals and secrets share too many runs of five words."""
+    first = {scenario.template: scenario for scenario in reversed(scenarios)}
+    runs = {template: _runs_of_five(scenario) for template, scenario in first.items()}
+    found = []
+    for one, other in combinations(sorted(first), 2):
+        either = runs[one] | runs[other]
+        similarity = len(runs[one] & runs[other]) / len(either) if either else 0.0
+        if similarity > ALIKE:
+            found.append(f"{one} and {other} share {similarity:.0%} of their runs of five words")
+    return found
+
+
+def _runs_of_five(scenario: Scenario) -> set[tuple[str, ...]]:
+    said = words(" ".join(_texts(scenario)))
+    return {tuple(said[place : place + 5]) for place in range(len(said) - 4)}
+
+
+def _texts(scenario: Scenario) -> Iterator[str]:
+    yield scenario.background
+    yield scenario.description
+    for character in scenario.characters:
+        yield character.private_info
+        yield from (goal.goal for goal in character.goals)
+
+
+def audit_document(scenarios: Sequence[Scenario], source: str) -> Document:
+    results = measure_shortcuts(scenarios)
+    questions = len(distinct_questions(scenarios))
+    rules = measure_rules(bundled_judged_scenes(), {scenario.id: scenario for scenario in scenarios})
+    templates = len({scenario.template for scenario in scenarios})
+    return Document(
+        title="Audit of agentsense",
+        subtitle=f"{questions} distinct quiz questions in {len(scenarios)} scenarios of {templates} templates ({source})",
+        summary=Table(
+            caption="How often a shortcut finds the answer",
+            columns=[
+                Column("Takes"),
+                Column("Hits", numeric=True, explanation="share of distinct questions, 95% interval by template"),
+                Column("Chance", numeric=True),
+                Column("Distance", numeric=True),
+            ],
+            rows=[
+                Row(
+                    [
+                        result.name,
+                        with_interval(result.hits.value, result.hits.low, result.hits.high, 2),
+                        figure(result.chance, 2),
+                        f"{result.distance:+.2f}",
+                    ],
+                    emphasis=abs(result.distance) > TOLERANCE,
+                )
+                for result in results
+            ],
+            note="" if results else "There is no quiz in these data.",
+        ),
+        sections=[
+            Section("Verdict", list(_verdict(scenarios, results, questions))),
+            *([Section("Rules and readers", [_rules_table(rules)])] if rules else []),
+            *([Section("Shortcuts", [_plot(results)])] if results else []),
+        ],
+    )
+
+
+def _verdict(scenarios: Sequence[Scenario], results: Sequence[ShortcutResult], questions: int) -> Iterator[Callout]:
+    far = [result.name for result in results if abs(result.distance) > TOLERANCE]
+    if far:
+        listed = ", ".join(far)
+        yield Callout(f"{len(far)} of {len(results)} shortcuts are further than {TOLERANCE} from chance: {listed}.", Tone.BAD)
+    elif results:
+        yield Callout(f"No shortcut is further than {TOLERANCE} from chance.", Tone.GOOD)
+    if 0 < questions < FEW_QUESTIONS:
+        yield Callout(f"{questions} questions are too few to tell.", Tone.WARNING)
+    for problem in (*sign_faults(scenarios), *alike_templates(scenarios)):
+        yield Callout(problem, Tone.BAD)
+
+
+def _rules_table(rules: RuleAgreement) -> Table:
+    agreement = rules.agreement
+    rows = [
+        ("scenes played and read", str(rules.scenes)),
+        ("goals", str(rules.goals)),
+        ("reached, as most readers say", figure(rules.reached, 2)),
+        ("rule and most readers agree", with_interval(agreement.value, agreement.low, agreement.high, 2)),
+        ("Cohen's kappa of the two", figure(rules.kappa, 2)),
+        ("reached for readers, not for the rule", str(rules.missed)),
+        ("reached for the rule, not for readers", str(rules.invented)),
+        ("Fleiss' kappa among readers", figure(rules.readers, 2)),
+        ("two readers agree", figure(rules.reader_agreement, 2)),
+    ]
+    return Table(
+        "reference/rule beside independent readers of the same scenes",
+        [Column(""), Column("", True)],
+        [Row(list(row)) for row in rows],
+    )
+
+
+def _plot(results: Sequence[ShortcutResult]) -> IntervalPlot:
+    return IntervalPlot(
+        caption="Hits of each shortcut; the line is chance",
+        axis="share of distinct questions",
+        marks=[Mark(r.name, r.hits.value, r.hits.low, r.hits.high) for r in results],
+        minimum=0.0,
+        maximum=1.0,
+        reference=results[0].chance,
+        reference_label="chance",
+    )

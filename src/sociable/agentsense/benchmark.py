@@ -1,0 +1,57 @@
+"""AgentSense, wired: scenes with private goals and secrets, judged from three sides.
+
+AgentSense: Benchmarking Social Intelligence of Language Agents through Interactive Scenarios.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sociable.agentsense import views
+from sociable.agentsense.records import AgentSenseEpisode
+from sociable.agentsense.reference import AGENTS, RULE
+from sociable.agentsense.study import AgentSenseStudy
+from sociable.core.records import Judgment, Record
+from sociable.core.view import Block, Document, Section, Table
+from sociable.runner.benchmark import Benchmark, RunResult, Study, StudyOptions
+from sociable.runner.run import FinishedRun
+from sociable.runner.seats import Role
+from sociable.runner.settings import RoleSettings
+
+
+class AgentSense(Benchmark):
+    name = "agentsense"
+    version = "1.0.0"
+    title = "AgentSense: scenes with private goals and secrets"
+    cluster_unit = "template"
+    scenarios_called = "scenarios"
+    reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: AGENTS, Role.REFERENCE: (), Role.JUDGE: (RULE,)}
+    role_defaults = {role: RoleSettings(temperature=1.0, max_tokens=128) for role in (Role.SUBJECT, Role.PARTNER)}
+    people_play = (Role.SUBJECT, Role.PARTNER)
+    demo = {"judges": (f"reference/{RULE}",)}
+    demo_agents = ("oracle", "oracle@0.3", "heuristic", "blurt", "random", "silent")
+    episode_type = AgentSenseEpisode
+    judgment_type = Judgment
+    reference_type = Record
+
+    def open(self, options: StudyOptions) -> AgentSenseStudy:
+        return AgentSenseStudy(options)
+
+    def summary(self, results: Sequence[RunResult]) -> Table:
+        return views.summary_table(results)
+
+    def sections(self, runs: Sequence[FinishedRun]) -> list[Section]:
+        return views.sections(runs)
+
+    def episode_blocks(self, run: FinishedRun, episode: Any) -> Sequence[Block]:
+        return [views.scene_view(run, episode)]
+
+    def audit(self, study: Study) -> Document:
+        from sociable.agentsense.audit import audit_document
+
+        assert isinstance(study, AgentSenseStudy)
+        return audit_document(list(study.scenarios.values()), study.source)
+
+
+BENCHMARK = AgentSense()

@@ -1,0 +1,447 @@
+"""AgentSense's scenarios: from a file to scenes with characters, goals, secrets and questions.
+
+The layout is that of the authors' ``final_data.jsonl`` and ``data_with_role.jsonl``, one scenario a record, with optional
+fields of ours: on a scenario ``domain``, ``place`` and ``source``; on a character ``short``, ``attributes`` and ``role``; on a
+goal ``type``, ``signs``, ``reached`` and ``missed``; on a question ``about`` and ``key``. What is absent there is tolerated
+as each field says; fields nobody knows are ignored and named in the notes. A record with ``casts`` is a template of ours,
+which stands for one scenario a cast (templates.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from sociable.agentsense.templates import cast_records
+from sociable.core.data_files import Loaded, RawRecord, Text, complaint, load_items
+from sociable.core.errors import DataError
+from sociable.core.seeding import drawn_evenly, named_generator
+from sociable.dialogue.names import Name, named_in, normalised_name, words
+from sociable.dialogue.wording import Wording, expresses
+
+
+class Need(StrEnum):
+    """The three levels of ERG theory (Table 7)."""
+
+    EXISTENCE = "existence"
+    RELATEDNESS = "relatedness"
+    GROWTH = "growth"
+
+
+class GoalType(StrEnum):
+    """The eight kinds of social goal (Table 7)."""
+
+    INFORMATION_ACQUISITION = "information acquisition"
+    INFORMATION_PROVISION = "information provision"
+    RELATIONSHIP_BUILDING = "relationship building"
+    RELATIONSHIP_MAINTENANCE = "relationship maintenance"
+    IDENTITY_RECOGNITION = "identity recognition"
+    COOPERATION = "cooperation"
+    COMPETITION = "competition"
+    CONFLICT_RESOLUTION = "conflict resolution"
+
+    @property
+    def need(self) -> Need:
+        if self in (GoalType.INFORMATION_ACQUISITION, GoalType.INFORMATION_PROVISION):
+            return Need.EXISTENCE
+        if self in (GoalType.COOPERATION, GoalType.COMPETITION, GoalType.CONFLICT_RESOLUTION):
+            return Need.GROWTH
+        return Need.RELATEDNESS
+
+
+class Domain(StrEnum):
+    """Where a scene plays (Table 6)."""
+
+    PERSONAL = "personal"
+    SMALL_SOCIETY = "small society"
+    LARGE_SOCIETY = "large society"
+
+
+class CharacterRole(StrEnum):
+    """By its main social goal (section 4.2, Prompt 19): who shares, and who takes in and responds."""
+
+    SENDER = "sender"
+    RECEIVER = "receiver"
+
+
+class _Field(BaseModel):
+    """A part of a scenario. What the layout does not know is left out, and named in the notes."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+_spelled_anyhow = BeforeValidator(lambda value: value.replace("_", " ").lower() if isinstance(value, str) else value)
+_no_text = BeforeValidator(lambda value: value or "")
+
+
+class AskedQuestion(_Field):
+    """A yes-or-no question, and who is asked; nobody in particular when it is for the judges."""
+
+    obj: str = ""
+    question: Text
+
+
+class GoalQuestions(_Field):
+    """``eval_questions``: by whom each is answered. An absent part is made from the goal; an empty one is asked of nobody."""
+
+    own: tuple[AskedQuestion, ...] | None = Field(default=None, alias="self")
+    others: tuple[AskedQuestion, ...] | None = None
+    judge: tuple[AskedQuestion, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _the_rest_is_for_judges(cls, value: Any) -> Any:
+        # Two keys are certain from the authors' loader: whatever else there is, judges are asked.
+        if not isinstance(value, dict):
+            return value
+        parts = {"self": value.get("self", value.get("own")), "others": value.get("others")}
+        rest = [each for key, each in value.items() if key not in ("self", "own", "others") and each is not None]
+        if rest and all(isinstance(each, list | tuple) for each in rest):
+            parts["judge"] = [question for each in rest for question in each]
+        elif rest:
+            parts["judge"] = rest[0]
+        return parts
+
+
+class Line(_Field):
+    """Somebody's words in an example of how a goal is reached, or missed."""
+
+    by: str
+    says: Text
+
+
+class Sign(_Field):
+    """Something that shows that a goal is reached: one turn by one of ``by`` with one of the alternatives of ``says``."""
+
+    by: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
+    says: Wording
+    unless: Wording | None = None
+    """What, in the same turn, takes it back."""
+
+    def shows_in(self, said: Iterable[tuple[str, str]]) -> bool:
+        """Whether it is among the turns ``said``, as pairs of speaker and words."""
+        return any(
+            speaker in self.by and expresses(text, self.says) and not (self.unless and expresses(text, self.unless))
+            for speaker, text in said
+        )
+
+
+class Goal(_Field):
+    goal: Text
+    eval_questions: GoalQuestions = GoalQuestions()
+    type: Annotated[GoalType | None, _spelled_anyhow] = None
+    signs: tuple[Sign, ...] = ()
+    """All must show for the goal to count as reached by rule; without any, no rule can tell."""
+    reached: tuple[Line, ...] = ()
+    """An exchange in which it is reached: what the oracle says."""
+    missed: tuple[Line, ...] = ()
+    """One in which it is tried and not reached: what the oracle says when it errs."""
+
+    def is_reached(self, said: Iterable[tuple[str, str]]) -> bool | None:
+        """Whether all signs show in the turns; None when nobody wrote down any."""
+        turns = list(said)
+        return all(sign.shows_in(turns) for sign in self.signs) if self.signs else None
+
+
+class QuizQuestion(_Field):
+    """A multiple-choice question, asked of the character it stands under (see README)."""
+
+    question: Text
+    options: tuple[Text, ...] = Field(min_length=2, max_length=10)
+    answer_label: int = Field(ge=0)
+    """Index of the right option, from 0."""
+    about: str = ""
+    """Whose private information it asks for. Absent: whom alone the question names, besides the one who is asked."""
+    key: str = ""
+    """The same for all scenarios of a template and all who are asked it. Absent: made from template and wording."""
+
+    @field_validator("options")
+    @classmethod
+    def _all_different(cls, options: tuple[str, ...]) -> tuple[str, ...]:
+        if len({" ".join(words(option)) or option for option in options}) < len(options):
+            raise ValueError("two options are the same")
+        return options
+
+    @model_validator(mode="after")
+    def _has_its_answer(self) -> Self:
+        if self.answer_label >= len(self.options):
+            raise ValueError(f"answer_label {self.answer_label} is no index into {len(self.options)} options; it counts from 0")
+        return self
+
+    @property
+    def answer(self) -> str:
+        return self.options[self.answer_label]
+
+
+class Character(_Field):
+    name: Name
+    short: str = ""
+    """What the others say; absent: the name."""
+    profile: Annotated[str, _no_text] = ""
+    private_info: Annotated[str, _no_text] = ""
+    goals: tuple[Goal, ...] = ()
+    """A character without goals has no goal score."""
+    info_reason_questions: tuple[QuizQuestion, ...] = ()
+    """A character without questions has no information score."""
+    attributes: dict[str, Any] = Field(default_factory=dict)
+    """gender, age, occupation, big_five, moral_values, values, decision_style: for describing the data."""
+    role: Annotated[CharacterRole | None, _spelled_anyhow] = None
+
+
+class Scenario(_Field):
+    """One scene with one cast. Names are spelled as in ``characters`` throughout."""
+
+    id: str
+    """Template and sample."""
+    template: str
+    background: Text
+    description: Annotated[str, _no_text] = ""
+    domain: Annotated[Domain | None, _spelled_anyhow] = None
+    place: str = ""
+    source: str = ""
+    """The title of the script that the scene was made from, for script prediction."""
+    characters: tuple[Character, ...] = Field(min_length=2)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(character.name for character in self.characters)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Character]:
+        return {character.name: character for character in self.characters}
+
+    @cached_property
+    def aliases(self) -> Mapping[str, tuple[str, ...]]:
+        return {character.name: (character.short,) for character in self.characters if character.short}
+
+    @property
+    def roles(self) -> frozenset[CharacterRole]:
+        return frozenset(character.role for character in self.characters if character.role)
+
+
+def distinct_questions(scenarios: Iterable[Scenario]) -> list[tuple[Scenario, Character, QuizQuestion]]:
+    """Each quiz question once, whoever is asked it and whoever plays: as it first stands in the data."""
+    found: dict[str, tuple[Scenario, Character, QuizQuestion]] = {}
+    for scenario in scenarios:
+        for character in scenario.characters:
+            for question in character.info_reason_questions:
+                found.setdefault(question.key, (scenario, character, question))
+    return list(found.values())
+
+
+def load_scenarios(path: Path | None = None, *, skip_invalid: bool = False) -> Loaded[Scenario]:
+    """Reads a file (JSON or JSON Lines), a folder of such files, or the bundled templates.
+
+    Raises DataError at the first bad record, naming file, line, field and what was expected; with ``skip_invalid`` bad
+    records are left out and counted instead.
+    """
+    unknown: Counter[str] = Counter()
+    loaded = load_items(
+        path,
+        Path(str(resources.files("sociable.agentsense").joinpath("data", "templates"))),
+        lambda raw: _scenarios(raw, unknown),
+        skip_invalid=skip_invalid,
+        expected="scenarios with background and characters, or templates with casts",
+    )
+    unattributed = sum(not question.about for _, _, question in distinct_questions(loaded.items))
+    return replace(loaded, remarks=tuple(_remarks(unknown, unattributed)))
+
+
+def select_scenarios(scenarios: Sequence[Scenario], limit: int | None, seed: int) -> tuple[Scenario, ...]:
+    """The scenarios of ``limit`` whole templates, spread evenly over domains, drawn by ``seed``; all without a limit."""
+    templates: dict[str, Scenario] = {}
+    for scenario in scenarios:
+        templates.setdefault(scenario.template, scenario)
+    if limit is None or limit >= len(templates):
+        return tuple(scenarios)
+    by_domain: dict[str, list[str]] = defaultdict(list)
+    for template, scenario in sorted(templates.items()):
+        by_domain[scenario.domain or ""].append(template)
+    chosen = drawn_evenly(by_domain, limit, named_generator(seed, "limit"))
+    return tuple(scenario for scenario in scenarios if scenario.template in chosen)
+
+
+def _remarks(unknown: Counter[str], unattributed: int) -> Iterator[str]:
+    if unknown:
+        listed = ", ".join(f"{field} ({count})" for field, count in sorted(unknown.items()))
+        yield f"Fields that the layout does not have were ignored: {listed}."
+    if unattributed:
+        yield (
+            f"{unattributed} distinct quiz questions name nobody, or several people, whose secret they could be about: they "
+            "count for information accuracy, not for defence. The field 'about' says whom."
+        )
+
+
+def _scenarios(raw: RawRecord, unknown: Counter[str]) -> Iterator[Scenario]:
+    if not isinstance(raw.value, dict):
+        raise DataError(raw.place, "", f"expected an object with background and characters, found {type(raw.value).__name__}")
+    records = cast_records(raw.value, raw.place) if "casts" in raw.value else [raw.value]
+    for record in records:
+        ignored: Counter[str] = Counter()
+        yield read_scenario(record, raw.place, raw.default_id, ignored)
+        unknown.update(ignored)
+
+
+def read_scenario(record: Mapping[str, Any], place: str, default_id: str, unknown: Counter[str]) -> Scenario:
+    """A record of the native layout, complete and consistent. Counts fields nobody knows in ``unknown``. Raises DataError.
+
+    Without ``template_idx`` a scenario is a template of its own; without ``sample_idx`` it is called after its place.
+    """
+    sample, template = (record.get(key) for key in ("sample_idx", "template_idx"))
+    sample = default_id if sample is None else sample
+    template = sample if template is None else template
+    own = {key: value for key, value in record.items() if key not in ("sample_idx", "template_idx", "roles")}
+    try:
+        scenario = Scenario.model_validate(own | {"id": f"{template}:{sample}", "template": str(template)})
+    except ValidationError as error:
+        raise complaint(error, place) from None
+    _count_unknown(own, Scenario, "", unknown)
+    _check_characters(scenario, place)
+    spell = _speller(scenario, place)
+    roles = _roles(record.get("roles"), spell, place)
+    characters = [
+        _completed(character, scenario, roles.get(character.name), spell, f"characters.{number}")
+        for number, character in enumerate(scenario.characters)
+    ]
+    return scenario.model_copy(update={"characters": tuple(characters)})
+
+
+def _check_characters(scenario: Scenario, place: str) -> None:
+    spellings: dict[str, str] = {}
+    for number, character in enumerate(scenario.characters):
+        for field, name in (("name", character.name), ("short", character.short)):
+            known = spellings.setdefault(normalised_name(name), character.name) if name else character.name
+            if known != character.name or (field == "name" and scenario.names.count(name) > 1):
+                problem = f"'{name}' could be two people once case, titles and articles are ignored; everybody needs a name"
+                raise DataError(place, f"characters.{number}.{field}", problem)
+
+
+Speller = Callable[[str, str], str]
+"""From a name and the field it stands in to the name as it is in ``characters``."""
+
+
+def _speller(scenario: Scenario, place: str) -> Speller:
+    spellings = {normalised_name(each.short): each.name for each in scenario.characters if each.short}
+    spellings |= {normalised_name(each.name): each.name for each in scenario.characters}
+
+    def spell(name: str, field: str) -> str:
+        try:
+            return spellings[normalised_name(name)]
+        except KeyError:
+            known = ", ".join(f"'{each}'" for each in scenario.names)
+            raise DataError(place, field, f"'{name}' is nobody here; expected one of {known}") from None
+
+    return spell
+
+
+def _roles(roles: Any, spell: Speller, place: str) -> dict[str, CharacterRole]:
+    if roles is None:
+        return {}
+    if not isinstance(roles, dict) or not all(role in tuple(CharacterRole) for role in roles.values()):
+        raise DataError(place, "roles", f"expected an object of names with 'sender' or 'receiver', found {str(roles)[:80]!r}")
+    return {spell(name, "roles"): CharacterRole(role) for name, role in roles.items()}
+
+
+def _completed(character: Character, scenario: Scenario, role: CharacterRole | None, spell: Speller, field: str) -> Character:
+    """With every name spelled as it is, and what may be absent made from what is there."""
+    goals = [
+        _completed_goal(goal, character, scenario, spell, f"{field}.goals.{number}")
+        for number, goal in enumerate(character.goals)
+    ]
+    questions = []
+    for number, question in enumerate(character.info_reason_questions):
+        about = question.about or _only_other_named(question.question, character, scenario)
+        if about:
+            about = spell(about, f"{field}.info_reason_questions.{number}.about")
+        key = question.key or _key(question, scenario)
+        questions.append(question.model_copy(update={"about": about, "key": key}))
+    update = {"goals": tuple(goals), "info_reason_questions": tuple(questions), "role": role or character.role}
+    return character.model_copy(update=update)
+
+
+def _completed_goal(goal: Goal, character: Character, scenario: Scenario, spell: Speller, field: str) -> Goal:
+    asked = goal.eval_questions
+    others = [name for name in scenario.names if name != character.name]
+    own = asked.own if asked.own is not None else [_made(OWN, character, goal, character.name)]
+    by_others = asked.others if asked.others is not None else [_made(OTHERS, character, goal, name) for name in others]
+    judge = asked.judge if asked.judge is not None else [_made(OTHERS, character, goal, "")]
+    spelled = [
+        [
+            each.model_copy(update={"obj": spell(each.obj, f"{field}.eval_questions.{part}.{number}.obj")})
+            for number, each in enumerate(questions)
+        ]
+        for part, questions in (("self", own), ("others", by_others))
+    ]
+    questions = GoalQuestions.model_construct(own=tuple(spelled[0]), others=tuple(spelled[1]), judge=tuple(judge))
+    return goal.model_copy(
+        update={
+            "eval_questions": questions,
+            "signs": tuple(
+                sign.model_copy(update={"by": tuple(spell(name, f"{field}.signs.{number}.by") for name in sign.by)})
+                for number, sign in enumerate(goal.signs)
+            ),
+            "reached": _spelled_lines(goal.reached, spell, f"{field}.reached"),
+            "missed": _spelled_lines(goal.missed, spell, f"{field}.missed"),
+        }
+    )
+
+
+OWN = "Have you reached this goal of yours: {goal}"
+OTHERS = "Has {name} reached this goal: {goal}"
+
+
+def _made(wording: str, character: Character, goal: Goal, asked: str) -> AskedQuestion:
+    return AskedQuestion(obj=asked, question=wording.format(name=character.name, goal=goal.goal))
+
+
+def _spelled_lines(lines: Sequence[Line], spell: Speller, field: str) -> tuple[Line, ...]:
+    return tuple(line.model_copy(update={"by": spell(line.by, f"{field}.{number}.by")}) for number, line in enumerate(lines))
+
+
+def _only_other_named(text: str, asked: Character, scenario: Scenario) -> str:
+    named = named_in(text, scenario.names, scenario.aliases) - {asked.name}
+    return named.pop() if len(named) == 1 else ""
+
+
+def _key(question: QuizQuestion, scenario: Scenario) -> str:
+    """Template and wording, with names replaced by places: casts differ in names only."""
+    text = " ".join(words(" / ".join((question.question, *question.options))))
+    for number, character in enumerate(scenario.characters):
+        for name in (character.name, character.short):
+            if name:
+                text = text.replace(" ".join(words(name)), f"#{number}")
+    return f"{scenario.template}: {text}"
+
+
+def _count_unknown(value: Any, kind: type[BaseModel], path: str, unknown: Counter[str]) -> None:
+    """Names the fields of ``value`` that ``kind`` does not have, with their path."""
+    for name, part in value.items():
+        field = kind.model_fields.get(name)
+        if field is None:
+            if kind is not GoalQuestions:
+                unknown[f"{path}{name}"] += 1
+            continue
+        inner = _RECORDS_IN.get((kind, name))
+        if inner:
+            for each in part if isinstance(part, list) else [part]:
+                if isinstance(each, dict):
+                    _count_unknown(each, inner, f"{path}{name}.", unknown)
+
+
+_RECORDS_IN: Mapping[tuple[type[BaseModel], str], type[BaseModel]] = {
+    (Scenario, "characters"): Character,
+    (Character, "goals"): Goal,
+    (Character, "info_reason_questions"): QuizQuestion,
+    (Goal, "signs"): Sign,
+    (Goal, "reached"): Line,
+    (Goal, "missed"): Line,
+}
+"""Where the records that can hold an unknown field are."""

@@ -1,0 +1,51 @@
+"""The benchmark's own options."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator
+
+from sociable.core.records import Record
+
+Policy = Literal["random", "round-robin", "addressed-next", "bidding"]
+
+RANDOM = "random"
+"""In place of a character's name: drawn by the run's seed, scene by scene."""
+
+
+class AgentSenseOptions(Record):
+    """Defaults are the paper's, or say why not in the README."""
+
+    turns: int = Field(default=15, ge=1, description="turns of a scene after the greeting (section 3.3)")
+    greeting_counts: bool = Field(default=False, description="count the greeting among the turns, as the authors' runs do")
+    policy: Policy = Field(default="random", description="who speaks next")
+    first_lines: bool = Field(
+        default=False,
+        description="show others and judges only what stands before a turn's first line break, as the authors do",
+    )
+    blind: bool = Field(default=True, description="ask the quiz before the scene too, for the blind baseline")
+    rounds: tuple[int, ...] = Field(default=(), description="turns after which judges look too, as in [3, 6, 9, 12]")
+    probe_rounds: bool = Field(default=False, description="ask participants about goals after those turns too")
+    script: bool = Field(default=False, description="ask the model which script each scene comes from (section 4.3)")
+    plays: Literal["all", "one", "others", "senders", "default"] = Field(
+        default="default",
+        description="whom the model under test plays: all without a partner; with one, by default one character of each scene",
+    )
+    character: str = Field(default=RANDOM, description="with plays = one or others: which one character, by name, or random")
+
+    @field_validator("rounds")
+    @classmethod
+    def _in_order(cls, rounds: tuple[int, ...]) -> tuple[int, ...]:
+        if any(after < 1 for after in rounds):
+            raise ValueError("turns are counted from 1")
+        return tuple(sorted(set(rounds)))
+
+    @property
+    def generated_turns(self) -> int:
+        return self.turns - self.greeting_counts
+
+    @property
+    def judged_after(self) -> tuple[int, ...]:
+        """The turns after which judges look, the end last."""
+        return (*(after for after in self.rounds if after < self.generated_turns), self.generated_turns)

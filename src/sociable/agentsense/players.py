@@ -1,0 +1,144 @@
+"""Who plays a character: it takes turns, and answers probes on a copy of its view.
+
+A prompted model here; the reference agents in reference.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+from sociable.agents.prompted import PromptedParticipant
+from sociable.agentsense import forms
+from sociable.agentsense.briefing import as_shown, ask_about_goal, ask_quiz, brief
+from sociable.agentsense.dataset import Character, Goal, QuizQuestion, Scenario
+from sociable.core.form import Form
+from sociable.core.prompts import Prompts
+from sociable.core.records import Turn, Usage
+from sociable.dialogue.conversation import Utterance
+from sociable.judging.choice import CHOICE_SCHEMA, parse_choice
+from sociable.judging.replies import closing_object, only
+from sociable.judging.yes_no import YES_NO_SCHEMA, parse_yes_no
+from sociable.models.protocol import CUT_OFF, ChatMessage, Reply, Request
+from sociable.runner.seats import Seat
+
+PROBE_TOKENS = 1024
+"""A participant may think before it answers a probe, however short its turns have to be."""
+
+MAX_REPLY = 500
+"""Characters of a reply to a probe that are kept in the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoalProbe:
+    """Whether ``owner`` has reached a goal."""
+
+    owner: Character
+    goal: Goal
+    item: int
+    question: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """To a probe. ``value`` is yes or no, or the place of an option in the data; None when none could be read."""
+
+    value: int | None
+    reply: str = ""
+    defect: str = ""
+
+
+class Player(Protocol):
+    """Whoever sits in a character's place."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def usage(self) -> Usage: ...
+
+    async def take_turn(self, seen: Sequence[Turn]) -> Utterance | None: ...
+
+    async def bid(self, seen: Sequence[Turn]) -> float: ...
+
+    async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer: ...
+
+    async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer: ...
+
+
+class PromptedPlayer:
+    """A model, or a person, in a character's place."""
+
+    def __init__(
+        self, scenario: Scenario, character: Character, seat: Seat, item: str, prompts: Prompts, *, first_lines: bool
+    ) -> None:
+        assert seat.model is not None
+        self.name = character.name
+        self._role = seat.role
+        self._model = seat.model
+        self._prompts = prompts
+        tokens = seat.sampling.max_tokens
+        self._probing = replace(
+            seat.sampling,
+            # The authors interview participants at the judges' temperature.
+            temperature=None if seat.sampling.temperature is None else 0.0,
+            max_tokens=None if tokens is None else max(tokens, PROBE_TOKENS),
+        )
+        self._participant = PromptedParticipant(
+            character.name,
+            seat.model,
+            brief(scenario, character, prompts),
+            scope=seat.scope(item, character.name),
+            sampling=seat.sampling,
+            form=partial(forms.turn_form, scenario, character),
+            heard=lambda turn: f"{turn.speaker}: {as_shown(turn, first_lines=first_lines)}",
+        )
+
+    @property
+    def usage(self) -> Usage:
+        return self._participant.scope.usage
+
+    async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
+        utterance = await self._participant.take_turn(seen)
+        said = _without_own_name(utterance.content, self.name)
+        if utterance.defect == CUT_OFF and said:
+            # The limit is part of the protocol: what was said before it stands.
+            return Utterance(said, utterance.thinking, note=CUT_OFF)
+        return replace(utterance, content=said)
+
+    async def bid(self, seen: Sequence[Turn]) -> float:
+        reply = await self._ask(seen, {"role": "user", "content": self._prompts["bid"].render()}, forms.bid_form)
+        bid = only(closing_object(reply.text) or [], "bid")
+        if isinstance(bid, bool) or not isinstance(bid, int | float):
+            return 0.0
+        return min(max(float(bid), 0.0), 10.0)
+
+    async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
+        question = ask_about_goal(probe.question, self._prompts, own=probe.owner.name == self.name)
+        reply = await self._ask(seen, question, partial(forms.yes_no_form, probe.question), YES_NO_SCHEMA)
+        value, _ = parse_yes_no(reply.text)
+        return _answer(value, reply)
+
+    async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
+        form = partial(forms.quiz_form, question, order)
+        reply = await self._ask(seen, ask_quiz(question, order, self._prompts), form, CHOICE_SCHEMA)
+        place = parse_choice(reply.text, len(order))
+        return _answer(None if place is None else order[place], reply)
+
+    async def _ask(
+        self, seen: Sequence[Turn], question: ChatMessage, form: Callable[[], Form], schema: dict[str, object] | None = None
+    ) -> Reply:
+        messages = [*self._participant.view(seen), question]
+        return await self._model.generate(Request(messages, self._participant.scope, self._probing, schema, form))
+
+
+def _answer(value: int | None, reply: Reply) -> Answer:
+    # What stands in a reply that was cut off need not be what it would have come to.
+    return Answer(None if reply.defect else value, reply.text[:MAX_REPLY], reply.defect)
+
+
+def _without_own_name(said: str, name: str) -> str:
+    """Models copy the form in which others' turns reach them."""
+    return said.removeprefix(f"{name}:").lstrip() if said.startswith(f"{name}:") else said

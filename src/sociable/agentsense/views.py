@@ -1,0 +1,376 @@
+"""AgentSense's part of a report: tables, figures and scenes, as plain view records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from sociable.agentsense.briefing import as_shown
+from sociable.agentsense.dataset import Character, Domain, GoalType, Need, Scenario
+from sociable.agentsense.metrics import ABNORMAL, GOALS, JUDGE, MIXED, QUIZ, depending_templates
+from sociable.agentsense.published import BLIND_ACCURACY, TABLE_2
+from sociable.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
+from sociable.core.records import EpisodeStatus, Judgment, Verdict
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Column,
+    Curve,
+    CurvePlot,
+    IntervalPlot,
+    Mark,
+    Paragraph,
+    Point,
+    Row,
+    Section,
+    Table,
+    Tag,
+    Tone,
+    figure,
+    with_interval,
+)
+from sociable.core.view import Case as CaseView
+from sociable.runner.benchmark import RunResult
+from sociable.runner.result_tables import Metric, Metrics, cells, columns_of, cost_block, counts_table, metrics_table, notes_of
+from sociable.runner.run import FinishedRun
+
+SUMMARY = {
+    "self": Metric("Self", "goals reached, as their owners say"),
+    "other": Metric("Other", "goals reached, as the other participants say"),
+    "majority": Metric("Majority", "goals reached, as the majority of the judges say"),
+    "psi_goal": Metric("PSI", "profile sensitivity: standard deviation of Majority over the casts of a template"),
+    "information": Metric("Info", "quiz on the others' secrets, share of right answers after the scene"),
+    "information_gain": Metric("Gain", "the same less the blind test before the scene, paired by question"),
+}
+TABLE_2_METRICS = {
+    "self": SUMMARY["self"],
+    "other": SUMMARY["other"],
+    "average": Metric("Average", "mean of the judges' columns"),
+    "majority": SUMMARY["majority"],
+    "psi_goal": Metric("PSI goal", SUMMARY["psi_goal"].meaning),
+    "information": SUMMARY["information"],
+    "psi_information": Metric("PSI info", "profile sensitivity of Info"),
+}
+SECRETS = {
+    "information_blind": Metric("Blind", "the quiz before anybody has spoken"),
+    "information": SUMMARY["information"],
+    "information_gain": SUMMARY["information_gain"],
+}
+ATTACK = {
+    "attack_blind": Metric("Attack blind", "own accuracy on the partner's secrets before the scene"),
+    "attack": Metric("Attack", "own accuracy on the partner's secrets after the scene"),
+    "defence_blind": Metric("Defence blind", "1 less the partner's accuracy on one's own secrets before the scene"),
+    "defence": Metric("Defence", "1 less the partner's accuracy on one's own secrets after the scene"),
+}
+SENSITIVITY = {
+    f"psi_{of}{suffix}": Metric(f"{title} {label}", meaning)
+    for of, title in (("goal", "Goal"), ("information", "Info"))
+    for suffix, label, meaning in (
+        ("", "PSI", "standard deviation over the casts of a template, averaged over templates"),
+        ("_noise", "noise", "the same over repeats of one cast: what chance alone gives"),
+        ("_excess", "excess", "PSI less noise: what is left for the profiles to explain"),
+    )
+}
+CONFIDENCE = {"overconfidence": Metric("Over-confidence", "Self less Majority, over the goals that have both")}
+CONDUCT_METRICS = {
+    "no_answer": Metric("no answer", "probes to which the model gave none that could be read"),
+    "silent_turns": Metric("silent turns", "turns in which it said nothing"),
+    "cut_off_turns": Metric("cut off", "turns that ended at the token limit; what came before stands"),
+}
+ANOTHER_DATA_SET = "Published rows (paper) are of the authors' data and models of 2024: to look at, not to compare with."
+
+
+def summary_table(results: Sequence[RunResult]) -> Table:
+    """One row a run: the views of the goals, the secrets, and how much both depend on who is played."""
+    note = "95% intervals by template; none where all templates are alike. Info by chance: 0.25. — : nothing to measure."
+    return metrics_table("AgentSense", results, _measured(SUMMARY, results), note)
+
+
+def sections(runs: Sequence[FinishedRun]) -> list[Section]:
+    """The body of a report on one or several runs."""
+    results = [run.result for run in runs]
+    parts = [
+        Section("Scores", [*notes_of(results), _table_2(results), *_conduct(results)]),
+        Section("Goals", list(_goals(results))),
+        Section("Secrets", list(_secrets(results))),
+        Section("Who is played", list(_sensitivity(runs))),
+    ]
+    if rounds := _rounds(results):
+        parts.append(Section("Rounds", [rounds]))
+    main = (*GOALS, "overconfidence", *QUIZ, *(MIXED if _mixed(results) else ()))
+    parts += [
+        Section("What was counted", [counts_table(result, [m for m in main if result.estimate(m)]) for result in results]),
+        Section("Cost", [cost_block(results)]),
+    ]
+    parts += [Section(f"Scenes: {run.result.label}" if len(runs) > 1 else "Scenes", list(_scenes(run))) for run in runs]
+    return parts
+
+
+def _measured(metrics: Metrics, results: Sequence[RunResult]) -> Metrics:
+    """Those that any of the runs has an estimate of."""
+    return {name: metric for name, metric in metrics.items() if any(result.estimate(name) for result in results)}
+
+
+def _mixed(results: Sequence[RunResult]) -> bool:
+    return any(result.estimate("attack") for result in results)
+
+
+def _table_2(results: Sequence[RunResult]) -> Table:
+    """Table 2's layout: our runs first, then the published rows."""
+    judges = list(dict.fromkeys(e.metric for result in results for e in result.estimates if e.metric.startswith(JUDGE)))
+    metrics: dict[str, Metric] = {}
+    for name, metric in TABLE_2_METRICS.items():
+        if name == "average":
+            metrics |= {judge: Metric(judge.removeprefix(JUDGE), "goals reached, as this judge says") for judge in judges}
+        metrics[name] = metric
+    rows = [Row([result.label, *cells(result, metrics)], emphasis=True) for result in results]
+    for published in TABLE_2:
+        own = {name: getattr(published, name, None) for name in metrics}
+        rows.append(Row([f"{published.model} (paper)", *(figure(value) for value in own.values())]))
+    note = f"{ANOTHER_DATA_SET} Their judges were GPT-4o, Qwen2.5-72b and Llama-3-70b."
+    return Table("Goal completion and information (Table 2's layout)", [Column("Model"), *columns_of(metrics)], rows, note)
+
+
+def _conduct(results: Sequence[RunResult]) -> Iterator[Block]:
+    yield metrics_table("What came to nothing", results, CONDUCT_METRICS, "Shares of what the model was asked, and of its turns.")
+    for result in results:
+        cut = result.estimate("cut_off_turns")
+        if cut and cut.value and cut.value > 0.05:
+            yield Callout(
+                f"{result.label}: {cut.value:.0%} of its turns were cut off at the token limit, by default the paper's 128. A model "
+                "that thinks before it speaks needs more: max_tokens under [roles.subject] in the --config file.",
+                Tone.WARNING,
+            )
+
+
+def _goals(results: Sequence[RunResult]) -> Iterator[Block]:
+    """Figures 6, 9 and 11: by kind of goal, domain and number of participants."""
+    kinds = [(kind.value, kind.value) for kind in GoalType]
+    for result in results:
+        for view, of in (("majority", "judges' majority"), ("self", "their owners")):
+            found = (_mark(result, f"{view}/{name}", title) for name, title in kinds)
+            marks = [mark for mark in found if mark is not None]
+            if marks:
+                yield IntervalPlot(
+                    caption=f"{result.label}: goals reached by kind, as the {of} {'says' if view == 'majority' else 'say'}",
+                    axis="share of goals reached",
+                    marks=marks,
+                    minimum=0.0,
+                    maximum=1.0,
+                )
+    participants = sorted(
+        {e.metric.partition("/")[2] for result in results for e in result.estimates if e.metric.endswith(" participants")}
+    )
+    groups = {
+        "need (ERG)": [need.value for need in Need],
+        "domain": [domain.value for domain in Domain],
+        "participants": participants,
+    }
+    rows = []
+    for group, names in groups.items():
+        for name in names:
+            for result in results:
+                if (own := result.estimate(f"self/{name}")) is not None:
+                    judged = result.estimate(f"majority/{name}")
+                    shown = [with_interval(e.value, e.low, e.high) if e else MISSING for e in (own, judged)]
+                    rows.append(Row([result.label, group, name, str(own.scored), *shown]))
+    yield Table(
+        "Goals reached, by what the scenes are like",
+        [
+            Column("Model"),
+            Column("By"),
+            Column(""),
+            Column("Scenes", True),
+            Column("Self", True, SUMMARY["self"].meaning),
+            Column("Majority", True, SUMMARY["majority"].meaning),
+        ],
+        rows,
+        "A scene's value is over its goals of that kind.",
+    )
+    if confident := _measured(CONFIDENCE, results):
+        yield metrics_table("Over-confidence", results, confident, "Above 0: participants claim more than the judges see.")
+
+
+def _mark(result: RunResult, metric: str, title: str) -> Mark | None:
+    found = result.estimate(metric)
+    return Mark(f"{title} (n = {found.scored})", found.value, found.low, found.high) if found else None
+
+
+def _secrets(results: Sequence[RunResult]) -> Iterator[Block]:
+    measured = _measured(SECRETS, results)
+    if measured:
+        rows = [Row([result.label, *cells(result, measured)], emphasis=True) for result in results]
+        for published in TABLE_2:
+            values = {"information": published.information, "information_blind": BLIND_ACCURACY.get(published.model)}
+            rows.append(Row([f"{published.model} (paper)", *(figure(values.get(name)) for name in measured)]))
+        note = f"Chance is 0.25 with four options. {ANOTHER_DATA_SET} Their blind test took 100 of the questions (Table 4)."
+        yield Table("Quiz on the others' secrets", [Column("Model"), *columns_of(measured)], rows, note)
+    if _mixed(results):
+        yield metrics_table(
+            "Attack and defence (section 5.2)",
+            [result for result in results if result.estimate("attack")],
+            _measured(ATTACK, results),
+            "Mixed runs only. What the blind test gives is the baseline of both.",
+        )
+
+
+def _sensitivity(runs: Sequence[FinishedRun]) -> Iterator[Block]:
+    results = [run.result for run in runs]
+    if measured := _measured(SENSITIVITY, results):
+        note = "Intervals by template. Noise and excess need --repeats; without them PSI is profile and chance together."
+        yield metrics_table("Profile sensitivity (PSI)", results, measured, note)
+    tested = {result.label: _tested(result) for result in results}
+    tested = {label: probabilities for label, probabilities in tested.items() if probabilities}
+    if not tested:
+        return
+    templates = sorted(set().union(*tested.values()))
+    flags = {
+        template: [probabilities.get(template, 1.0) < ABNORMAL for probabilities in tested.values()] for template in templates
+    }
+    flagged = [template for template in templates if 2 * sum(flags[template]) > len(tested)]
+    yield Paragraph(
+        f"Templates whose goal completion depends on who is played (χ², App. D.7, p < {ABNORMAL:g} for most of the models): "
+        f"{len(flagged)} of {len(templates)}; by chance alone about {ABNORMAL * len(templates):.0f} for each model."
+    )
+    if flagged:
+        columns = [Column("Template"), *(Column(label, True, "p of the χ² test") for label in tested)]
+        rows = [Row([template, *(figure(tested[label].get(template)) for label in tested)]) for template in flagged]
+        yield Table("Templates that depend on who is played", columns, rows)
+
+
+def _tested(result: RunResult) -> dict[str, float]:
+    """By template; of the judges' view if there is one, else of the participants' own."""
+    for metric in ("majority", "self"):
+        if own := [score for score in result.scores if score.metric == metric and score.value is not None]:
+            return depending_templates(own)
+    return {}
+
+
+def _rounds(results: Sequence[RunResult]) -> CurvePlot | None:
+    """Figure 10: goal completion as it stood after so many turns."""
+    curves = []
+    for result in results:
+        for view in ("majority", "self", "other"):
+            found = [(int(e.metric.rpartition(" ")[2]), e) for e in result.estimates if e.metric.startswith(f"{view}/after ")]
+            points = [Point(after, e.value, e.low, e.high) for after, e in sorted(found) if e.value is not None]
+            if len(points) > 1:
+                label = SUMMARY[view].title
+                curves.append(Curve(f"{result.label}: {label}" if len(results) > 1 else label, points))
+    if not curves:
+        return None
+    return CurvePlot("Goals reached by turns taken", "turns", "share of goals reached", curves, minimum=0.0, maximum=1.0)
+
+
+# Scenes.
+
+SCENES_SHOWN = 5
+"""Of the best, and of the worst."""
+
+
+def _scenes(run: FinishedRun) -> Iterator[Block]:
+    metric = "majority" if run.result.estimate("majority") else "self"
+    values = {(s.scenario, s.repeat): s.value for s in run.result.scores if s.metric == metric}
+    done = [cast(AgentSenseEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
+    ranked = sorted(done, key=lambda episode: values.get((episode.scenario, episode.repeat)) or 0.0)
+    shown = {f"Fewest goals reached ({metric})": ranked[:SCENES_SHOWN]}
+    if len(ranked) > SCENES_SHOWN:
+        rest = ranked[SCENES_SHOWN:]
+        shown[f"Most goals reached ({metric})"] = rest[-SCENES_SHOWN:][::-1]
+    for heading, episodes in shown.items():
+        if episodes:
+            yield Paragraph(f"{heading}. Any other: sociable show {run.result.folder} EPISODE.")
+            yield from (scene_view(run, episode) for episode in episodes)
+
+
+def scene_view(run: FinishedRun, episode: AgentSenseEpisode) -> CaseView:
+    """One scene, turn by turn, each participant's private view in its own column, then what came of it."""
+    scenario: Scenario = run.study.scenarios[episode.scenario]
+    tags = [Tag(str(scenario.domain))] if scenario.domain else []
+    tags.append(Tag(f"{len(scenario.characters)} participants"))
+    own = [
+        s for s in run.result.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat) and s.metric == "majority"
+    ]
+    if own and own[0].value is not None:
+        tags.append(Tag(f"goals {own[0].value:.2f}", Tone.GOOD if own[0].value > 0.5 else Tone.BAD))
+    return CaseView(episode.id, tags, list(_scene_blocks(scenario, episode, run.judgments_of(episode))))
+
+
+def _scene_blocks(
+    scenario: Scenario, episode: AgentSenseEpisode, judgments: Sequence[Judgment]
+) -> Iterator[Paragraph | Callout | Table]:
+    for problem in filter(None, (episode.error, episode.partner_failure)):
+        yield Callout(problem, Tone.WARNING)
+    yield Paragraph(scenario.background)
+    if scenario.description:
+        yield Paragraph(scenario.description)
+    yield _turns_table(scenario, episode)
+    goals = list(_goal_rows(scenario, episode, judgments))
+    if goals:
+        judges = list(dict.fromkeys(judgment.judge for judgment in judgments))
+        columns = [Column("Goal of"), Column("Goal"), Column("Self"), Column("Others"), *(Column(judge) for judge in judges)]
+        yield Table("Were the goals reached?", columns, [Row(row) for row in goals])
+    quiz = list(_quiz_rows(scenario, episode))
+    if quiz:
+        columns = [Column("Asked"), Column("Question"), Column("Answer"), Column("before"), Column("after")]
+        yield Table("The quiz on the others' secrets", columns, [Row(row) for row in quiz], "✓ right, ✗ wrong, — no answer")
+
+
+def _turns_table(scenario: Scenario, episode: AgentSenseEpisode) -> Table:
+    """What nobody else knows stands above what everybody heard."""
+
+    def private(character: Character) -> list[str]:
+        goals = "\n".join(f"• {goal.goal}" for goal in character.goals) or "(no goal)"
+        return [character.profile or MISSING, goals, character.private_info or "(no secret)"]
+
+    names = [character.name for character in scenario.characters]
+    titles = [f"{name} ({episode.played_by[name]})" if "partner" in episode.played_by.values() else name for name in names]
+    rows = [
+        Row([label, *texts])
+        for label, texts in zip(("profile", "wants", "hides"), zip(*map(private, scenario.characters), strict=True), strict=True)
+    ]
+    for turn in episode.turns:
+        said = as_shown(turn) or "(says nothing)"
+        if turn.note:
+            said = f"{said} [{turn.note}]"
+        rows.append(Row([str(turn.index), *(said if name == turn.speaker else "" for name in names)]))
+    return Table("The scene", [Column("Turn"), *map(Column, titles)], rows, "Turn 0 is the greeting.")
+
+
+_YES_NO: Mapping[bool | None, str] = {True: "yes", False: "no", None: MISSING}
+_RIGHT: Mapping[bool | None, str] = {True: "✓", False: "✗", None: MISSING}
+_VERDICT = {Verdict.WIN: "yes", Verdict.LOSS: "no"}
+
+
+def _goal_rows(scenario: Scenario, episode: AgentSenseEpisode, judgments: Sequence[Judgment]) -> Iterator[list[str]]:
+    end = max((turn.index for turn in episode.turns), default=0)
+    judges = list(dict.fromkeys(judgment.judge for judgment in judgments))
+    for owner in scenario.characters:
+        for item, goal in enumerate(owner.goals):
+
+            def said(kind: ProbeKind, name: str = owner.name, place: int = item) -> str:
+                answers = [p for p in episode.probes if (p.kind, p.about, p.item, p.after) == (kind, name, place, end)]
+                return ", ".join(_who_said(p, kind) for p in answers) or MISSING
+
+            by_judge = []
+            for judge in judges:
+                own = [each for each in judgments if each.judge == judge and _is_about(each, owner.name, item, end)]
+                by_judge.append("; ".join(f"{_VERDICT.get(j.verdict, MISSING)}: {j.reason}".removesuffix(": ") for j in own))
+            yield [owner.name, goal.goal, said(ProbeKind.OWN_GOAL), said(ProbeKind.OTHERS_GOAL), *by_judge]
+
+
+def _is_about(judgment: Judgment, owner: str, item: int, after: int) -> bool:
+    return judgment.criterion.startswith(f"{owner}|goal {item + 1}.") and judgment.criterion.endswith(f"|{after}")
+
+
+def _who_said(probe: ProbeAnswer, kind: ProbeKind) -> str:
+    return _YES_NO[probe.answer] if kind is ProbeKind.OWN_GOAL else f"{probe.asked} {_YES_NO[probe.answer]}"
+
+
+def _quiz_rows(scenario: Scenario, episode: AgentSenseEpisode) -> Iterator[list[str]]:
+    answers = {(p.kind, p.asked, p.item): p for p in episode.probes}
+    for character in scenario.characters:
+        for item, question in enumerate(character.info_reason_questions):
+            found = [answers.get((kind, character.name, item)) for kind in (ProbeKind.BLIND_QUIZ, ProbeKind.QUIZ)]
+            marks = [_RIGHT[probe.answer] if probe else "" for probe in found]
+            yield [character.name, question.question, question.answer, *marks]
