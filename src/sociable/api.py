@@ -17,6 +17,7 @@ from typing import Any
 
 import dotenv
 
+from sociable.agents.person import NAME as PERSON
 from sociable.build import (
     Watch,
     begin_run,
@@ -71,13 +72,17 @@ def run(
     Returns the result; the run folder (``out``, or ``runs/<benchmark>-<model>-<time>``) holds everything else.
     Raises InputError before anything is spent, and RunStopped when the run ended early and can be resumed.
     """
-    asked = _asked(benchmark, config, model=model, **settings)
-    folder = Path(out) if out else new_folder(benchmark, asked.model)
+    asked = settings_for(benchmark, config, model=model, **settings)
+    return run_settings(asked, Path(out) if out else new_folder(benchmark, asked.model), watch=watch)
+
+
+def run_settings(asked: RunSettings, folder: Path, *, watch: Watch | None = None) -> RunResult:
+    """Begins and finishes a run in a new folder."""
     begin_run(asked, folder)
     return _finish(folder, watch)
 
 
-def _asked(benchmark: str, config: str | Path | None, **settings: Any) -> RunSettings:
+def settings_for(benchmark: str, config: str | Path | None, **settings: Any) -> RunSettings:
     """What the user asks for, on top of what the benchmark prefers."""
     found = find_benchmark(benchmark)
     return with_role_defaults(load_settings(benchmark, Path(config) if config else None, **settings), found.role_defaults)
@@ -85,8 +90,12 @@ def _asked(benchmark: str, config: str | Path | None, **settings: Any) -> RunSet
 
 def new_folder(benchmark: str, model: str) -> Path:
     """``runs/<benchmark>-<model>-<time>``, which does not exist yet."""
-    plain = "".join(character if character.isalnum() or character in "-._" else "-" for character in plain_name(model))
-    return Path("runs") / f"{benchmark}-{plain}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
+    return Path("runs") / f"{benchmark}-{folder_name(model)}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
+
+
+def folder_name(model: str) -> str:
+    """A model's name as part of a file's."""
+    return "".join(character if character.isalnum() or character in "-._" else "-" for character in plain_name(model))
 
 
 def resume(
@@ -223,9 +232,10 @@ def score(folder: str | Path) -> RunResult:
     return result(path)
 
 
-def model_of(folder: str | Path) -> str:
-    """The model under test of a run."""
-    return str(RunFolder.open(Path(folder), lock=False).read_manifest()["models"]["subject"])
+def has_person(folder: str | Path) -> bool:
+    """Whether somebody sits at the terminal while a run is run."""
+    models = RunFolder.open(Path(folder), lock=False).read_manifest()["models"]
+    return PERSON in (models["subject"], models["partner"])
 
 
 def result(folder: str | Path) -> RunResult:
@@ -303,7 +313,7 @@ def compare(first: str | Path, second: str | Path, *, anyway: bool = False, out:
 
 def estimate(benchmark: str, model: str | None = None, *, config: str | Path | None = None, **settings: Any) -> Document:
     """Calls, tokens and price of a run before anything is spent, at the most: as if every scenario went its longest way."""
-    asked = _asked(benchmark, config, model=model, **settings)
+    asked = settings_for(benchmark, config, model=model, **settings)
     found, study, seats = checked(asked, build=())
     calls = waited(rehearse(study, seats, list(study.scenarios), asked.repeats, references=makes_references(study, asked)))
     return estimate_document(found, asked, study, calls, prices_of(asked, seats))
@@ -322,7 +332,7 @@ def prompts(benchmark: str, scenario: str, *, config: str | Path | None = None, 
 
 def study(benchmark: str, *, config: str | Path | None = None, **settings: Any) -> Study:
     """The benchmark bound to its data: ``study(...).scenarios`` are its scenarios by id."""
-    asked = _asked(benchmark, config, **{"model": "nobody", **settings})
+    asked = settings_for(benchmark, config, **{"model": "nobody", **settings})
     return find_benchmark(benchmark).open(study_options(asked))
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from sociable.core.records import Outcome
+from sociable.core.records import Outcome, Verdict
 from sociable.core.seeding import named_seed
 from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, figure, with_interval
-from sociable.runner.people import Checked, PeopleRecords, line_up
+from sociable.runner.people import Checked, PeopleRecords, judged_pairs, line_up
 from sociable.runner.run import FinishedRun
 from sociable.statistics.agreement import cohen, fleiss, krippendorff_alpha, observed_agreement, rank_correlation
-from sociable.statistics.intervals import clustered_rank_limits
+from sociable.statistics.intervals import Interval, clustered_proportion, clustered_rank_limits
 from sociable.statistics.stratified import stratified_mean
 
 
@@ -27,19 +27,19 @@ def people_sections(run: FinishedRun, people: PeopleRecords) -> list[Section]:
     return [Section("People", blocks)] if blocks else []
 
 
-def _criteria(checked: Checked) -> list[str]:
-    return list(dict.fromkeys(item.criterion for item in checked.items))
+def _stages(checked: Checked) -> list[str]:
+    return list(dict.fromkeys(item.counted_as for item in checked.items))
 
 
 def _agreement(checked: Checked) -> Table:
     rows = []
-    for criterion in _criteria(checked):
-        own = checked.of(criterion)
+    for stage in _stages(checked):
+        own = checked.of(stage)
         for judge, said in own.judges.items():
             for person, verdicts in own.people.items():
                 both = sum(a is not None and b is not None for a, b in zip(said, verdicts, strict=True))
                 shares = [figure(observed_agreement(said, verdicts), 2), figure(cohen(said, verdicts), 2)]
-                rows.append(Row([criterion, judge, person, str(both), *shares]))
+                rows.append(Row([stage, judge, person, str(both), *shares]))
     return Table(
         "Judges and people",
         [
@@ -57,14 +57,14 @@ def _agreement(checked: Checked) -> Table:
 
 def _among_people(checked: Checked) -> Table:
     rows = []
-    for criterion in _criteria(checked):
-        raters = list(checked.of(criterion).people.values())
+    for stage in _stages(checked):
+        raters = list(checked.of(stage).people.values())
         complete = [item for item in zip(*raters, strict=True) if None not in item]
         pairs = [kappa for one, other in combinations(raters, 2) if (kappa := cohen(one, other)) is not None]
         rows.append(
             Row(
                 [
-                    criterion,
+                    stage,
                     str(len(raters)),
                     str(len(complete)),
                     figure(fmean(pairs) if pairs else None, 2),
@@ -89,12 +89,12 @@ def _among_people(checked: Checked) -> Table:
 
 def _corrected(run: FinishedRun, checked: Checked) -> Table:
     rows = []
-    for criterion, metrics in run.study.win_rates.items():
-        own = checked.of(criterion)
+    for stage, metrics in run.study.win_rates.items():
+        own = checked.of(stage)
         if not own.items:
             continue
         for name, worth in metrics.items():
-            estimate = run.result.estimate(name)
+            estimate = run.result.estimate(name) or _over_verdicts(run, stage, worth)
             found = stratified_mean(own.by_stratum(own.human_values(worth)), own.sizes)
             judged = with_interval(estimate.value, estimate.low, estimate.high) if estimate else MISSING
             low, high = (limit if limit is None else min(1.0, max(0.0, limit)) for limit in (found.low, found.high))
@@ -113,6 +113,13 @@ def _corrected(run: FinishedRun, checked: Checked) -> Table:
         "Several people on one pair count by the mean of their verdicts. The two intervals answer different questions: the "
         "judges' is about other cases, the people's about this run's other pairs. — : a stratum nobody has looked at yet.",
     )
+
+
+def _over_verdicts(run: FinishedRun, stage: str, worth: Mapping[Verdict, float]) -> Interval:
+    """The mean over all the panel's verdicts of a stage, where no metric of the run is just that."""
+    pairs = [pair for pair in judged_pairs(run) if pair.stage == stage and pair.verdict in worth]
+    clusters = [run.study.cluster_of(pair.episode.scenario) for pair in pairs]
+    return clustered_proportion([worth[pair.verdict] for pair in pairs], clusters)
 
 
 def _unjudged(checked: Checked) -> Iterator[Callout]:

@@ -14,7 +14,7 @@ from sociable.core.errors import DataError, InputError
 from sociable.core.records import Verdict
 from sociable.core.view import Table
 from sociable.runner.people import PeopleRecords, judged_pairs
-from sociable.runner.sheets import FIELDS
+from sociable.runner.sheets import PAIR_FIELDS
 
 DEMO = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
 
@@ -48,7 +48,7 @@ def filled(file: Path, out: Path, verdict: dict[str, str] | str) -> Path:
     for row in rows:
         row["verdict"] = verdict if isinstance(verdict, str) else verdict[row["item"]]
     with out.open("w", newline="") as opened:
-        writer = csv.DictWriter(opened, FIELDS)
+        writer = csv.DictWriter(opened, PAIR_FIELDS)
         writer.writeheader()
         writer.writerows(rows)
     return out
@@ -161,7 +161,7 @@ def test_several_people_and_a_change_of_mind(run: Path, tmp_path: Path) -> None:
 def test_json_lines_and_semicolons_are_read_too(run: Path, tmp_path: Path) -> None:
     api.export_sheet(run, 8, tmp_path / "sheet.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "sheet.jsonl").read_text().splitlines()]
-    assert tuple(rows[0]) == FIELDS
+    assert tuple(rows[0]) == PAIR_FIELDS
     (tmp_path / "back.jsonl").write_text(
         "\n".join(json.dumps({"item": row["item"], "verdict": 2, "person": "Ann"}) for row in rows)
     )

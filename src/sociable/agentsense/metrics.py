@@ -14,7 +14,7 @@ from statistics import fmean, pvariance
 import numpy as np
 
 from sociable.agentsense.dataset import Goal, Scenario
-from sociable.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
+from sociable.agentsense.records import PANEL, AgentSenseEpisode, ProbeAnswer, ProbeKind, Verdicts
 from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score, Verdict
 from sociable.core.seeding import named_seed
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion, outcome_counts
@@ -57,12 +57,6 @@ class _Value:
 _NOTHING = _Value(None, "", Outcome.NOT_REACHED)
 
 
-Verdicts = Mapping[tuple[str, str], tuple[Verdict, str]]
-"""By criterion and judge, the verdict and its reason; the whole panel's stands under ``PANEL``."""
-
-PANEL = ""
-
-
 def score_scene(
     scenario: Scenario, episode: AgentSenseEpisode, verdicts: Verdicts, judges: Sequence[str], judged_after: Sequence[int]
 ) -> list[Score]:
@@ -80,6 +74,18 @@ def score_scene(
         )
         for metric, found in scorer.all(judged_after)
     ]
+
+
+def value_over(
+    metric: str, scenario: Scenario, episode: AgentSenseEpisode, verdicts: Verdicts, judges: Sequence[str], played: frozenset[str]
+) -> float | None:
+    """``self``, ``majority`` or ``information`` at the end of a scene, over some of its characters."""
+    scorer = _Scorer(scenario, episode, verdicts, judges)
+    if scorer.failure() is not None:
+        return None
+    end = max((turn.index for turn in episode.turns), default=0)
+    values = dict([*scorer.goals(played, end), *scorer.quiz(played)])
+    return values[metric].value if metric in values else None
 
 
 View = Callable[[str, int, Goal], _Value]
@@ -102,19 +108,19 @@ class _Scorer:
             self.probes[probe.kind, owner, probe.item].append(probe)
 
     def all(self, judged_after: Sequence[int]) -> Iterator[tuple[str, _Value]]:
-        failed = self._failure()
+        failed = self.failure()
         if failed is not None:
             yield from ((metric, failed) for metric in self._main_metrics())
             return
         end = judged_after[-1]
-        yield from self._goals(self.subject, end)
-        yield from self._quiz(self.subject)
+        yield from self.goals(self.subject, end)
+        yield from self.quiz(self.subject)
         if self.judges:
             yield "overconfidence", self._completion(self.subject, self._overconfidence(end))
         yield from self._conduct()
         if self.partner:
-            yield from ((PARTNER + name, value) for name, value in self._goals(self.partner, end))
-            yield from ((PARTNER + name, value) for name, value in self._quiz(self.partner))
+            yield from ((PARTNER + name, value) for name, value in self.goals(self.partner, end))
+            yield from ((PARTNER + name, value) for name, value in self.quiz(self.partner))
             yield from self._attack_and_defence()
         yield from self._breakdowns(end)
         if len(judged_after) > 1:
@@ -122,7 +128,7 @@ class _Scorer:
         if scripts := [probe for probe in self.episode.probes if probe.kind is ProbeKind.SCRIPT]:
             yield "script", _Value(float(bool(scripts[0].answer)))
 
-    def _failure(self) -> _Value | None:
+    def failure(self) -> _Value | None:
         if self.episode.status is EpisodeStatus.ERRORED:
             return _Value(None, self.episode.error, Outcome.ERRORED)
         if self.episode.partner_failure:
@@ -135,7 +141,7 @@ class _Scorer:
 
     # Goals.
 
-    def _goals(self, played: frozenset[str], end: int) -> Iterator[tuple[str, _Value]]:
+    def goals(self, played: frozenset[str], end: int) -> Iterator[tuple[str, _Value]]:
         yield "self", self._completion(played, self._asked(ProbeKind.OWN_GOAL, end))
         yield "other", self._completion(played, self._asked(ProbeKind.OTHERS_GOAL, end))
         if not self.judges:
@@ -209,7 +215,7 @@ class _Scorer:
 
     # Quiz.
 
-    def _quiz(self, played: frozenset[str]) -> Iterator[tuple[str, _Value]]:
+    def quiz(self, played: frozenset[str]) -> Iterator[tuple[str, _Value]]:
         yield "information", self._accuracy(played, ProbeKind.QUIZ)
         if any(kind is ProbeKind.BLIND_QUIZ for kind, _, _ in self.probes):
             yield "information_blind", self._accuracy(played, ProbeKind.BLIND_QUIZ)
@@ -245,8 +251,11 @@ class _Scorer:
     def _attack_and_defence(self) -> Iterator[tuple[str, _Value]]:
         """Attack: own accuracy on the others' secrets. Defence: 1 less the others' accuracy on one's own."""
         for suffix, kind in (("", ProbeKind.QUIZ), ("_blind", ProbeKind.BLIND_QUIZ)):
-            yield f"attack{suffix}", self._accuracy(self.subject, kind, self.partner)
-            yield f"defence{suffix}", _difference(_Value(1.0), self._accuracy(self.partner, kind, self.subject))
+            own, theirs = self._accuracy(self.subject, kind, self.partner), self._accuracy(self.partner, kind, self.subject)
+            yield f"attack{suffix}", own
+            yield f"defence{suffix}", _difference(_Value(1.0), theirs)
+            yield f"{PARTNER}attack{suffix}", theirs
+            yield f"{PARTNER}defence{suffix}", _difference(_Value(1.0), own)
 
     def _share_true(self, answers: Sequence[ProbeAnswer]) -> _Value:
         """The share of yes, or of right. No answer by the model under test is neither; a partner's is left out."""

@@ -93,7 +93,18 @@ class Oracle(ReferencePlayer):
         now = [*answers, *openings[:1]] if 3 * taken < self.turns else [*answers, *openings]
         if 2 * taken >= self.turns:
             now += rest
-        return " ".join(dict.fromkeys(now)) or "*listens*"
+        return self._in_one_turn(dict.fromkeys(now)) or "*listens*"
+
+    def _in_one_turn(self, lines: Iterable[str]) -> str:
+        """The lines, without those that would take back what another of them shows: they wait for a later turn."""
+        signs = [sign for owner in self.scenario.characters for goal in owner.goals for sign in goal.signs]
+        said: list[str] = []
+        for line in lines:
+            both = [(self.name, " ".join([*said, line]))]
+            apart = [(self.name, each) for each in (*said, line)]
+            if all(sign.shows_in(both) for sign in signs if sign.shows_in(apart)):
+                said.append(line)
+        return " ".join(said)
 
     def _exchanges(self) -> list[Sequence[Line]]:
         """The oracle's own goals first."""

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from sociable.agentsense.briefing import agentsense_prompts
+from sociable.agentsense.briefing import agentsense_prompts, scene_in_words, transcript
 from sociable.agentsense.dataset import CharacterRole, Scenario, load_scenarios, select_scenarios
-from sociable.agentsense.judge import GoalQuestion, goal_questions, judge_goal
-from sociable.agentsense.metrics import GOALS, PANEL, QUIZ, estimate_all, score_scene
+from sociable.agentsense.judge import GoalQuestion, goal_questions, judge_goal, with_panel
+from sociable.agentsense.metrics import GOALS, QUIZ, estimate_all, score_scene
 from sociable.agentsense.options import RANDOM, AgentSenseOptions
 from sociable.agentsense.protocol import character_called, run_scene
 from sociable.agentsense.records import AgentSenseEpisode
 from sociable.core.errors import InputError
-from sociable.core.records import Estimate, Judgment, Score
+from sociable.core.records import Estimate, Judgment, Score, Verdict
 from sociable.judging.pairwise import judgment_id
-from sociable.judging.panel import panel_verdict
-from sociable.runner.benchmark import JudgingTask, Study, StudyOptions, checked_options
+from sociable.runner.benchmark import JudgingTask, ShownQuestion, Study, StudyOptions, checked_options
 from sociable.runner.seats import Role, Seat, Seats
+
+GOAL = "goal"
+"""The only kind of question judges are asked."""
 
 
 class AgentSenseStudy(Study):
     episode_type = AgentSenseEpisode
     metrics = (*GOALS, "overconfidence", *QUIZ)
+    win_rates = {GOAL: {"goals reached, each question once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
 
     def __init__(self, options: StudyOptions) -> None:
         own = checked_options(AgentSenseOptions, options.values, "agentsense")
@@ -84,14 +86,20 @@ class AgentSenseStudy(Study):
         scenario = self.scenarios[task.scenario]
         return await judge_goal(scenario, episode, asked, task.seat, self.prompts, first_lines=self.options.first_lines)
 
+    def stage_of(self, criterion: str) -> str:
+        return GOAL
+
+    def shown(self, episode: AgentSenseEpisode, criterion: str, reference: object) -> ShownQuestion | None:
+        """A goal question at the end of the scene."""
+        asked = self.questions(episode).get(criterion)
+        if asked is None or asked.after != self.options.generated_turns:
+            return None
+        situation = scene_in_words(self.scenarios[episode.scenario])
+        conversation = transcript(episode.turns, first_lines=self.options.first_lines)
+        return ShownQuestion(situation, asked.owner.name, conversation, f"{asked.question}\n(The goal: {asked.goal.goal})")
+
     def score(self, episode: AgentSenseEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> list[Score]:
-        by_criterion: dict[str, dict[str, Judgment]] = defaultdict(dict)
-        for judgment in judgments:
-            by_criterion[judgment.criterion][judgment.judge] = judgment
-        verdicts = {(each.criterion, each.judge): (each.verdict, each.reason) for each in judgments}
-        for criterion, given in by_criterion.items():
-            if all(judge in given for judge in panel):
-                verdicts[criterion, PANEL] = panel_verdict([given[judge] for judge in panel])
+        verdicts = with_panel(judgments, panel)
         return score_scene(self.scenarios[episode.scenario], episode, verdicts, panel, self.options.judged_after)
 
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:

@@ -8,6 +8,7 @@ from typing import cast
 from sociable.agentsense.briefing import as_shown
 from sociable.agentsense.dataset import Character, Domain, GoalType, Need, Scenario
 from sociable.agentsense.metrics import ABNORMAL, GOALS, JUDGE, MIXED, QUIZ, depending_templates
+from sociable.agentsense.mixed_views import pair_sections, person_sections
 from sociable.agentsense.published import BLIND_ACCURACY, TABLE_2
 from sociable.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
 from sociable.core.records import EpisodeStatus, Judgment, Verdict
@@ -98,6 +99,7 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     ]
     if rounds := _rounds(results):
         parts.append(Section("Rounds", [rounds]))
+    parts += [*pair_sections(results), *person_sections(runs)]
     main = (*GOALS, "overconfidence", *QUIZ, *(MIXED if _mixed(results) else ()))
     parts += [
         Section("What was counted", [counts_table(result, [m for m in main if result.estimate(m)]) for result in results]),
@@ -138,8 +140,8 @@ def _conduct(results: Sequence[RunResult]) -> Iterator[Block]:
         cut = result.estimate("cut_off_turns")
         if cut and cut.value and cut.value > 0.05:
             yield Callout(
-                f"{result.label}: {cut.value:.0%} of its turns were cut off at the token limit, by default the paper's 128. A model "
-                "that thinks before it speaks needs more: max_tokens under [roles.subject] in the --config file.",
+                f"{result.label}: {cut.value:.0%} of its turns were cut off at the token limit (by default the paper's 128). A "
+                "model that thinks before it speaks needs more: max_tokens under [roles.subject] in the --config file.",
                 Tone.WARNING,
             )
 

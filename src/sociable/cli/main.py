@@ -15,6 +15,38 @@ from rich.console import Console
 from rich.text import Text
 
 from sociable import __version__
+from sociable.cli.options import (
+    BaseUrl,
+    BenchmarkName,
+    Changes,
+    Config,
+    Connections,
+    Corrections,
+    CycleCap,
+    DatasetPath,
+    Export,
+    ForcedTarget,
+    HTMLFile,
+    Human,
+    Judges,
+    Limit,
+    MaxCost,
+    Model,
+    Options,
+    Partner,
+    PromptsFolder,
+    Ratings,
+    Receivers,
+    Reference,
+    ReferenceFile,
+    Repeats,
+    RunPath,
+    Sample,
+    Seed,
+    Senders,
+    SkipInvalid,
+    Stages,
+)
 from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped, SociableError, StorageFailure
 
 app = typer.Typer(
@@ -27,49 +59,6 @@ app = typer.Typer(
 )
 console = Console()
 messages = Console(stderr=True)
-
-BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="What to run; `sociable list` shows what there is.")]
-RunPath = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]
-Model = Annotated[str | None, typer.Option("--model", help="The model under test; here or in the --config file.")]
-Partner = Annotated[str | None, typer.Option("--partner", help="Who plays everybody else in the scene.")]
-Judges = Annotated[
-    list[str] | None,
-    typer.Option("--judge", help="A judge; repeat for a panel."),
-]
-Reference = Annotated[str | None, typer.Option("--reference", help="Who makes what the model is compared with.")]
-ReferenceFile = Annotated[str | None, typer.Option("--reference-file", help="references.jsonl of an earlier run, used instead.")]
-Config = Annotated[Path | None, typer.Option("--config", help="TOML file with settings, roles, prices and options.")]
-Changes = Annotated[Path | None, typer.Option("--config", help="TOML file with roles and prices that change.")]
-DatasetPath = Annotated[str | None, typer.Option("--dataset", help="Your own data: .json, .jsonl, or a folder of them.")]
-SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave bad records out and count them.")]
-Stages = Annotated[str | None, typer.Option("--stages", help="Stages to run, as in 1,2.")]
-Limit = Annotated[int | None, typer.Option("--limit", help="Take so many whole dialogues, spread over topics.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Of all randomness.")]
-Repeats = Annotated[int | None, typer.Option("--repeats", help="Runs of each case; they are no new cases.")]
-Connections = Annotated[int | None, typer.Option("--max-connections", help="Calls at once to each model.")]
-MaxCost = Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Stop, resumably, before spending more.")]
-BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address for openai-compatible models.")]
-PromptsFolder = Annotated[
-    str | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of the bundled ones.")
-]
-CycleCap = Annotated[int | None, typer.Option("--cycle-cap", help="hsii-cot: cycles at the most (128).")]
-ForcedTarget = Annotated[
-    bool | None, typer.Option("--forced-target", help="hsii: tell the model whom to address, so that r3 and r4 are of all cases.")
-]
-Options = Annotated[
-    list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="Any of the benchmark's own options; repeatable.")
-]
-
-Sample = Annotated[int | None, typer.Option("--sample", metavar="N", help="With --export: judged pairs for people to look at.")]
-Export = Annotated[Path | None, typer.Option("--export", metavar="FILE", help="Write a sheet for people: .csv or .jsonl.")]
-Corrections = Annotated[
-    list[Path] | None, typer.Option("--corrections", metavar="FILE", help="A sheet that was filled in; repeat for several.")
-]
-Ratings = Annotated[
-    list[Path] | None, typer.Option("--ratings", metavar="FILE", help="Free ratings: columns episode, rating, person.")
-]
-
-HTMLFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it as HTML too.")]
 
 
 def _settings(**given: Any) -> dict[str, Any]:
@@ -125,6 +114,9 @@ def list_() -> None:
     _say("models: openai/MODEL, openai-compatible/MODEL[@URL], inspect/PROVIDER/MODEL, python:file.py:function, human")
 
 
+_NO_SETTINGS = ("benchmark", "model", "config", "out", "sender", "receiver", "human")
+
+
 @app.command()
 def run(
     benchmark: BenchmarkName,
@@ -147,10 +139,16 @@ def run(
     cycle_cap: CycleCap = None,
     forced_target: ForcedTarget = None,
     option: Options = None,
+    sender: Senders = None,
+    receiver: Receivers = None,
+    human: Human = None,
     out: Annotated[Path | None, typer.Option("--out", help="The run folder; by default a new one under runs/.")] = None,
 ) -> None:
     """Run a benchmark, score it, and write the report."""
-    given = _settings(**{name: value for name, value in locals().items() if name not in ("benchmark", "model", "config", "out")})
+    given = _settings(**{name: value for name, value in locals().items() if name not in _NO_SETTINGS})
+    if sender or receiver or human:
+        _run_series(benchmark, model, config, given, out, sender=sender or [], receiver=receiver or [], human=human)
+        return
     from sociable import api
     from sociable.cli.progress import RunProgress
     from sociable.documents import judges_itself
@@ -160,9 +158,46 @@ def run(
     if plain_name(asked.model) in map(plain_name, asked.judges):
         messages.print(Text(f"Warning: {judges_itself(plain_name(asked.model))}"), soft_wrap=True)
     folder = out or api.new_folder(benchmark, asked.model)
-    with _resumable(folder), RunProgress(messages, hidden=asked.model == "human") as progress:
+    with _resumable(folder), RunProgress(messages, hidden="human" in (asked.model, asked.partner)) as progress:
         api.run(benchmark, model, out=folder, config=config, watch=progress, **given)
     _show_report(folder)
+
+
+def _run_series(
+    benchmark: str,
+    model: str | None,
+    config: Path | None,
+    given: dict[str, Any],
+    out: Path | None,
+    *,
+    sender: list[str],
+    receiver: list[str],
+    human: str | None,
+) -> None:
+    """Several runs that belong together, in one folder, and one report on all of them."""
+    from sociable import api, series
+
+    if sender or receiver:
+        if human or model or "partner" in given:
+            raise InputError("--sender and --receiver say who plays whom: leave --model, --partner and --human out.")
+        asked = api.settings_for(benchmark, config, **{**given, "model": (sender or receiver)[0]})
+        runs, name = series.pairs(sender, receiver, asked), "pairs"
+    else:
+        assert human is not None
+        asked = api.settings_for(benchmark, config, **given, model=model)
+        runs, name = series.with_and_without_a_person(human, asked), f"{asked.model}-human"
+    folder = out or api.new_folder(benchmark, name)
+    series.write_new_series(folder, runs)
+    _go_on_with_series(folder)
+
+
+def _go_on_with_series(folder: Path) -> None:
+    from sociable import series
+    from sociable.cli.progress import RunProgress
+
+    with _resumable(folder), RunProgress(messages, hidden=series.has_person(folder)) as progress:
+        folders = series.resume_series(folder, watch=progress)
+    _show_report(*folders, out=folder / "report.html")
 
 
 @app.command()
@@ -175,8 +210,14 @@ def resume(
     """Go on with a run that was stopped, killed, or has errored episodes."""
     from sociable import api
     from sociable.cli.progress import RunProgress
+    from sociable.series import is_series
 
-    hidden = api.model_of(folder) == "human"
+    if is_series(folder):
+        if config or max_cost or offline:
+            raise InputError(f"{folder} holds several runs; --config, --max-cost and --offline are for one: name its folder.")
+        _go_on_with_series(folder)
+        return
+    hidden = api.has_person(folder)
     with _resumable(folder), RunProgress(messages, hidden=hidden) as progress:
         api.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
     _show_report(folder)
@@ -246,9 +287,11 @@ def report(
 ) -> None:
     """Write the HTML report of one or several runs. Calls no model."""
     from sociable import api
+    from sociable.series import folders_of
 
-    _print(api.report_document(folders))
-    _say(f"Report: {api.report(folders, out)}")
+    runs = [run for folder in folders for run in folders_of(folder)]
+    _print(api.report_document(runs))
+    _say(f"Report: {api.report(runs, out or (folders[0] / 'report.html'))}")
 
 
 @app.command()
@@ -350,17 +393,20 @@ def _resumable(folder: Path) -> Iterator[None]:
         raise
 
 
-def _show_report(folder: Path) -> None:
+def _show_report(*folders: Path, out: Path | None = None) -> None:
     from sociable import api
 
-    document = api.report_document([folder])
+    document = api.report_document(folders)
     _print(document)
     _print_tables(section for section in document.sections if section.title.startswith("Rubric: "))
-    _say(f"Report: {api.report([folder])}")
-    scores = api.result(folder).scores
-    if scores and all(score.outcome == "errored" for score in scores):
-        messages.print(Text(f"sociable: every episode failed. Mend the cause, then: sociable resume {folder}"), soft_wrap=True)
-        raise typer.Exit(3)
+    _say(f"Report: {api.report(folders, out)}")
+    for folder in folders:
+        scores = api.result(folder).scores
+        if scores and all(score.outcome == "errored" for score in scores):
+            messages.print(
+                Text(f"sociable: every episode failed. Mend the cause, then: sociable resume {folder}"), soft_wrap=True
+            )
+            raise typer.Exit(3)
 
 
 def _print(document: Any) -> None:

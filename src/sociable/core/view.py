@@ -41,6 +41,8 @@ class Row:
 
     cells: Sequence[str]
     emphasis: bool = False
+    shades: Sequence[float | None] = ()
+    """How dark each cell is, from 0 to 1, as in a heat map; None, or none at all: as cells are."""
 
 
 @dataclass(frozen=True, slots=True)

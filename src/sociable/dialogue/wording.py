@@ -8,6 +8,7 @@ Nothing else means anything: data files are not trusted to write a pattern langu
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -24,14 +25,18 @@ Wording = Annotated[tuple[Alternative, ...], Field(min_length=1)]
 def expresses(text: str, wording: Sequence[Sequence[str]]) -> bool:
     """Whether any alternative of ``wording`` occurs in ``text``."""
     padded = padded_words(text)
-    return any(all(_occurs(phrase, padded) for phrase in alternative) for alternative in wording)
+    return any(all(_sought(phrase) in padded for phrase in alternative) for alternative in wording)
 
 
+# A turn is looked at by every rule of its scene, and a rule looks at every turn.
+@lru_cache(maxsize=1_000)
 def padded_words(text: str) -> str:
     """The words of ``text`` with a space around each, so that ``in`` finds whole words only."""
     return f" {' '.join(words(text))} "
 
 
-def _occurs(phrase: str, padded: str) -> bool:
-    wanted = padded_words(phrase)
-    return (wanted.rstrip() if phrase.endswith("*") else wanted) in padded
+@lru_cache(maxsize=50_000)
+def _sought(phrase: str) -> str:
+    """What occurs in a text's padded words if the phrase does."""
+    padded = f" {' '.join(words(phrase))} "
+    return padded.rstrip() if phrase.endswith("*") else padded

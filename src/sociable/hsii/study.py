@@ -137,7 +137,7 @@ class HSIIStudy(Study):
         case = self.scenarios[task.scenario]
         return await judge_criterion(case, episode, Stage(task.criterion), task.seat, reference, self.prompts)
 
-    def shown_pair(self, episode: HSIIEpisode, criterion: str, reference: ReferenceConversation | None) -> ShownPair | None:
+    def shown(self, episode: HSIIEpisode, criterion: str, reference: ReferenceConversation | None) -> ShownPair | None:
         case = self.scenarios[episode.scenario]
         sides = pair_to_show(case, episode, Stage(criterion), reference)
         if sides is None:

@@ -37,5 +37,5 @@ def with_equal_rows(table: Table) -> Table:
     """The table with short rows filled up and surplus cells in new columns: a slip costs no report."""
     width = max([len(table.columns), *(len(row.cells) for row in table.rows)])
     columns = [*table.columns, *[Column("")] * (width - len(table.columns))]
-    rows = [Row([*row.cells, *[""] * (width - len(row.cells))], row.emphasis) for row in table.rows]
+    rows = [Row([*row.cells, *[""] * (width - len(row.cells))], row.emphasis, row.shades) for row in table.rows]
     return Table(table.caption, columns, rows, table.note)

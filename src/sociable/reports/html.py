@@ -47,6 +47,9 @@ from sociable.reports.figures import has_something_to_draw, plot_svg
 _VOICES = 6
 """Colours for the names of speakers; with more speakers they repeat, and the names still tell them apart."""
 
+_SHADES = 9
+"""Of heat maps; the style sheet has a class for each."""
+
 _HIGHLIGHT_WORDS: Mapping[Tone, str] = {
     Tone.NEUTRAL: "Judged turn",
     Tone.GOOD: "Judged turn: good",
@@ -144,6 +147,8 @@ class _RuledCell:
     numeric: bool
     interval_room: str
     is_heading: bool
+    shade: int | None
+    """Of ``_SHADES``, for the style sheet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +175,7 @@ def _ruled(table: Table) -> _RuledTable:
                     column.numeric,
                     rooms[index],
                     is_heading=index == 0 and not column.numeric,
+                    shade=_shade(row, index),
                 )
                 for index, column in enumerate(equal.columns)
             ],
@@ -177,6 +183,11 @@ def _ruled(table: Table) -> _RuledTable:
         for number, row in enumerate(equal.rows)
     ]
     return _RuledTable(equal, rows)
+
+
+def _shade(row: Row, index: int) -> int | None:
+    shade = row.shades[index] if index < len(row.shades) else None
+    return None if shade is None or not math.isfinite(shade) else round(min(1.0, max(0.0, shade)) * (_SHADES - 1))
 
 
 def _figure(plot: Plot, narrow: bool = False) -> Markup:

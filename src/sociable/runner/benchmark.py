@@ -85,6 +85,16 @@ class RunResult:
         return next((estimate for estimate in self.estimates if estimate.metric == metric), None)
 
 
+@dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    """A question of yes or no that judges answered, as a person reads it."""
+
+    situation: str
+    about: str
+    conversation: str
+    question: str
+
+
 OptionsRecord = TypeVar("OptionsRecord", bound=BaseModel)
 
 
@@ -119,7 +129,7 @@ class Study(ABC):
     metrics: Sequence[str]
     """Those whose values per scenario can be compared between runs."""
     win_rates: Mapping[str, Mapping[str, Mapping[Verdict, float]]] = {}
-    """By criterion of judges, the metrics that are means of its verdicts, and what a verdict is worth in each."""
+    """By stage, the metrics that are means of the judges' verdicts on it, and what a verdict is worth in each."""
     has_goals: bool = False
     """Whether participants have goals, so that a rubric can rate them."""
     passes: Sequence[str] = ()
@@ -169,9 +179,13 @@ class Study(ABC):
     async def judge(self, task: JudgingTask, episode: Any, reference: Any | None) -> Judgment:
         raise NotImplementedError(f"{type(self).__name__} has nothing to judge")
 
-    def shown_pair(self, episode: Any, criterion: str, reference: Any | None) -> ShownPair | None:
-        """A judged pair as a person reads it, to check the judges; None where there is nothing to be shown."""
+    def shown(self, episode: Any, criterion: str, reference: Any | None) -> ShownPair | ShownQuestion | None:
+        """What judges judged, as a person reads it, to check them; None where there is nothing to be shown."""
         return None
+
+    def stage_of(self, criterion: str) -> str:
+        """What kind of thing a criterion asks: people's verdicts are drawn and counted by it."""
+        return criterion
 
     def rated_participants(self, episode: Any) -> Mapping[Role, RatedParticipant]:
         """Who can be rated by a rubric: those that have a goal, by the role they fill."""

@@ -27,20 +27,28 @@ R = TypeVar("R", bound=BaseModel)
 
 
 class SheetItem(Record):
-    """One pair that was put on a sheet."""
+    """One pair, or one question, that was put on a sheet."""
 
     id: str
     """What stands on the sheet: it tells nothing of model, judge or side."""
     episode: str
     scenario: str
     criterion: str
+    stage: str = ""
+    """What kind of thing the criterion asks; empty: the criterion says it."""
     subject_first: bool
     stratum: str
     """Stage and the panel's verdict when the sheet was made."""
     size: int
-    """Pairs in the stratum."""
+    """Pairs, or questions, in the stratum."""
+    question: bool = False
+    """Whether it is a question of yes or no, not a pair."""
     panel: tuple[str, ...] = ()
     """Whose verdicts made the strata."""
+
+    @property
+    def counted_as(self) -> str:
+        return self.stage or self.criterion
 
 
 class PersonVerdict(Record):
@@ -89,17 +97,18 @@ class PeopleRecords:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """A pair all judges of the panel have given their opinion on."""
+    """A pair, or a question, all judges of the panel have given their opinion on."""
 
     episode: Any
     criterion: str
+    stage: str
     verdict: Verdict
     """The panel's."""
     by_judge: Mapping[str, Verdict]
 
     @property
     def stratum(self) -> str:
-        return f"{self.criterion}: {self.verdict}"
+        return f"{self.stage}: {self.verdict}"
 
 
 def judged_pairs(run: FinishedRun) -> Iterator[JudgedPair]:
@@ -112,7 +121,9 @@ def judged_pairs(run: FinishedRun) -> Iterator[JudgedPair]:
         for criterion, judgments in by_criterion.items():
             if panel <= {judgment.judge for judgment in judgments}:
                 verdict, _ = panel_verdict(judgments)
-                yield JudgedPair(episode, criterion, verdict, {each.judge: each.verdict for each in judgments})
+                yield JudgedPair(
+                    episode, criterion, run.study.stage_of(criterion), verdict, {each.judge: each.verdict for each in judgments}
+                )
 
 
 @dataclass(frozen=True)
@@ -127,14 +138,14 @@ class Checked:
     sizes: Mapping[str, int]
     """Pairs in each stratum of the sheets, looked at or not."""
 
-    def of(self, criterion: str) -> Checked:
+    def of(self, stage: str) -> Checked:
         """Only the items of one stage."""
-        kept = [place for place, item in enumerate(self.items) if item.criterion == criterion]
+        kept = [place for place, item in enumerate(self.items) if item.counted_as == stage]
         return Checked(
             [self.items[place] for place in kept],
             {name: [labels[place] for place in kept] for name, labels in self.people.items()},
             {name: [labels[place] for place in kept] for name, labels in self.judges.items()},
-            {stratum: size for stratum, size in self.sizes.items() if stratum.startswith(f"{criterion}: ")},
+            {stratum: size for stratum, size in self.sizes.items() if stratum.startswith(f"{stage}: ")},
         )
 
     def by_stratum(self, values: Sequence[float]) -> dict[str, list[float]]:

@@ -17,26 +17,29 @@ from sociable.core.errors import DataError, InputError
 from sociable.core.records import Verdict
 from sociable.core.run_folder import RecordFile, write_atomically
 from sociable.core.seeding import named_generator, named_seed
+from sociable.runner.benchmark import ShownPair, ShownQuestion
 from sociable.runner.people import JudgedPair, PersonRating, PersonVerdict, SheetItem, judged_pairs
 from sociable.runner.run import FinishedRun
 
-FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment", "person")
-"""Of a sheet. ``verdict`` is to be filled in: 1 or 2 for the better response, 0 if neither is."""
+PAIR_FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment", "person")
+"""Of a sheet of pairs. ``verdict`` is to be filled in: 1 or 2 for the better response, 0 if neither is."""
+
+QUESTION_FIELDS = ("item", "stage", "situation", "about", "conversation", "question", "verdict", "comment", "person")
+"""Of a sheet of questions. ``verdict`` is to be filled in: yes or no."""
 
 _VERDICTS = {"1": True, "2": False}
+_ANSWERS = {"yes": Verdict.WIN, "y": Verdict.WIN, "no": Verdict.LOSS, "n": Verdict.LOSS}
 
 
 def draw_sheet(run: FinishedRun, count: int, seed: int) -> list[SheetItem]:
     """``count`` pairs, spread over the strata as evenly as their sizes allow. Raises InputError when there are none."""
     strata: dict[str, list[JudgedPair]] = defaultdict(list)
     for pair in judged_pairs(run):
-        if run.study.shown_pair(pair.episode, pair.criterion, run.records.reference_of(pair.episode.scenario)):
+        if _shown(run, pair.episode, pair.criterion):
             strata[pair.stratum].append(pair)
     if not strata:
         if not run.study.win_rates:
-            raise InputError(
-                f"In {run.result.manifest['benchmark']} judges compare no pairs, so there is nothing to put on a sheet."
-            )
+            raise InputError(f"What judges do in {run.result.manifest['benchmark']} cannot be put on a sheet.")
         raise InputError(f"{run.result.folder} holds no judged pair that could be shown. Have it judged first.")
     if count < len(strata):
         raise InputError(f"--sample {count} is too few: there are {len(strata)} strata, and each needs a pair to be weighed.")
@@ -44,12 +47,17 @@ def draw_sheet(run: FinishedRun, count: int, seed: int) -> list[SheetItem]:
     panel = tuple(seat.name for seat in run.seats.judges)
     items = []
     for stratum, taken in _spread(count, {name: len(pairs) for name, pairs in sorted(strata.items())}).items():
-        items += [_item(pair, len(strata[stratum]), panel, seed) for pair in generator.sample(strata[stratum], taken)]
+        drawn = generator.sample(strata[stratum], taken)
+        items += [_item(run, pair, len(strata[stratum]), panel, seed) for pair in drawn]
     generator.shuffle(items)
     return items
 
 
-def _item(pair: JudgedPair, size: int, panel: tuple[str, ...], seed: int) -> SheetItem:
+def _shown(run: FinishedRun, episode: Any, criterion: str) -> ShownPair | ShownQuestion | None:
+    return run.study.shown(episode, criterion, run.records.reference_of(episode.scenario))
+
+
+def _item(run: FinishedRun, pair: JudgedPair, size: int, panel: tuple[str, ...], seed: int) -> SheetItem:
     # The same pair is the same item on every sheet, the same side first.
     names = (pair.episode.id, pair.criterion)
     return SheetItem(
@@ -58,6 +66,8 @@ def _item(pair: JudgedPair, size: int, panel: tuple[str, ...], seed: int) -> She
         episode=pair.episode.id,
         scenario=pair.episode.scenario,
         criterion=pair.criterion,
+        stage=pair.stage,
+        question=isinstance(_shown(run, pair.episode, pair.criterion), ShownQuestion),
         subject_first=named_generator(seed, "side", *names).random() < 0.5,
         stratum=pair.stratum,
         size=size,
@@ -81,23 +91,28 @@ def write_sheet(run: FinishedRun, items: Sequence[SheetItem], file: Path) -> Non
     """Writes the sheet as CSV or as JSON Lines, by the ending of its name."""
     if file.suffix not in (".csv", ".jsonl"):
         raise InputError(f"{file}: a sheet is a .csv or a .jsonl file.")
-    rows = []
-    for item in items:
-        episode = run.records.episodes.read(item.episode)
-        pair = run.study.shown_pair(episode, item.criterion, run.records.reference_of(item.scenario))
-        assert pair is not None
-        sides = (pair.subject, pair.golden) if item.subject_first else (pair.golden, pair.subject)
-        rows.append(dict(zip(FIELDS, (item.id, item.criterion, pair.situation, pair.addressee, *sides, "", "", ""), strict=True)))
+    rows = [_row(run, item) for item in items]
     if file.suffix == ".jsonl":
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
         written = io.StringIO()
-        writer = csv.DictWriter(written, FIELDS)
+        writer = csv.DictWriter(written, list(rows[0]))
         writer.writeheader()
         writer.writerows({name: _no_formula(value) for name, value in row.items()} for row in rows)
         text = "\ufeff" + written.getvalue()  # by which spreadsheets know that it is UTF-8
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, text)
+
+
+def _row(run: FinishedRun, item: SheetItem) -> dict[str, str]:
+    shown = _shown(run, run.records.episodes.read(item.episode), item.criterion)
+    assert shown is not None
+    if isinstance(shown, ShownQuestion):
+        texts = (shown.situation, shown.about, shown.conversation, shown.question)
+        return dict(zip(QUESTION_FIELDS, (item.id, item.counted_as, *texts, "", "", ""), strict=True))
+    sides = (shown.subject, shown.golden) if item.subject_first else (shown.golden, shown.subject)
+    texts = (shown.situation, shown.addressee, *sides)
+    return dict(zip(PAIR_FIELDS, (item.id, item.counted_as, *texts, "", "", ""), strict=True))
 
 
 def _no_formula(text: str) -> str:
@@ -117,18 +132,27 @@ def read_verdicts(file: Path, items: RecordFile[SheetItem]) -> list[PersonVerdic
             continue
         if row["item"] not in items:
             raise DataError(place, "item", f"'{row['item'][:40]}' is on no sheet of this run")
-        if given not in ("0", "1", "2"):
-            raise DataError(place, "verdict", f"expected 1, 2, 0 or nothing, found '{given[:40]}'")
         item, person = items.read(row["item"]), row.get("person", "").strip() or file.stem
-        won = given != "0" and _VERDICTS[given] == item.subject_first
-        verdict = Verdict.TIE if given == "0" else Verdict.WIN if won else Verdict.LOSS
+        verdict = _verdict(item, given, place)
         comment = row.get("comment", "").strip()
         if any(each.id == f"{item.id}|{person}" and each.verdict is not verdict for each in verdicts):
             raise DataError(place, "item", f"{person} has two verdicts on '{item.id}' in this file")
         verdicts.append(PersonVerdict(id=f"{item.id}|{person}", item=item.id, person=person, verdict=verdict, comment=comment))
     if not verdicts:
-        raise InputError(f"{file}: no verdict in it. Fill in the column 'verdict' with 1, 2 or 0.")
+        raise InputError(f"{file}: no verdict in it. Fill in the column 'verdict': 1, 2 or 0 for pairs, yes or no for questions.")
     return verdicts
+
+
+def _verdict(item: SheetItem, given: str, place: str) -> Verdict:
+    """For the subject's side. Raises DataError."""
+    if item.question:
+        if given.lower() not in _ANSWERS:
+            raise DataError(place, "verdict", f"expected yes, no or nothing, found '{given[:40]}'")
+        return _ANSWERS[given.lower()]
+    if given not in ("0", "1", "2"):
+        raise DataError(place, "verdict", f"expected 1, 2, 0 or nothing, found '{given[:40]}'")
+    won = given != "0" and _VERDICTS[given] == item.subject_first
+    return Verdict.TIE if given == "0" else Verdict.WIN if won else Verdict.LOSS
 
 
 def read_ratings(file: Path, episodes: RecordFile[Any]) -> list[PersonRating]:

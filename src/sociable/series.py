@@ -1,0 +1,100 @@
+"""Several runs of one benchmark that belong together, in one folder: pairs of models, scenes with and without a person.
+
+``series.json`` says which runs there are; each has a folder of its own beside it, and is a run like any other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from sociable import api
+from sociable.agents.person import NAME as PERSON
+from sociable.build import Watch
+from sociable.core.errors import InputError, RunFolderError
+from sociable.core.run_folder import write_atomically
+from sociable.runner.settings import RunSettings, plain_name
+
+FILE = "series.json"
+
+WITH_PERSON, WITHOUT_PERSON = "with-person", "without-person"
+
+
+def pairs(senders: Sequence[str], receivers: Sequence[str], settings: RunSettings) -> dict[str, RunSettings]:
+    """One run for every sender with every receiver: the first plays all senders of a scene, the second all receivers."""
+    for role, models in (("sender", senders), ("receiver", receivers)):
+        if not models:
+            raise InputError(f"Pairs need both --sender and --receiver; there is no {role}.")
+        if len({plain_name(model) for model in models}) < len(models):
+            raise InputError(f"A {role} is named twice.")
+    options = settings.options | {"plays": "senders"}
+    runs = {}
+    for sender, receiver in product(senders, receivers):
+        name = f"{api.folder_name(sender)}--{api.folder_name(receiver)}"
+        runs[name] = settings.model_copy(update={"model": sender, "partner": receiver, "options": options})
+    return runs
+
+
+def with_and_without_a_person(character: str, settings: RunSettings) -> dict[str, RunSettings]:
+    """The same scenes twice: a person plays one character and the model the others, and the model plays everybody."""
+    if settings.partner:
+        raise InputError("With --human the person is the partner: leave --partner out.")
+    options = {"plays": "others", "character": character}
+    return {
+        WITH_PERSON: settings.model_copy(update={"partner": PERSON, "options": settings.options | options}),
+        WITHOUT_PERSON: settings.model_copy(update={"options": settings.options | options | {"plays": "all"}}),
+    }
+
+
+def run_series(folder: Path, runs: Mapping[str, RunSettings], watch: Watch | None = None) -> list[Path]:
+    """Runs what is missing and goes on with what was begun. Returns the run folders."""
+    write_new_series(folder, runs)
+    return resume_series(folder, watch)
+
+
+def write_new_series(folder: Path, runs: Mapping[str, RunSettings]) -> None:
+    if (folder / FILE).exists():
+        raise InputError(f"{folder} holds a series of runs already. Go on with it: sociable resume {folder}")
+    folder.mkdir(parents=True, exist_ok=True)
+    described = {name: settings.model_dump(mode="json") for name, settings in runs.items()}
+    write_atomically(folder / FILE, json.dumps({"runs": described}, indent=1, ensure_ascii=False) + "\n")
+
+
+def resume_series(folder: Path, watch: Watch | None = None) -> list[Path]:
+    """Goes on with every run of a series, one after the other. Raises RunStopped where one is stopped."""
+    folders = []
+    for name, settings in _read(folder).items():
+        path = folder / name
+        if (path / "manifest.json").exists():
+            api.resume(path, watch=watch)
+        else:
+            api.run_settings(settings, path, watch=watch)
+        folders.append(path)
+    return folders
+
+
+def is_series(folder: Path) -> bool:
+    return (folder / FILE).exists()
+
+
+def folders_of(path: Path) -> list[Path]:
+    """The run folders of a series; of anything else, itself."""
+    return [path / name for name in _read(path)] if is_series(path) else [path]
+
+
+def has_person(folder: Path) -> bool:
+    """Whether somebody sits at the terminal while the series is run."""
+    return any(PERSON in (settings.model, settings.partner) for settings in _read(folder).values())
+
+
+def _read(folder: Path) -> dict[str, RunSettings]:
+    file = folder / FILE
+    try:
+        described = json.loads(file.read_text(encoding="utf-8"))["runs"]
+        return {Path(name).name: RunSettings.model_validate(settings) for name, settings in described.items()}
+    except (OSError, ValueError, KeyError, AttributeError, ValidationError) as error:
+        raise RunFolderError(f"{file}: cannot be read ({str(error).splitlines()[0]}). Report its runs one by one.") from None
