@@ -20,8 +20,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from sociable.agentsense.sotopia import is_seed, is_sotopia, read_sotopia, seed_record
 from sociable.agentsense.templates import cast_records
-from sociable.core.data_files import Loaded, RawRecord, Text, complaint, load_items
+from sociable.core.data_files import Loaded, RawRecord, Text, complaint, load_items, read_records
 from sociable.core.errors import DataError
 from sociable.core.seeding import drawn_evenly, named_generator
 from sociable.dialogue.names import Name, named_in, normalised_name, words
@@ -238,7 +239,7 @@ def distinct_questions(scenarios: Iterable[Scenario]) -> list[tuple[Scenario, Ch
 
 
 def load_scenarios(path: Path | None = None, *, skip_invalid: bool = False) -> Loaded[Scenario]:
-    """Reads a file (JSON or JSON Lines), a folder of such files, or the bundled templates.
+    """Reads a file (JSON or JSON Lines), a folder of such files, SOTOPIA's folder, or the bundled templates.
 
     Raises DataError at the first bad record, naming file, line, field and what was expected; with ``skip_invalid`` bad
     records are left out and counted instead.
@@ -250,6 +251,7 @@ def load_scenarios(path: Path | None = None, *, skip_invalid: bool = False) -> L
         lambda raw: _scenarios(raw, unknown),
         skip_invalid=skip_invalid,
         expected="scenarios with background and characters, or templates with casts",
+        read=lambda source, skipped: (read_sotopia if is_sotopia(source) else read_records)(source, skipped),
     )
     unattributed = sum(not question.about for _, _, question in distinct_questions(loaded.items))
     return replace(loaded, remarks=tuple(_remarks(unknown, unattributed)))
@@ -283,7 +285,11 @@ def _remarks(unknown: Counter[str], unattributed: int) -> Iterator[str]:
 def _scenarios(raw: RawRecord, unknown: Counter[str]) -> Iterator[Scenario]:
     if not isinstance(raw.value, dict):
         raise DataError(raw.place, "", f"expected an object with background and characters, found {type(raw.value).__name__}")
-    records = cast_records(raw.value, raw.place) if "casts" in raw.value else [raw.value]
+    records: Iterable[Mapping[str, Any]] = [raw.value]
+    if "casts" in raw.value:
+        records = cast_records(raw.value, raw.place)
+    elif is_seed(raw.value):
+        records = [seed_record(raw.value, raw.place)]
     for record in records:
         ignored: Counter[str] = Counter()
         yield read_scenario(record, raw.place, raw.default_id, ignored)

@@ -38,7 +38,7 @@ PARTNER = "partner_"
 JUDGE = "judge: "
 """Before a judge's name: goal completion as that judge alone sees it."""
 
-SENSITIVITY = {"majority": "psi_goal", "information": "psi_information"}
+SENSITIVITY = {"majority": "psi_goal", "self": "psi_self", "information": "psi_information"}
 
 DIFFERENCES = frozenset({"information_gain", "overconfidence"})
 """Metrics with values from -1 to 1."""

@@ -66,7 +66,7 @@ ATTACK = {
 }
 SENSITIVITY = {
     f"psi_{of}{suffix}": Metric(f"{title} {label}", meaning)
-    for of, title in (("goal", "Goal"), ("information", "Info"))
+    for of, title in (("goal", "Goal"), ("self", "Self"), ("information", "Info"))
     for suffix, label, meaning in (
         ("", "PSI", "standard deviation over the casts of a template, averaged over templates"),
         ("_noise", "noise", "the same over repeats of one cast: what chance alone gives"),
