@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -337,12 +338,37 @@ def study(benchmark: str, *, config: str | Path | None = None, **settings: Any) 
 
 
 def audit(
-    benchmark: str, dataset: str | Path | None = None, *, skip_invalid: bool = False, out: str | Path | None = None
+    benchmark: str,
+    dataset: str | Path | None = None,
+    *,
+    skip_invalid: bool = False,
+    sources: Sequence[str | Path] = (),
+    dialogues: str | Path | None = None,
+    out: str | Path | None = None,
 ) -> Document:
-    """Whether a dataset can be solved by a shortcut, and whether readers agreed. ``out`` is where it is written as HTML."""
+    """Whether a dataset can be solved by a shortcut, and whether readers agreed. ``out`` is where it is written as HTML.
+
+    ``sources`` are files of texts that the scenes may have been made from: how like they are, and how like what was said
+    in the run ``dialogues``.
+    """
     found = find_benchmark(benchmark)
-    path = Path(dataset) if dataset else None
-    return _written(found.audit(found.open(StudyOptions(dataset=path, skip_invalid=skip_invalid))), out)
+    opened = found.open(StudyOptions(dataset=Path(dataset) if dataset else None, skip_invalid=skip_invalid))
+    document = found.audit(opened)
+    if dialogues and not sources:
+        raise InputError("--dialogues needs at least one --source to be compared with.")
+    if sources:
+        texts = {Path(source).name: _text_of(Path(source)) for source in sources}
+        with contextlib.ExitStack() as stack:
+            run_ = stack.enter_context(open_run(dialogues, scored=False)) if dialogues else None
+            document = replace(document, sections=[*document.sections, *found.beside_sources(opened, texts, run_)])
+    return _written(document, out)
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig", errors="replace")
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror or error}.") from None
 
 
 def _written(document: Document, out: str | Path | None) -> Document:

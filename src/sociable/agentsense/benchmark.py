@@ -5,7 +5,7 @@ AgentSense: Benchmarking Social Intelligence of Language Agents through Interact
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sociable.agentsense import views
@@ -47,7 +47,21 @@ class AgentSense(Benchmark):
     def episode_blocks(self, run: FinishedRun, episode: Any) -> Sequence[Block]:
         return [views.scene_view(run, episode)]
 
+    def describe(self, study: Study, features: str) -> Document:
+        from sociable.agentsense.describe import describe_document
+
+        assert isinstance(study, AgentSenseStudy)
+        return describe_document(list(study.scenarios.values()), study.source)
+
+    def beside_sources(self, study: Study, sources: Mapping[str, str], run: FinishedRun | None) -> list[Section]:
+        from sociable.agentsense.similarity import source_sections
+
+        assert isinstance(study, AgentSenseStudy)
+        episodes: Iterable[AgentSenseEpisode] = run.records.episodes if run else ()  # type: ignore[assignment]
+        return source_sections(list(study.scenarios.values()), sources, list(episodes))
+
     def audit(self, study: Study) -> Document:
+        # Imported when asked for: scikit-learn takes a second.
         from sociable.agentsense.audit import audit_document
 
         assert isinstance(study, AgentSenseStudy)

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -244,6 +244,16 @@ def load_scenarios(path: Path | None = None, *, skip_invalid: bool = False) -> L
     Raises DataError at the first bad record, naming file, line, field and what was expected; with ``skip_invalid`` bad
     records are left out and counted instead.
     """
+    return _loaded(path, skip_invalid) if path else _bundled()
+
+
+@cache
+def _bundled() -> Loaded[Scenario]:
+    """Read once: it takes a second."""
+    return _loaded(None, False)
+
+
+def _loaded(path: Path | None, skip_invalid: bool) -> Loaded[Scenario]:
     unknown: Counter[str] = Counter()
     loaded = load_items(
         path,

@@ -338,11 +338,23 @@ def estimate(
 
 
 @app.command()
-def audit(benchmark: BenchmarkName, dataset: DatasetPath = None, skip_invalid: SkipInvalid = None, out: HTMLFile = None) -> None:
+def audit(
+    benchmark: BenchmarkName,
+    dataset: DatasetPath = None,
+    skip_invalid: SkipInvalid = None,
+    source: Annotated[
+        list[Path] | None, typer.Option("--source", metavar="FILE", help="A text the scenes may have been made from; repeatable.")
+    ] = None,
+    dialogues: Annotated[
+        Path | None, typer.Option("--dialogues", metavar="DIR", help="With --source: a run whose dialogues are compared too.")
+    ] = None,
+    out: HTMLFile = None,
+) -> None:
     """Tell whether a dataset can be solved by a shortcut, and whether readers agreed."""
     from sociable import api
 
-    _print_whole(api.audit(benchmark, dataset, skip_invalid=bool(skip_invalid), out=out), out)
+    document = api.audit(benchmark, dataset, skip_invalid=bool(skip_invalid), sources=source or (), dialogues=dialogues, out=out)
+    _print_whole(document, out)
 
 
 @app.command()

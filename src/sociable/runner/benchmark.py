@@ -254,6 +254,10 @@ class Benchmark(ABC):
         """Figures about the dataset itself. ``features`` names what texts are compared by. Raises InputError."""
         raise InputError(f"{self.name} has no description of its data; `sociable audit {self.name}` says what there is.")
 
+    def beside_sources(self, study: Study, sources: Mapping[str, str], run: FinishedRun | None) -> list[Section]:
+        """How like scenes, and what was said in ``run``, are to texts they were made from. Raises InputError."""
+        raise InputError(f"{self.name} has nothing that is compared with sources; leave --source out.")
+
     @abstractmethod
     def audit(self, study: Study) -> Document:
         """Whether the dataset can be solved by a shortcut."""
