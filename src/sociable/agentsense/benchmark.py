@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sociable.agentsense import views
+from sociable.agentsense.label import label_scenarios, native_record
 from sociable.agentsense.records import AgentSenseEpisode
 from sociable.agentsense.reference import AGENTS, RULE
 from sociable.agentsense.study import AgentSenseStudy
@@ -16,7 +17,7 @@ from sociable.core.records import Judgment, Record
 from sociable.core.view import Block, Document, Section, Table
 from sociable.runner.benchmark import Benchmark, RunResult, Study, StudyOptions
 from sociable.runner.run import FinishedRun
-from sociable.runner.seats import Role
+from sociable.runner.seats import Role, Seat
 from sociable.runner.settings import RoleSettings
 
 
@@ -52,6 +53,12 @@ class AgentSense(Benchmark):
 
         assert isinstance(study, AgentSenseStudy)
         return describe_document(list(study.scenarios.values()), study.source)
+
+    async def label(self, study: Study, seat: Seat) -> tuple[list[dict[str, Any]], str]:
+        assert isinstance(study, AgentSenseStudy) and seat.model is not None
+        labelled, unread = await label_scenarios(list(study.scenarios.values()), seat.model, study.prompts, seat.sampling)
+        said = f"{unread} questions had no readable answer; those labels stay empty." if unread else ""
+        return [native_record(scenario) for scenario in labelled], said
 
     def beside_sources(self, study: Study, sources: Mapping[str, str], run: FinishedRun | None) -> list[Section]:
         from sociable.agentsense.similarity import source_sections

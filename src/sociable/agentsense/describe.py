@@ -28,9 +28,7 @@ def describe_document(scenarios: Sequence[Scenario], source: str) -> Document:
         summary=_size_table(scenarios, people),
         sections=[
             Section("Goals (Figure 4 a)", [_goal_table(scenarios), _goal_radar(scenarios)]),
-            Section(
-                "Scenes", [_counts("Domain", [str(each.domain or "not stated") for each in scenarios], "scenarios", _DOMAINS)]
-            ),
+            Section("Scenes", [_domain_table(scenarios)]),
             Section("People (Figure 4 b, c)", list(_people_blocks(people))),
         ],
     )

@@ -358,6 +358,32 @@ def audit(
 
 
 @app.command()
+def label(
+    benchmark: BenchmarkName,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the labelled data go: a .jsonl file.")],
+    model: Annotated[str, typer.Option("--model", help="Who fills in what is missing.")],
+    dataset: DatasetPath = None,
+    skip_invalid: SkipInvalid = None,
+    config: Config = None,
+    base_url: BaseUrl = None,
+    max_cost: MaxCost = None,
+    prompts: PromptsFolder = None,
+) -> None:
+    """Have a model fill in labels that a dataset lacks: roles, kinds of goals, domains."""
+    given = {
+        "dataset": dataset,
+        "skip_invalid": skip_invalid,
+        "base_url": base_url,
+        "max_cost": max_cost,
+        "prompts": prompts,
+    }
+    from sociable.labelling import label
+
+    said = label(benchmark, model, out, config=config, **{name: value for name, value in given.items() if value is not None})
+    _say(f"{said}\nLabelled: {out}".strip())
+
+
+@app.command()
 def describe(
     benchmark: BenchmarkName,
     dataset: DatasetPath = None,

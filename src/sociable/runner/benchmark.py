@@ -258,6 +258,10 @@ class Benchmark(ABC):
         """How like scenes, and what was said in ``run``, are to texts they were made from. Raises InputError."""
         raise InputError(f"{self.name} has nothing that is compared with sources; leave --source out.")
 
+    async def label(self, study: Study, seat: Seat) -> tuple[list[dict[str, Any]], str]:
+        """(the data as records of a file, with a model's word for what was missing; what it could not say). Raises InputError."""
+        raise InputError(f"{self.name} has no labels that a model could fill in.")
+
     @abstractmethod
     def audit(self, study: Study) -> Document:
         """Whether the dataset can be solved by a shortcut."""

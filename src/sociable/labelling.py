@@ -1,0 +1,59 @@
+"""Having a model fill in what a data set leaves open: roles, kinds of goals."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dotenv
+
+from sociable.api import settings_for
+from sociable.build import build_seats, prices_of, study_options
+from sociable.core.errors import InputError
+from sociable.core.run_folder import write_atomically
+from sociable.models.journal import Journal, JournalledModel
+from sociable.models.limits import Budget
+from sociable.models.protocol import Sampling
+from sociable.registry import find_benchmark
+from sociable.runner.event_loop import waited
+from sociable.runner.seats import Role
+
+
+def label(benchmark: str, model: str, out: str | Path, *, config: str | Path | None = None, **settings: Any) -> str:
+    """Writes the dataset with labels to ``out`` (JSON Lines). Returns what the model could not say, or the empty string.
+
+    Replies are kept in a journal beside it, so that nothing is paid for twice: run it again to go on after a failure.
+    Raises InputError, and RunFailure when the model cannot be reached.
+    """
+    path = Path(out)
+    if path.suffix != ".jsonl":
+        raise InputError(f"{path}: labelled data are JSON Lines; name a .jsonl file.")
+    if path.exists():
+        raise InputError(f"{path} is there already. Name another file, or move it away.")
+    if model.startswith("reference/"):
+        raise InputError("Labels need a model that can read: reference agents cannot.")
+    dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
+    asked = settings_for(benchmark, config, model=model, **settings)
+    found = find_benchmark(benchmark)
+    study = found.open(study_options(asked))
+    seats = build_seats(asked, found, build=(Role.SUBJECT,))
+    budget = Budget(prices_of(asked, seats, (Role.SUBJECT,)), asked.max_cost)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with Journal(path.with_suffix(".calls.sqlite")) as journal:
+        assert seats.subject.model is not None
+        journalled = JournalledModel(seats.subject.model, journal, budget)
+        # A label is no turn of a scene: it is asked for as a judge would be.
+        seat = replace(seats.subject, model=journalled, sampling=Sampling())
+        records, said = waited(_label(found, study, seat, journalled))
+    write_atomically(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+    return said
+
+
+async def _label(found: Any, study: Any, seat: Any, model: JournalledModel) -> tuple[list[dict[str, Any]], str]:
+    try:
+        labelled: tuple[list[dict[str, Any]], str] = await found.label(study, seat)
+        return labelled
+    finally:
+        await model.close()
