@@ -221,7 +221,16 @@ class Scenario(_Field):
 
     @cached_property
     def aliases(self) -> Mapping[str, tuple[str, ...]]:
-        return {character.name: (character.short,) for character in self.characters if character.short}
+        """What somebody is called besides the name: the short name, or the first word of the name if it fits nobody else."""
+        counts = Counter(word for name in self.names for word in set(words(name)))
+        found: dict[str, tuple[str, ...]] = {}
+        for character in self.characters:
+            first = normalised_name(character.name).split()[:1]
+            if character.short:
+                found[character.name] = (character.short,)
+            elif first and counts[first[0]] == 1:
+                found[character.name] = (first[0],)
+        return found
 
     @property
     def roles(self) -> frozenset[CharacterRole]:

@@ -27,8 +27,21 @@ _RELATIONS = {
     5: "They are family.",
 }
 
-_HINT = re.compile(r"<(clarification_hint|strategy_hint)>.*?</\1>", re.DOTALL)
-_EXTRA = re.compile(r"\s*\(?\s*<extra_info>(.*?)</extra_info>\s*\)?", re.DOTALL)
+_HINT = re.compile(
+    r"(?:<(?:clarification_hint|strategy_hint)>|\bHint:).*?(?:</(?:clarification_hint|strategy_hint)>|\Z)", re.DOTALL
+)
+_EXTRA = re.compile(r"\s*\(?\s*(?:<extra_info>|Extra information:)(?P<extra>.*)\Z", re.DOTALL)
+_MARKS = re.compile(r"</?extra_info>|Extra information:")
+
+
+def _goal_and_extra(written: str) -> tuple[str, str]:
+    """A goal as SOTOPIA writes it, parted from its extra information; a tag that is never closed counts to the end."""
+    text = _HINT.sub("", written)
+    extra = _EXTRA.search(text)
+    if extra is None:
+        return text.strip(), ""
+    told = _MARKS.sub(" ", extra["extra"]).strip()
+    return text[: extra.start()].strip(), " ".join(told.removesuffix(")").split())
 
 
 def is_sotopia(path: Path) -> bool:
@@ -73,16 +86,15 @@ def _combined(raw: RawRecord, environments: Mapping[str, RawRecord], agents: Map
 
 
 def _character(agent: Mapping[str, Any], written: str) -> dict[str, Any]:
-    without_hints = _HINT.sub("", written)
-    extra = [re.sub(r"^\s*Extra information:\s*", "", each).strip() for each in _EXTRA.findall(without_hints)]
+    goal, extra = _goal_and_extra(written)
     name = f"{agent['first_name']} {agent['last_name']}".strip()
     about = f"{name} is {agent['age']} years old and works as {agent['occupation']}."
     return {
         "name": name,
         "short": agent["first_name"],
         "profile": f"{about} {agent['public_info']} {agent['personality_and_values']}",
-        "private_info": " ".join(filter(None, [*extra, agent.get("secret", "")])),
-        "goals": [{"goal": _EXTRA.sub("", without_hints).strip()}],
+        "private_info": " ".join(filter(None, (extra, agent.get("secret", "")))),
+        "goals": [{"goal": goal}],
         "attributes": {
             "gender": agent["gender"],
             "age": agent["age"],
