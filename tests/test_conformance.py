@@ -18,11 +18,14 @@ from sociable.runner.seats import Role
 AGENTS = [
     (name, agent) for name in benchmark_names() for agent in (*find_benchmark(name).reference_agents[Role.SUBJECT], "oracle@0.3")
 ]
+SMALL = {"agentsense": {"limit": 5}}
+"""Settings that keep the suite short: whole templates, so that every metric is there."""
 RECORDS = ("episodes.jsonl", "judgments.jsonl", "references.jsonl", "scores.json")
 
 
 def run_offline(benchmark: str, agent: str, out: Path, **settings: object) -> api.RunResult:
-    return api.run(benchmark, f"reference/{agent}", out=out, **{**find_benchmark(benchmark).demo, **settings})
+    asked = {**find_benchmark(benchmark).demo, **SMALL.get(benchmark, {}), **settings}
+    return api.run(benchmark, f"reference/{agent}", out=out, **asked)
 
 
 @pytest.mark.parametrize(("benchmark", "agent"), AGENTS)
@@ -76,7 +79,7 @@ def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, tmp_path:
 
 
 def check(expectation: str, values: list[float | None], result: api.RunResult, what: str) -> None:
-    """One cell of the table: a number, —, any, falls, rises, or chance."""
+    """One cell of the table: a number, —, any, falls, rises, chance, < and > a number, ≈ (it lies in the interval)."""
     if expectation == "any":
         return
     if expectation == "—":
@@ -86,6 +89,16 @@ def check(expectation: str, values: list[float | None], result: api.RunResult, w
         defined = [sign * value for value in values if value is not None]
         assert all(after <= before + 1e-9 for before, after in itertools.pairwise(defined)), (what, values)
         assert defined[-1] < defined[0], (what, values)
+    elif expectation[0] in "<>":
+        bound = float(expectation[1:])
+        assert all(value is not None and (value < bound if expectation[0] == "<" else value > bound) for value in values), (
+            what,
+            values,
+        )
+    elif expectation[0] == "≈":
+        found = result.estimate(what.rpartition(" ")[2])
+        assert found is not None and found.low is not None and found.high is not None
+        assert found.low <= float(expectation[1:]) <= found.high, (what, found)
     elif expectation == "chance":
         scenarios = api.study(result.manifest["benchmark"]).scenarios.values()
         chance = sum(1 / len(scenario.characters) for scenario in scenarios) / len(scenarios)
