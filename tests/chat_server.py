@@ -130,8 +130,10 @@ def plain_text(call: Call) -> str:
 
 
 def social(call: Call) -> web.Response:
-    """Answers HSII's prompts by what they ask."""
+    """Answers HSII's and AgentSense's prompts by what they ask."""
     chosen = number(call)
+    if (answer := _interviewed(call.messages[-1]["content"], chosen)) is not None:
+        return says(call, json.dumps(answer))
     text = "\n".join(message["content"] for message in call.messages)
     if text.startswith("You compare two responses"):
         return says(call, json.dumps({"reason": SENTENCES[chosen % len(SENTENCES)], "verdict": chosen % 3}))
@@ -148,6 +150,22 @@ def social(call: Call) -> web.Response:
         return says(call, json.dumps(answer, ensure_ascii=False))
     first, second = SENTENCES[chosen % len(SENTENCES)], SENTENCES[chosen // 7 % len(SENTENCES)]
     return says(call, first if chosen % 2 or first == second else f"{first} {second}")
+
+
+def _interviewed(asked: str, chosen: int) -> dict[str, Any] | None:
+    """What AgentSense asks outside a scene, and of judges and labellers."""
+    if '"answer": "A"' in asked:
+        return {"answer": "ABCD"[chosen % 4]}
+    if '"answer": "yes"' in asked:
+        return {"reason": SENTENCES[chosen % len(SENTENCES)], "answer": ("yes", "no")[chosen % 2]}
+    if '{"NAME": "sender"' in asked:
+        people = re.findall(r"^\| ([^:\n]+): ", asked.partition("goals:")[2], re.MULTILINE)
+        return {name: ("sender", "receiver")[place % 2] for place, name in enumerate(people)}
+    if '"type": "one of the eight"' in asked:
+        return {"type": ("cooperation", "Competition", "no such type")[chosen % 3]}
+    if '"domain": "one of the three"' in asked:
+        return {"domain": "small society"}
+    return None
 
 
 def refuses(status: int, message: str, code: str | None = None, headers: dict[str, str] | None = None) -> web.Response:

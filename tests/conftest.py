@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +110,77 @@ def read_only_folder() -> Iterator[ReadOnlyFolder]:
         for each in (folder, *(os.path.join(folder, file) for file in files)):
             os.chmod(each, 0o755)
     shutil.rmtree(path)
+
+
+PATIENCE_SECONDS = 30
+
+
+class Terminal:
+    """A program with a terminal of its own."""
+
+    def __init__(self, arguments: Sequence[str], folder: Path) -> None:
+        self.master, other = pty.openpty()
+        environment = {**os.environ, "TERM": "dumb", "COLUMNS": "100"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "from sociable.cli.main import main; main()", *arguments],
+            stdin=other,
+            stdout=other,
+            stderr=other,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+        )
+        os.close(other)
+        self.seen = ""
+
+    def wait_for(self, words: str) -> str:
+        """Reads until ``words`` are on the screen; returns what came before, and forgets it."""
+        self._read_until(words)
+        assert words in self.seen, self.seen[-2000:]
+        before, _, self.seen = self.seen.partition(words)
+        return before
+
+    def wait_for_either(self, *words: str) -> str:
+        """Which of ``words`` came first; what came before, and it, are forgotten."""
+        self._read_until(*words)
+        found = min((place, each) for each in words if (place := self.seen.find(each)) >= 0)[1]
+        _, _, self.seen = self.seen.partition(found)
+        return found
+
+    def _read_until(self, *words: str) -> None:
+        until = time.monotonic() + PATIENCE_SECONDS
+        while not any(each in self.seen for each in words):
+            assert time.monotonic() < until, f"{words} never came; there was: {self.seen[-2000:]}"
+            if select.select([self.master], [], [], 0.2)[0]:
+                try:
+                    self.seen += os.read(self.master, 65536).decode("utf-8", "replace")
+                except OSError:  # the program has ended
+                    break
+
+    def type(self, line: str) -> None:
+        os.write(self.master, f"{line}\n".encode())
+
+    def end(self) -> int:
+        with contextlib.suppress(AssertionError):
+            self.wait_for("\x00 never printed")
+        return self.process.wait(PATIENCE_SECONDS)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self.master)
+
+
+@pytest.fixture
+def open_terminal(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
+    """Starts the program with its arguments in a terminal of its own, in ``tmp_path``."""
+    terminals: list[Terminal] = []
+
+    def start(*arguments: str) -> Terminal:
+        terminals.append(Terminal(arguments, tmp_path))
+        return terminals[-1]
+
+    yield start
+    for terminal in terminals:
+        terminal.close()

@@ -102,6 +102,7 @@ class _Scorer:
         self.judges = judges
         self.subject = episode.played_as("subject")
         self.partner = episode.played_as("partner")
+        self.tested = self.subject | self.partner if episode.both_tested else self.subject
         self.probes: dict[tuple[ProbeKind, str, int], list[ProbeAnswer]] = defaultdict(list)
         for probe in episode.probes:
             owner = probe.about if probe.kind in (ProbeKind.OWN_GOAL, ProbeKind.OTHERS_GOAL) else probe.asked
@@ -258,8 +259,8 @@ class _Scorer:
             yield f"{PARTNER}defence{suffix}", _difference(_Value(1.0), own)
 
     def _share_true(self, answers: Sequence[ProbeAnswer]) -> _Value:
-        """The share of yes, or of right. No answer by the model under test is neither; a partner's is left out."""
-        counted = [probe for probe in answers if probe.answer is not None or probe.asked in self.subject]
+        """The share of yes, or of right. No answer by a model under test is neither; an instrument's is left out."""
+        counted = [probe for probe in answers if probe.answer is not None or probe.asked in self.tested]
         if counted:
             return _Value(fmean(float(bool(probe.answer)) for probe in counted))
         lost = next(iter(answers), None)

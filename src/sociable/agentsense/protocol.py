@@ -26,7 +26,7 @@ from sociable.core.records import Turn, Usage, episode_id
 from sociable.core.seeding import named_generator
 from sociable.dialogue.conversation import Conversation
 from sociable.dialogue.loop import run_conversation
-from sociable.dialogue.names import words
+from sociable.dialogue.names import who_is_named, words
 from sociable.dialogue.turn_taking import AddressedNext, Bidding, RandomSpeaker, RoundRobin, TurnPolicy
 from sociable.judging.replies import closing_object, only
 from sociable.models.protocol import Request
@@ -50,6 +50,7 @@ async def run_scene(
         character.name: scene.player(character, by_role[played_by[character.name]]) for character in scenario.characters
     }
     conversation, policy, failure = Conversation(), scene.policy(), ""
+    both_tested = bool(seats.partner) and options.plays == "senders"
     answers: list[ProbeAnswer] = []
     try:
         # 2. Blind test.
@@ -70,7 +71,7 @@ async def run_scene(
                 scene.players,
                 policy,
                 turns=stop - taken,
-                instruments=scene.partners,
+                instruments=frozenset() if both_tested else scene.partners,
                 ends_in_silence=False,
             )
             taken = stop
@@ -90,6 +91,7 @@ async def run_scene(
         turns=tuple(conversation.turns),
         played_by={name: role.value for name, role in played_by.items()},
         probes=tuple(answers),
+        both_tested=both_tested,
         partner_failure=failure,
         usage=scene.usage(),
     )
@@ -111,8 +113,8 @@ def cast_roles(scenario: Scenario, options: AgentSenseOptions, seed: int) -> dic
 
 
 def character_called(name: str, scenario: Scenario) -> str | None:
-    """The character of that name or short name."""
-    return next((each.name for each in scenario.characters if name in (each.name, each.short)), None)
+    """The character of that name, short name or first name."""
+    return who_is_named(name, scenario.names, scenario.aliases)
 
 
 @dataclass

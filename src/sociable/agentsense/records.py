@@ -51,6 +51,8 @@ class AgentSenseEpisode(Episode):
     played_by: dict[str, str] = {}
     """By character, the role (subject or partner) that played it."""
     probes: tuple[ProbeAnswer, ...] = ()
+    both_tested: bool = False
+    """Whether the partner is under test as much as the subject: senders with receivers."""
     partner_failure: str = ""
     """What a partner failed at: the scene cannot be scored then."""
 
