@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sociable.core.records import ScoreFile, Usage
+from sociable.core.run_folder import SERIES_FILE
 from sociable.core.view import Column, Document, Row, Section, Table
 from sociable.models.prices import Price
 from sociable.people import people_sections
@@ -55,10 +56,16 @@ def _labelled(runs: Sequence[FinishedRun]) -> list[FinishedRun]:
         label, notes = run.result.label, list(run.result.notes)
         if models.count(label) > 1:
             label = f"{label} ({Path(run.result.folder).name})"
-        if different := differences(runs[0], run):
+        if (different := differences(runs[0], run)) and not _same_series(runs[0].result, run.result):
             notes.append(f"Not comparable with {runs[0].result.folder}: {'; '.join(different)}.")
         labelled.append(replace(run, result=replace(run.result, label=label, notes=notes)))
     return labelled
+
+
+def _same_series(first: RunResult, other: RunResult) -> bool:
+    """Whether two runs were made to be looked at together, however they differ."""
+    parents = {Path(result.folder).parent for result in (first, other)}
+    return len(parents) == 1 and (parents.pop() / SERIES_FILE).exists()
 
 
 def judges_itself(model: str) -> str:

@@ -16,10 +16,8 @@ from sociable import api
 from sociable.agents.person import NAME as PERSON
 from sociable.build import Watch
 from sociable.core.errors import InputError, RunFolderError
-from sociable.core.run_folder import write_atomically
+from sociable.core.run_folder import SERIES_FILE, write_atomically
 from sociable.runner.settings import RunSettings, plain_name
-
-FILE = "series.json"
 
 WITH_PERSON, WITHOUT_PERSON = "with-person", "without-person"
 
@@ -57,11 +55,11 @@ def run_series(folder: Path, runs: Mapping[str, RunSettings], watch: Watch | Non
 
 
 def write_new_series(folder: Path, runs: Mapping[str, RunSettings]) -> None:
-    if (folder / FILE).exists():
+    if (folder / SERIES_FILE).exists():
         raise InputError(f"{folder} holds a series of runs already. Go on with it: sociable resume {folder}")
     folder.mkdir(parents=True, exist_ok=True)
     described = {name: settings.model_dump(mode="json") for name, settings in runs.items()}
-    write_atomically(folder / FILE, json.dumps({"runs": described}, indent=1, ensure_ascii=False) + "\n")
+    write_atomically(folder / SERIES_FILE, json.dumps({"runs": described}, indent=1, ensure_ascii=False) + "\n")
 
 
 def resume_series(folder: Path, watch: Watch | None = None) -> list[Path]:
@@ -78,7 +76,7 @@ def resume_series(folder: Path, watch: Watch | None = None) -> list[Path]:
 
 
 def is_series(folder: Path) -> bool:
-    return (folder / FILE).exists()
+    return (folder / SERIES_FILE).exists()
 
 
 def folders_of(path: Path) -> list[Path]:
@@ -92,7 +90,7 @@ def has_person(folder: Path) -> bool:
 
 
 def _read(folder: Path) -> dict[str, RunSettings]:
-    file = folder / FILE
+    file = folder / SERIES_FILE
     try:
         described = json.loads(file.read_text(encoding="utf-8"))["runs"]
         return {Path(name).name: RunSettings.model_validate(settings) for name, settings in described.items()}

@@ -29,7 +29,7 @@ class AgentSense(Benchmark):
     scenarios_called = "scenarios"
     reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: AGENTS, Role.REFERENCE: (), Role.JUDGE: (RULE,)}
     role_defaults = {role: RoleSettings(temperature=1.0, max_tokens=128) for role in (Role.SUBJECT, Role.PARTNER)}
-    people_play = (Role.SUBJECT, Role.PARTNER)
+    people_play = (Role.PARTNER,)
     demo = {"judges": (f"reference/{RULE}",)}
     demo_agents = ("oracle", "oracle@0.3", "heuristic", "blurt", "random", "silent")
     episode_type = AgentSenseEpisode

@@ -70,7 +70,9 @@ def _heat_map(caption: str, matrix: Matrix) -> Table:
     means = [fmean(known) if (known := [each for each in column if each is not None]) else None for column in columns]
     rows.append(row("mean", means))
     titles = [Column("Sender ↓ receiver →"), *(Column(receiver, True) for receiver in receivers), Column("mean", True)]
-    return Table(caption, titles, rows, "The darker, the more goals were reached. Intervals stand in the table by model.")
+    return Table(
+        caption, titles, rows, "The stronger the colour, the more goals were reached. Intervals stand in the table by model."
+    )
 
 
 def _by_partner(senders: Matrix, receivers: Matrix) -> Table:

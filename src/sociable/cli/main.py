@@ -89,14 +89,15 @@ def _option(text: str) -> tuple[str, Any]:
 
 @app.command()
 def demo(
+    benchmark: Annotated[str, typer.Argument(metavar="[BENCHMARK]", help="Whose reference agents; by default HSII's.")] = "hsii",
     out: Annotated[Path | None, typer.Option("--out", help="Where the runs and the report go; by default under runs/.")] = None,
 ) -> None:
-    """Run the reference agents of HSII, offline, and show their scores."""
+    """Run the reference agents of a benchmark, offline, and show their scores."""
     from sociable import api
     from sociable.cli.progress import RunProgress
 
     with RunProgress(messages) as progress:
-        document, path = api.demo(out, watch=progress)
+        document, path = api.demo(out, benchmark, watch=progress)
     _print(document)
     _say(f"Report: {path}")
 

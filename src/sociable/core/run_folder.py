@@ -25,6 +25,9 @@ from sociable.core.errors import RunFolderError, StorageFailure
 FORMAT = 1
 """Of the folder's layout; raised when an older folder can no longer be read."""
 
+SERIES_FILE = "series.json"
+"""Beside run folders that belong together: which they are."""
+
 R = TypeVar("R", bound=BaseModel)
 
 
