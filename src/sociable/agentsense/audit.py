@@ -9,33 +9,21 @@ agree with independent readers is measured on scenes that were played and read f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import combinations
 
 from sociable.agentsense.dataset import Scenario, distinct_questions
 from sociable.agentsense.judged import RuleAgreement, bundled_judged_scenes, measure_rules
 from sociable.agentsense.shortcuts import RANKINGS, QuizItem, classifier_hits, hit
-from sociable.core.view import Callout, Column, Document, IntervalPlot, Mark, Row, Section, Table, Tone, figure, with_interval
-from sociable.dialogue.names import words
-from sociable.statistics.intervals import Interval, clustered_proportion
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
+from sociable.runner.audits import ShortcutResult, alike_texts, farthest_first, shortcuts_plot, shortcuts_table, verdict_on
+from sociable.statistics.intervals import clustered_proportion
 
 TOLERANCE = 0.10
 """How far from chance a shortcut may be on data that is to be trusted."""
 
+_OF = "distinct questions"
+
 FEW_QUESTIONS = 60
 """With fewer even a fair quiz is further than the tolerance from chance, by chance alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShortcutResult:
-    name: str
-    hits: Interval
-    chance: float
-
-    @property
-    def distance(self) -> float:
-        """From chance, with sign."""
-        return (self.hits.value or 0.0) - self.chance
 
 
 def measure_shortcuts(scenarios: Sequence[Scenario]) -> list[ShortcutResult]:
@@ -47,8 +35,7 @@ def measure_shortcuts(scenarios: Sequence[Scenario]) -> list[ShortcutResult]:
     clusters = [item.template for item in items]
     found = {name: [hit(item, ranking) for item in items] for name, ranking in RANKINGS.items()}
     found |= {f"{name}, other templates": hits for name, hits in classifier_hits(items).items()}
-    results = [ShortcutResult(name, clustered_proportion(hits, clusters), chance) for name, hits in found.items()]
-    return sorted(results, key=lambda result: -abs(result.distance))
+    return farthest_first([ShortcutResult(name, clustered_proportion(hits, clusters), chance) for name, hits in found.items()])
 
 
 def sign_faults(scenarios: Sequence[Scenario]) -> list[str]:
@@ -64,26 +51,10 @@ def sign_faults(scenarios: Sequence[Scenario]) -> list[str]:
     return faults
 
 
-ALIKE = 0.05
-"""Jaccard similarity of the sets of five words in a row, above which two templates are too alike."""
-
-
 def alike_templates(scenarios: Sequence[Scenario]) -> list[str]:
     """Pairs of templates whose scenes, goals and secrets share too many runs of five words."""
     first = {scenario.template: scenario for scenario in reversed(scenarios)}
-    runs = {template: _runs_of_five(scenario) for template, scenario in first.items()}
-    found = []
-    for one, other in combinations(sorted(first), 2):
-        either = runs[one] | runs[other]
-        similarity = len(runs[one] & runs[other]) / len(either) if either else 0.0
-        if similarity > ALIKE:
-            found.append(f"{one} and {other} share {similarity:.0%} of their runs of five words")
-    return found
-
-
-def _runs_of_five(scenario: Scenario) -> set[tuple[str, ...]]:
-    said = words(" ".join(_texts(scenario)))
-    return {tuple(said[place : place + 5]) for place in range(len(said) - 4)}
+    return list(alike_texts({template: " ".join(_texts(first[template])) for template in sorted(first)}))
 
 
 def _texts(scenario: Scenario) -> Iterator[str]:
@@ -102,43 +73,17 @@ def audit_document(scenarios: Sequence[Scenario], source: str) -> Document:
     return Document(
         title="Audit of agentsense",
         subtitle=f"{questions} distinct quiz questions in {len(scenarios)} scenarios of {templates} templates ({source})",
-        summary=Table(
-            caption="How often a shortcut finds the answer",
-            columns=[
-                Column("Takes"),
-                Column("Hits", numeric=True, explanation="share of distinct questions, 95% interval by template"),
-                Column("Chance", numeric=True),
-                Column("Distance", numeric=True),
-            ],
-            rows=[
-                Row(
-                    [
-                        result.name,
-                        with_interval(result.hits.value, result.hits.low, result.hits.high, 2),
-                        figure(result.chance, 2),
-                        f"{result.distance:+.2f}",
-                    ],
-                    emphasis=abs(result.distance) > TOLERANCE,
-                )
-                for result in results
-            ],
-            note="" if results else "There is no quiz in these data.",
-        ),
+        summary=shortcuts_table("How often a shortcut finds the answer", results, TOLERANCE, _OF),
         sections=[
             Section("Verdict", list(_verdict(scenarios, results, questions))),
             *([Section("Rules and readers", [_rules_table(rules)])] if rules else []),
-            *([Section("Shortcuts", [_plot(results)])] if results else []),
+            *([Section("Shortcuts", [shortcuts_plot(results, _OF)])] if results else []),
         ],
     )
 
 
 def _verdict(scenarios: Sequence[Scenario], results: Sequence[ShortcutResult], questions: int) -> Iterator[Callout]:
-    far = [result.name for result in results if abs(result.distance) > TOLERANCE]
-    if far:
-        listed = ", ".join(far)
-        yield Callout(f"{len(far)} of {len(results)} shortcuts are further than {TOLERANCE} from chance: {listed}.", Tone.BAD)
-    elif results:
-        yield Callout(f"No shortcut is further than {TOLERANCE} from chance.", Tone.GOOD)
+    yield verdict_on(results, TOLERANCE) if results else Callout("There is no quiz in these data.")
     if 0 < questions < FEW_QUESTIONS:
         yield Callout(f"{questions} questions are too few to tell.", Tone.WARNING)
     for problem in (*sign_faults(scenarios), *alike_templates(scenarios)):
@@ -162,16 +107,4 @@ def _rules_table(rules: RuleAgreement) -> Table:
         "reference/rule beside independent readers of the same scenes",
         [Column(""), Column("", True)],
         [Row(list(row)) for row in rows],
-    )
-
-
-def _plot(results: Sequence[ShortcutResult]) -> IntervalPlot:
-    return IntervalPlot(
-        caption="Hits of each shortcut; the line is chance",
-        axis="share of distinct questions",
-        marks=[Mark(r.name, r.hits.value, r.hits.low, r.hits.high) for r in results],
-        minimum=0.0,
-        maximum=1.0,
-        reference=results[0].chance,
-        reference_label="chance",
     )

@@ -11,36 +11,24 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from itertools import combinations
 
-from sociable.core.view import Callout, Column, Document, IntervalPlot, Mark, Row, Section, Table, Tone, figure, with_interval
-from sociable.dialogue.names import words
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure
 from sociable.hsii.clusters import longest_cases
 from sociable.hsii.dataset import ASSISTANT, Case, cut_cases
 from sociable.hsii.measure import measure_points
 from sociable.hsii.shortcuts import AVOIDANCES, SHORTCUTS, classifier_hits
+from sociable.runner.audits import ShortcutResult, alike_texts, farthest_first, shortcuts_plot, shortcuts_table, verdict_on
 from sociable.statistics.agreement import fleiss
-from sociable.statistics.intervals import Interval, clustered_proportion
+from sociable.statistics.intervals import clustered_proportion
 
 FEW_CASES = 24
 """With fewer even a fair data set is further than the tolerance from chance, by chance alone."""
 
 TOLERANCE = 0.15
 """How far from chance a shortcut may be on data that is to be trusted."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShortcutResult:
-    name: str
-    hits: Interval
-    chance: float
-
-    @property
-    def distance(self) -> float:
-        """From chance, with sign."""
-        return (self.hits.value or 0.0) - self.chance
 
 
 def measure_shortcuts(cases: Sequence[Case]) -> list[ShortcutResult]:
@@ -56,7 +44,7 @@ def measure_shortcuts(cases: Sequence[Case]) -> list[ShortcutResult]:
         results.append(ShortcutResult(name, clustered_proportion(expected, clusters), chance))
     for name, hits in classifier_hits(cases).items():
         results.append(ShortcutResult(f"{name}, other dialogues", clustered_proportion(hits, clusters), chance))
-    return sorted(results, key=lambda result: -abs(result.distance))
+    return farthest_first(results)
 
 
 def _expected_hit(case: Case, avoided: str | None) -> float:
@@ -101,28 +89,18 @@ def measure_readings(cases: Sequence[Case]) -> Readings | None:
     )
 
 
-ALIKE = 0.05
-"""Jaccard similarity of the sets of five words in a row, above which two dialogues are too alike."""
-
-
 def alike_dialogues(cases: Sequence[Case]) -> list[str]:
     """Pairs of dialogues that share too many runs of five words, or the whole sequence of speakers."""
     longest = {case.dialogue: case for case in longest_cases(cases)}
-    runs = {name: _runs_of_five(case) for name, case in longest.items()}
-    found = []
+    texts = {
+        name: " ".join([case.background.scene, *(message.content for message in (*case.messages, case.golden))])
+        for name, case in longest.items()
+    }
+    found = list(alike_texts(texts))
     for one, other in combinations(longest, 2):
-        either = runs[one] | runs[other]
-        similarity = len(runs[one] & runs[other]) / len(either) if either else 0.0
-        if similarity > ALIKE:
-            found.append(f"{one} and {other} share {similarity:.0%} of their runs of five words")
         if len(longest[one].messages) > 3 and _speakers(longest[one]) == _speakers(longest[other]):
             found.append(f"{one} and {other} have the same sequence of speakers")
     return found
-
-
-def _runs_of_five(case: Case) -> set[tuple[str, ...]]:
-    said = words(" ".join([case.background.scene, *(message.content for message in (*case.messages, case.golden))]))
-    return {tuple(said[place : place + 5]) for place in range(len(said) - 4)}
 
 
 def _speakers(case: Case) -> list[int]:
@@ -152,10 +130,6 @@ def printed_cases() -> list[Case]:
     return [case for raw in json.loads(text) for case in cut_cases(raw, "printed_cases.json", raw["id"])]
 
 
-def _listed(results: Sequence[ShortcutResult]) -> str:
-    return ", ".join(result.name for result in results)
-
-
 def _readings_table(readings: Readings, cases: int) -> Table:
     fewest, most = readings.readers
     rows = [
@@ -174,15 +148,9 @@ def _readings_table(readings: Readings, cases: int) -> Table:
 
 def audit_document(cases: Sequence[Case], source: str) -> Document:
     own, printed = measure_shortcuts(cases), {result.name: result for result in measure_shortcuts(printed_cases())}
-    far = [result for result in own if abs(result.distance) > TOLERANCE]
     faults = rule_faults(cases)
     callouts = [
-        Callout(
-            f"{len(far)} of {len(own)} shortcuts are further than {TOLERANCE} from chance: {_listed(far)}."
-            if far
-            else f"No shortcut is further than {TOLERANCE} from chance.",
-            Tone.BAD if far else Tone.GOOD,
-        ),
+        verdict_on(own, TOLERANCE),
         *([Callout(f"{len(cases)} cases are too few to tell.", Tone.WARNING)] if len(cases) < FEW_CASES else []),
         *(Callout(fault, Tone.BAD) for fault in faults),
     ]
@@ -195,46 +163,22 @@ def audit_document(cases: Sequence[Case], source: str) -> Document:
     return Document(
         title="Audit of hsii",
         subtitle=f"{len(cases)} cases of {dialogues} dialogues ({source})",
-        summary=Table(
-            caption="How often a shortcut picks the golden addressee",
-            columns=[
-                Column("Shortcut"),
-                Column("Hits", numeric=True, explanation="share of cases, 95% interval by dialogue"),
-                Column("Chance", numeric=True, explanation="mean of 1/N over the cases"),
-                Column("Distance", numeric=True),
-                Column("Printed cases", numeric=True, explanation="the three cases of the paper's Tables 3 to 5"),
-            ],
-            rows=[
-                Row(
-                    [
-                        result.name,
-                        with_interval(result.hits.value, result.hits.low, result.hits.high, 2),
-                        figure(result.chance, 2),
-                        f"{result.distance:+.2f}",
-                        figure(printed[result.name].hits.value if result.name in printed else None, 2),
-                    ],
-                    emphasis=abs(result.distance) > TOLERANCE,
-                )
-                for result in own
-            ],
+        summary=replace(
+            shortcuts_table(
+                "How often a shortcut picks the golden addressee",
+                own,
+                TOLERANCE,
+                "cases",
+                (
+                    Column("Printed cases", numeric=True, explanation="the three cases of the paper's Tables 3 to 5"),
+                    {name: figure(result.hits.value, 2) for name, result in printed.items()},
+                ),
+            ),
             note=f"Chance on the three printed cases: {figure(next(iter(printed.values())).chance, 2)}.",
         ),
         sections=[
             Section("Verdict", callouts),
             *([Section("Readers", [_readings_table(readings, len(cases))])] if readings else []),
-            Section(
-                "Shortcuts",
-                [
-                    IntervalPlot(
-                        caption="Hits of each shortcut; the line is chance",
-                        axis="share of cases",
-                        marks=[Mark(r.name, r.hits.value, r.hits.low, r.hits.high) for r in own],
-                        minimum=0.0,
-                        maximum=1.0,
-                        reference=own[0].chance,
-                        reference_label="chance",
-                    )
-                ],
-            ),
+            Section("Shortcuts", [shortcuts_plot(own, "cases")]),
         ],
     )
