@@ -16,7 +16,7 @@ from enum import StrEnum
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -184,7 +184,7 @@ class QuizQuestion(_Field):
 
 class Character(_Field):
     name: Name
-    short: str = ""
+    short: Name | Literal[""] = ""
     """What the others say; absent: the name."""
     profile: Annotated[str, _no_text] = ""
     private_info: Annotated[str, _no_text] = ""

@@ -18,9 +18,9 @@ from sociable.core.form import Form
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage
 from sociable.dialogue.conversation import Utterance
-from sociable.judging.choice import CHOICE_SCHEMA, parse_choice
+from sociable.judging.choice import parse_choice
 from sociable.judging.replies import closing_object, only
-from sociable.judging.yes_no import YES_NO_SCHEMA, parse_yes_no
+from sociable.judging.yes_no import parse_yes_no
 from sociable.models.protocol import CUT_OFF, ChatMessage, Reply, Request
 from sociable.runner.seats import Seat
 
@@ -76,7 +76,7 @@ class PromptedPlayer:
     ) -> None:
         assert seat.model is not None
         self.name = character.name
-        self._role = seat.role
+        self._names = [name for name in (character.name, character.short) if name]
         self._model = seat.model
         self._prompts = prompts
         tokens = seat.sampling.max_tokens
@@ -102,7 +102,7 @@ class PromptedPlayer:
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
         utterance = await self._participant.take_turn(seen)
-        said = _without_own_name(utterance.content, self.name)
+        said = _without_own_name(utterance.content, self._names)
         if utterance.defect == CUT_OFF and said:
             # The limit is part of the protocol: what was said before it stands.
             return Utterance(said, utterance.thinking, note=CUT_OFF)
@@ -117,21 +117,20 @@ class PromptedPlayer:
 
     async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
         question = ask_about_goal(probe.question, self._prompts, own=probe.owner.name == self.name)
-        reply = await self._ask(seen, question, partial(forms.yes_no_form, probe.question), YES_NO_SCHEMA)
+        reply = await self._ask(seen, question, partial(forms.yes_no_form, probe.question))
         value, _ = parse_yes_no(reply.text)
         return _answer(value, reply)
 
     async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
         form = partial(forms.quiz_form, question, order)
-        reply = await self._ask(seen, ask_quiz(question, order, self._prompts), form, CHOICE_SCHEMA)
+        reply = await self._ask(seen, ask_quiz(question, order, self._prompts), form)
         place = parse_choice(reply.text, len(order))
         return _answer(None if place is None else order[place], reply)
 
-    async def _ask(
-        self, seen: Sequence[Turn], question: ChatMessage, form: Callable[[], Form], schema: dict[str, object] | None = None
-    ) -> Reply:
+    async def _ask(self, seen: Sequence[Turn], question: ChatMessage, form: Callable[[], Form]) -> Reply:
+        # No schema: a server that decodes within one would give its model's answers a form they do not have.
         messages = [*self._participant.view(seen), question]
-        return await self._model.generate(Request(messages, self._participant.scope, self._probing, schema, form))
+        return await self._model.generate(Request(messages, self._participant.scope, self._probing, form=form))
 
 
 def _answer(value: int | None, reply: Reply) -> Answer:
@@ -139,6 +138,7 @@ def _answer(value: int | None, reply: Reply) -> Answer:
     return Answer(None if reply.defect else value, reply.text[:MAX_REPLY], reply.defect)
 
 
-def _without_own_name(said: str, name: str) -> str:
+def _without_own_name(said: str, names: Sequence[str]) -> str:
     """Models copy the form in which others' turns reach them."""
-    return said.removeprefix(f"{name}:").lstrip() if said.startswith(f"{name}:") else said
+    prefix = next((f"{name}:" for name in names if said.startswith(f"{name}:")), "")
+    return said.removeprefix(prefix).lstrip() if prefix else said

@@ -7,17 +7,11 @@ import re
 from sociable.judging.replies import closing_object, only
 from sociable.models.protocol import storable
 
-CHOICE_SCHEMA = {
-    "type": "object",
-    "properties": {"answer": {"type": "string"}},
-    "required": ["answer"],
-    "additionalProperties": False,
-}
-
 _LONE = re.compile(r"[\s*_`\"'(\[]*([A-Za-z])[\s*_`\"')\].:]*")
 _OPENING = re.compile(r"[\s*_`\"'(\[]*([A-Z])[*_`\"')\]]*\s*[.:)\-]\s")
 _CLOSING = re.compile(
-    r"(?:\A|[\n.!?])\W*(?:(?:so|my|the|final|correct)\s+)*answer\W*(?:\bis\b)?\W*\b([A-Z])\b[^A-Za-z]*\Z", re.IGNORECASE
+    r"(?:\A|[\n.!?])\W*(?:(?:so|but|thus|hence|therefore|my|the|final|correct)\s+)*answer\W*(?:\bis\b)?\W*\b([A-Z])\b[^A-Za-z]*\Z",
+    re.IGNORECASE,
 )
 
 
