@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from sociable.agentsense.briefing import agentsense_prompts
-from sociable.agentsense.dataset import Scenario, read_scenario
+from sociable.agentsense.dataset import read_scenario
+from sociable.agentsense.scenario import Scenario
 from sociable.core.prompts import Prompts
 from sociable.models.protocol import Reply, Request, Sampling
 from sociable.models.scripted import ScriptedModel

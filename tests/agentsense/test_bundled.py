@@ -12,8 +12,9 @@ import pytest
 
 from sociable.agentsense.audit import TOLERANCE, alike_templates, measure_shortcuts, sign_faults
 from sociable.agentsense.briefing import agentsense_prompts, ask_judge, ask_quiz, brief
-from sociable.agentsense.dataset import CharacterRole, Domain, GoalType, distinct_questions, load_scenarios
+from sociable.agentsense.dataset import load_scenarios
 from sociable.agentsense.judged import bundled_judged_scenes, measure_rules
+from sociable.agentsense.scenario import CharacterRole, Domain, GoalType, distinct_questions
 
 FOLDER = resources.files("sociable.agentsense").joinpath("data", "templates")
 

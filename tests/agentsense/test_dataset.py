@@ -10,16 +10,9 @@ from typing import Any
 
 import pytest
 
-from sociable.agentsense.dataset import (
-    CharacterRole,
-    Domain,
-    Scenario,
-    distinct_questions,
-    load_scenarios,
-    read_scenario,
-    select_scenarios,
-)
+from sociable.agentsense.dataset import load_scenarios, read_scenario, select_scenarios
 from sociable.agentsense.label import native_record
+from sociable.agentsense.scenario import CharacterRole, Domain, Scenario, distinct_questions
 from sociable.core.errors import DataError, InputError
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"

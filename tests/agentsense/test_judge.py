@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sociable.agentsense.dataset import Scenario
 from sociable.agentsense.judge import goal_questions, judge_goal, with_panel
 from sociable.agentsense.records import PANEL, AgentSenseEpisode
+from sociable.agentsense.scenario import Scenario
 from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment, Turn, Verdict
 from sociable.runner.seats import Role, Seat

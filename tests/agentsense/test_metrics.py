@@ -10,15 +10,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sociable.agentsense.dataset import Scenario
-from sociable.agentsense.metrics import (
-    depending_templates,
-    estimate_all,
-    profile_sensitivity,
-    score_scene,
-)
+from sociable.agentsense.metrics import estimate_all, score_scene
 from sociable.agentsense.published import TABLE_2
 from sociable.agentsense.records import PANEL, AgentSenseEpisode, ProbeAnswer, ProbeKind, Verdicts
+from sociable.agentsense.scenario import Scenario
+from sociable.agentsense.sensitivity import depending_templates, profile_sensitivity
 from sociable.core.records import EpisodeStatus, Outcome, Score, Turn, Verdict
 from sociable.statistics.variation import deviation_bias, excess_variance_probability, sample_deviation
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sociable.agentsense.dataset import Scenario
 from sociable.agentsense.options import AgentSenseOptions
 from sociable.agentsense.protocol import run_scene
 from sociable.agentsense.records import AgentSenseEpisode, ProbeKind
+from sociable.agentsense.scenario import Scenario
 from sociable.core.prompts import Prompts
 from sociable.models.protocol import Request
 from sociable.runner.seats import Role, Seat, Seats

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from sociable import api, series
-from sociable.agentsense.dataset import CharacterRole, load_scenarios
+from sociable.agentsense.dataset import load_scenarios
 from sociable.agentsense.published import TABLE_2
+from sociable.agentsense.scenario import CharacterRole
 from sociable.core.errors import InputError
 from sociable.core.view import Case, Paragraph, Section, Table
 from sociable.labelling import label

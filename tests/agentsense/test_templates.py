@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from sociable.agentsense.dataset import CharacterRole, GoalType, read_scenario
+from sociable.agentsense.dataset import read_scenario
+from sociable.agentsense.scenario import CharacterRole, GoalType
 from sociable.agentsense.templates import cast_records
 from sociable.core.errors import DataError
 

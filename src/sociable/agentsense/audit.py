@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sociable.agentsense.dataset import Scenario, distinct_questions
 from sociable.agentsense.judged import RuleAgreement, bundled_judged_scenes, measure_rules
+from sociable.agentsense.scenario import Scenario, distinct_questions
 from sociable.agentsense.shortcuts import RANKINGS, QuizItem, classifier_hits, hit
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
 from sociable.runner.audits import ShortcutResult, alike_texts, farthest_first, shortcuts_plot, shortcuts_table, verdict_on

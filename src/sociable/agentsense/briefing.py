@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from sociable.agentsense.dataset import Character, Goal, QuizQuestion, Scenario
+from sociable.agentsense.scenario import Character, Goal, QuizQuestion, Scenario
 from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
 from sociable.core.records import Turn
 from sociable.models.protocol import ChatMessage

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from sociable.agentsense.dataset import Character, Domain, GoalType, Scenario, distinct_questions
+from sociable.agentsense.scenario import Character, Domain, GoalType, Scenario, distinct_questions
 from sociable.core.view import Column, Document, Paragraph, RadarPlot, Row, Section, Table
 from sociable.dialogue.names import words
 

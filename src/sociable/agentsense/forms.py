@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from sociable.agentsense.briefing import LETTERS
-from sociable.agentsense.dataset import Character, QuizQuestion, Scenario
+from sociable.agentsense.scenario import Character, QuizQuestion, Scenario
 from sociable.core.form import Form, Question
 from sociable.core.records import Turn
 from sociable.core.view import Line, Paragraph, Transcript

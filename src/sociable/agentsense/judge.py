@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sociable.agentsense.briefing import as_shown, ask_judge
-from sociable.agentsense.dataset import Character, Goal, Scenario
 from sociable.agentsense.records import PANEL, AgentSenseEpisode, Verdicts
+from sociable.agentsense.scenario import Character, Goal, Scenario
 from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment, Turn, Usage
 from sociable.judging.panel import panel_verdict

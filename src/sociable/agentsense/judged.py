@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from sociable.agentsense.dataset import Scenario
+from sociable.agentsense.scenario import Scenario
 from sociable.core.data_files import Text, complaint, read_records
 from sociable.core.records import Record
 from sociable.statistics.agreement import cohen, fleiss, observed_agreement

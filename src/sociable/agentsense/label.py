@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sociable.agentsense.briefing import scene_in_words
-from sociable.agentsense.dataset import CharacterRole, Domain, Goal, GoalType, Scenario
+from sociable.agentsense.scenario import CharacterRole, Domain, Goal, GoalType, Scenario
 from sociable.core.prompts import Prompts, quoted
 from sociable.dialogue.names import normalised_name
 from sociable.judging.replies import closing_object, only

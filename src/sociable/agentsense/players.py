@@ -13,7 +13,7 @@ from typing import Protocol
 from sociable.agents.prompted import PromptedParticipant
 from sociable.agentsense import forms
 from sociable.agentsense.briefing import as_shown, ask_about_goal, ask_quiz, brief
-from sociable.agentsense.dataset import Character, Goal, QuizQuestion, Scenario
+from sociable.agentsense.scenario import Character, Goal, QuizQuestion, Scenario
 from sociable.core.form import Form
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage

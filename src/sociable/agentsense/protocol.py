@@ -15,11 +15,11 @@ from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sociable.agentsense.briefing import ask_for_script
-from sociable.agentsense.dataset import Character, CharacterRole, Scenario
 from sociable.agentsense.options import RANDOM, AgentSenseOptions
 from sociable.agentsense.players import MAX_REPLY, GoalProbe, Player, PromptedPlayer
 from sociable.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
 from sociable.agentsense.reference import reference_player
+from sociable.agentsense.scenario import Character, CharacterRole, Scenario
 from sociable.core.errors import InstrumentFailure
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage, episode_id

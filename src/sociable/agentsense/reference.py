@@ -9,8 +9,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
-from sociable.agentsense.dataset import Character, Goal, Line, QuizQuestion, Scenario
 from sociable.agentsense.players import Answer, GoalProbe
+from sociable.agentsense.scenario import Character, Goal, Line, QuizQuestion, Scenario
 from sociable.core.records import Turn, Usage
 from sociable.core.seeding import named_generator
 from sociable.dialogue.conversation import Utterance

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sociable.agentsense.dataset import QuizQuestion, Scenario
+from sociable.agentsense.scenario import QuizQuestion, Scenario
 from sociable.dialogue.names import words
 
 

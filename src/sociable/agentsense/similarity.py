@@ -15,8 +15,8 @@ from statistics import fmean, stdev
 from rapidfuzz.distance import Levenshtein
 
 from sociable.agentsense.briefing import scene_in_words
-from sociable.agentsense.dataset import Scenario
 from sociable.agentsense.records import AgentSenseEpisode
+from sociable.agentsense.scenario import Scenario
 from sociable.core.view import Column, Row, Section, Table
 from sociable.dialogue.names import words
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from sociable.agentsense.briefing import as_shown
-from sociable.agentsense.dataset import Character, Domain, GoalType, Need, Scenario
-from sociable.agentsense.metrics import ABNORMAL, GOALS, JUDGE, MIXED, QUIZ, depending_templates
+from sociable.agentsense.metrics import GOALS, JUDGE, MIXED, QUIZ
 from sociable.agentsense.mixed_views import pair_sections, person_sections
 from sociable.agentsense.published import BLIND_ACCURACY, TABLE_2
 from sociable.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
+from sociable.agentsense.scenario import Character, Domain, GoalType, Need, Scenario
+from sociable.agentsense.sensitivity import ABNORMAL, depending_templates
 from sociable.core.records import EpisodeStatus, Judgment, Verdict
 from sociable.core.view import (
     MISSING,
