@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import cast
 
 from sociable.agentsense.briefing import as_shown
+from sociable.agentsense.judge import with_panel
 from sociable.agentsense.metrics import GOALS, JUDGE, MIXED, QUIZ
 from sociable.agentsense.mixed_views import pair_sections, person_sections
 from sociable.agentsense.published import BLIND_ACCURACY, TABLE_2
-from sociable.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
+from sociable.agentsense.records import PANEL, AgentSenseEpisode, ProbeAnswer, ProbeKind
 from sociable.agentsense.scenario import Character, Domain, GoalType, Need, Scenario
 from sociable.agentsense.sensitivity import ABNORMAL, depending_templates
 from sociable.core.records import EpisodeStatus, Judgment, Verdict
@@ -36,6 +38,7 @@ from sociable.core.view import Case as CaseView
 from sociable.runner.benchmark import RunResult
 from sociable.runner.result_tables import Metric, Metrics, cells, columns_of, cost_block, counts_table, metrics_table, notes_of
 from sociable.runner.run import FinishedRun
+from sociable.statistics.agreement import cohen
 
 SUMMARY = {
     "self": Metric("Self", "goals reached, as their owners say"),
@@ -95,6 +98,7 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     parts = [
         Section("Scores", [*notes_of(results), _table_2(results), *_conduct(results)]),
         Section("Goals", list(_goals(results))),
+        *([Section("Judges", [_judges(runs)])] if any(run.seats.judges for run in runs) else []),
         Section("Secrets", list(_secrets(results))),
         Section("Who is played", list(_sensitivity(runs))),
     ]
@@ -198,6 +202,40 @@ def _goals(results: Sequence[RunResult]) -> Iterator[Block]:
 def _mark(result: RunResult, metric: str, title: str) -> Mark | None:
     found = result.estimate(metric)
     return Mark(f"{title} (n = {found.scored})", found.value, found.low, found.high) if found else None
+
+
+def _judges(runs: Sequence[FinishedRun]) -> Table:
+    """How each judge answers, and how far it goes with the panel."""
+    rows = []
+    for run in runs:
+        panel = [seat.name for seat in run.seats.judges]
+        verdicts = [with_panel(run.judgments_of(episode), panel) for episode in run.records.episodes]
+        for judge in panel:
+            own = [
+                (verdict, found[criterion, PANEL][0])
+                for found in verdicts
+                for (criterion, name), (verdict, _) in found.items()
+                if name == judge and (criterion, PANEL) in found
+            ]
+            given = [pair for pair in own if pair[0] is not Verdict.UNSCORED]
+            yes = fmean(mine is Verdict.WIN for mine, _ in given) if given else None
+            both = [pair for pair in given if pair[1] in (Verdict.WIN, Verdict.LOSS)]
+            with_them = fmean(mine is theirs for mine, theirs in both) if both else None
+            kappa = cohen([mine for mine, _ in both], [theirs for _, theirs in both]) if both else None
+            shown = (
+                [figure(yes, 2), figure(with_them, 2), figure(kappa, 2)] if len(panel) > 1 else [figure(yes, 2), MISSING, MISSING]
+            )
+            rows.append(Row([run.result.label, judge, str(len(own)), str(len(own) - len(given)), *shown]))
+    columns = [
+        Column("Model"),
+        Column("Judge"),
+        Column("Questions", True),
+        Column("No answer", True, "could not be read, refused, cut off"),
+        Column("Yes", True, "share of its answers"),
+        Column("With the panel", True, "share of its answers that are the panel's"),
+        Column("Cohen's κ", True, "the same beyond chance; the panel's verdict is partly its own"),
+    ]
+    return Table("How the judges answered", columns, rows)
 
 
 def _secrets(results: Sequence[RunResult]) -> Iterator[Block]:
