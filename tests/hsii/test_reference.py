@@ -239,7 +239,7 @@ async def test_the_written_partner_says_its_lines_and_leaves(case: Case, episode
 
 
 def build(name: str, role: Role = Role.SUBJECT) -> Seat:
-    return build_seat(role, name, RunSettings(benchmark="hsii", model=name), BENCHMARK.reference_agents[role])
+    return build_seat(role, name, RunSettings(benchmark="hsii", model=name), BENCHMARK)
 
 
 @pytest.mark.parametrize("agent", ["oracle", "oracle@0", "oracle@0.25", "oracle@1", "heuristic", "random", "silent"])
