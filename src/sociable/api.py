@@ -353,14 +353,16 @@ def audit(
     """
     found = find_benchmark(benchmark)
     opened = found.open(StudyOptions(dataset=Path(dataset) if dataset else None, skip_invalid=skip_invalid))
-    document = found.audit(opened)
     if dialogues and not sources:
         raise InputError("--dialogues needs at least one --source to be compared with.")
+    beside = []
     if sources:
         texts = {Path(source).name: _text_of(Path(source)) for source in sources}
         with contextlib.ExitStack() as stack:
             run_ = stack.enter_context(open_run(dialogues, scored=False)) if dialogues else None
-            document = replace(document, sections=[*document.sections, *found.beside_sources(opened, texts, run_)])
+            beside = found.beside_sources(opened, texts, run_)
+    document = found.audit(opened)
+    document = replace(document, sections=[*document.sections, *beside])
     return _written(document, out)
 
 

@@ -73,6 +73,7 @@ def test_what_is_told_before_it_is_spent(file: Path) -> None:
         ({"stages": (1,)}, "has no stages"),
         ({"options": {"policy": "loudest"}}, "'policy' of agentsense"),
         ({"options": {"rounds": [0]}}, "counted from 1"),
+        ({"options": {"rounds": [3, 20]}}, "20 is beyond the 15 turns"),
         ({"partner": "reference/blurt", "options": {"plays": "senders"}}, "All 2 scenarios lack a sender or a receiver"),
         ({"partner": "reference/blurt", "options": {"character": "Zoe"}}, "All 2 scenarios lack a character 'Zoe'"),
         ({"judges": ("human",)}, "judge by sheets"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from sociable.core.records import Record
 
@@ -40,6 +40,12 @@ class AgentSenseOptions(Record):
         if any(after < 1 for after in rounds):
             raise ValueError("turns are counted from 1")
         return tuple(sorted(set(rounds)))
+
+    @model_validator(mode="after")
+    def _rounds_within_the_scene(self) -> Self:
+        if self.rounds and self.rounds[-1] > self.generated_turns:
+            raise ValueError(f"rounds: {self.rounds[-1]} is beyond the {self.generated_turns} turns of a scene")
+        return self
 
     @property
     def generated_turns(self) -> int:

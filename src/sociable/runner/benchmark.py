@@ -109,8 +109,8 @@ def checked_options(kind: type[OptionsRecord], values: Mapping[str, Any], benchm
         if first["type"] == "extra_forbidden":
             has = f"it has: {known}" if known else "it has none"
             raise InputError(f"{benchmark} has no option '{name}'; {has}.") from None
-        message = first["msg"].replace("a valid tuple", 'a list, as in ["a", "b"]')
-        raise InputError(f"option '{name}' of {benchmark}: {message}.") from None
+        message = first["msg"].removeprefix("Value error, ").replace("a valid tuple", 'a list, as in ["a", "b"]')
+        raise InputError(f"option '{name}' of {benchmark}: {message}." if name else f"{benchmark}: {message}.") from None
 
 
 class Study(ABC):
