@@ -8,7 +8,7 @@ agree with independent readers is measured on scenes that were played and read f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sociable.agentsense.judged import RuleAgreement, bundled_judged_scenes, measure_rules
 from sociable.agentsense.scenario import Scenario, distinct_questions
@@ -68,7 +68,10 @@ def _texts(scenario: Scenario) -> Iterator[str]:
 def audit_document(scenarios: Sequence[Scenario], source: str) -> Document:
     results = measure_shortcuts(scenarios)
     questions = len(distinct_questions(scenarios))
-    rules = measure_rules(bundled_judged_scenes(), {scenario.id: scenario for scenario in scenarios})
+    by_id = {scenario.id: scenario for scenario in scenarios}
+    judged = bundled_judged_scenes()
+    manners = {"all": judged} | {manner: [s for s in judged if s.manner == manner] for manner in ("lively", "plain")}
+    rules = {manner: found for manner, some in manners.items() if (found := measure_rules(some, by_id)) is not None}
     templates = len({scenario.template for scenario in scenarios})
     return Document(
         title="Audit of agentsense",
@@ -90,21 +93,35 @@ def _verdict(scenarios: Sequence[Scenario], results: Sequence[ShortcutResult], q
         yield Callout(problem, Tone.BAD)
 
 
-def _rules_table(rules: RuleAgreement) -> Table:
-    agreement = rules.agreement
-    rows = [
-        ("scenes played and read", str(rules.scenes)),
-        ("goals", str(rules.goals)),
-        ("reached, as most readers say", figure(rules.reached, 2)),
-        ("rule and most readers agree", with_interval(agreement.value, agreement.low, agreement.high, 2)),
-        ("Cohen's kappa of the two", figure(rules.kappa, 2)),
-        ("reached for readers, not for the rule", str(rules.missed)),
-        ("reached for the rule, not for readers", str(rules.invented)),
-        ("Fleiss' kappa among readers", figure(rules.readers, 2)),
-        ("two readers agree", figure(rules.reader_agreement, 2)),
+def _rules_table(by_manner: Mapping[str, RuleAgreement]) -> Table:
+    """One column for all scenes, and one for each manner of playing them."""
+
+    def column(rules: RuleAgreement) -> list[str]:
+        agreement = rules.agreement
+        return [
+            str(rules.scenes),
+            str(rules.goals),
+            figure(rules.reached, 2),
+            with_interval(agreement.value, agreement.low, agreement.high, 2),
+            figure(rules.kappa, 2),
+            str(rules.missed),
+            str(rules.invented),
+            figure(rules.readers, 2),
+            figure(rules.reader_agreement, 2),
+        ]
+
+    names = [
+        "scenes played and read",
+        "goals",
+        "reached, as most readers say",
+        "rule and most readers agree",
+        "Cohen's kappa of the two",
+        "reached for readers, not for the rule",
+        "reached for the rule, not for readers",
+        "Fleiss' kappa among readers",
+        "two readers agree",
     ]
-    return Table(
-        "reference/rule beside independent readers of the same scenes",
-        [Column(""), Column("", True)],
-        [Row(list(row)) for row in rows],
-    )
+    cells = zip(names, *map(column, by_manner.values()), strict=True)
+    columns = [Column(""), *(Column(manner, True) for manner in by_manner)]
+    note = "lively: as people talk, with images and half answers; plain: as assistants do, saying things outright."
+    return Table("reference/rule beside independent readers of the same scenes", columns, [Row(list(row)) for row in cells], note)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -35,6 +36,8 @@ class JudgedScene(Record):
     """A scene as it was played, and what readers made of its goals."""
 
     scenario: Text
+    manner: Literal["lively", "plain"]
+    """How it was played: as people talk, with images and half answers, or as assistants do, saying things outright."""
     turns: tuple[ReadTurn, ...]
     readings: tuple[GoalReading, ...]
 
