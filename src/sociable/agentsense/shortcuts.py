@@ -100,11 +100,11 @@ def classifier_hits(items: Sequence[QuizItem]) -> dict[str, list[float]]:
     shape = np.array([_compared(item, place) for item in items for place in range(count)])
     classifiers = {
         "words (logistic regression)": (
-            make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression(C=10.0)),
+            make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression()),
             np.array(options, dtype=object),
         ),
         "shape (random forest)": (
-            make_pipeline(FunctionTransformer(), RandomForestClassifier(200, min_samples_leaf=4, random_state=0)),
+            make_pipeline(FunctionTransformer(), RandomForestClassifier(100, min_samples_leaf=4, random_state=0)),
             shape,
         ),
     }
