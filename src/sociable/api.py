@@ -83,10 +83,11 @@ def run_settings(asked: RunSettings, folder: Path, *, watch: Watch | None = None
     return _finish(folder, watch)
 
 
-def settings_for(benchmark: str, config: str | Path | None, **settings: Any) -> RunSettings:
+def settings_for(benchmark: str, config: str | Path | None, *, elsewhere: Sequence[str] = (), **settings: Any) -> RunSettings:
     """What the user asks for, on top of what the benchmark prefers."""
     found = find_benchmark(benchmark)
-    return with_role_defaults(load_settings(benchmark, Path(config) if config else None, **settings), found.role_defaults)
+    asked = load_settings(benchmark, Path(config) if config else None, elsewhere=elsewhere, **settings)
+    return with_role_defaults(asked, found.role_defaults)
 
 
 def new_folder(benchmark: str, model: str) -> Path:

@@ -40,7 +40,7 @@ _PACKAGES = ("sociable", "pydantic", "aiohttp", "numpy", "scipy", "statsmodels",
 
 def begin_run(settings: RunSettings, path: Path) -> None:
     """Checks everything that can be checked before anything is spent, and writes the manifest."""
-    settings = settings.model_copy(update=_absolute(settings))
+    settings = with_absolute_paths(settings)
     benchmark, study, seats = checked(settings)
     settings = settings.model_copy(update=dict(study.resolved))
     prices_of(settings, seats)
@@ -87,10 +87,10 @@ def _rubric(settings: RunSettings) -> dict[str, Any]:
     }
 
 
-def _absolute(settings: RunSettings) -> dict[str, str]:
-    """The settings that are paths, so that a run can be resumed and reported from anywhere."""
+def with_absolute_paths(settings: RunSettings) -> RunSettings:
+    """``settings`` whose paths are absolute, so that a run can be resumed and reported from anywhere."""
     paths = {name: getattr(settings, name) for name in ("dataset", "prompts", "reference_file")}
-    return {name: str(Path(path).resolve()) for name, path in paths.items() if path}
+    return settings.model_copy(update={name: str(Path(path).resolve()) for name, path in paths.items() if path})
 
 
 def checked(
@@ -209,7 +209,7 @@ def check_seats(study: Study, settings: RunSettings, *, references_adopted: bool
         if not settings.raters or any(name.startswith("reference/") for name in settings.raters):
             raise InputError("A rubric needs a model as its judge, not a rule: name one with --judge MODEL.")
         if not study.has_goals:
-            raise InputError(f"In {settings.benchmark} nobody has a goal that could be rated by a rubric.")
+            raise InputError(f"{settings.benchmark} is not rated by rubrics; its judges answer questions of its own.")
     if settings.reference and settings.reference_file and not references_adopted:
         raise InputError("Name either --reference, to have references made, or --reference-file, to use made ones.")
     if len(set(judges)) < len(judges):

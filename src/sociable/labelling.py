@@ -15,10 +15,11 @@ from sociable.core.errors import InputError
 from sociable.core.run_folder import write_atomically
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
-from sociable.models.protocol import Sampling
 from sociable.registry import find_benchmark
 from sociable.runner.event_loop import waited
 from sociable.runner.seats import Role
+
+LABEL_TOKENS = 1024
 
 
 def label(benchmark: str, model: str, out: str | Path, *, config: str | Path | None = None, **settings: Any) -> str:
@@ -43,9 +44,14 @@ def label(benchmark: str, model: str, out: str | Path, *, config: str | Path | N
     path.parent.mkdir(parents=True, exist_ok=True)
     with Journal(path.with_suffix(".calls.sqlite")) as journal:
         assert seats.subject.model is not None
+        for bought in journal.bought():
+            budget.book(*bought)
         journalled = JournalledModel(seats.subject.model, journal, budget)
-        # A label is no turn of a scene: it is asked for as a judge would be.
-        seat = replace(seats.subject, model=journalled, sampling=Sampling())
+        # A label is no turn of a scene: it is asked for as a judge would be, with room to think.
+        own = seats.subject.sampling
+        tokens = None if own.max_tokens is None else max(own.max_tokens, LABEL_TOKENS)
+        cool = None if own.temperature is None else 0.0
+        seat = replace(seats.subject, model=journalled, sampling=replace(own, temperature=cool, max_tokens=tokens))
         records, said = waited(_label(found, study, seat, journalled))
     write_atomically(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
     return said

@@ -111,13 +111,20 @@ def _corrected(run: FinishedRun, checked: Checked) -> Table:
         ],
         rows,
         "Several people on one pair count by the mean of their verdicts. The two intervals answer different questions: the "
-        "judges' is about other cases, the people's about this run's other pairs. — : a stratum nobody has looked at yet.",
+        "judges' is about other cases, the people's about this run's other pairs. What judges gave no verdict on counts for "
+        "people only. — : a stratum nobody has looked at yet.",
     )
 
 
 def _over_verdicts(run: FinishedRun, stage: str, worth: Mapping[Verdict, float]) -> Interval:
     """The mean over all the panel's verdicts of a stage, where no metric of the run is just that."""
-    pairs = [pair for pair in judged_pairs(run) if pair.stage == stage and pair.verdict in worth]
+    pairs = [
+        pair
+        for pair in judged_pairs(run)
+        if pair.stage == stage
+        and pair.verdict in worth
+        and run.study.shown(pair.episode, pair.criterion, run.records.reference_of(pair.episode.scenario)) is not None
+    ]
     clusters = [run.study.cluster_of(pair.episode.scenario) for pair in pairs]
     return clustered_proportion([worth[pair.verdict] for pair in pairs], clusters)
 

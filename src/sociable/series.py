@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count, product
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from sociable import api
 from sociable.agents.person import NAME as PERSON
-from sociable.build import Watch
+from sociable.build import Watch, checked, prices_of, with_absolute_paths
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import SERIES_FILE, write_atomically
 from sociable.runner.settings import RunSettings, plain_name
@@ -22,18 +22,25 @@ from sociable.runner.settings import RunSettings, plain_name
 WITH_PERSON, WITHOUT_PERSON = "with-person", "without-person"
 
 
-def pairs(senders: Sequence[str], receivers: Sequence[str], settings: RunSettings) -> dict[str, RunSettings]:
-    """One run for every sender with every receiver: the first plays all senders of a scene, the second all receivers."""
+def pairs(
+    senders: Sequence[str], receivers: Sequence[str], settings: Callable[[str, str], RunSettings]
+) -> dict[str, RunSettings]:
+    """One run for every sender with every receiver: the first plays all senders of a scene, the second all receivers.
+
+    ``settings`` are those of a pair, as (sender, receiver). Raises InputError.
+    """
     for role, models in (("sender", senders), ("receiver", receivers)):
         if not models:
             raise InputError(f"Pairs need both --sender and --receiver; there is no {role}.")
         if len({plain_name(model) for model in models}) < len(models):
             raise InputError(f"A {role} is named twice.")
-    options = settings.options | {"plays": "senders"}
-    runs = {}
+    runs: dict[str, RunSettings] = {}
     for sender, receiver in product(senders, receivers):
+        asked = settings(sender, receiver)
         name = f"{api.folder_name(sender)}--{api.folder_name(receiver)}"
-        runs[name] = settings.model_copy(update={"model": sender, "partner": receiver, "options": options})
+        # Names that differ in punctuation only make one folder name.
+        free = next(each for each in (name, *(f"{name}-{number}" for number in count(2))) if each not in runs)
+        runs[free] = asked.model_copy(update={"options": asked.options | {"plays": "senders"}})
     return runs
 
 
@@ -41,24 +48,25 @@ def with_and_without_a_person(character: str, settings: RunSettings) -> dict[str
     """The same scenes twice: a person plays one character and the model the others, and the model plays everybody."""
     if settings.partner:
         raise InputError("With --human the person is the partner: leave --partner out.")
-    options = {"plays": "others", "character": character}
     return {
-        WITH_PERSON: settings.model_copy(update={"partner": PERSON, "options": settings.options | options}),
-        WITHOUT_PERSON: settings.model_copy(update={"options": settings.options | options | {"plays": "all"}}),
+        WITH_PERSON: settings.model_copy(
+            update={"partner": PERSON, "options": settings.options | {"plays": "others", "character": character}}
+        ),
+        WITHOUT_PERSON: settings.model_copy(update={"options": settings.options | {"plays": "all"}}),
     }
 
 
-def run_series(folder: Path, runs: Mapping[str, RunSettings], watch: Watch | None = None) -> list[Path]:
-    """Runs what is missing and goes on with what was begun. Returns the run folders."""
-    write_new_series(folder, runs)
-    return resume_series(folder, watch)
-
-
 def write_new_series(folder: Path, runs: Mapping[str, RunSettings]) -> None:
-    if (folder / SERIES_FILE).exists():
+    """Checks every run as it would be checked on its own, then notes which there are. Raises InputError."""
+    if is_series(folder):
         raise InputError(f"{folder} holds a series of runs already. Go on with it: sociable resume {folder}")
+    described = {}
+    for name, settings in runs.items():
+        settings = with_absolute_paths(settings)
+        _, _, seats = checked(settings)
+        prices_of(settings, seats)
+        described[name] = settings.model_dump(mode="json")
     folder.mkdir(parents=True, exist_ok=True)
-    described = {name: settings.model_dump(mode="json") for name, settings in runs.items()}
     write_atomically(folder / SERIES_FILE, json.dumps({"runs": described}, indent=1, ensure_ascii=False) + "\n")
 
 

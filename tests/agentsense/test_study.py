@@ -131,7 +131,10 @@ def test_labels_that_cannot_be_read_stay_empty_and_are_counted(native: dict[str,
 def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "quay.json"
     path.write_text(json.dumps(template))
-    asked = api.settings_for("agentsense", None, model="reference/oracle", dataset=str(path), **RULE)
+
+    def asked(sender: str, receiver: str) -> Any:
+        return api.settings_for("agentsense", None, model=sender, partner=receiver, dataset=str(path), **RULE)
+
     agents = ["reference/oracle", "reference/silent"]
     series.write_new_series(tmp_path / "pairs", series.pairs(agents, agents, asked))
     folders = series.resume_series(tmp_path / "pairs")

@@ -460,7 +460,7 @@ def test_describe_prints_tables_and_writes_figures(capsys: pytest.CaptureFixture
 
 def test_people_judge_by_sheets(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert sociable("judge", finished, "--sample", "6", "--export", "sheet.csv") == 0
-    assert "6 pairs" in capsys.readouterr().out
+    assert "6 items" in capsys.readouterr().out
     assert sociable("judge", finished, "--corrections", "sheet.csv") == 2
     assert "Fill in the column 'verdict'" in capsys.readouterr().err
     assert sociable("judge", finished, "--sample", "6") == 2

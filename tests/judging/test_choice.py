@@ -21,7 +21,13 @@ from sociable.judging.choice import parse_choice
         ("C) He sold it.", 2),
         ("I think he sold it. Answer: C", 2),
         ("The final answer is **D**.", 3),
-        ("A. At first. But the correct answer is B", None),  # begins with one and ends with another
+        ("A. At first. But the correct answer is B", 1),  # what it says is the answer
+        ("A. Smith said so. Answer: B. Debts", 1),
+        ("The correct answer is B) Debts", 1),
+        ("Answer: A. No, wait. Answer: B", None),
+        ("A: wrong. B: right.", None),  # which is which would have to be understood
+        ("A) is wrong, so B", None),
+        ('{"answer": "Option B"}', 1),
         ('{"answer": "A", "answer": "B"}', None),
         ('{"answer": "A or B"}', None),
         ('{"answer": 1}', None),
@@ -30,7 +36,8 @@ from sociable.judging.choice import parse_choice
         ("A man sold it.", None),  # an article is no choice
         ("I cannot know.", None),
         ("", None),
-        ("A and B", None),
+        ("A) and B)", None),
+        ("It can be A or B", 1),  # an article cannot be told from an A; better not asked for in prose
     ],
 )
 def test_parse_choice(text: str, place: int | None) -> None:

@@ -107,7 +107,7 @@ def test_what_cannot_rate_is_refused_before_anything_changes(run: Path, judges: 
 
 def test_where_nobody_has_a_goal_there_is_nothing_to_rate(run: Path) -> None:
     api.run("hsii-cot", "reference/oracle", out=run.parent / "cot", limit=1)
-    with pytest.raises(InputError, match="nobody has a goal"):
+    with pytest.raises(InputError, match="not rated by rubrics"):
         api.judge(run.parent / "cot", ["python:rater.py:reply"], rubric="sotopia")
 
 

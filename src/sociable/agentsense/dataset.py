@@ -36,7 +36,8 @@ from sociable.agentsense.templates import cast_records
 from sociable.core.data_files import Loaded, RawRecord, complaint, load_items, read_records
 from sociable.core.errors import DataError
 from sociable.core.seeding import drawn_evenly, named_generator
-from sociable.dialogue.names import named_in, normalised_name, words
+from sociable.dialogue.names import named_in, who_is_named, words
+from sociable.dialogue.wording import padded_words
 
 
 def load_scenarios(path: Path | None = None, *, skip_invalid: bool = False) -> Loaded[Scenario]:
@@ -135,10 +136,15 @@ def _check_characters(scenario: Scenario, place: str) -> None:
     spellings: dict[str, str] = {}
     for number, character in enumerate(scenario.characters):
         for field, name in (("name", character.name), ("short", character.short)):
-            known = spellings.setdefault(normalised_name(name), character.name) if name else character.name
+            known = spellings.setdefault(_spelling(name), character.name) if name else character.name
             if known != character.name or (field == "name" and scenario.names.count(name) > 1):
-                problem = f"'{name}' could be two people once case, titles and articles are ignored; everybody needs a name"
+                problem = f"'{name}' could be two people once case and punctuation are ignored; everybody needs a name"
                 raise DataError(place, f"characters.{number}.{field}", problem)
+
+
+def _spelling(name: str) -> str:
+    """Titles count: Mr Lee and Mrs Lee are two."""
+    return " ".join(words(name))
 
 
 Speller = Callable[[str, str], str]
@@ -146,15 +152,15 @@ Speller = Callable[[str, str], str]
 
 
 def _speller(scenario: Scenario, place: str) -> Speller:
-    spellings = {normalised_name(each.short): each.name for each in scenario.characters if each.short}
-    spellings |= {normalised_name(each.name): each.name for each in scenario.characters}
+    spellings = {_spelling(each.short): each.name for each in scenario.characters if each.short}
+    spellings |= {_spelling(each.name): each.name for each in scenario.characters}
 
     def spell(name: str, field: str) -> str:
-        try:
-            return spellings[normalised_name(name)]
-        except KeyError:
+        found = spellings.get(_spelling(name)) or who_is_named(name, scenario.names, scenario.aliases)
+        if found is None:
             known = ", ".join(f"'{each}'" for each in scenario.names)
-            raise DataError(place, field, f"'{name}' is nobody here; expected one of {known}") from None
+            raise DataError(place, field, f"'{name}' is nobody here; expected one of {known}")
+        return found
 
     return spell
 
@@ -230,12 +236,15 @@ def _only_other_named(text: str, asked: Character, scenario: Scenario) -> str:
 
 def _key(question: QuizQuestion, scenario: Scenario) -> str:
     """Template and wording, with names replaced by places: casts differ in names only."""
-    text = " ".join(words(" / ".join((question.question, *question.options))))
-    for number, character in enumerate(scenario.characters):
-        for name in (character.name, character.short):
-            if name:
-                text = text.replace(" ".join(words(name)), f"#{number}")
-    return f"{scenario.template}: {text}"
+    text = padded_words(" / ".join((question.question, *question.options)))
+    spellings = {
+        _spelling(spelling): number
+        for number, character in enumerate(scenario.characters)
+        for spelling in (*scenario.aliases.get(character.name, ()), character.name)
+    }
+    for spelling in sorted(spellings, key=len, reverse=True):
+        text = text.replace(f" {spelling} ", f" #{spellings[spelling]} ")
+    return f"{scenario.template}:{text}".strip()
 
 
 def _count_unknown(value: Any, kind: type[BaseModel], path: str, unknown: Counter[str]) -> None:

@@ -54,6 +54,14 @@ def bundled_judged_scenes() -> list[JudgedScene]:
     return scenes
 
 
+def _fits(scene: JudgedScene, scenario: Scenario | None) -> bool:
+    """Whether it is of this scenario: a user's own data may use the same names for others."""
+    if scenario is None:
+        return False
+    goals = {character.name: len(character.goals) for character in scenario.characters}
+    return all(reading.item < goals.get(reading.owner, 0) for reading in scene.readings)
+
+
 @dataclass(frozen=True, slots=True)
 class RuleAgreement:
     """The rules beside the majority of the readers, over the goals of all judged scenes."""
@@ -82,7 +90,7 @@ def measure_rules(scenes: Sequence[JudgedScene], scenarios: Mapping[str, Scenari
     majority: list[bool] = []
     clusters: list[str] = []
     readings: list[tuple[bool, ...]] = []
-    known = [scene for scene in scenes if scene.scenario in scenarios]
+    known = [scene for scene in scenes if _fits(scene, scenarios.get(scene.scenario))]
     for scene in known:
         scenario = scenarios[scene.scenario]
         said = [(turn.speaker, turn.content) for turn in scene.turns]

@@ -13,7 +13,7 @@ from statistics import fmean
 from sociable.agentsense.records import PANEL, AgentSenseEpisode, ProbeAnswer, ProbeKind, Verdicts
 from sociable.agentsense.scenario import Goal, Scenario
 from sociable.agentsense.sensitivity import profile_sensitivity
-from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score, Verdict
+from sociable.core.records import CUT_OFF, EpisodeStatus, Estimate, Outcome, Score, Verdict
 from sociable.core.seeding import named_seed
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 
@@ -54,10 +54,21 @@ _NOTHING = _Value(None, "", Outcome.NOT_REACHED)
 
 
 def score_scene(
-    scenario: Scenario, episode: AgentSenseEpisode, verdicts: Verdicts, judges: Sequence[str], judged_after: Sequence[int]
+    scenario: Scenario,
+    episode: AgentSenseEpisode,
+    verdicts: Verdicts,
+    judges: Sequence[str],
+    judged_after: Sequence[int],
+    *,
+    mixed: bool = False,
+    blind: bool = True,
 ) -> list[Score]:
-    """All scores of one episode. ``judged_after``: the turns after which judges looked, the end last."""
-    scorer = _Scorer(scenario, episode, verdicts, judges)
+    """All scores of one episode. ``judged_after``: the turns after which judges looked, the end last.
+
+    ``mixed`` runs have a partner, ``blind`` ones ask the quiz before the scene: so that a scene without scores is missed
+    in every metric it should have.
+    """
+    scorer = _Scorer(scenario, episode, verdicts, judges, mixed, blind)
     return [
         Score(
             metric=metric,
@@ -76,7 +87,7 @@ def value_over(
     metric: str, scenario: Scenario, episode: AgentSenseEpisode, verdicts: Verdicts, judges: Sequence[str], played: frozenset[str]
 ) -> float | None:
     """``self``, ``majority`` or ``information`` at the end of a scene, over some of its characters."""
-    scorer = _Scorer(scenario, episode, verdicts, judges)
+    scorer = _Scorer(scenario, episode, verdicts, judges, mixed=False, blind=False)
     if scorer.failure() is not None:
         return None
     end = max((turn.index for turn in episode.turns), default=0)
@@ -91,7 +102,17 @@ View = Callable[[str, int, Goal], _Value]
 class _Scorer:
     """The values of one scene."""
 
-    def __init__(self, scenario: Scenario, episode: AgentSenseEpisode, verdicts: Verdicts, judges: Sequence[str]) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        episode: AgentSenseEpisode,
+        verdicts: Verdicts,
+        judges: Sequence[str],
+        mixed: bool,
+        blind: bool,
+    ) -> None:
+        self.mixed = mixed
+        self.blind = blind
         self.scenario = scenario
         self.episode = episode
         self.verdicts = verdicts
@@ -133,8 +154,13 @@ class _Scorer:
         return None
 
     def _main_metrics(self) -> list[str]:
-        judged = ["average", "majority", "overconfidence", *(JUDGE + judge for judge in self.judges)] if self.judges else []
-        return ["self", "other", *judged, *QUIZ]
+        judged = ["average", "majority", *(JUDGE + judge for judge in self.judges)] if self.judges else []
+        own = ["self", "other", *judged, *(QUIZ if self.blind else QUIZ[:1])]
+        names = [*own, *(["overconfidence"] if self.judges else [])]
+        if self.mixed:
+            mixed = [name for name in MIXED if self.blind or not name.endswith("_blind")]
+            names += [*mixed, *(PARTNER + name for name in (*own, *mixed))]
+        return names
 
     # Goals.
 
@@ -214,7 +240,7 @@ class _Scorer:
 
     def quiz(self, played: frozenset[str]) -> Iterator[tuple[str, _Value]]:
         yield "information", self._accuracy(played, ProbeKind.QUIZ)
-        if any(kind is ProbeKind.BLIND_QUIZ for kind, _, _ in self.probes):
+        if self.blind:
             yield "information_blind", self._accuracy(played, ProbeKind.BLIND_QUIZ)
             yield (
                 "information_gain",
@@ -248,6 +274,8 @@ class _Scorer:
     def _attack_and_defence(self) -> Iterator[tuple[str, _Value]]:
         """Attack: own accuracy on the others' secrets. Defence: 1 less the others' accuracy on one's own."""
         for suffix, kind in (("", ProbeKind.QUIZ), ("_blind", ProbeKind.BLIND_QUIZ)):
+            if suffix and not self.blind:
+                continue
             own, theirs = self._accuracy(self.subject, kind, self.partner), self._accuracy(self.partner, kind, self.subject)
             yield f"attack{suffix}", own
             yield f"defence{suffix}", _difference(_Value(1.0), theirs)
@@ -269,7 +297,7 @@ class _Scorer:
         turns = [turn for turn in self.episode.turns if turn.index > 0 and turn.speaker in self.subject]
         yield "no_answer", _share(probe.answer is None for probe in probes)
         yield "silent_turns", _share(not turn.content.strip() for turn in turns)
-        yield "cut_off_turns", _share(bool(turn.note and turn.content.strip()) for turn in turns)
+        yield "cut_off_turns", _share(CUT_OFF in turn.note for turn in turns)
 
 
 def _share(flags: Iterable[bool]) -> _Value:

@@ -151,11 +151,18 @@ _NOTE = "The same scenes and characters in both. Goals as the judges' majority s
 def _same_scenes(first: RunResult, other: RunResult) -> bool:
     """Whether ``other`` is the run without the person that belongs to ``first``."""
     one, two = first.manifest, other.manifest
-    settings = ("seed", "limit", "dataset", "repeats")
+    subject = one["models"]["subject"]
+    settings = ("seed", "limit", "dataset", "repeats", "skip_invalid")
+    seating = {"plays", "character"}
+    options = [{name: value for name, value in _options(result).items() if name not in seating} for result in (first, other)]
+    sampling = [manifest["sampling"].get(f"subject {subject}") for manifest in (one, two)]
     return (
         two["models"]["partner"] is None
-        and one["models"]["subject"] == two["models"]["subject"]
+        and all(one["models"][role] == two["models"][role] for role in ("subject", "judges"))
         and all(one["settings"][name] == two["settings"][name] for name in settings)
+        and one["digests"] == two["digests"]
+        and options[0] == options[1]
+        and sampling[0] == sampling[1]
     )
 
 

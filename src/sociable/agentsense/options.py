@@ -32,7 +32,7 @@ class AgentSenseOptions(Record):
         default="default",
         description="whom the model under test plays: all without a partner; with one, by default one character of each scene",
     )
-    character: str = Field(default=RANDOM, description="with plays = one or others: which one character, by name, or random")
+    character: str = Field(default=RANDOM, description="which one character, by name, or random; scenes without it are left out")
 
     @field_validator("rounds")
     @classmethod
@@ -45,6 +45,10 @@ class AgentSenseOptions(Record):
     def _rounds_within_the_scene(self) -> Self:
         if self.rounds and self.rounds[-1] > self.generated_turns:
             raise ValueError(f"rounds: {self.rounds[-1]} is beyond the {self.generated_turns} turns of a scene")
+        if self.probe_rounds and not self.rounds:
+            raise ValueError("probe_rounds asks participants after the turns in rounds; name some, as in rounds = [3, 6, 9, 12]")
+        if self.character != RANDOM and self.plays == "senders":
+            raise ValueError("character says which one character somebody plays; with plays = senders there is none")
         return self
 
     @property

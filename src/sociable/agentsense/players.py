@@ -11,17 +11,17 @@ from functools import partial
 from typing import Protocol
 
 from sociable.agents.prompted import PromptedParticipant
-from sociable.agentsense import forms
 from sociable.agentsense.briefing import as_shown, ask_about_goal, ask_quiz, brief
+from sociable.agentsense.forms import PersonsForms
 from sociable.agentsense.scenario import Character, Goal, QuizQuestion, Scenario
 from sociable.core.form import Form
 from sociable.core.prompts import Prompts
-from sociable.core.records import Turn, Usage
+from sociable.core.records import CUT_OFF, Turn, Usage
 from sociable.dialogue.conversation import Utterance
 from sociable.judging.choice import parse_choice
 from sociable.judging.replies import closing_object, only
 from sociable.judging.yes_no import parse_yes_no
-from sociable.models.protocol import CUT_OFF, ChatMessage, Reply, Request
+from sociable.models.protocol import ChatMessage, Reply, Request
 from sociable.runner.seats import Seat
 
 PROBE_TOKENS = 1024
@@ -43,9 +43,9 @@ class GoalProbe:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """To a probe. ``value`` is yes or no, or the place of an option in the data; None when none could be read."""
+    """To a probe. ``value`` is yes or no, the place of an option in the data, or a bid; None when none could be read."""
 
-    value: int | None
+    value: float | None
     reply: str = ""
     defect: str = ""
 
@@ -61,7 +61,7 @@ class Player(Protocol):
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance | None: ...
 
-    async def bid(self, seen: Sequence[Turn]) -> float: ...
+    async def bid(self, seen: Sequence[Turn]) -> Answer: ...
 
     async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer: ...
 
@@ -79,6 +79,7 @@ class PromptedPlayer:
         self._names = [name for name in (character.name, character.short) if name]
         self._model = seat.model
         self._prompts = prompts
+        self._forms = PersonsForms(scenario, character)
         tokens = seat.sampling.max_tokens
         self._probing = replace(
             seat.sampling,
@@ -92,7 +93,7 @@ class PromptedPlayer:
             brief(scenario, character, prompts),
             scope=seat.scope(item, character.name),
             sampling=seat.sampling,
-            form=partial(forms.turn_form, scenario, character),
+            form=self._forms.turn,
             heard=lambda turn: f"{turn.speaker}: {as_shown(turn, first_lines=first_lines)}",
         )
 
@@ -106,23 +107,22 @@ class PromptedPlayer:
         if utterance.defect == CUT_OFF and said:
             # The limit is part of the protocol: what was said before it stands.
             return Utterance(said, utterance.thinking, note=CUT_OFF)
-        return replace(utterance, content=said)
+        return replace(utterance, content=said, defect=utterance.defect or ("" if said.strip() else "empty"))
 
-    async def bid(self, seen: Sequence[Turn]) -> float:
-        reply = await self._ask(seen, {"role": "user", "content": self._prompts["bid"].render()}, forms.bid_form)
+    async def bid(self, seen: Sequence[Turn]) -> Answer:
+        reply = await self._ask(seen, {"role": "user", "content": self._prompts["bid"].render()}, partial(self._forms.bid, seen))
         bid = only(closing_object(reply.text) or [], "bid")
-        if isinstance(bid, bool) or not isinstance(bid, int | float):
-            return 0.0
-        return min(max(float(bid), 0.0), 10.0)
+        readable = isinstance(bid, int | float) and not isinstance(bid, bool) and 0 <= bid <= 10
+        return _answer(float(bid) if readable else None, reply)
 
     async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
         question = ask_about_goal(probe.question, self._prompts, own=probe.owner.name == self.name)
-        reply = await self._ask(seen, question, partial(forms.yes_no_form, probe.question))
+        reply = await self._ask(seen, question, partial(self._forms.yes_no, seen, probe.question))
         value, _ = parse_yes_no(reply.text)
         return _answer(value, reply)
 
     async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
-        form = partial(forms.quiz_form, question, order)
+        form = partial(self._forms.quiz, seen, question, order)
         reply = await self._ask(seen, ask_quiz(question, order, self._prompts), form)
         place = parse_choice(reply.text, len(order))
         return _answer(None if place is None else order[place], reply)
@@ -133,7 +133,7 @@ class PromptedPlayer:
         return await self._model.generate(Request(messages, self._participant.scope, self._probing, form=form))
 
 
-def _answer(value: int | None, reply: Reply) -> Answer:
+def _answer(value: float | None, reply: Reply) -> Answer:
     # What stands in a reply that was cut off need not be what it would have come to.
     return Answer(None if reply.defect else value, reply.text[:MAX_REPLY], reply.defect)
 

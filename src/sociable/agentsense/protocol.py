@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sociable.agentsense.briefing import ask_for_script
@@ -81,6 +81,7 @@ async def run_scene(
         # 5. Interviews.
         answers += await scene.asked(scene.goals(conversation))
         answers += await scene.asked(scene.quiz(conversation, ProbeKind.QUIZ))
+        answers += scene.bids
     except InstrumentFailure as error:
         failure = str(error)
     return AgentSenseEpisode(
@@ -107,7 +108,9 @@ def cast_roles(scenario: Scenario, options: AgentSenseOptions, seed: int) -> dic
     if options.character == RANDOM:
         one = named_generator(seed, "seat", scenario.id).choice(scenario.names)
     else:
-        one = character_called(options.character, scenario) or scenario.names[0]
+        called = character_called(options.character, scenario)
+        assert called is not None, "the study has left out scenes without that character"
+        one = called
     alone, others = (Role.PARTNER, Role.SUBJECT) if options.plays == "others" else (Role.SUBJECT, Role.PARTNER)
     return {name: alone if name == one else others for name in scenario.names}
 
@@ -131,6 +134,7 @@ class _Scene:
 
     def __post_init__(self) -> None:
         self.players: dict[str, Player] = {}
+        self.bids: list[ProbeAnswer] = []
         self.script_usage = Usage()
 
     @property
@@ -153,7 +157,7 @@ class _Scene:
             case "addressed-next":
                 return AddressedNext(generator, self.scenario.aliases)
             case "bidding":
-                return Bidding(self.players, generator)
+                return Bidding({name: _Bidder(self, player) for name, player in self.players.items()}, generator)
 
     async def asked(self, probes: Iterator[Awaitable[ProbeAnswer]]) -> list[ProbeAnswer]:
         return await asyncio.gather(*probes)
@@ -178,7 +182,7 @@ class _Scene:
             about=probe.owner.name,
             item=probe.item,
             wording=wording,
-            after=_taken(conversation),
+            after=_taken(conversation.turns),
             answer=None if answer.value is None else bool(answer.value),
             reply=answer.reply,
             defect=answer.defect,
@@ -200,9 +204,9 @@ class _Scene:
             asked=character.name,
             about=question.about,
             item=item,
-            after=_taken(conversation),
+            after=_taken(conversation.turns),
             answer=None if answer.value is None else answer.value == question.answer_label,
-            choice=answer.value,
+            choice=None if answer.value is None else int(answer.value),
             order=tuple(order),
             reply=answer.reply,
             defect=answer.defect,
@@ -231,5 +235,27 @@ class _Scene:
         return {role.value: usage for role, usage in used.items() if usage.calls}
 
 
-def _taken(conversation: Conversation) -> int:
-    return sum(turn.index > 0 for turn in conversation.turns)
+class _Bidder:
+    """A player who bids to speak, its bids kept."""
+
+    def __init__(self, scene: _Scene, player: Player) -> None:
+        self._scene = scene
+        self._player = player
+
+    async def bid(self, seen: Sequence[Turn]) -> float | None:
+        answer = await self._player.bid(seen)
+        self._scene.bids.append(
+            ProbeAnswer(
+                kind=ProbeKind.BID,
+                asked=self._player.name,
+                after=_taken(seen),
+                answer=None if answer.value is None else True,
+                reply=answer.reply,
+                defect=answer.defect,
+            )
+        )
+        return answer.value
+
+
+def _taken(turns: Sequence[Turn]) -> int:
+    return sum(turn.index > 0 for turn in turns)

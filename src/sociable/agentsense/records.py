@@ -16,6 +16,8 @@ class ProbeKind(StrEnum):
     QUIZ = "quiz"
     BLIND_QUIZ = "blind quiz"
     """The same quiz, before anybody has spoken (section 4.3)."""
+    BID = "bid"
+    """How much somebody wants to be the next to speak, under the policy of that name."""
     SCRIPT = "script"
     """Which film or play the background was made from (section 4.3)."""
 
@@ -35,7 +37,7 @@ class ProbeAnswer(Record):
     after: int
     """Turns taken before it was asked, the greeting not counted."""
     answer: bool | None = None
-    """Goals: yes or no. Quizzes and scripts: right or wrong. None: no answer could be read."""
+    """Goals: yes or no. Quizzes and scripts: right or wrong. Bids: True. None: no answer could be read."""
     choice: int | None = None
     """The option chosen, by its place in the data."""
     order: tuple[int, ...] = ()

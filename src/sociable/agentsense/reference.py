@@ -14,7 +14,7 @@ from sociable.agentsense.scenario import Character, Goal, Line, QuizQuestion, Sc
 from sociable.core.records import Turn, Usage
 from sociable.core.seeding import named_generator
 from sociable.dialogue.conversation import Utterance
-from sociable.dialogue.names import words
+from sociable.dialogue.wording import overlap, telling_words
 
 AGENTS = ("oracle", "heuristic", "blurt", "random", "silent")
 
@@ -52,8 +52,8 @@ class ReferencePlayer(ABC):
         said = self.speak(seen)
         return Utterance(said, defect="" if said else "empty")
 
-    async def bid(self, seen: Sequence[Turn]) -> float:
-        return self.draw("bid", self.name, len(seen)).random()
+    async def bid(self, seen: Sequence[Turn]) -> Answer:
+        return Answer(self.draw("bid", self.name, len(seen)).random())
 
     async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
         return Answer(self.reached(seen, probe))
@@ -142,19 +142,19 @@ class Heuristic(ReferencePlayer):
         return f"I have heard you, {last}." if last else "I have nothing to add."
 
     def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
-        wanted = _content_words(probe.goal.goal)
-        said = _content_words(" ".join(turn.content for turn in seen if turn.speaker != probe.owner.name))
+        wanted = telling_words(probe.goal.goal)
+        said = telling_words(" ".join(turn.content for turn in seen if turn.speaker != probe.owner.name))
         return bool(wanted) and 2 * len(wanted & said) >= len(wanted)
 
     def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
-        own = {place: _content_words(option) for place, option in enumerate(question.options)}
+        own = {place: telling_words(option) for place, option in enumerate(question.options)}
         shared = set.intersection(*own.values())
-        said = _content_words(" ".join(turn.content for turn in seen if turn.speaker != self.name))
-        told = _content_words(f"{self.scenario.background} {self.scenario.description} {self.character.profile}")
+        said = telling_words(" ".join(turn.content for turn in seen if turn.speaker != self.name))
+        told = telling_words(f"{self.scenario.background} {self.scenario.description} {self.character.profile}")
 
         def likeness(place: int) -> tuple[float, float]:
             telling = own[place] - shared
-            return _share(telling, said), _share(telling, told)
+            return overlap(telling, said), overlap(telling, told)
 
         return max(order, key=likeness)
 
@@ -174,7 +174,7 @@ class RandomPlayer(ReferencePlayer):
 
     def speak(self, seen: Sequence[Turn]) -> str:
         sentences = [each.strip() for each in self.scenario.background.split(".") if each.strip()]
-        return f"{self.draw('says', self.name, len(seen)).choice(sentences)}."
+        return f"{self.draw('says', self.name, len(seen)).choice(sentences or [self.scenario.background])}."
 
     def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
         return self.draw("goal", self.name, probe.owner.name, probe.item, probe.question).random() < 0.5
@@ -221,12 +221,3 @@ def _plainly(owner: Character, goal: Goal) -> Sequence[Line]:
 
 def _was_said(line: Line, seen: Iterable[Turn]) -> bool:
     return any(turn.speaker == line.by and line.says in turn.content for turn in seen)
-
-
-def _content_words(text: str) -> set[str]:
-    """Words that are not too short to tell anything."""
-    return {word for word in words(text) if len(word) > 3}
-
-
-def _share(part: set[str], whole: set[str]) -> float:
-    return len(part & whole) / len(part) if part else 0.0

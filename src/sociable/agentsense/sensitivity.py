@@ -15,16 +15,16 @@ from sociable.statistics.estimates import outcome_counts
 from sociable.statistics.intervals import Floats, joint_bootstrap
 from sociable.statistics.variation import deviation_bias, excess_variance_probability, sample_deviation
 
-Casts = Mapping[str, Mapping[str, Sequence[float]]]
-"""By template and scenario, the values of its repeats."""
+Casts = Mapping[str, Mapping[str, Mapping[int, float]]]
+"""By template, scenario and repeat, the value."""
 
 
 def values_by_cast(scores: Iterable[Score]) -> Casts:
     """Of one metric; scenes without a value are left out."""
-    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    found: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for score in scores:
         if score.value is not None:
-            found[score.cluster][score.scenario].append(score.value)
+            found[score.cluster][score.scenario][score.repeat] = score.value
     return found
 
 
@@ -54,19 +54,21 @@ def profile_sensitivity(name: str, scores: Sequence[Score], *, seed: int, confid
     return found
 
 
-def _deviations(casts: Mapping[str, Sequence[float]]) -> tuple[float, float] | None:
+def _deviations(casts: Mapping[str, Mapping[int, float]]) -> tuple[float, float] | None:
     """(across casts, averaged over repeats; within a cast, comparable with it, or nan without repeats)."""
-    repeats = max(map(len, casts.values()), default=0)
-    columns = [[values[number] for values in casts.values() if number < len(values)] for number in range(repeats)]
+    repeats = sorted({repeat for values in casts.values() for repeat in values})
+    columns = [[values[repeat] for values in casts.values() if repeat in values] for repeat in repeats]
+    columns = [column for column in columns if len(column) > 1]
     across = [deviation for column in columns if (deviation := sample_deviation(column)) is not None]
     if not across:
         return None
     within = [
         deviation / deviation_bias(len(values))
         for values in casts.values()
-        if (deviation := sample_deviation(values)) is not None
+        if (deviation := sample_deviation(list(values.values()))) is not None
     ]
-    return fmean(across), (fmean(within) * deviation_bias(len(casts)) if within else nan)
+    as_many = fmean(deviation_bias(len(column)) for column in columns)
+    return fmean(across), (fmean(within) * as_many if within else nan)
 
 
 ABNORMAL = 0.05
@@ -78,7 +80,9 @@ def depending_templates(scores: Sequence[Score]) -> dict[str, float]:
 
     The population variance is that of all scenes (App. D.7). A scene counts with the mean of its repeats.
     """
-    means = {template: [fmean(values) for values in casts.values()] for template, casts in values_by_cast(scores).items()}
+    means = {
+        template: [fmean(values.values()) for values in casts.values()] for template, casts in values_by_cast(scores).items()
+    }
     everything = [value for values in means.values() for value in values]
     if len(everything) < 2:
         return {}

@@ -9,6 +9,7 @@ import numpy as np
 
 from sociable.agentsense.scenario import QuizQuestion, Scenario
 from sociable.dialogue.names import words
+from sociable.dialogue.wording import overlap, telling_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +25,21 @@ class QuizItem:
         return cls(scenario.template, question, f"{scenario.background} {scenario.description}")
 
 
-def _telling(text: str) -> set[str]:
-    """Words that are not too short to tell anything."""
-    return {word for word in words(text) if len(word) > 3}
-
-
-def _overlap(text: set[str], other: set[str]) -> float:
-    return len(text & other) / len(text) if text else 0.0
-
-
 def _like_background(item: QuizItem, option: str) -> float:
-    return _overlap(_telling(option), _telling(item.background))
+    return overlap(telling_words(option), telling_words(item.background))
 
 
 def _like_question(item: QuizItem, option: str) -> float:
-    return _overlap(_telling(option), _telling(item.question.question))
+    return overlap(telling_words(option), telling_words(item.question.question))
 
 
 def _like_others(item: QuizItem, option: str) -> float:
-    own = _telling(option)
+    own = telling_words(option)
     similarities = []
     for other in item.question.options:
         if other != option:
-            either = own | _telling(other)
-            similarities.append(len(own & _telling(other)) / len(either) if either else 0.0)
+            either = own | telling_words(other)
+            similarities.append(len(own & telling_words(other)) / len(either) if either else 0.0)
     return sum(similarities)
 
 
@@ -89,7 +81,6 @@ def classifier_hits(items: Sequence[QuizItem]) -> dict[str, list[float]]:
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
     from sklearn.model_selection import GroupKFold, cross_val_predict  # type: ignore[import-untyped]
     from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
-    from sklearn.preprocessing import FunctionTransformer  # type: ignore[import-untyped]
 
     count = len(items[0].question.options) if items else 0
     if len({item.template for item in items}) < FEWEST_TEMPLATES or any(len(item.question.options) != count for item in items):
@@ -104,7 +95,7 @@ def classifier_hits(items: Sequence[QuizItem]) -> dict[str, list[float]]:
             np.array(options, dtype=object),
         ),
         "shape (random forest)": (
-            make_pipeline(FunctionTransformer(), RandomForestClassifier(100, min_samples_leaf=4, random_state=0)),
+            RandomForestClassifier(100, min_samples_leaf=4, random_state=0),
             shape,
         ),
     }

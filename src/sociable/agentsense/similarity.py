@@ -1,7 +1,6 @@
 """How like a text is to another: scenes beside the source they were made from (Table 3), dialogues beside it (Table 10).
 
-A source is longer than a scene by far, so a scene is held beside the passage of its own length that is most like it: a lower
-bound on nothing, and a fair look for what was copied.
+A source is longer than a scene by far, so a text is held beside the passage of its own length that shares most words with it.
 """
 
 from __future__ import annotations
@@ -33,12 +32,8 @@ class Similarity:
     """1 less the edit distance in words, of the longer text's words (rapidfuzz)."""
 
 
-def similarity(first: str, other: str) -> Similarity:
-    """Two empty texts are the same."""
-    return _similarity(words(first), words(other))
-
-
-def _similarity(one: Sequence[str], two: Sequence[str]) -> Similarity:
+def similarity(one: Sequence[str], two: Sequence[str]) -> Similarity:
+    """Of two texts as lists of words. Two empty ones are the same."""
     either = set(one) | set(two)
     return Similarity(
         jaccard=len(set(one) & set(two)) / len(either) if either else 1.0,
@@ -72,7 +67,7 @@ def nearest_passage(text: str, sources: Mapping[str, str]) -> Nearest | None:
     if best is None or not own:
         return None
     _, name, passage = best
-    return Nearest(name, " ".join(passage), _similarity(own, passage))
+    return Nearest(name, " ".join(passage), similarity(own, passage))
 
 
 def source_sections(

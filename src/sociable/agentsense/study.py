@@ -101,7 +101,15 @@ class AgentSenseStudy(Study):
 
     def score(self, episode: AgentSenseEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> list[Score]:
         verdicts = with_panel(judgments, panel)
-        return score_scene(self.scenarios[episode.scenario], episode, verdicts, panel, self.options.judged_after)
+        return score_scene(
+            self.scenarios[episode.scenario],
+            episode,
+            verdicts,
+            panel,
+            self.options.judged_after,
+            mixed=self.options.plays != "all",
+            blind=self.options.blind,
+        )
 
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
         return estimate_all(scores, seed=self.seed)

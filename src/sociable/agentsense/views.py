@@ -261,8 +261,9 @@ def _sensitivity(runs: Sequence[FinishedRun]) -> Iterator[Block]:
     if measured := _measured(SENSITIVITY, results):
         note = "Intervals by template. Noise and excess need --repeats; without them PSI is profile and chance together."
         yield metrics_table("Profile sensitivity (PSI)", results, measured, note)
-    tested = {result.label: _tested(result) for result in results}
-    tested = {label: probabilities for label, probabilities in tested.items() if probabilities}
+    # A model that has several runs has one vote, the first run's.
+    first = {result.manifest["models"]["subject"]: result for result in reversed(results)}
+    tested = {model: probabilities for model, result in first.items() if (probabilities := _tested(result))}
     if not tested:
         return
     templates = sorted(set().union(*tested.values()))

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -48,6 +48,9 @@ from sociable.cli.options import (
     Stages,
 )
 from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped, SociableError, StorageFailure
+
+if TYPE_CHECKING:
+    from sociable.runner.settings import RunSettings
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -181,8 +184,12 @@ def _run_series(
     if sender or receiver:
         if human or model or "partner" in given:
             raise InputError("--sender and --receiver say who plays whom: leave --model, --partner and --human out.")
-        asked = api.settings_for(benchmark, config, **{**given, "model": (sender or receiver)[0]})
-        runs, name = series.pairs(sender, receiver, asked), "pairs"
+
+        def settings(one: str, other: str) -> RunSettings:
+            pair = {"model": one, "partner": other}
+            return api.settings_for(benchmark, config, elsewhere=[*sender, *receiver], **given, **pair)
+
+        runs, name = series.pairs(sender, receiver, settings), "pairs"
     else:
         assert human is not None
         asked = api.settings_for(benchmark, config, **given, model=model)
@@ -247,8 +254,8 @@ def judge(
     if (sample is None) != (export is None):
         raise InputError("--sample N and --export FILE go together.")
     if export is not None and sample is not None:
-        _say(f"{api.export_sheet(folder, sample, export)} pairs for people to judge: {export}")
-        _say("Fill in 'verdict' (1, 2, or 0 for neither) and give it back with --corrections FILE.")
+        _say(f"{api.export_sheet(folder, sample, export)} items for people to judge: {export}")
+        _say("Fill in 'verdict' (pairs: 1, 2, or 0 for neither; questions: yes or no) and give it back with --corrections FILE.")
     for add, files in ((api.add_corrections, corrections), (api.add_ratings, ratings)):
         if files:
             _print_whole(add(folder, files))

@@ -46,6 +46,10 @@ class Turn(Record):
     """What was noticed about the turn: cut off, refused, shortened."""
 
 
+CUT_OFF = "cut off at its token limit"
+"""What is noted about a turn, or a reply, that ended there."""
+
+
 class EpisodeStatus(StrEnum):
     COMPLETED = "completed"
     ERRORED = "errored"

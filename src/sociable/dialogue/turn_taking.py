@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Protocol
@@ -51,12 +52,15 @@ class AddressedNext:
 
 
 class Bidder(Protocol):
-    async def bid(self, seen: Sequence[Turn]) -> float:
-        """How much it wants to be the next to speak; any scale that all share."""
+    async def bid(self, seen: Sequence[Turn]) -> float | None:
+        """How much it wants to be the next to speak, on any scale that all share; None when it does not say."""
 
 
 class Bidding:
-    """Everybody but who spoke last says how much they want to speak; the highest bid speaks, ties are drawn."""
+    """Everybody but who spoke last says how much they want to speak; the highest bid speaks, ties are drawn.
+
+    Who does not say bids less than anybody.
+    """
 
     def __init__(self, bidders: Mapping[str, Bidder], generator: Random) -> None:
         self._bidders = bidders
@@ -64,7 +68,8 @@ class Bidding:
 
     async def next_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
         others = _others(names, turns)
-        bids = await asyncio.gather(*(self._bidders[name].bid(turns) for name in others))
+        said = await asyncio.gather(*(self._bidders[name].bid(turns) for name in others))
+        bids = [-math.inf if bid is None else bid for bid in said]
         return self._generator.choice([name for name, bid in zip(others, bids, strict=True) if bid == max(bids)])
 
 

@@ -40,3 +40,13 @@ def _sought(phrase: str) -> str:
     """What occurs in a text's padded words if the phrase does."""
     padded = f" {' '.join(words(phrase))} "
     return padded.rstrip() if phrase.endswith("*") else padded
+
+
+def telling_words(text: str) -> set[str]:
+    """Words that are not too short to tell anything."""
+    return {word for word in words(text) if len(word) > 3}
+
+
+def overlap(part: set[str], whole: set[str]) -> float:
+    """The share of ``part`` that is in ``whole``; 0 for an empty part."""
+    return len(part & whole) / len(part) if part else 0.0

@@ -7,35 +7,38 @@ import re
 from sociable.judging.replies import closing_object, only
 from sociable.models.protocol import storable
 
-_LONE = re.compile(r"[\s*_`\"'(\[]*([A-Za-z])[\s*_`\"')\].:]*")
-_OPENING = re.compile(r"[\s*_`\"'(\[]*([A-Z])[*_`\"')\]]*\s*[.:)\-]\s")
-_CLOSING = re.compile(
-    r"(?:\A|[\n.!?])\W*(?:(?:so|but|thus|hence|therefore|my|the|final|correct)\s+)*answer\W*(?:\bis\b)?\W*\b([A-Z])\b[^A-Za-z]*\Z",
-    re.IGNORECASE,
-)
+_LONE = re.compile(r"\W*([A-Za-z])\W*")
+_STATED = re.compile(r"\b(?:answer|choice|option)\b\W*(?:\bis\b)?\W*\b([A-Z])\b", re.IGNORECASE)
+_MARKED = re.compile(r"(?<![\w'])([A-Z])(?=[*_`\"']*\s*[.:)\]])|(?<![\w'])(?!A\b|I\b)([A-Z])(?![\w'])")
+"""A letter with a mark of a list behind it, or standing alone; not the article, not the pronoun."""
+_LEADING = re.compile(r"[\s*_`\"'(\[]*([A-Za-z])[*_`\"')\]]*\s*[.:)\-]\s")
 
 
 def parse_choice(text: str, count: int) -> int | None:
     """The place, from 0, of the option chosen among ``count`` lettered from A; None if none can be read.
 
-    A JSON object with the field ``answer``, a lone letter, "Answer: B", or the letter that the reply begins with
-    ("B: because …"), unless "answer" names another at its end.
+    A JSON object with the field ``answer``; a lone letter; "Answer: B"; or the one letter that stands in the reply.
     """
     text = storable(text).strip()
     fields = closing_object(text)
     if fields is not None:
         answer = only(fields, "answer")
-        return _place(_LONE.fullmatch(answer) or _OPENING.match(answer), count) if isinstance(answer, str) else None
+        return _from_field(answer, count) if isinstance(answer, str) else None
     if lone := _LONE.fullmatch(text):
-        return _place(lone, count)
-    opening, closing = _place(_OPENING.match(text), count), _place(_CLOSING.search(text[-200:]), count)
-    if None not in (opening, closing) and opening != closing:
-        return None
-    return closing if closing is not None else opening
+        return _only_place([lone[1]], count)
+    if stated := _STATED.findall(text):
+        return _only_place(stated, count)
+    return _only_place([first or second for first, second in _MARKED.findall(text)], count)
 
 
-def _place(match: re.Match[str] | None, count: int) -> int | None:
-    if match is None:
-        return None
-    place = ord(match[1].upper()) - ord("A")
-    return place if place < count else None
+def _from_field(answer: str, count: int) -> int | None:
+    """``B``, ``(b)``, ``B: the ferry``, ``Option B``."""
+    if found := _LONE.fullmatch(answer) or _LEADING.match(answer):
+        return _only_place([found[1]], count)
+    return _only_place(re.findall(r"\b[A-Z]\b", answer), count)
+
+
+def _only_place(letters: list[str], count: int) -> int | None:
+    """The place all of the letters that are an option's name, or None."""
+    places = {place for letter in letters if 0 <= (place := ord(letter.upper()) - ord("A")) < count}
+    return places.pop() if len(places) == 1 else None

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any, Protocol, TypedDict
 
 from sociable.core.form import Form
-from sociable.core.records import Usage
+from sociable.core.records import CUT_OFF, Usage
 
 CHARACTERS_PER_TOKEN = 4.0
 """English prose in common tokenizers, for estimates; other scripts need more tokens."""
@@ -98,10 +98,6 @@ class FinishReason(StrEnum):
     """Cut off at the token limit."""
     REFUSAL = "refusal"
     CONTENT_FILTER = "content filter"
-
-
-CUT_OFF = "cut off at its token limit"
-"""A reply's defect when it ended at FinishReason.LENGTH."""
 
 
 @dataclass(frozen=True, slots=True)

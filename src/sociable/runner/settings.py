@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -84,9 +84,16 @@ def plain_name(model: str) -> str:
     return model.partition("@http")[0] if model.startswith(("openai/", "openai-compatible/")) else model
 
 
-def load_settings(benchmark: str, file: Path | None = None, **given: Any) -> RunSettings:
-    """Settings from ``file`` with those ``given`` (and not None) on top. Raises InputError naming file and field."""
+def load_settings(benchmark: str, file: Path | None = None, *, elsewhere: Sequence[str] = (), **given: Any) -> RunSettings:
+    """Settings from ``file`` with those ``given`` (and not None) on top. Raises InputError naming file and field.
+
+    Roles of models ``elsewhere``, in other runs of a series, may stand in the file; they are left out where they have no part.
+    """
     values = _from_file(benchmark, file) if file else {}
+    if elsewhere and isinstance(values.get("roles"), dict):
+        here = {plain_name(name) for name in _names(values | given)}
+        absent = {plain_name(name) for name in elsewhere} - here
+        values["roles"] = {key: role for key, role in values["roles"].items() if key not in absent}
     if file and values.get("benchmark", benchmark) != benchmark:
         raise InputError(f"{file} is for the benchmark '{values['benchmark']}', not for {benchmark}.")
     if unknown := values.keys() - RunSettings.model_fields.keys():
@@ -103,16 +110,29 @@ def load_settings(benchmark: str, file: Path | None = None, **given: Any) -> Run
     return _validated(values, file, given)
 
 
+def _names(values: Mapping[str, Any]) -> list[str]:
+    """All models that settings name."""
+    judges = values.get("judges") or ()
+    several = [judges] if isinstance(judges, str) else list(judges)
+    return [name for name in (values.get("model"), values.get("partner"), values.get("reference"), *several) if name]
+
+
 def with_role_defaults(settings: RunSettings, defaults: Mapping[Role, RoleSettings]) -> RunSettings:
     """``settings`` with what a benchmark prefers for a role where the user has said nothing.
 
-    Settings that stand under a model's name get the defaults of its role, unless it is a judge as well.
+    Settings that stand under a model's name get the defaults of its role. Raises InputError when it is a judge as well, who
+    would be asked in the same way.
     """
     roles = dict(settings.roles)
     judges = {plain_name(name) for name in (*settings.judges, *settings.raters)}
     for role, default in defaults.items():
         name = plain_name({Role.SUBJECT: settings.model, Role.PARTNER: settings.partner or ""}.get(role, ""))
-        for key in (role.value, *([name] if name in roles and name not in judges else ())):
+        if name in roles and name in judges:
+            raise InputError(
+                f"{name} is {role.value} and judge, which are sampled differently here: write [roles.{role.value}] and "
+                f'[roles.judge], not [roles."{name}"].'
+            )
+        for key in (role.value, *([name] if name in roles else ())):
             given = roles.get(key)
             said = {field: getattr(given, field) for field in given.model_fields_set} if given else {}
             roles[key] = default.model_copy(update=said)
@@ -155,10 +175,23 @@ def roles_and_prices(settings: RunSettings, file: Path) -> dict[str, Any]:
         raise InputError(f"{file}: {', '.join(sorted(unknown))} cannot change in a run; only roles and prices can.")
     own = settings.model_dump()
     # Role by role and field by field: a new key does not change the temperature.
-    merged: dict[str, Any] = {}
-    for name, given in values.items():
-        merged[name] = own[name] | {key: _updated(own[name].get(key), each) for key, each in given.items()}
-    return merged
+    before = {
+        "prices": own["prices"],
+        "roles": {**{name: _as_it_is(settings, name) for name in values.get("roles", {})}, **own["roles"]},
+    }
+    return {
+        name: own[name] | {key: _updated(before[name].get(key), each) for key, each in given.items()}
+        for name, given in values.items()
+    }
+
+
+def _as_it_is(settings: RunSettings, name: str) -> dict[str, Any]:
+    """How what a file calls ``name``, a role or a model, has been reached and sampled so far."""
+    seated = {Role.SUBJECT: settings.model, Role.PARTNER: settings.partner, Role.REFERENCE: settings.reference}
+    models = [(role, model) for role, model in seated.items() if model]
+    models += [(Role.JUDGE, judge) for judge in (*settings.judges, *settings.raters)]
+    found = next((settings.role(role, model) for role, model in models if name in (role, plain_name(model))), RoleSettings())
+    return found.model_dump()
 
 
 def _updated(before: Any, given: Any) -> Any:
