@@ -253,7 +253,9 @@ def result(folder: str | Path) -> RunResult:
             f"{path / 'scores.json'} is damaged ({error.__class__.__name__}). Make it anew with: sociable score {path}"
         ) from None
     notes = warnings_about(manifest, scores)
-    return RunResult(manifest["models"]["subject"], str(path), manifest, scores.estimates, scores.scores, notes)
+    return RunResult(
+        find_benchmark(manifest["benchmark"]).label_of(manifest), str(path), manifest, scores.estimates, scores.scores, notes
+    )
 
 
 @contextlib.contextmanager
@@ -266,7 +268,7 @@ def open_run(folder: str | Path, *, scored: bool = True) -> Iterator[FinishedRun
     study = study_of(benchmark, settings, manifest, path)
     records = RunRecords.of(path, benchmark)
     seats = build_seats(settings, benchmark, build=())
-    found = result(path) if scored else RunResult(manifest["models"]["subject"], str(path), manifest, (), ())
+    found = result(path) if scored else RunResult(benchmark.label_of(manifest), str(path), manifest, (), ())
     try:
         yield FinishedRun(found, study, records, seats)
     finally:
@@ -358,7 +360,8 @@ def audit(
         raise InputError("--dialogues needs at least one --source to be compared with.")
     beside = []
     if sources:
-        texts = {Path(source).name: _text_of(Path(source)) for source in sources}
+        several = len({Path(source).name for source in sources}) < len(sources)
+        texts = {str(source) if several else Path(source).name: _text_of(Path(source)) for source in sources}
         with contextlib.ExitStack() as stack:
             run_ = stack.enter_context(open_run(dialogues, scored=False)) if dialogues else None
             beside = found.beside_sources(opened, texts, run_)

@@ -99,7 +99,9 @@ def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     if unscored:
         episodes = len({(score.scenario, score.repeat) for score in unscored})
         (reason, _), *_ = Counter(score.reason for score in unscored).most_common(1)
-        notes.append(f"{episodes} episodes lack a verdict and are left out where they do. Most frequent reason: {reason[:200]}")
+        notes.append(
+            f"{episodes} episodes are unscored in part, and left out where they are. Most frequent reason: {reason[:200]}"
+        )
     for reason, count in manifest.get("failures", {}).items():
         notes.append(f"{count} × {reason}")
     notes += manifest["notes"]
@@ -137,6 +139,9 @@ def _plainly(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
+_UNKNOWN_PRICES = " Write unknown prices into the [prices] table of a --config file."
+
+
 def estimate_document(
     benchmark: Benchmark, settings: RunSettings, study: Study, calls: Sequence[RehearsedCall], prices: dict[str, Price]
 ) -> Document:
@@ -165,7 +170,7 @@ def estimate_document(
                 *(Column(name, True) for name in ("Calls", "Tokens in", "Tokens out", "US dollars")),
             ],
             rows=rows,
-            note="Tokens are estimated from characters. Write unknown prices into the [prices] table of a --config file.",
+            note=f"Tokens are estimated from characters.{_UNKNOWN_PRICES if any('unknown' in row.cells for row in rows) else ''}",
         ),
         sections=[],
     )

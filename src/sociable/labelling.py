@@ -23,7 +23,7 @@ LABEL_TOKENS = 1024
 
 
 def label(benchmark: str, model: str, out: str | Path, *, config: str | Path | None = None, **settings: Any) -> str:
-    """Writes the dataset with labels to ``out`` (JSON Lines). Returns what the model could not say, or the empty string.
+    """Writes the dataset with labels to ``out`` (JSON Lines). Returns what was filled in, in words.
 
     Replies are kept in a journal beside it, so that nothing is paid for twice: run it again to go on after a failure.
     Raises InputError, and RunFailure when the model cannot be reached.

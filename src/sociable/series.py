@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count, product
+from itertools import chain, count, product
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -39,7 +39,8 @@ def pairs(
         asked = settings(sender, receiver)
         name = f"{api.folder_name(sender)}--{api.folder_name(receiver)}"
         # Names that differ in punctuation only make one folder name.
-        free = next(each for each in (name, *(f"{name}-{number}" for number in count(2))) if each not in runs)
+        numbered = (f"{name}-{number}" for number in count(2))
+        free = next(each for each in chain([name], numbered) if each not in runs)
         runs[free] = asked.model_copy(update={"options": asked.options | {"plays": "senders"}})
     return runs
 

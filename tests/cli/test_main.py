@@ -481,7 +481,7 @@ def test_an_unreadable_judge_is_said_in_the_terminal(capsys: pytest.CaptureFixtu
     judge = ("--judge", "python:judge.py:reply")
     assert sociable("run", "hsii-memory", "--model", "reference/oracle", *judge, "--out", "run") == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "26 episodes lack a verdict" in shown
+    assert "26 episodes are unscored in part" in shown
     assert "no answer in the reply" in shown
 
 

@@ -70,7 +70,7 @@ class PersonModel:
             chosen = _chosen(answer, question.choices) if question.choices else answer
             if chosen:
                 return chosen
-            wanted = f"a number from 1 to {len(question.choices)}, or the name" if question.choices else "what you say"
+            wanted = f"a number from 1 to {len(question.choices)}, or what stands there" if question.choices else "what you say"
             self._say(f"Please type {wanted}.")
 
     async def _line(self) -> str:

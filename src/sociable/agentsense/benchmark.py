@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sociable.agentsense import views
-from sociable.agentsense.label import label_scenarios, native_record
+from sociable.agentsense.label import filled_in, label_scenarios, native_record
 from sociable.agentsense.records import AgentSenseEpisode
 from sociable.agentsense.reference import AGENTS, RULE
 from sociable.agentsense.study import AgentSenseStudy
@@ -39,6 +39,12 @@ class AgentSense(Benchmark):
     def open(self, options: StudyOptions) -> AgentSenseStudy:
         return AgentSenseStudy(options)
 
+    def label_of(self, manifest: Mapping[str, Any]) -> str:
+        """A run with a partner names both: who sends to whom, or who plays with whom."""
+        subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
+        sends = manifest["settings"]["options"].get("plays") == "senders"
+        return f"{subject} {'→' if sends else '+'} {partner}" if partner else subject
+
     def summary(self, results: Sequence[RunResult]) -> Table:
         return views.summary_table(results)
 
@@ -56,9 +62,9 @@ class AgentSense(Benchmark):
 
     async def label(self, study: Study, seat: Seat) -> tuple[list[dict[str, Any]], str]:
         assert isinstance(study, AgentSenseStudy) and seat.model is not None
-        labelled, unread = await label_scenarios(list(study.scenarios.values()), seat.model, study.prompts, seat.sampling)
-        said = f"{unread} questions had no readable answer; those labels stay empty." if unread else ""
-        return [native_record(scenario) for scenario in labelled], said
+        before = list(study.scenarios.values())
+        labelled, unread = await label_scenarios(before, seat.model, study.prompts, seat.sampling)
+        return [native_record(scenario) for scenario in labelled], filled_in(before, labelled, unread)
 
     def beside_sources(self, study: Study, sources: Mapping[str, str], run: FinishedRun | None) -> list[Section]:
         from sociable.agentsense.similarity import source_sections

@@ -84,8 +84,12 @@ def select_scenarios(scenarios: Sequence[Scenario], limit: int | None, seed: int
 
 
 def _remarks(unknown: Counter[str], unattributed: int) -> Iterator[str]:
-    if unknown:
-        listed = ", ".join(f"{field} ({count})" for field, count in sorted(unknown.items()))
+    parts = {field: count for field, count in unknown.items() if ".eval_questions." in field}
+    if parts:
+        listed = ", ".join(f"{field} ({count})" for field, count in sorted(parts.items()))
+        yield f"Parts of eval_questions that are neither 'self' nor 'others' are put to the judges: {listed}."
+    if others := {field: count for field, count in unknown.items() if field not in parts}:
+        listed = ", ".join(f"{field} ({count})" for field, count in sorted(others.items()))
         yield f"Fields that the layout does not have were ignored: {listed}."
     if unattributed:
         yield (
@@ -126,7 +130,7 @@ def read_scenario(record: Mapping[str, Any], place: str, default_id: str, unknow
     spell = _speller(scenario, place)
     roles = _roles(record.get("roles"), spell, place)
     characters = [
-        _completed(character, scenario, roles.get(character.name), spell, f"characters.{number}")
+        _completed(character, scenario, roles.get(character.name), spell, f"characters.{number}", place)
         for number, character in enumerate(scenario.characters)
     ]
     return scenario.model_copy(update={"characters": tuple(characters)})
@@ -173,10 +177,12 @@ def _roles(roles: Any, spell: Speller, place: str) -> dict[str, CharacterRole]:
     return {spell(name, "roles"): CharacterRole(role) for name, role in roles.items()}
 
 
-def _completed(character: Character, scenario: Scenario, role: CharacterRole | None, spell: Speller, field: str) -> Character:
+def _completed(
+    character: Character, scenario: Scenario, role: CharacterRole | None, spell: Speller, field: str, place: str
+) -> Character:
     """With every name spelled as it is, and what may be absent made from what is there."""
     goals = [
-        _completed_goal(goal, character, scenario, spell, f"{field}.goals.{number}")
+        _completed_goal(goal, character, scenario, spell, f"{field}.goals.{number}", place)
         for number, goal in enumerate(character.goals)
     ]
     questions = []
@@ -190,7 +196,7 @@ def _completed(character: Character, scenario: Scenario, role: CharacterRole | N
     return character.model_copy(update=update)
 
 
-def _completed_goal(goal: Goal, character: Character, scenario: Scenario, spell: Speller, field: str) -> Goal:
+def _completed_goal(goal: Goal, character: Character, scenario: Scenario, spell: Speller, field: str, place: str) -> Goal:
     asked = goal.eval_questions
     others = [name for name in scenario.names if name != character.name]
     own = asked.own if asked.own is not None else [_made(OWN, character, goal, character.name)]
@@ -203,6 +209,10 @@ def _completed_goal(goal: Goal, character: Character, scenario: Scenario, spell:
         ]
         for part, questions in (("self", own), ("others", by_others))
     ]
+    for number, each in enumerate(spelled[0]):
+        if each.obj != character.name:
+            problem = f"'{each.obj}' is asked whether {character.name}'s goal is its own; such a question belongs under 'others'"
+            raise DataError(place, f"{field}.eval_questions.self.{number}.obj", problem)
     questions = GoalQuestions.model_construct(own=tuple(spelled[0]), others=tuple(spelled[1]), judge=tuple(judge))
     return goal.model_copy(
         update={
@@ -252,8 +262,10 @@ def _count_unknown(value: Any, kind: type[BaseModel], path: str, unknown: Counte
     for name, part in value.items():
         field = kind.model_fields.get(name)
         if field is None:
-            if kind is not GoalQuestions:
-                unknown[f"{path}{name}"] += 1
+            unknown[f"{path}{name}"] += 1
+            continue
+        if kind is Goal and name == "eval_questions" and isinstance(part, dict):
+            unknown.update(f"{path}{name}.{key}" for key in part if key not in ("self", "others", "judge"))
             continue
         inner = _RECORDS_IN.get((kind, name))
         if inner:

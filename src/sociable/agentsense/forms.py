@@ -54,12 +54,13 @@ class PersonsForms:
         return Form("A question on the side: what do you think?", self._news(seen), [Question(question.question, options)], reply)
 
     def _news(self, seen: Sequence[Turn]) -> list[Block]:
-        """What the person has not been shown, apart from its own words."""
-        blocks: list[Block] = [] if self._shown is not None else list(self._scene())
+        """What the person has not been shown; its own words only with the scene, which is shown again after a break."""
+        first = self._shown is None
+        blocks: list[Block] = list(self._scene()) if first else []
         last = -1 if self._shown is None else self._shown
         heard = [turn for turn in seen if turn.index > last and turn.content.strip()]
         own = self._character.name
-        lines = [Line(turn.speaker, "", turn.content) for turn in heard if turn.speaker != own or turn.index == 0]
+        lines = [Line(turn.speaker, "", turn.content) for turn in heard if first or turn.speaker != own]
         if lines:
             blocks.append(Transcript("", lines))
         self._shown = max((turn.index for turn in seen), default=last)

@@ -99,6 +99,22 @@ def _at(values: Sequence[Any], place: int) -> Any:
     return values[place] if place < len(values) else None
 
 
+def filled_in(before: Sequence[Scenario], after: Sequence[Scenario], unread: int) -> str:
+    """What a labelling step did, in words."""
+
+    def counts(scenarios: Sequence[Scenario]) -> list[int]:
+        characters = [character for scenario in scenarios for character in scenario.characters]
+        return [
+            sum(character.role is not None for character in characters),
+            sum(goal.type is not None for character in characters for goal in character.goals),
+            sum(scenario.domain is not None for scenario in scenarios),
+        ]
+
+    added = [now - then for then, now in zip(counts(before), counts(after), strict=True)]
+    said = "Filled in: {} roles, {} kinds of goals, {} domains.".format(*added)
+    return f"{said} {unread} questions had no readable answer; those labels stay empty." if unread else said
+
+
 def native_record(scenario: Scenario) -> dict[str, Any]:
     """A scenario as it stands in a file of the native layout."""
     record = scenario.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"id", "template"})

@@ -17,7 +17,7 @@ RANDOM = "random"
 class AgentSenseOptions(Record):
     """Defaults are the paper's, or say why not in the README."""
 
-    turns: int = Field(default=15, ge=1, description="turns of a scene after the greeting (section 3.3)")
+    turns: int = Field(default=15, ge=1, le=1000, description="turns of a scene after the greeting (section 3.3)")
     greeting_counts: bool = Field(default=False, description="count the greeting among the turns, as the authors' runs do")
     policy: Policy = Field(default="random", description="who speaks next")
     first_lines: bool = Field(

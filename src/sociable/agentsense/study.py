@@ -43,6 +43,8 @@ class AgentSenseStudy(Study):
         selected = select_scenarios(playable, options.limit, options.seed)
         self.scenarios: Mapping[str, Scenario] = {scenario.id: scenario for scenario in selected}
         self.digests = {"dataset": loaded.digest, "prompts": self.prompts.digest}
+        if own.script and not any(scenario.source for scenario in selected):
+            notes = [*notes, "No scenario names the script it was made from (field 'source'), so there is nothing to predict."]
         self.notes = [*loaded.notes, *notes]
         self._questions: dict[tuple[str, int], dict[str, GoalQuestion]] = {}
 

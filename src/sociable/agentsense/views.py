@@ -155,21 +155,22 @@ def _goals(results: Sequence[RunResult]) -> Iterator[Block]:
     """Figures 6, 9 and 11: by kind of goal, domain and number of participants."""
     kinds = [(kind.value, kind.value) for kind in GoalType]
     for result in results:
-        for view, of in (("majority", "judges' majority"), ("self", "their owners")):
-            found = (_mark(result, f"{view}/{name}", title) for name, title in kinds)
-            marks = [mark for mark in found if mark is not None]
-            if marks:
-                yield IntervalPlot(
-                    caption=f"{result.label}: goals reached by kind, as the {of} {'says' if view == 'majority' else 'say'}",
-                    axis="share of goals reached",
-                    marks=marks,
-                    minimum=0.0,
-                    maximum=1.0,
-                )
+        view = "majority" if result.estimate("majority") else "self"
+        found = (_mark(result, f"{view}/{name}", title) for name, title in kinds)
+        if marks := [mark for mark in found if mark is not None]:
+            said = "the judges' majority says" if view == "majority" else "their owners say"
+            yield IntervalPlot(
+                caption=f"{result.label}: goals reached by kind, as {said}",
+                axis="share of goals reached",
+                marks=marks,
+                minimum=0.0,
+                maximum=1.0,
+            )
     participants = sorted(
         {e.metric.partition("/")[2] for result in results for e in result.estimates if e.metric.endswith(" participants")}
     )
     groups = {
+        "kind": [kind.value for kind in GoalType],
         "need (ERG)": [need.value for need in Need],
         "domain": [domain.value for domain in Domain],
         "participants": participants,

@@ -94,6 +94,10 @@ def complaint(error: ValidationError, place: str) -> DataError:
     field = ".".join(str(part) for part in first["loc"])
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     found = "" if first["type"] in ("missing", "value_error") else f", found {str(first['input'])[:80]!r}"
+    if first["type"] in ("too_short", "too_long"):
+        wanted = first["ctx"].get("min_length", first["ctx"].get("max_length"))
+        least = "at least" if first["type"] == "too_short" else "at most"
+        return DataError(place, field, f"needs {least} {wanted} entries, and has {len(first['input'])}{more}")
     message = first["msg"].removeprefix("Value error, ").replace("a valid tuple", "a list")
     return DataError(place, field, f"{message}{found}{more}")
 

@@ -78,6 +78,9 @@ class RunFolder:
         except OSError as error:
             raise _unreadable(path, error) from None
         if not found:
+            if (path / SERIES_FILE).exists():
+                inside = ", ".join(str(each.parent) for each in sorted(path.glob("*/manifest.json"))) or "none that was begun"
+                raise RunFolderError(f"{path} holds several runs; name one of them: {inside}.")
             raise RunFolderError(f"{path} is not a run folder: it has no manifest.json. Name a folder that `sociable run` made.")
         return cls(path, _locked(path) if lock else None)
 

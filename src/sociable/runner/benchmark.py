@@ -234,6 +234,10 @@ class Benchmark(ABC):
     def open(self, options: StudyOptions) -> Study:
         """Loads and checks dataset, prompts and options. Raises InputError."""
 
+    def label_of(self, manifest: Mapping[str, Any]) -> str:
+        """What a run is called in tables and figures."""
+        return str(manifest["models"]["subject"])
+
     @abstractmethod
     def summary(self, results: Sequence[RunResult]) -> Table:
         """The table of the main metrics, one row a run."""
@@ -259,7 +263,7 @@ class Benchmark(ABC):
         raise InputError(f"{self.name} has nothing that is compared with sources; leave --source out.")
 
     async def label(self, study: Study, seat: Seat) -> tuple[list[dict[str, Any]], str]:
-        """(the data as records of a file, with a model's word for what was missing; what it could not say). Raises InputError."""
+        """(the data as records of a file, with a model's word for what was missing; what was filled in). Raises InputError."""
         raise InputError(f"{self.name} has no labels that a model could fill in.")
 
     @abstractmethod
