@@ -131,7 +131,7 @@ class Terminal:
             start_new_session=True,
         )
         os.close(other)
-        self.seen = ""
+        self.seen = self.before = ""
 
     def wait_for(self, words: str) -> str:
         """Reads until ``words`` are on the screen; returns what came before, and forgets it."""
@@ -141,10 +141,10 @@ class Terminal:
         return before
 
     def wait_for_either(self, *words: str) -> str:
-        """Which of ``words`` came first; what came before, and it, are forgotten."""
+        """Which of ``words`` came first; what came before stands in ``before``."""
         self._read_until(*words)
         found = min((place, each) for each in words if (place := self.seen.find(each)) >= 0)[1]
-        _, _, self.seen = self.seen.partition(found)
+        self.before, _, self.seen = self.seen.partition(found)
         return found
 
     def _read_until(self, *words: str) -> None:

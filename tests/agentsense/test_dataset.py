@@ -71,14 +71,17 @@ def test_fields_nobody_knows_are_ignored_and_named(native: dict[str, Any]) -> No
     native["characters"][0]["goals"][0]["abuot"] = "y"
     unknown: Counter[str] = Counter()
     read_scenario(native, "test", "unnamed", unknown)
-    assert unknown == {"script": 1, "characters.goals.abuot": 1}
+    native["characters"][0]["goals"][0]["eval_questions"]["slef"] = []
+    unknown = Counter()
+    read_scenario(native, "test", "unnamed", unknown)
+    assert unknown == {"script": 1, "characters.goals.abuot": 1, "characters.goals.eval_questions.slef": 1}
 
 
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
         (lambda r: r["characters"].pop(), None),
-        (lambda r: r.update(characters=r["characters"][:1]), r"characters.*at least 2"),
+        (lambda r: r.update(characters=r["characters"][:1]), r"characters.*needs at least 2 entries, and has 1"),
         (lambda r: r["characters"][1].update(name="ANN  LEE."), r"characters\.1\.name.*two people"),
         (lambda r: r["characters"][1].update(short="Ann Lee"), r"characters\.1\.short.*two people"),
         (lambda r: r.pop("background"), "background"),
@@ -104,6 +107,43 @@ def test_complaints_name_the_field(
         # Cara, who is left out, is asked about Ann's goal.
         complaint = r"eval_questions\.others\.1\.obj.*'Cara Diaz' is nobody here"
     with pytest.raises(DataError, match=complaint):
+        read(native)
+
+
+def test_titles_tell_people_apart(read: Read) -> None:
+    scenario = read(
+        {
+            "background": "A quay.",
+            "characters": [
+                {
+                    "name": "Mr. Smith",
+                    "goals": [{"goal": "To wait.", "eval_questions": {"others": [{"obj": "mrs smith", "question": "Did he?"}]}}],
+                },
+                {"name": "Mrs. Smith"},
+            ],
+        }
+    )
+    assert [each.obj for each in scenario.characters[0].goals[0].eval_questions.others or ()] == ["Mrs. Smith"]
+
+
+def test_a_question_is_the_same_for_every_cast_by_whatever_name_it_calls_them(read: Read) -> None:
+    def cast(sample: int, first: str) -> dict[str, Any]:
+        question = {
+            "question": f"What does {first} fear?",
+            "options": [f"{first} fears dogs", f"{first}'s debts"],
+            "answer_label": 0,
+        }
+        people = [{"name": f"{first} Lee"}, {"name": "Ben", "info_reason_questions": [question]}]
+        return {"template_idx": 1, "sample_idx": sample, "background": "A quay.", "characters": people}
+
+    scenarios = [read(cast(1, "Ann")), read(cast(2, "Zoe"))]
+    assert len(distinct_questions(scenarios)) == 1
+    assert scenarios[1].characters[1].info_reason_questions[0].about == "Zoe Lee"
+
+
+def test_a_question_about_ones_own_goal_is_put_to_its_owner(native: dict[str, Any], read: Read) -> None:
+    native["characters"][0]["goals"][0]["eval_questions"]["self"][0]["obj"] = BEN
+    with pytest.raises(DataError, match=r"self\.0\.obj.*belongs under 'others'"):
         read(native)
 
 

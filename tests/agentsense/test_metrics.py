@@ -109,6 +109,12 @@ def test_goals_are_averaged_per_character_and_characters_per_scene(scenario: Sce
     assert found["majority/3 participants"] == pytest.approx(3 / 4)
 
 
+def test_overconfidence_is_self_less_the_majority_goal_by_goal(scenario: Scenario, episode: Any) -> None:
+    found = values(score_scene(scenario, episode(), verdicts(a="nny", panel="nny"), ["a"], [END]))
+    # Ann 1 - 0; Ben (1 - 0) and (0 - 1): mean 0. Scene: 1/2.
+    assert found["overconfidence"] == pytest.approx(1 / 2)
+
+
 def test_information_is_averaged_per_character_and_gain_is_paired(scenario: Scenario, episode: Any) -> None:
     found = values(score_scene(scenario, episode(), {}, [], [END]))
     # Ann 1/2, Ben 0 (no answer is not right): 1/4. Blind: Ann 0, Ben 1: 1/2. Gain: Ann +1/2, Ben -1: -1/4. Cara has no questions.
@@ -120,6 +126,10 @@ def test_information_is_averaged_per_character_and_gain_is_paired(scenario: Scen
 def test_conduct(scenario: Scenario, episode: Any) -> None:
     found = values(score_scene(scenario, episode(), {}, [], [END]))
     assert found["no_answer"] == pytest.approx(3 / 15)
+    thought = Turn(index=3, speaker=CARA, content="", note="cut off at its token limit")
+    refused = Turn(index=4, speaker=CARA, content="I cannot.", note="refused")
+    longer = values(score_scene(scenario, episode(turns=(*TURNS, thought, refused)), {}, [], [END]))
+    assert (longer["silent_turns"], longer["cut_off_turns"]) == (2 / 4, 2 / 4)
     assert (found["silent_turns"], found["cut_off_turns"]) == (1 / 2, 1 / 2)
 
 
@@ -156,6 +166,11 @@ def test_an_errored_episode_and_a_failed_partner_have_no_scores(scenario: Scenar
     scores = score_scene(scenario, failed, {}, ["a"], [END])
     assert {score.outcome for score in scores} == {Outcome.UNSCORED}
     assert "majority" in values(scores)
+    assert "attack" not in values(scores)
+    # What a mixed run should have had is missed in every metric; without a blind test there is none to miss.
+    mixed = values(score_scene(scenario, failed, {}, ["a"], [END], mixed=True, blind=False))
+    assert {"attack", "defence", "partner_majority", "partner_attack"} <= mixed.keys()
+    assert not [name for name in mixed if "blind" in name or "gain" in name]
 
 
 def test_mixed_runs_part_subject_and_partner(scenario: Scenario, episode: Any) -> None:
@@ -212,6 +227,13 @@ def test_noise_is_what_repeats_of_one_cast_vary_by() -> None:
     # The other way round. Two casts and two repeats: nothing to bring to another number of values.
     noisy = profile_sensitivity("psi", table("majority", {"a": [[0.0, 1.0], [0.0, 1.0]]}), seed=0)
     assert [estimate.value for estimate in noisy] == [0.0, pytest.approx(sqrt(0.5)), pytest.approx(-sqrt(0.5))]
+
+
+def test_a_missing_value_does_not_move_the_others_into_another_repeat() -> None:
+    # In both repeats the casts are alike; one value of the first is missing.
+    scores = table("majority", {"a": [[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]})
+    lost = [score for score in scores if (score.scenario, score.repeat) != ("a:1", 0)]
+    assert profile_sensitivity("psi", lost, seed=0)[0].value == 0.0
 
 
 def test_without_any_effect_of_the_profile_the_excess_is_nothing() -> None:

@@ -193,6 +193,28 @@ def test_a_model_that_writes_its_name_first_is_understood(play: Play) -> None:
     assert all(turn.content == "Good day." for turn in play(answer).turns[1:])
 
 
+def test_who_says_nothing_but_its_name_says_nothing(play: Play) -> None:
+    episode = play(lambda request: f"{request.scope.participant}:")
+    assert {(turn.content, turn.note) for turn in episode.turns[1:]} == {("", "empty")}
+    failed = play("reference/heuristic", lambda request: f"{request.scope.participant}:", plays="one", blind=False)
+    assert failed.partner_failure.endswith("empty")
+
+
+@pytest.mark.parametrize("bid", ["NaN", "1" + "0" * 400, "-1", "true", '"9"', "Infinity"])
+def test_a_bid_that_is_none_bids_least_and_is_counted(play: Play, obliging: Answer, bid: str) -> None:
+    def answer(request: Request) -> str:
+        if '"bid": 5' in request.messages[-1]["content"]:
+            return f'{{"bid": {bid}}}' if request.scope.participant != BEN else '{"bid": 0}'
+        return obliging(request)
+
+    episode = play(answer, policy="bidding")
+    speakers = [turn.speaker for turn in episode.turns]
+    assert all(b == BEN for a, b in itertools.pairwise(speakers[1:]) if a != BEN)
+    bids = [probe for probe in episode.probes if probe.kind is ProbeKind.BID]
+    assert len(bids) == 2 * 15
+    assert {probe.answer for probe in bids if probe.asked != BEN} == {None}
+
+
 def test_with_a_partner_one_character_is_the_subjects_the_same_in_every_repeat(play: Play) -> None:
     cast = play("reference/heuristic", "reference/blurt", plays="one").played_by
     assert sorted(cast.values()) == ["partner", "partner", "subject"]

@@ -15,7 +15,7 @@ from sociable import api, series
 from sociable.agentsense.dataset import load_scenarios
 from sociable.agentsense.published import TABLE_2
 from sociable.agentsense.scenario import CharacterRole
-from sociable.core.errors import InputError
+from sociable.core.errors import InputError, RunStopped
 from sociable.core.view import Case, Paragraph, Section, Table
 from sociable.labelling import label
 from sociable.reports.html import render_html
@@ -158,12 +158,79 @@ def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[s
         ["reference/silent", "1.00", "0.00", "0.50"],
         ["mean", "1.00", "0.00", "0.50"],
     ]
+    by_partner, attack = blocks[2:]
+    assert isinstance(by_partner, Table) and isinstance(attack, Table)
+    assert [list(row.cells)[:3] for row in by_partner.rows][:4] == [
+        ["reference/oracle", "sender", "reference/oracle"],
+        ["reference/oracle", "sender", "reference/silent"],
+        ["reference/silent", "sender", "reference/oracle"],
+        ["reference/silent", "sender", "reference/silent"],
+    ]
+    # Not of a model with itself: the fisher, asked about the pilot's secret, knows it as an oracle and not in silence.
+    assert [list(row.cells) for row in attack.rows] == [
+        ["reference/oracle", "1", "1.00", "1.00", "1.00", "1.00"],
+        ["reference/silent", "1", "0.00", "0.00", "0.00", "0.00"],
+    ]
     assert next(row.shades for row in senders.rows) == [None, 1.0, 0.0, 0.5]
     assert "shade-8" in render_html(api.report_document(folders))
     with pytest.raises(InputError, match="holds a series of runs already"):
         series.write_new_series(tmp_path / "pairs", {})
     with pytest.raises(InputError, match="there is no receiver"):
         series.pairs(agents, [], asked)
+
+
+def test_a_series_is_checked_whole_before_it_takes_its_folder(template: dict[str, Any], tmp_path: Path, chat_server: Any) -> None:
+    (tmp_path / "quay.json").write_text(json.dumps(template))
+    config = tmp_path / "pairs.toml"
+    config.write_text(f'[roles."openai-compatible/social:b"]\nbase_url = "{chat_server.url}"\nmax_tokens = 64\n')
+
+    def asked(dataset: str) -> Callable[[str, str], Any]:
+        models = ["openai-compatible/social:b", "openai-compatible/social-b"]
+        return lambda one, other: api.settings_for(
+            "agentsense", config, elsewhere=models, model=one, partner=other, dataset=dataset, base_url=chat_server.url
+        )
+
+    models = ["openai-compatible/social:b", "openai-compatible/social-b"]
+    with pytest.raises(InputError, match="no such file"):
+        series.write_new_series(tmp_path / "pairs", series.pairs(models[:1], models, asked(str(tmp_path / "missing.json"))))
+    assert not (tmp_path / "pairs").exists()
+    runs = series.pairs(models[1:], models, asked(str(tmp_path / "quay.json")))
+    # Names that differ in punctuation only are two runs all the same, and settings of the one are no fault in the other's run.
+    assert len(runs) == 2
+    roles = [settings.roles.get("openai-compatible/social:b") for settings in runs.values()]
+    assert [role.max_tokens if role else None for role in roles] == [64, None]
+    assert roles[0] is not None and roles[0].temperature == 1.0
+    series.write_new_series(tmp_path / "pairs", runs)
+    with pytest.raises(InputError, match="holds several runs"):
+        api.result(tmp_path / "pairs")
+
+
+def test_labels_keep_to_the_cost_limit_over_several_calls(
+    file: Path, tmp_path: Path, chat_server: Any, native: dict[str, Any]
+) -> None:
+    model = "openai-compatible/social:dear"
+    config = tmp_path / "prices.toml"
+    config.write_text(f'[prices."{model}"]\ninput = 1.0\noutput = 1.0\n[roles.subject]\nmax_tokens = 2000\n')
+    path = tmp_path / "many.jsonl"
+    scenes = [native | {"template_idx": number, "background": f"Quay {number}."} for number in range(30)]
+    path.write_text("\n".join(map(json.dumps, scenes)))
+    bought = []
+    for _ in range(3):
+        with pytest.raises(RunStopped):
+            label(
+                "agentsense",
+                model,
+                tmp_path / "out.jsonl",
+                config=config,
+                dataset=str(path),
+                base_url=chat_server.url,
+                max_cost=0.006,
+            )
+        bought.append(chat_server.requests("social:dear")["total"])
+    # What was spent before counts: there is no room for another call.
+    assert bought[0] == bought[2] > 0
+    requests = chat_server.requests("social:dear")["requests"]
+    assert {request["body"]["max_tokens"] for request in requests} == {2000}
 
 
 def test_a_person_plays_one_character_beside_the_same_scenes_without(
@@ -173,22 +240,33 @@ def test_a_person_plays_one_character_beside_the_same_scenes_without(
         "run", "agentsense", "--model", "reference/heuristic", "--human", "Ben", "--dataset", str(file), "--judge", "reference/rule",
         "--option", "turns=4", "--out", "mine",
     )  # fmt: skip
-    said = 0
+    said, screens = 0, []
     while True:
         came = terminal.wait_for_either("What do you say?", "  1  yes", "  1  ", "Report:")
+        screens.append(terminal.before)
         if came == "Report:":
             break
         said += came == "What do you say?"
         terminal.type("Take my boat." if came == "What do you say?" else "1")
     assert terminal.end() == 0
     assert said > 2
+    # The scene comes before the first question, whatever that is, and once in each scene; and what others say is shown.
+    assert "A ferry is late. canary-background" in screens[0]
+    shown = "".join(screens)
+    assert shown.count("canary-background") == shown.count("canary-ben-secret") == 2
+    assert "What I want is this" in shown
+    assert "canary-ann-secret" not in shown
+    assert "canary-ann-profile" not in shown
     folders = series.folders_of(tmp_path / "mine")
     assert [folder.name for folder in folders] == [series.WITH_PERSON, series.WITHOUT_PERSON]
     document = api.report_document(folders)
     same, others = section(document, "A person in the scene").blocks
     assert isinstance(same, Table) and isinstance(others, Table)
     assert [row.cells[0] for row in same.rows] == ["reference/heuristic"]
-    # Ann's goal is reached where the person lends the boat.
+    # Ann's goal is reached where the person lends the boat. A run that was made otherwise is no company for it.
+    other = api.run("agentsense", "reference/heuristic", dataset=str(file), out=tmp_path / "other", options={"turns": 3}, **RULE)
+    (alone,) = section(api.report_document([folders[0], other.folder]), "A person in the scene").blocks
+    assert isinstance(alone, Paragraph)
     assert others.rows[0].cells[1:3] == ["1.000 (n = 2)", "0.000 (n = 2)"]
 
 

@@ -253,7 +253,8 @@ def _key(question: QuizQuestion, scenario: Scenario) -> str:
         for spelling in (*scenario.aliases.get(character.name, ()), character.name)
     }
     for spelling in sorted(spellings, key=len, reverse=True):
-        text = text.replace(f" {spelling} ", f" #{spellings[spelling]} ")
+        for ending in ("", "s"):  # of a genitive
+            text = text.replace(f" {spelling}{ending} ", f" #{spellings[spelling]}{ending} ")
     return f"{scenario.template}:{text}".strip()
 
 
