@@ -25,9 +25,6 @@ QUIZ = ("information", "information_blind", "information_gain")
 MIXED = ("attack", "attack_blind", "defence", "defence_blind")
 """Only in mixed runs: with one model in all seats one is the other's complement (section 5.2)."""
 
-CONDUCT = ("no_answer", "silent_turns", "cut_off_turns")
-"""Shares of what the model under test was asked, and of its turns, that came to nothing or were cut off."""
-
 PARTNER = "partner_"
 """Before the name of a metric: of the characters that the partner plays."""
 

@@ -45,8 +45,3 @@ BLIND_ACCURACY = {
     "Llama-2-13b": 0.35, "Qwen2.5-14b": 0.61, "Llama-2-70b": 0.40, "Llama-3-70b": 0.59, "Qwen2.5-72b": 0.60,
 }  # fmt: skip
 """Table 4: 100 questions, asked before the scene."""
-
-JUDGE_ACCURACY = {
-    "GPT-4o": 0.82, "GPT-4-turbo": 0.80, "Qwen2.5-72b": 0.79, "Qwen2.5-14b": 0.78, "Llama-3-70b": 0.74, "Llama-3-8b": 0.72,
-}  # fmt: skip
-"""Table 8: share of 584 goal questions on which a judge agrees with people."""
