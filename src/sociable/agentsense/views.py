@@ -131,11 +131,19 @@ def _table_2(results: Sequence[RunResult]) -> Table:
         if name == "average":
             metrics |= {judge: Metric(judge.removeprefix(JUDGE), "goals reached, as this judge says") for judge in judges}
         metrics[name] = metric
-    rows = [Row([result.label, *cells(result, metrics)], emphasis=True) for result in results]
+    rows = []
+    for result in results:
+        # The main columns have their intervals; with all of them nothing would fit a page.
+        found = {name: result.estimate(name) for name in metrics}
+        whole = {name: with_interval(e.value, e.low, e.high) if e else MISSING for name, e in found.items()}
+        shown = [text if name in SUMMARY else text.partition(" [")[0] for name, text in whole.items()]
+        rows.append(Row([result.label, *shown], emphasis=True))
     for published in TABLE_2:
         own = {name: getattr(published, name, None) for name in metrics}
         rows.append(Row([f"{published.model} (paper)", *(figure(value) for value in own.values())]))
-    note = f"{ANOTHER_DATA_SET} Their judges were GPT-4o, Qwen2.5-72b and Llama-3-70b."
+    note = (
+        f"{ANOTHER_DATA_SET} Intervals of the rest stand in scores.json. Their judges were GPT-4o, Qwen2.5-72b and Llama-3-70b."
+    )
     return Table("Goal completion and information (Table 2's layout)", [Column("Model"), *columns_of(metrics)], rows, note)
 
 
@@ -153,51 +161,51 @@ def _conduct(results: Sequence[RunResult]) -> Iterator[Block]:
 
 def _goals(results: Sequence[RunResult]) -> Iterator[Block]:
     """Figures 6, 9 and 11: by kind of goal, domain and number of participants."""
-    kinds = [(kind.value, kind.value) for kind in GoalType]
-    for result in results:
-        view = "majority" if result.estimate("majority") else "self"
-        found = (_mark(result, f"{view}/{name}", title) for name, title in kinds)
+    view = "majority" if any(result.estimate("majority") for result in results) else "self"
+    said = "as the judges' majority says" if view == "majority" else "as their owners say"
+    if len(results) == 1:
+        found = (_mark(results[0], f"{view}/{kind.value}", kind.value) for kind in GoalType)
         if marks := [mark for mark in found if mark is not None]:
-            said = "the judges' majority says" if view == "majority" else "their owners say"
-            yield IntervalPlot(
-                caption=f"{result.label}: goals reached by kind, as {said}",
-                axis="share of goals reached",
-                marks=marks,
-                minimum=0.0,
-                maximum=1.0,
-            )
-    participants = sorted(
-        {e.metric.partition("/")[2] for result in results for e in result.estimates if e.metric.endswith(" participants")}
-    )
+            yield IntervalPlot(f"Goals reached by kind, {said}", "share of goals reached", marks, minimum=0.0, maximum=1.0)
+        yield _kinds_of_one(results[0])
+    else:
+        yield _kinds_of_several(results, view, said)
+    if confident := _measured(CONFIDENCE, results):
+        yield metrics_table("Over-confidence", results, confident, "Above 0: participants claim more than the judges see.")
+
+
+def _groups(results: Sequence[RunResult]) -> Iterator[tuple[str, str]]:
+    """(what scenes are parted by, one part), as far as any run has it."""
+    known = {e.metric.removeprefix("self/") for result in results for e in result.estimates if e.metric.startswith("self/")}
     groups = {
         "kind": [kind.value for kind in GoalType],
         "need (ERG)": [need.value for need in Need],
         "domain": [domain.value for domain in Domain],
-        "participants": participants,
+        "participants": sorted(name for name in known if name.endswith(" participants")),
     }
+    yield from ((group, name) for group, names in groups.items() for name in names if name in known)
+
+
+def _kinds_of_one(result: RunResult) -> Table:
     rows = []
-    for group, names in groups.items():
-        for name in names:
-            for result in results:
-                if (own := result.estimate(f"self/{name}")) is not None:
-                    judged = result.estimate(f"majority/{name}")
-                    shown = [with_interval(e.value, e.low, e.high) if e else MISSING for e in (own, judged)]
-                    rows.append(Row([result.label, group, name, str(own.scored), *shown]))
-    yield Table(
-        "Goals reached, by what the scenes are like",
-        [
-            Column("Model"),
-            Column("By"),
-            Column(""),
-            Column("Scenes", True),
-            Column("Self", True, SUMMARY["self"].meaning),
-            Column("Majority", True, SUMMARY["majority"].meaning),
-        ],
-        rows,
-        "A scene's value is over its goals of that kind.",
-    )
-    if confident := _measured(CONFIDENCE, results):
-        yield metrics_table("Over-confidence", results, confident, "Above 0: participants claim more than the judges see.")
+    for group, name in _groups([result]):
+        own, judged = result.estimate(f"self/{name}"), result.estimate(f"majority/{name}")
+        shown = [with_interval(e.value, e.low, e.high) if e else MISSING for e in (own, judged)]
+        rows.append(Row([group, name, str(own.scored if own else 0), *shown]))
+    columns = [Column("By"), Column(""), Column("Scenes", True)]
+    columns += [Column("Self", True, SUMMARY["self"].meaning), Column("Majority", True, SUMMARY["majority"].meaning)]
+    return Table("Goals reached, by what the scenes are like", columns, rows, "A scene's value is over its goals of that kind.")
+
+
+def _kinds_of_several(results: Sequence[RunResult], view: str, said: str) -> Table:
+    """A heat map, one column a run."""
+    rows = []
+    for group, name in _groups(results):
+        values = [found.value if (found := result.estimate(f"{view}/{name}")) else None for result in results]
+        rows.append(Row([group, name, *(figure(value, 2) for value in values)], shades=[None, None, *values]))
+    columns = [Column("By"), Column(""), *(Column(result.label, True) for result in results)]
+    note = "A scene's value is over its goals of that kind. Intervals stand in the report on one run."
+    return Table(f"Goals reached, by what the scenes are like, {said}", columns, rows, note)
 
 
 def _mark(result: RunResult, metric: str, title: str) -> Mark | None:
