@@ -15,6 +15,7 @@ from sociable import api, series
 from sociable.agentsense.dataset import load_scenarios
 from sociable.agentsense.published import TABLE_2
 from sociable.agentsense.scenario import CharacterRole
+from sociable.cli.main import main
 from sociable.core.errors import InputError, RunStopped
 from sociable.core.view import Case, Paragraph, Section, Table
 from sociable.labelling import label
@@ -177,6 +178,28 @@ def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[s
         series.write_new_series(tmp_path / "pairs", {})
     with pytest.raises(InputError, match="there is no receiver"):
         series.pairs(agents, [], asked)
+
+
+def test_a_series_is_judged_and_scored_run_by_run(
+    template: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "quay.json").write_text(json.dumps(template))
+    monkeypatch.chdir(tmp_path)
+    agents = ("--sender", "reference/oracle", "--receiver", "reference/oracle", "--receiver", "reference/heuristic")
+
+    def sociable(*arguments: str) -> int:
+        with pytest.raises(SystemExit) as ended:
+            monkeypatch.setattr("sys.argv", ["sociable", *arguments])
+            main()
+        return int(ended.value.code or 0)
+
+    assert sociable("run", "agentsense", *agents, "--dataset", "quay.json", "--out", "pairs") == 0
+    assert all(api.result(folder).estimate("majority") is None for folder in series.folders_of(tmp_path / "pairs"))
+    assert sociable("judge", "pairs", "--judge", "reference/rule") == 0
+    values = [api.result(folder).estimate("majority") for folder in series.folders_of(tmp_path / "pairs")]
+    assert [each.value if each else None for each in values] == [1.0, 0.0]
+    assert sociable("score", "pairs") == 0
+    assert (tmp_path / "pairs" / "report.html").exists()
 
 
 def test_a_series_is_checked_whole_before_it_takes_its_folder(template: dict[str, Any], tmp_path: Path, chat_server: Any) -> None:

@@ -250,6 +250,7 @@ def judge(
     """Have other judges, or people, look at a run. No episode is run again; earlier judgments stay in the folder."""
     from sociable import api
     from sociable.cli.progress import RunProgress
+    from sociable.series import folders_of
 
     if (sample is None) != (export is None):
         raise InputError("--sample N and --export FILE go together.")
@@ -263,27 +264,31 @@ def judge(
         if not (export or corrections or ratings):
             raise InputError("Name at least one --judge, or ask people: --sample N --export FILE, --corrections, --ratings.")
         return
+    runs = folders_of(folder)
     with _resumable(folder), RunProgress(messages) as progress:
-        api.judge(
-            folder,
-            judge or (),
-            rubric=rubric,
-            config=config,
-            reference=reference,
-            reference_file=reference_file,
-            max_cost=max_cost,
-            watch=progress,
-        )
-    _show_report(folder)
+        for run in runs:
+            api.judge(
+                run,
+                judge or (),
+                rubric=rubric,
+                config=config,
+                reference=reference,
+                reference_file=reference_file,
+                max_cost=max_cost,
+                watch=progress,
+            )
+    _show_report(*runs, out=folder / "report.html")
 
 
 @app.command()
 def score(folder: RunPath) -> None:
     """Score a run again from what is on disk. Calls no model."""
     from sociable import api
+    from sociable.series import folders_of
 
-    api.score(folder)
-    _show_report(folder)
+    for run in folders_of(folder):
+        api.score(run)
+    _show_report(*folders_of(folder), out=folder / "report.html")
 
 
 @app.command()
