@@ -49,11 +49,11 @@ def with_and_without_a_person(character: str, settings: RunSettings) -> dict[str
     """The same scenes twice: a person plays one character and the model the others, and the model plays everybody."""
     if settings.partner:
         raise InputError("With --human the person is the partner: leave --partner out.")
+    # The same character in both, so that the same scenes are left out for want of it.
+    options = settings.options | {"character": character}
     return {
-        WITH_PERSON: settings.model_copy(
-            update={"partner": PERSON, "options": settings.options | {"plays": "others", "character": character}}
-        ),
-        WITHOUT_PERSON: settings.model_copy(update={"options": settings.options | {"plays": "all"}}),
+        WITH_PERSON: settings.model_copy(update={"partner": PERSON, "options": options | {"plays": "others"}}),
+        WITHOUT_PERSON: settings.model_copy(update={"options": options | {"plays": "all"}}),
     }
 
 

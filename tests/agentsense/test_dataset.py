@@ -129,7 +129,7 @@ def test_titles_tell_people_apart(read: Read) -> None:
 def test_a_question_is_the_same_for_every_cast_by_whatever_name_it_calls_them(read: Read) -> None:
     def cast(sample: int, first: str) -> dict[str, Any]:
         question = {
-            "question": f"What does {first} fear?",
+            "question": f"What is true of {first}?",  # one name after the other: the first option begins with it
             "options": [f"{first} fears dogs", f"{first}'s debts"],
             "answer_label": 0,
         }

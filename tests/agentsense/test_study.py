@@ -13,13 +13,16 @@ import pytest
 
 from sociable import api, series
 from sociable.agentsense.dataset import load_scenarios
+from sociable.agentsense.forms import PersonsForms
 from sociable.agentsense.published import TABLE_2
 from sociable.agentsense.scenario import CharacterRole
 from sociable.cli.main import main
 from sociable.core.errors import InputError, RunStopped
+from sociable.core.records import Turn
 from sociable.core.view import Case, Paragraph, Section, Table
 from sociable.labelling import label
 from sociable.reports.html import render_html
+from sociable.runner.settings import roles_and_prices
 
 RULE = {"judges": ("reference/rule",)}
 
@@ -93,6 +96,14 @@ def test_other_sampling_is_taken_where_it_is_asked_for(file: Path, tmp_path: Pat
     asked = api.settings_for("agentsense", config, model="openai-compatible/m")
     assert (asked.roles["subject"].temperature, asked.roles["subject"].max_tokens) == (1.0, 900)
     assert api.settings_for("hsii", config, model="openai-compatible/m").roles["subject"].temperature == 0.0
+    # What changes later starts from what was, for a model; for a role from what stood under the role.
+    judged = api.settings_for("agentsense", config, model="openai-compatible/m", judges=("openai-compatible/j",))
+    later = tmp_path / "later.toml"
+    later.write_text('[roles."openai-compatible/m"]\nkey_variable = "KEY"\n[roles.judge]\nmax_tokens = 900\n')
+    changed = roles_and_prices(judged, later)["roles"]
+    assert (changed["openai-compatible/m"]["temperature"], changed["openai-compatible/m"]["max_tokens"]) == (1.0, 900)
+    assert changed["openai-compatible/m"]["base_url"] == "http://127.0.0.1:1/v1"
+    assert (changed["judge"]["max_tokens"], changed["judge"]["base_url"]) == (900, None)
 
 
 def test_labels_are_filled_in_by_a_model_once_and_never_bought_twice(file: Path, tmp_path: Path, chat_server: Any) -> None:
@@ -291,6 +302,31 @@ def test_a_person_plays_one_character_beside_the_same_scenes_without(
     (alone,) = section(api.report_document([folders[0], other.folder]), "A person in the scene").blocks
     assert isinstance(alone, Paragraph)
     assert others.rows[0].cells[1:3] == ["1.000 (n = 2)", "0.000 (n = 2)"]
+
+
+def test_with_and_without_the_person_the_scenes_are_the_same(native: dict[str, Any], tmp_path: Path) -> None:
+    scenes = [copy.deepcopy(native) | {"template_idx": number} for number in range(8)]
+    for scene in scenes[:5]:
+        text = json.dumps(scene).replace("Ben Cole", "Dan Cole")
+        scene.update(json.loads(text))
+    path = tmp_path / "data.jsonl"
+    path.write_text("\n".join(map(json.dumps, scenes)))
+    asked = api.settings_for("agentsense", None, model="reference/heuristic", dataset=str(path), limit=2)
+    runs = series.with_and_without_a_person("Ben", asked)
+    studies = [api.study("agentsense", **settings.model_dump(exclude={"benchmark", "roles"})) for settings in runs.values()]
+    assert [*studies[0].scenarios] == [*studies[1].scenarios]
+    assert len(studies[0].scenarios) == 2
+
+
+def test_a_person_who_opens_a_scene_is_told_so(scenario: Any) -> None:
+    forms = PersonsForms(scenario, scenario.by_name["Ann Lee"], first_lines=True)
+    question = scenario.by_name["Ann Lee"].info_reason_questions[0]
+    assert len(forms.quiz((), question, range(4)).blocks) > 4  # the scene
+    greeting = Turn(index=0, speaker="Ann Lee", content="Hi there!")
+    other = Turn(index=1, speaker="Ben Cole", content="Good day.\nSecond line.")
+    (heard,) = forms.turn([greeting, other]).blocks
+    assert [(line.speaker, line.text) for line in heard.lines] == [("Ann Lee", "Hi there!"), ("Ben Cole", "Good day.")]
+    assert forms.yes_no([greeting, other], "Well?").blocks == []
 
 
 def test_people_check_the_judges_on_goal_questions(native: dict[str, Any], tmp_path: Path) -> None:

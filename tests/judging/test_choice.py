@@ -26,7 +26,17 @@ from sociable.judging.choice import parse_choice
         ("The correct answer is B) Debts", 1),
         ("Answer: A. No, wait. Answer: B", None),
         ("A: wrong. B: right.", None),  # which is which would have to be understood
-        ("A) is wrong, so B", None),
+        ("A) is wrong, B) is right", None),
+        ("The answer is a mystery to me; I would guess D.", None),
+        ("My answer: a gambling debt.", None),
+        ("I can rule out option A. It must be somebody else.", None),
+        ("The answer isn't B.", None),
+        ("Answer: not B", None),
+        ("Not B.", None),
+        ("Ann lives on Avenue C with me.", None),
+        ('{"answer": "A gambling debt"}', None),
+        ("_B_", 1),
+        ("**_C_**", 2),
         ('{"answer": "Option B"}', 1),
         ('{"answer": "A", "answer": "B"}', None),
         ('{"answer": "A or B"}', None),
@@ -37,7 +47,7 @@ from sociable.judging.choice import parse_choice
         ("I cannot know.", None),
         ("", None),
         ("A) and B)", None),
-        ("It can be A or B", 1),  # an article cannot be told from an A; better not asked for in prose
+        ("It can be A or B", None),
     ],
 )
 def test_parse_choice(text: str, place: int | None) -> None:

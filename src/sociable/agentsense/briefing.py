@@ -57,7 +57,7 @@ def brief(scenario: Scenario, character: Character, prompts: Prompts) -> list[Ch
         name=character.name,
         profile=quoted(character.profile or "(nothing is said about you)"),
         background=quoted(scene_in_words(scenario)),
-        others=", ".join(_called(other) for other in scenario.characters if other is not character),
+        others=", ".join(called(other) for other in scenario.characters if other is not character),
         goals=quoted("\n".join(f"- {goal.goal}" for goal in character.goals) or "(nothing in particular)"),
         secret=quoted(character.private_info or "(nothing)"),
     )
@@ -65,7 +65,8 @@ def brief(scenario: Scenario, character: Character, prompts: Prompts) -> list[Ch
     return [{"role": "system", "content": text}, {"role": "user", "content": "The scene opens."}]
 
 
-def _called(character: Character) -> str:
+def called(character: Character) -> str:
+    """The name, and what the others say."""
     if character.short and character.short != character.name:
         return f"{character.name} (called {character.short})"
     return character.name

@@ -9,6 +9,7 @@ which stands for one scenario a cast (templates.py).
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -147,8 +148,9 @@ def _check_characters(scenario: Scenario, place: str) -> None:
 
 
 def _spelling(name: str) -> str:
-    """Titles count: Mr Lee and Mrs Lee are two."""
-    return " ".join(words(name))
+    """Titles count, articles do not: Mr Lee and Mrs Lee are two, the ferryman is Ferryman."""
+    said = words(name)
+    return " ".join(word for word in said if word not in ("the", "a", "an")) or " ".join(said)
 
 
 Speller = Callable[[str, str], str]
@@ -174,7 +176,10 @@ def _roles(roles: Any, spell: Speller, place: str) -> dict[str, CharacterRole]:
         return {}
     if not isinstance(roles, dict) or not all(role in tuple(CharacterRole) for role in roles.values()):
         raise DataError(place, "roles", f"expected an object of names with 'sender' or 'receiver', found {str(roles)[:80]!r}")
-    return {spell(name, "roles"): CharacterRole(role) for name, role in roles.items()}
+    found = {spell(name, "roles"): CharacterRole(role) for name, role in roles.items()}
+    if len(found) < len(roles):
+        raise DataError(place, "roles", "somebody has two roles, under two spellings of one name")
+    return found
 
 
 def _completed(
@@ -253,8 +258,8 @@ def _key(question: QuizQuestion, scenario: Scenario) -> str:
         for spelling in (*scenario.aliases.get(character.name, ()), character.name)
     }
     for spelling in sorted(spellings, key=len, reverse=True):
-        for ending in ("", "s"):  # of a genitive
-            text = text.replace(f" {spelling}{ending} ", f" #{spellings[spelling]}{ending} ")
+        # With the ending of a genitive, whose apostrophe is dropped.
+        text = re.sub(rf"(?<!\S){re.escape(spelling)}(s?)(?!\S)", rf"#{spellings[spelling]}\1", text)
     return f"{scenario.template}:{text}".strip()
 
 
@@ -266,7 +271,11 @@ def _count_unknown(value: Any, kind: type[BaseModel], path: str, unknown: Counte
             unknown[f"{path}{name}"] += 1
             continue
         if kind is Goal and name == "eval_questions" and isinstance(part, dict):
-            unknown.update(f"{path}{name}.{key}" for key in part if key not in ("self", "others", "judge"))
+            unknown.update(
+                f"{path}{name}.{key}"
+                for key, asked in part.items()
+                if asked is not None and key not in ("self", "own", "others", "judge")
+            )
             continue
         inner = _RECORDS_IN.get((kind, name))
         if inner:

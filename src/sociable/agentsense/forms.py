@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from sociable.agentsense.briefing import LETTERS
+from sociable.agentsense.briefing import LETTERS, as_shown, called
 from sociable.agentsense.scenario import Character, QuizQuestion, Scenario
 from sociable.core.form import Form, Question
 from sociable.core.records import Turn
@@ -18,7 +18,8 @@ class PersonsForms:
     So a person knows at every question what a model would be sent with it.
     """
 
-    def __init__(self, scenario: Scenario, character: Character) -> None:
+    def __init__(self, scenario: Scenario, character: Character, *, first_lines: bool) -> None:
+        self._first_lines = first_lines
         self._scenario = scenario
         self._character = character
         self._shown: int | None = None
@@ -60,7 +61,12 @@ class PersonsForms:
         last = -1 if self._shown is None else self._shown
         heard = [turn for turn in seen if turn.index > last and turn.content.strip()]
         own = self._character.name
-        lines = [Line(turn.speaker, "", turn.content) for turn in heard if first or turn.speaker != own]
+        lines = [
+            Line(turn.speaker, "", as_shown(turn, first_lines=self._first_lines) if turn.speaker != own else turn.content)
+            for turn in heard
+            # A greeting is nobody's own words: the person may not know of having begun.
+            if first or turn.speaker != own or turn.index == 0
+        ]
         if lines:
             blocks.append(Transcript("", lines))
         self._shown = max((turn.index for turn in seen), default=last)
@@ -68,7 +74,7 @@ class PersonsForms:
 
     def _scene(self) -> Sequence[Paragraph]:
         scenario, character = self._scenario, self._character
-        others = ", ".join(other.name for other in scenario.characters if other is not character)
+        others = ", ".join(called(other) for other in scenario.characters if other is not character)
         parts = [
             scenario.background,
             scenario.description,

@@ -14,7 +14,7 @@ from typing import Any
 from sociable.agentsense.briefing import scene_in_words
 from sociable.agentsense.scenario import CharacterRole, Domain, Goal, GoalType, Scenario
 from sociable.core.prompts import Prompts, quoted
-from sociable.dialogue.names import normalised_name
+from sociable.dialogue.names import words
 from sociable.judging.replies import closing_object, only
 from sociable.models.protocol import Model, Request, Sampling, Scope
 
@@ -63,9 +63,9 @@ async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: S
     if None in labels.roles:
         people = [f"{each.name}: {' '.join(goal.goal for goal in each.goals) or '(no goal)'}" for each in scenario.characters]
         given = await ask("label_roles", scene=scene, people=quoted("\n".join(people)))
-        answer = {normalised_name(name): role for name, role in given}
+        answer = {" ".join(words(name)): role for name, role in given}
         labels.roles = [
-            character.role or read(CharacterRole, answer.get(normalised_name(character.name)))
+            character.role or read(CharacterRole, answer.get(" ".join(words(character.name))))
             for character in scenario.characters
         ]
     if labels.domain is None:

@@ -79,7 +79,7 @@ class PromptedPlayer:
         self._names = [name for name in (character.name, character.short) if name]
         self._model = seat.model
         self._prompts = prompts
-        self._forms = PersonsForms(scenario, character)
+        self._forms = PersonsForms(scenario, character, first_lines=first_lines)
         tokens = seat.sampling.max_tokens
         self._probing = replace(
             seat.sampling,

@@ -81,7 +81,6 @@ async def run_scene(
         # 5. Interviews.
         answers += await scene.asked(scene.goals(conversation))
         answers += await scene.asked(scene.quiz(conversation, ProbeKind.QUIZ))
-        answers += scene.bids
     except InstrumentFailure as error:
         failure = str(error)
     return AgentSenseEpisode(
@@ -91,7 +90,8 @@ async def run_scene(
         repeat=repeat,
         turns=tuple(conversation.turns),
         played_by={name: role.value for name, role in played_by.items()},
-        probes=tuple(answers),
+        # Bids come in the order in which they were answered.
+        probes=(*answers, *sorted(scene.bids, key=lambda bid: (bid.after, bid.asked))),
         both_tested=both_tested,
         partner_failure=failure,
         usage=scene.usage(),

@@ -59,9 +59,9 @@ def _deviations(casts: Mapping[str, Mapping[int, float]]) -> tuple[float, float]
     repeats = sorted({repeat for values in casts.values() for repeat in values})
     columns = [[values[repeat] for values in casts.values() if repeat in values] for repeat in repeats]
     columns = [column for column in columns if len(column) > 1]
-    across = [deviation for column in columns if (deviation := sample_deviation(column)) is not None]
-    if not across:
+    if not columns:
         return None
+    across = [sample_deviation(column) or 0.0 for column in columns]
     within = [
         deviation / deviation_bias(len(values))
         for values in casts.values()

@@ -270,8 +270,9 @@ def _sensitivity(runs: Sequence[FinishedRun]) -> Iterator[Block]:
     if measured := _measured(SENSITIVITY, results):
         note = "Intervals by template. Noise and excess need --repeats; without them PSI is profile and chance together."
         yield metrics_table("Profile sensitivity (PSI)", results, measured, note)
-    # A model that has several runs has one vote, the first run's.
-    first = {result.manifest["models"]["subject"]: result for result in reversed(results)}
+    # A model that has several runs has one vote: of a run in which it plays everybody, if there is one.
+    alone_last = sorted(results, key=lambda result: result.manifest["models"]["partner"] is None)
+    first = {result.manifest["models"]["subject"]: result for result in alone_last}
     tested = {model: probabilities for model, result in first.items() if (probabilities := _tested(result))}
     if not tested:
         return

@@ -91,7 +91,8 @@ def load_settings(benchmark: str, file: Path | None = None, *, elsewhere: Sequen
     """
     values = _from_file(benchmark, file) if file else {}
     if elsewhere and isinstance(values.get("roles"), dict):
-        here = {plain_name(name) for name in _names(values | given)}
+        asked = values | {name: value for name, value in given.items() if value not in (None, ())}
+        here = {plain_name(name) for name in _names(asked)}
         absent = {plain_name(name) for name in elsewhere} - here
         values["roles"] = {key: role for key, role in values["roles"].items() if key not in absent}
     if file and values.get("benchmark", benchmark) != benchmark:
@@ -187,10 +188,12 @@ def roles_and_prices(settings: RunSettings, file: Path) -> dict[str, Any]:
 
 def _as_it_is(settings: RunSettings, name: str) -> dict[str, Any]:
     """How what a file calls ``name``, a role or a model, has been reached and sampled so far."""
+    if name in tuple(Role):
+        return (settings.roles.get(name) or RoleSettings()).model_dump()
     seated = {Role.SUBJECT: settings.model, Role.PARTNER: settings.partner, Role.REFERENCE: settings.reference}
     models = [(role, model) for role, model in seated.items() if model]
     models += [(Role.JUDGE, judge) for judge in (*settings.judges, *settings.raters)]
-    found = next((settings.role(role, model) for role, model in models if name in (role, plain_name(model))), RoleSettings())
+    found = next((settings.role(role, model) for role, model in models if name == plain_name(model)), RoleSettings())
     return found.model_dump()
 
 
