@@ -497,6 +497,21 @@ def test_the_audit_prints_the_agreement_of_readers(capsys: pytest.CaptureFixture
     assert Path("audit.html").exists()
 
 
+def test_a_series_that_was_stopped_says_how_to_go_on_and_what_is_in_it(
+    chat_server: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = f"openai-compatible/social:series@{chat_server.url}"
+    prices = 'prices."openai-compatible/social:series" = {input = 100, output = 100}\n'
+    Path("own.toml").write_text(prices)
+    pair = ("--sender", model, "--receiver", model, "--receiver", "reference/heuristic")
+    arguments = ("--limit", "1", "--config", "own.toml", "--max-cost", "0.5", "--out", "pairs")
+    assert sociable("run", "agentsense", *pair, *arguments) == 3
+    assert "Go on with: sociable resume pairs\n" in capsys.readouterr().err
+    assert sociable("show", "pairs") == 2
+    begun = sorted(each.parent for each in Path("pairs").glob("*/manifest.json"))
+    assert f"pairs holds several runs; name one of them: {begun[0]}" in capsys.readouterr().err
+
+
 def test_ties_as_half_are_half_in_a_comparison_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         sociable("run", "hsii", "--model", "reference/oracle", *DEMO, "--limit", "2", "--option", "ties=half", "--out", "a") == 0

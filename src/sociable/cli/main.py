@@ -47,7 +47,8 @@ from sociable.cli.options import (
     SkipInvalid,
     Stages,
 )
-from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped, SociableError, StorageFailure
+from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError, StorageFailure
+from sociable.core.run_folder import SERIES_FILE
 
 if TYPE_CHECKING:
     from sociable.runner.settings import RunSettings
@@ -424,10 +425,8 @@ def show(
     """Show an episode of a run; or, with --prompt, what is sent to each role."""
     from sociable.cli import showing
 
-    if Path(target, "manifest.json").is_file():
+    if Path(target).is_dir() or "/" in target:
         showing.show_run(Path(target), item, prompt, console)
-    elif Path(target).is_dir() or "/" in target:
-        raise RunFolderError(f"{target} is not a run folder: it has no manifest.json.")
     else:
         options = dict(map(_option, option or ()))
         showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts, "options": options})
@@ -439,7 +438,8 @@ def _resumable(folder: Path) -> Iterator[None]:
     try:
         yield
     except RunStopped as stop:
-        if (folder / "manifest.json").exists() and not isinstance(stop, StorageFailure):
+        begun = any((folder / name).exists() for name in ("manifest.json", SERIES_FILE))
+        if begun and not isinstance(stop, StorageFailure):
             stop.add_note(f"Everything so far is kept. Go on with: sociable resume {folder}")
         raise
 
