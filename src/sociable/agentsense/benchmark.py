@@ -12,6 +12,7 @@ from sociable.agentsense import views
 from sociable.agentsense.label import filled_in, label_scenarios, native_record
 from sociable.agentsense.records import AgentSenseEpisode
 from sociable.agentsense.reference import AGENTS, RULE
+from sociable.agentsense.scene_views import scene_view
 from sociable.agentsense.study import AgentSenseStudy
 from sociable.core.records import Judgment, Record
 from sociable.core.view import Block, Document, Section, Table
@@ -52,7 +53,7 @@ class AgentSense(Benchmark):
         return views.sections(runs)
 
     def episode_blocks(self, run: FinishedRun, episode: Any) -> Sequence[Block]:
-        return [views.scene_view(run, episode)]
+        return [scene_view(run, episode)]
 
     def describe(self, study: Study, features: str) -> Document:
         from sociable.agentsense.describe import describe_document

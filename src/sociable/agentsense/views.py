@@ -1,20 +1,19 @@
-"""AgentSense's part of a report: tables, figures and scenes, as plain view records."""
+"""AgentSense's part of a report: tables and figures, as plain view records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
-from typing import cast
 
-from sociable.agentsense.briefing import as_shown
 from sociable.agentsense.judge import with_panel
 from sociable.agentsense.metrics import GOALS, JUDGE, MIXED, QUIZ
 from sociable.agentsense.mixed_views import pair_sections, person_sections
 from sociable.agentsense.published import BLIND_ACCURACY, TABLE_2
-from sociable.agentsense.records import PANEL, AgentSenseEpisode, ProbeAnswer, ProbeKind
-from sociable.agentsense.scenario import Character, Domain, GoalType, Need, Scenario
+from sociable.agentsense.records import PANEL
+from sociable.agentsense.scenario import Domain, GoalType, Need
+from sociable.agentsense.scene_views import scenes
 from sociable.agentsense.sensitivity import ABNORMAL, depending_templates
-from sociable.core.records import EpisodeStatus, Judgment, Verdict
+from sociable.core.records import Verdict
 from sociable.core.view import (
     MISSING,
     Block,
@@ -29,12 +28,10 @@ from sociable.core.view import (
     Row,
     Section,
     Table,
-    Tag,
     Tone,
     figure,
     with_interval,
 )
-from sociable.core.view import Case as CaseView
 from sociable.runner.benchmark import RunResult
 from sociable.runner.result_tables import Metric, Metrics, cells, columns_of, cost_block, counts_table, metrics_table, notes_of
 from sociable.runner.run import FinishedRun
@@ -110,7 +107,7 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
         Section("What was counted", [counts_table(result, [m for m in main if result.estimate(m)]) for result in results]),
         Section("Cost", [cost_block(results)]),
     ]
-    parts += [Section(f"Scenes: {run.result.label}" if len(runs) > 1 else "Scenes", list(_scenes(run))) for run in runs]
+    parts += [Section(f"Scenes: {run.result.label}" if len(runs) > 1 else "Scenes", list(scenes(run))) for run in runs]
     return parts
 
 
@@ -312,117 +309,3 @@ def _rounds(results: Sequence[RunResult]) -> CurvePlot | None:
     if not curves:
         return None
     return CurvePlot("Goals reached by turns taken", "turns", "share of goals reached", curves, minimum=0.0, maximum=1.0)
-
-
-# Scenes.
-
-SCENES_SHOWN = 5
-"""Of the best, and of the worst."""
-
-
-def _scenes(run: FinishedRun) -> Iterator[Block]:
-    metric = "majority" if run.result.estimate("majority") else "self"
-    values = {(s.scenario, s.repeat): s.value for s in run.result.scores if s.metric == metric}
-    done = [cast(AgentSenseEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
-    ranked = sorted(done, key=lambda episode: values.get((episode.scenario, episode.repeat)) or 0.0)
-    shown = {f"Fewest goals reached ({metric})": ranked[:SCENES_SHOWN]}
-    if len(ranked) > SCENES_SHOWN:
-        rest = ranked[SCENES_SHOWN:]
-        shown[f"Most goals reached ({metric})"] = rest[-SCENES_SHOWN:][::-1]
-    for heading, episodes in shown.items():
-        if episodes:
-            yield Paragraph(f"{heading}. Any other: sociable show {run.result.folder} EPISODE.")
-            yield from (scene_view(run, episode) for episode in episodes)
-
-
-def scene_view(run: FinishedRun, episode: AgentSenseEpisode) -> CaseView:
-    """One scene, turn by turn, each participant's private view in its own column, then what came of it."""
-    scenario: Scenario = run.study.scenarios[episode.scenario]
-    tags = [Tag(str(scenario.domain))] if scenario.domain else []
-    tags.append(Tag(f"{len(scenario.characters)} participants"))
-    own = [
-        s for s in run.result.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat) and s.metric == "majority"
-    ]
-    if own and own[0].value is not None:
-        tags.append(Tag(f"goals {own[0].value:.2f}", Tone.GOOD if own[0].value > 0.5 else Tone.BAD))
-    return CaseView(episode.id, tags, list(_scene_blocks(scenario, episode, run.judgments_of(episode))))
-
-
-def _scene_blocks(
-    scenario: Scenario, episode: AgentSenseEpisode, judgments: Sequence[Judgment]
-) -> Iterator[Paragraph | Callout | Table]:
-    for problem in filter(None, (episode.error, episode.partner_failure)):
-        yield Callout(problem, Tone.WARNING)
-    yield Paragraph(scenario.background)
-    if scenario.description:
-        yield Paragraph(scenario.description)
-    yield _turns_table(scenario, episode)
-    goals = list(_goal_rows(scenario, episode, judgments))
-    if goals:
-        judges = list(dict.fromkeys(judgment.judge for judgment in judgments))
-        columns = [Column("Goal of"), Column("Goal"), Column("Self"), Column("Others"), *(Column(judge) for judge in judges)]
-        yield Table("Were the goals reached?", columns, [Row(row) for row in goals])
-    quiz = list(_quiz_rows(scenario, episode))
-    if quiz:
-        columns = [Column("Asked"), Column("Question"), Column("Answer"), Column("before"), Column("after")]
-        yield Table("The quiz on the others' secrets", columns, [Row(row) for row in quiz], "✓ right, ✗ wrong, — no answer")
-
-
-def _turns_table(scenario: Scenario, episode: AgentSenseEpisode) -> Table:
-    """What nobody else knows stands above what everybody heard."""
-
-    def private(character: Character) -> list[str]:
-        goals = "\n".join(f"• {goal.goal}" for goal in character.goals) or "(no goal)"
-        return [character.profile or MISSING, goals, character.private_info or "(no secret)"]
-
-    names = [character.name for character in scenario.characters]
-    titles = [f"{name} ({episode.played_by[name]})" if "partner" in episode.played_by.values() else name for name in names]
-    rows = [
-        Row([label, *texts])
-        for label, texts in zip(("profile", "wants", "hides"), zip(*map(private, scenario.characters), strict=True), strict=True)
-    ]
-    for turn in episode.turns:
-        said = as_shown(turn) or "(says nothing)"
-        if turn.note:
-            said = f"{said} [{turn.note}]"
-        rows.append(Row([str(turn.index), *(said if name == turn.speaker else "" for name in names)]))
-    return Table("The scene", [Column("Turn"), *map(Column, titles)], rows, "Turn 0 is the greeting.")
-
-
-_YES_NO: Mapping[bool | None, str] = {True: "yes", False: "no", None: MISSING}
-_RIGHT: Mapping[bool | None, str] = {True: "✓", False: "✗", None: MISSING}
-_VERDICT = {Verdict.WIN: "yes", Verdict.LOSS: "no"}
-
-
-def _goal_rows(scenario: Scenario, episode: AgentSenseEpisode, judgments: Sequence[Judgment]) -> Iterator[list[str]]:
-    end = max((turn.index for turn in episode.turns), default=0)
-    judges = list(dict.fromkeys(judgment.judge for judgment in judgments))
-    for owner in scenario.characters:
-        for item, goal in enumerate(owner.goals):
-
-            def said(kind: ProbeKind, name: str = owner.name, place: int = item) -> str:
-                answers = [p for p in episode.probes if (p.kind, p.about, p.item, p.after) == (kind, name, place, end)]
-                return ", ".join(_who_said(p, kind) for p in answers) or MISSING
-
-            by_judge = []
-            for judge in judges:
-                own = [each for each in judgments if each.judge == judge and _is_about(each, owner.name, item, end)]
-                by_judge.append("; ".join(f"{_VERDICT.get(j.verdict, MISSING)}: {j.reason}".removesuffix(": ") for j in own))
-            yield [owner.name, goal.goal, said(ProbeKind.OWN_GOAL), said(ProbeKind.OTHERS_GOAL), *by_judge]
-
-
-def _is_about(judgment: Judgment, owner: str, item: int, after: int) -> bool:
-    return judgment.criterion.startswith(f"{owner}|goal {item + 1}.") and judgment.criterion.endswith(f"|{after}")
-
-
-def _who_said(probe: ProbeAnswer, kind: ProbeKind) -> str:
-    return _YES_NO[probe.answer] if kind is ProbeKind.OWN_GOAL else f"{probe.asked} {_YES_NO[probe.answer]}"
-
-
-def _quiz_rows(scenario: Scenario, episode: AgentSenseEpisode) -> Iterator[list[str]]:
-    answers = {(p.kind, p.asked, p.item): p for p in episode.probes}
-    for character in scenario.characters:
-        for item, question in enumerate(character.info_reason_questions):
-            found = [answers.get((kind, character.name, item)) for kind in (ProbeKind.BLIND_QUIZ, ProbeKind.QUIZ)]
-            marks = [_RIGHT[probe.answer] if probe else "" for probe in found]
-            yield [character.name, question.question, question.answer, *marks]
