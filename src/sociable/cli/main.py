@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import logging
-import sys
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from sociable import __version__
@@ -47,8 +43,8 @@ from sociable.cli.options import (
     SkipInvalid,
     Stages,
 )
-from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError, StorageFailure
-from sociable.core.run_folder import SERIES_FILE
+from sociable.cli.output import complain, console, messages, print_summary, print_whole, resumable, say, show_report
+from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
 
 if TYPE_CHECKING:
     from sociable.runner.settings import RunSettings
@@ -61,8 +57,6 @@ app = typer.Typer(
     help="Measures the social intelligence of language agents.",
     epilog="Models: openai/NAME, openai-compatible/NAME[@URL], inspect/PROVIDER/NAME, python:FILE:NAME, human, reference/AGENT.",
 )
-console = Console()
-messages = Console(stderr=True)
 
 
 def _settings(**given: Any) -> dict[str, Any]:
@@ -102,8 +96,8 @@ def demo(
 
     with RunProgress(messages) as progress:
         document, path = api.demo(out, benchmark, watch=progress)
-    _print(document)
-    _say(f"Report: {path}")
+    print_summary(document)
+    say(f"Report: {path}")
 
 
 @app.command("list")
@@ -113,10 +107,10 @@ def list_() -> None:
 
     for name in benchmark_names():
         benchmark = find_benchmark(name)
-        _say(f"{benchmark.name} {benchmark.version}: {benchmark.title}")
+        say(f"{benchmark.name} {benchmark.version}: {benchmark.title}")
         for role, agents in ((role, agents) for role, agents in benchmark.reference_agents.items() if agents):
-            _say(f"  {role.value + ':':<11}{', '.join(f'reference/{agent}' for agent in agents)}")
-    _say("models: openai/MODEL, openai-compatible/MODEL[@URL], inspect/PROVIDER/MODEL, python:file.py:function, human")
+            say(f"  {role.value + ':':<11}{', '.join(f'reference/{agent}' for agent in agents)}")
+    say("models: openai/MODEL, openai-compatible/MODEL[@URL], inspect/PROVIDER/MODEL, python:file.py:function, human")
 
 
 _NO_SETTINGS = ("benchmark", "model", "config", "out", "sender", "receiver", "human")
@@ -163,9 +157,9 @@ def run(
     if plain_name(asked.model) in map(plain_name, asked.judges):
         messages.print(Text(f"Warning: {judges_itself(plain_name(asked.model))}"), soft_wrap=True)
     folder = out or api.new_folder(benchmark, asked.model)
-    with _resumable(folder), RunProgress(messages, hidden="human" in (asked.model, asked.partner)) as progress:
+    with resumable(folder), RunProgress(messages, hidden="human" in (asked.model, asked.partner)) as progress:
         api.run(benchmark, model, out=folder, config=config, watch=progress, **given)
-    _show_report(folder)
+    show_report(folder)
 
 
 def _run_series(
@@ -204,9 +198,9 @@ def _go_on_with_series(folder: Path) -> None:
     from sociable import series
     from sociable.cli.progress import RunProgress
 
-    with _resumable(folder), RunProgress(messages, hidden=series.has_person(folder)) as progress:
+    with resumable(folder), RunProgress(messages, hidden=series.has_person(folder)) as progress:
         folders = series.resume_series(folder, watch=progress)
-    _show_report(*folders, out=folder / "report.html")
+    show_report(*folders, out=folder / "report.html")
 
 
 @app.command()
@@ -227,9 +221,9 @@ def resume(
         _go_on_with_series(folder)
         return
     hidden = api.has_person(folder)
-    with _resumable(folder), RunProgress(messages, hidden=hidden) as progress:
+    with resumable(folder), RunProgress(messages, hidden=hidden) as progress:
         api.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
-    _show_report(folder)
+    show_report(folder)
 
 
 @app.command()
@@ -256,17 +250,17 @@ def judge(
     if (sample is None) != (export is None):
         raise InputError("--sample N and --export FILE go together.")
     if export is not None and sample is not None:
-        _say(f"{api.export_sheet(folder, sample, export)} items for people to judge: {export}")
-        _say("Fill in 'verdict' (pairs: 1, 2, or 0 for neither; questions: yes or no) and give it back with --corrections FILE.")
+        say(f"{api.export_sheet(folder, sample, export)} items for people to judge: {export}")
+        say("Fill in 'verdict' (pairs: 1, 2, or 0 for neither; questions: yes or no) and give it back with --corrections FILE.")
     for add, files in ((api.add_corrections, corrections), (api.add_ratings, ratings)):
         if files:
-            _print_whole(add(folder, files))
+            print_whole(add(folder, files))
     if not judge and not rubric:
         if not (export or corrections or ratings):
             raise InputError("Name at least one --judge, or ask people: --sample N --export FILE, --corrections, --ratings.")
         return
     runs = folders_of(folder)
-    with _resumable(folder), RunProgress(messages) as progress:
+    with resumable(folder), RunProgress(messages) as progress:
         for run in runs:
             api.judge(
                 run,
@@ -278,7 +272,7 @@ def judge(
                 max_cost=max_cost,
                 watch=progress,
             )
-    _show_report(*runs, out=folder / "report.html")
+    show_report(*runs, out=folder / "report.html")
 
 
 @app.command()
@@ -289,7 +283,7 @@ def score(folder: RunPath) -> None:
 
     for run in folders_of(folder):
         api.score(run)
-    _show_report(*folders_of(folder), out=folder / "report.html")
+    show_report(*folders_of(folder), out=folder / "report.html")
 
 
 @app.command()
@@ -304,8 +298,8 @@ def report(
     from sociable.series import folders_of
 
     runs = [run for folder in folders for run in folders_of(folder)]
-    _print(api.report_document(runs))
-    _say(f"Report: {api.report(runs, out or (folders[0] / 'report.html'))}")
+    print_summary(api.report_document(runs))
+    say(f"Report: {api.report(runs, out or (folders[0] / 'report.html'))}")
 
 
 @app.command()
@@ -320,7 +314,7 @@ def compare(
     """Compare two runs on the cases both reached, and show the cases one wins and the other loses."""
     from sociable import api
 
-    _print_whole(api.compare(first, second, anyway=anyway, out=out), out)
+    print_whole(api.compare(first, second, anyway=anyway, out=out), out)
 
 
 @app.command()
@@ -348,7 +342,7 @@ def estimate(
     given = _settings(**{name: value for name, value in locals().items() if name not in ("benchmark", "model", "config")})
     from sociable import api
 
-    _print(api.estimate(benchmark, model, config=config, **given))
+    print_summary(api.estimate(benchmark, model, config=config, **given))
 
 
 @app.command()
@@ -368,7 +362,7 @@ def audit(
     from sociable import api
 
     document = api.audit(benchmark, dataset, skip_invalid=bool(skip_invalid), sources=source or (), dialogues=dialogues, out=out)
-    _print_whole(document, out)
+    print_whole(document, out)
 
 
 @app.command()
@@ -394,7 +388,7 @@ def label(
     from sociable.labelling import label
 
     said = label(benchmark, model, out, config=config, **{name: value for name, value in given.items() if value is not None})
-    _say(f"{said}\nLabelled: {out}".strip())
+    say(f"{said}\nLabelled: {out}".strip())
 
 
 @app.command()
@@ -410,7 +404,7 @@ def describe(
     """Tell what is in a dataset: sizes, topics, clusters."""
     from sociable import api
 
-    _print_whole(api.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out), out)
+    print_whole(api.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out), out)
 
 
 @app.command()
@@ -432,64 +426,10 @@ def show(
         showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts, "options": options})
 
 
-@contextmanager
-def _resumable(folder: Path) -> Iterator[None]:
-    """Tells how to go on when a run ends early."""
-    try:
-        yield
-    except RunStopped as stop:
-        begun = any((folder / name).exists() for name in ("manifest.json", SERIES_FILE))
-        if begun and not isinstance(stop, StorageFailure):
-            stop.add_note(f"Everything so far is kept. Go on with: sociable resume {folder}")
-        raise
-
-
-def _show_report(*folders: Path, out: Path | None = None) -> None:
-    from sociable import api
-
-    document = api.report_document(folders)
-    _print(document)
-    _print_tables(section for section in document.sections if section.title.startswith("Rubric: "))
-    _say(f"Report: {api.report(folders, out)}")
-    for folder in folders:
-        scores = api.result(folder).scores
-        if scores and all(score.outcome == "errored" for score in scores):
-            messages.print(
-                Text(f"sociable: every episode failed. Mend the cause, then: sociable resume {folder}"), soft_wrap=True
-            )
-            raise typer.Exit(3)
-
-
-def _print(document: Any) -> None:
-    from sociable.reports.terminal import print_document
-
-    print_document(document, console)
-
-
-def _print_whole(document: Any, out: Path | None = None) -> None:
-    """A document with all its tables, and where it was written."""
-    _print(document)
-    _print_tables(document.sections)
-    if out:
-        _say(f"Report: {out}")
-
-
-def _print_tables(sections: Any) -> None:
-    from sociable.core.view import Table
-    from sociable.reports.terminal import print_blocks
-
-    for section in sections:
-        print_blocks([block for block in section.blocks if isinstance(block, Table)], console)
-
-
-def _say(text: str) -> None:
-    console.print(Text(text), soft_wrap=True)
-
-
 @app.callback(invoke_without_command=True)
 def version(show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
     if show_version:
-        _say(f"sociable {__version__}")
+        say(f"sociable {__version__}")
         raise typer.Exit
 
 
@@ -502,18 +442,10 @@ def main() -> None:
     try:
         app(standalone_mode=True)
     except Interrupted as stop:
-        _complain(stop, 130)
+        complain(stop, 130)
     except RunStopped as stop:
-        _complain(stop, 3)
+        complain(stop, 3)
     except SociableError as error:
-        _complain(error, 2)
+        complain(error, 2)
     except KeyboardInterrupt:
-        _complain("Interrupted.", 130)
-
-
-def _complain(problem: object, code: int) -> None:
-    from sociable.reports.displayable import displayable
-
-    for line in (f"sociable: {problem}", *getattr(problem, "__notes__", ())):
-        messages.print(Text(displayable(line)), soft_wrap=True)
-    sys.exit(code)
+        complain("Interrupted.", 130)
