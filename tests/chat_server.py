@@ -12,7 +12,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import hashlib
+import importlib.util
 import json
 import re
 import sys
@@ -21,6 +23,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from email.utils import formatdate
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
@@ -127,6 +130,22 @@ def plain(call: Call) -> web.Response:
 
 def plain_text(call: Call) -> str:
     return f"plain answer {number(call) % 10**8:08d}"
+
+
+async def resident(call: Call) -> web.Response:
+    """Lives in a town: answers STSS's prompts by what they ask."""
+    return says(call, await _town_model().reply(call.messages))
+
+
+@functools.cache
+def _town_model() -> Any:
+    path = Path(__file__).parent / "stss" / "town_model.py"
+    spec = importlib.util.spec_from_file_location("town_model", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def social(call: Call) -> web.Response:
@@ -237,6 +256,7 @@ def alternates(call: Call) -> bool:
 BEHAVIOURS: dict[str, Behaviour] = {
     "plain": plain,
     "social": social,
+    "resident": resident,
     "slow": slow,
     # Wait and try again.
     "429-once": fails(1, held(lambda: {"Retry-After": "1"})),

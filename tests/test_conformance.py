@@ -18,7 +18,7 @@ from sociable.runner.seats import Role
 AGENTS = [
     (name, agent) for name in benchmark_names() for agent in (*find_benchmark(name).reference_agents[Role.SUBJECT], "oracle@0.3")
 ]
-SMALL = {"agentsense": {"limit": 5}}
+SMALL = {"agentsense": {"limit": 5}, "stss": {"limit": 5}, "stss-conversations": {"limit": 10}}
 """Settings that keep the suite short: whole templates, so that every metric is there."""
 RECORDS = ("episodes.jsonl", "judgments.jsonl", "references.jsonl", "scores.json")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -347,15 +347,17 @@ def audit(
     skip_invalid: bool = False,
     sources: Sequence[str | Path] = (),
     dialogues: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
 ) -> Document:
     """Whether a dataset can be solved by a shortcut, and whether readers agreed. ``out`` is where it is written as HTML.
 
-    ``sources`` are files of texts that the scenes may have been made from: how like they are, and how like what was said
-    in the run ``dialogues``.
+    ``options`` are the benchmark's own. ``sources`` are files of texts that the scenes may have been made from: how like they
+    are, and how like what was said in the run ``dialogues``.
     """
     found = find_benchmark(benchmark)
-    opened = found.open(StudyOptions(dataset=Path(dataset) if dataset else None, skip_invalid=skip_invalid))
+    path = Path(dataset) if dataset else None
+    opened = found.open(StudyOptions(dataset=path, skip_invalid=skip_invalid, values=options or {}))
     if dialogues and not sources:
         raise InputError("--dialogues needs at least one --source to be compared with.")
     beside = []

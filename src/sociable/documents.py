@@ -161,9 +161,9 @@ def estimate_document(
     rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", cost], True))
     return Document(
         title=f"Estimate for {benchmark.name}",
-        subtitle=f"{len(study.scenarios)} {benchmark.scenarios_called} × {settings.repeats}, as if each went its longest way",
+        subtitle=f"{len(study.scenarios)} {benchmark.scenarios_called} × {settings.repeats}",
         summary=Table(
-            caption="Calls at the most; tokens as if replies were as long as those in the data",
+            caption=f"Calls {benchmark.rehearsed}; tokens as if replies were as long as those in the data",
             columns=[
                 Column("Role"),
                 Column("Model"),

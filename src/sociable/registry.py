@@ -25,6 +25,8 @@ _BENCHMARKS = {
     "hsii": "sociable.hsii.benchmark",
     "hsii-cot": "sociable.hsii.cot.benchmark",
     "hsii-memory": "sociable.hsii.memory.benchmark",
+    "stss": "sociable.stss.benchmark",
+    "stss-conversations": "sociable.stss.conversations.benchmark",
 }
 """Imported when asked for: the command line must start at once."""
 

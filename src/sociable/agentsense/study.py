@@ -116,7 +116,7 @@ class AgentSenseStudy(Study):
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
         return estimate_all(scores, seed=self.seed)
 
-    def rehearse(self, scenario: str, role: Role, participant: str, call: int) -> str:
+    def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         if role is Role.JUDGE:
             return '{"reason": "' + "She asks for it and he agrees in so many words. " * 2 + '", "answer": "yes"}'
         lines = [

@@ -11,7 +11,9 @@ import typer
 from rich.text import Text
 
 from sociable import __version__
+from sociable.cli import towns
 from sociable.cli.options import (
+    Agent,
     BaseUrl,
     BenchmarkName,
     Changes,
@@ -38,6 +40,7 @@ from sociable.cli.options import (
     Repeats,
     RunPath,
     Sample,
+    Scheduling,
     Seed,
     Senders,
     SkipInvalid,
@@ -59,11 +62,15 @@ app = typer.Typer(
 )
 
 
+_SHORTCUTS = ("cycle_cap", "forced_target", "agent", "scheduler")
+"""Benchmarks' own options that have one of the command line's."""
+
+
 def _settings(**given: Any) -> dict[str, Any]:
     """The options as ``RunSettings`` names them; those not given are left out."""
     given["judges"] = tuple(given.pop("judge") or ())
     options = dict(map(_option, given.pop("option") or ()))
-    options |= {name: value for name in ("cycle_cap", "forced_target") if (value := given.pop(name)) is not None}
+    options |= {name: value for name in _SHORTCUTS if (value := given.pop(name)) is not None}
     if options:
         given["options"] = options
     if given["stages"] is not None:
@@ -137,6 +144,8 @@ def run(
     prompts: PromptsFolder = None,
     cycle_cap: CycleCap = None,
     forced_target: ForcedTarget = None,
+    agent: Agent = None,
+    scheduler: Scheduling = None,
     option: Options = None,
     sender: Senders = None,
     receiver: Receivers = None,
@@ -336,6 +345,8 @@ def estimate(
     prompts: PromptsFolder = None,
     cycle_cap: CycleCap = None,
     forced_target: ForcedTarget = None,
+    agent: Agent = None,
+    scheduler: Scheduling = None,
     option: Options = None,
 ) -> None:
     """Tell calls, tokens and price of a run before anything is spent."""
@@ -356,13 +367,24 @@ def audit(
     dialogues: Annotated[
         Path | None, typer.Option("--dialogues", metavar="DIR", help="With --source: a run whose dialogues are compared too.")
     ] = None,
+    option: Options = None,
     out: HTMLFile = None,
 ) -> None:
     """Tell whether a dataset can be solved by a shortcut, and whether readers agreed."""
     from sociable import api
 
-    document = api.audit(benchmark, dataset, skip_invalid=bool(skip_invalid), sources=source or (), dialogues=dialogues, out=out)
-    print_whole(document, out)
+    print_whole(
+        api.audit(
+            benchmark,
+            dataset,
+            skip_invalid=bool(skip_invalid),
+            sources=source or (),
+            dialogues=dialogues,
+            options=dict(map(_option, option or ())),
+            out=out,
+        ),
+        out,
+    )
 
 
 @app.command()
@@ -424,6 +446,9 @@ def show(
     else:
         options = dict(map(_option, option or ()))
         showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts, "options": options})
+
+
+towns.add_commands(app)
 
 
 @app.callback(invoke_without_command=True)

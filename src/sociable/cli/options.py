@@ -35,6 +35,8 @@ CycleCap = Annotated[int | None, typer.Option("--cycle-cap", help="hsii-cot: cyc
 ForcedTarget = Annotated[
     bool | None, typer.Option("--forced-target", help="hsii: tell the model whom to address, so that r3 and r4 are of all cases.")
 ]
+Agent = Annotated[str | None, typer.Option("--agent", help="stss: the performer's architecture: generative, generative+tdp, …")]
+Scheduling = Annotated[str | None, typer.Option("--scheduler", help="stss: ahead, or lockstep; the results are the same.")]
 Options = Annotated[
     list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="Any of the benchmark's own options; repeatable.")
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from sociable.registry import find_benchmark
 from sociable.reports.displayable import displayable
 from sociable.reports.terminal import print_blocks
 from sociable.runner.seats import Role
+
+_PURPOSE = re.compile(r"\|([a-z_]+)$")
 
 
 def show_run(folder: Path, item: str, prompt: bool, console: Console) -> None:
@@ -58,13 +61,15 @@ def show_case(benchmark: str, item: str, prompt: bool, console: Console, setting
     calls = sorted(api.prompts(benchmark, item, **settings), key=lambda call: order.index(call.role))
     shown: set[str] = set()
     for call in calls:
-        # Later calls of a conversation begin like its first one, and add what was said since.
-        beginning = json.dumps([call.role.value, *call.request.messages[:2]])
+        # Later calls of a conversation begin like its first one, and add what was said since. Whoever is asked again and again
+        # for one purpose, named after the participant, is shown being asked once.
+        purpose = _PURPOSE.search(call.participant)
+        beginning = json.dumps([call.role.value, *([purpose[1]] if purpose else call.request.messages[:2])])
         if beginning not in shown:
             shown.add(beginning)
             _call(console, f"{call.role.value} · {call.participant}", call.request.messages, f"{call.reply}\n(a stand-in)")
     console.rule()
-    console.print(Text(f"{len(calls)} calls at the most; those not shown continue one of these with what was said since."))
+    console.print(Text(f"{len(calls)} calls at the most; those not shown continue one of these, or are like it."))
 
 
 def _call(console: Console, heading: str, messages: Sequence[Any], reply: str) -> None:

@@ -184,7 +184,7 @@ class HSIIStudy(Study):
         weights = Weights(alpha=options.alpha, beta=options.beta, gamma=options.gamma)
         return estimate_all(scores, weights, seed=self.seed)
 
-    def rehearse(self, scenario: str, role: Role, participant: str, call: int) -> str:
+    def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         case = self.scenarios[scenario]
         if role is Role.JUDGE:
             return '{"reason": "' + "Both take up what was asked, but the first says what happens next. " * 2 + '", "verdict": 1}'

@@ -175,6 +175,19 @@ class Journal:
         self.close()
 
 
+def copy_calls(source: Path, target: Path, item: str) -> None:
+    """Copies what was bought for one episode into the journal of a new run. Raises RunFolderError and StorageFailure."""
+    database, reader = _open(target)
+    try:
+        database.execute("ATTACH DATABASE ? AS source", (str(source),))
+        database.execute("INSERT INTO calls SELECT * FROM source.calls WHERE item = ?", (item,))
+    except sqlite3.DatabaseError as error:
+        raise _unreadable(source, error) from None
+    finally:
+        reader.close()
+        database.close()
+
+
 def _open(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
     """A connection that writes and one that reads: reads never wait for a commit under way."""
     database = None
@@ -228,6 +241,8 @@ class JournalledModel:
         self._model = model
         self._journal = journal
         self._budget = budget
+        self.only_recorded = False
+        """For as long as this holds nothing is bought: what the journal does not hold is a RunFailure."""
 
     @property
     def name(self) -> str:
@@ -248,7 +263,7 @@ class JournalledModel:
         key = request.scope.key(body)
         reply = self._journal.find(key)
         if reply is None:
-            if self._journal.replay_only:
+            if self._journal.replay_only or self.only_recorded:
                 raise RunFailure(f"The journal {self._journal.path} holds no reply to this call of {request.scope.name}.")
             reply = await self._buy(request, key, body)
         request.scope.usage += reply.usage

@@ -200,10 +200,10 @@ class Study(ABC):
         """All estimates over the table of scores. Pure."""
 
     @abstractmethod
-    def rehearse(self, scenario: str, role: Role, participant: str, call: int) -> str:
+    def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         """What a model in that role might say in its ``call``-th call, for estimates of cost: the longest way through.
 
-        ``call`` counts from 0 within one episode.
+        ``call`` counts from 0 within one episode; ``asked`` is the last message of the request.
         """
 
 
@@ -223,6 +223,8 @@ class Benchmark(ABC):
     """How a role's model is sampled unless the user says otherwise, where that is not as everywhere."""
     people_play: Sequence[Role] = (Role.SUBJECT,)
     """The roles in which a person can take a model's place at the terminal."""
+    rehearsed: str = "at the most: as if each went its longest way"
+    """What an estimate's counts of calls are, in words."""
     demo: Mapping[str, Any]
     """Settings, apart from ``model``, of the run that `sociable demo` makes with every agent in ``demo_agents``."""
     demo_agents: Sequence[str]

@@ -46,8 +46,10 @@ class RehearsalModel:
     async def generate(self, request: Request) -> Reply:
         place = self._asked.get(request.scope.name, 0)
         self._asked[request.scope.name] = place + 1
-        text = self._study.rehearse(self._scenario, self._seat.role, request.scope.participant, place)
-        self._calls.append(RehearsedCall(self._seat.role, self.name, request.scope.participant, request, text))
+        asked = request.messages[-1]["content"]
+        text = self._study.rehearse(self._scenario, Role(request.scope.role), request.scope.participant, place, asked)
+        # A seat may be taken in two roles: by a model that plays the others as well.
+        self._calls.append(RehearsedCall(Role(request.scope.role), self.name, request.scope.participant, request, text))
         return Reply(text, Usage(calls=1))
 
     async def close(self) -> None:

@@ -73,7 +73,7 @@ class CoTStudy(Study):
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
         return estimate_all(scores, self.options.cycle_cap, seed=self.seed)
 
-    def rehearse(self, scenario: str, role: Role, participant: str, call: int) -> str:
+    def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         """Wrong in every cycle, up to the cap: the longest way through."""
         pair = self.scenarios[scenario]
         golden = pair.case.golden

@@ -68,7 +68,7 @@ class MemoryStudy(Study):
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
         return estimate_all(scores, seed=self.seed)
 
-    def rehearse(self, scenario: str, role: Role, participant: str, call: int) -> str:
+    def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         if role is Role.JUDGE:
             return '{"reason": "' + "It does what was asked of it, and says so to the right person. " * 2 + '", "answer": "yes"}'
         return self.scenarios[scenario].right

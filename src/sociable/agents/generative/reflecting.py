@@ -1,0 +1,78 @@
+"""Ratings and reflections: when they are due, and what is read out of a reply. No model inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sociable.agents.generative.planning import Unreadable
+from sociable.agents.generative.replies import fields_in, importance_in, listed, text_of
+from sociable.town.memory import Memory
+
+REFLECTION_THRESHOLD = 150.0
+"""Importance gathered since the last reflection (Park et al. 2023, section 4.2)."""
+RATED_AT_ONCE = 20
+"""Memories in one call: enough to make calls rare, few enough for a small model to keep count."""
+LOOKED_BACK_ON = 100
+"""The latest memories that a reflection is made of (Park et al., section 4.2)."""
+LOOKED_BACK_LETTERS = 8000
+"""Of those, no more than so many characters, for a window of 4096 tokens."""
+MOST_THOUGHTS = 5
+EVERYDAY = 3.0
+"""The importance of what stays unrated because a reply could not be read."""
+THOUGHT_IMPORTANCE = 5.0
+"""Of a thought that comes without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    text: str
+    importance: float
+
+
+def looked_back_on(memories: Sequence[Memory]) -> Sequence[Memory]:
+    """The latest of them, oldest first. What was known from the beginning is no news."""
+    found: list[Memory] = []
+    letters = 0
+    for memory in reversed(memories[-LOOKED_BACK_ON:]):
+        letters += len(memory.text)
+        if letters > LOOKED_BACK_LETTERS:
+            break
+        if memory.kind != "fact":
+            found.append(memory)
+    return found[::-1]
+
+
+def ratings_in(reply: str, count: int) -> list[float]:
+    """From 1 to 10, one for each memory; those that are missing are everyday. Raises Unreadable where there are none."""
+    fields = fields_in(reply)
+    found = listed(fields, "ratings")
+    if len(found) == 1 and isinstance(found[0], dict) and len(found[0]) > 1:
+        # {"ratings": {"1": 3, "2": 5}}
+        found = list(found[0].values())
+    elif not found:
+        found = [fields[key] for key in map(str, range(1, count + 1)) if key in fields]
+    ratings = [importance_in(_importance_of(each)) for each in found[:count]]
+    if not any(ratings):
+        raise Unreadable('"ratings" held no numbers.')
+    return [rating or EVERYDAY for rating in ratings] + [EVERYDAY] * (count - len(ratings))
+
+
+def _importance_of(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    return next((value[key] for key in ("importance", "rating", "score") if key in value), None)
+
+
+def thoughts_in(reply: str) -> Sequence[Thought]:
+    """Raises Unreadable where there are none."""
+    thoughts = []
+    for item in listed(fields_in(reply), "thoughts")[:MOST_THOUGHTS]:
+        text, importance = (
+            (item.get("text", item.get("thought")), item.get("importance")) if isinstance(item, dict) else (item, None)
+        )
+        if said := text_of(text, 400):
+            thoughts.append(Thought(said, importance_in(importance) or THOUGHT_IMPORTANCE))
+    if not thoughts:
+        raise Unreadable('"thoughts" held none.')
+    return thoughts

@@ -1,0 +1,79 @@
+"""Target-driven planning (section 4, App. B): the performer thinks about its task before it plans its days and talks.
+
+1. A general plan, once: the task broken down into a few points.
+2. A reminder for planning, every day.
+3. A reminder for conversations, once.
+
+All at temperature 0. The plan reminder goes into the prompts that plan a day, the general plan and the conversation reminder
+into those for words, the task's description into both; nothing of it goes anywhere else.
+"""
+
+from __future__ import annotations
+
+from sociable.agents.architecture import Task
+from sociable.agents.asking import Asker
+from sociable.agents.generative.briefing import day_of, messages, task_in_words
+from sociable.core.prompts import Prompts, quoted
+from sociable.models.protocol import ChatMessage, Reply, storable
+from sociable.town.clock import Clock
+
+LONGEST = 2000
+"""Characters of a plan or reminder: what is longer is cut."""
+
+
+class TargetDrivenPlanning:
+    def __init__(self, task: Task, asker: Asker, resident: ChatMessage, clock: Clock, prompts: Prompts) -> None:
+        """``resident`` is the message that says who plans."""
+        self._task = task_in_words(task)
+        self._asker = asker
+        self._resident = resident
+        self._clock = clock
+        self._prompts = prompts
+        self._reminded_of: int | None = None
+        self.general_plan: str | None = None
+        self.plan_reminder = ""
+        self.conversation_reminder: str | None = None
+
+    async def begin_day(self, minute: int) -> None:
+        """Makes what is missing on this day, in the order of the paper."""
+        await self._plan()
+        if self._reminded_of != day_of(minute):
+            text = self._prompts["tdp_plan_reminder"].render(
+                task=self._task, general_plan=_shown(self.general_plan), day=self._clock.day_in_words(minute)
+            )
+            self.plan_reminder = await self._ask("plan_reminder", text)
+            self._reminded_of = day_of(minute)
+        await self.begin_to_talk()
+
+    async def begin_to_talk(self) -> None:
+        """Makes what conversations need, if it is missing: in the language-level benchmark there is no day before."""
+        await self._plan()
+        if self.conversation_reminder is None:
+            text = self._prompts["tdp_conversation_reminder"].render(task=self._task, general_plan=_shown(self.general_plan))
+            self.conversation_reminder = await self._ask("conversation_reminder", text)
+
+    async def _plan(self) -> None:
+        if self.general_plan is None:
+            self.general_plan = await self._ask("general_plan", self._prompts["tdp_general_plan"].render(task=self._task))
+
+    async def _ask(self, purpose: str, text: str) -> str:
+        return _thought(await self._asker.ask(purpose, messages(self._resident, text), temperature=0.0))
+
+    def for_planning(self) -> str:
+        """What stands in the prompts that plan a day."""
+        return self._prompts["tdp_for_planning"].render(task=self._task, reminder=_shown(self.plan_reminder))
+
+    def for_talking(self) -> str:
+        """What stands in the prompts for words."""
+        return self._prompts["tdp_for_talking"].render(
+            task=self._task, general_plan=_shown(self.general_plan), reminder=_shown(self.conversation_reminder)
+        )
+
+
+def _thought(reply: Reply) -> str:
+    lines = (line.strip() for line in storable(reply.text).splitlines())
+    return "\n".join(filter(None, lines))[:LONGEST].rstrip()
+
+
+def _shown(text: str | None) -> str:
+    return quoted(text or "(nothing)")

@@ -1,0 +1,66 @@
+"""STSS, wired: social tasks in a sandbox town, scored by what agents do.
+
+Towards Objectively Benchmarking Social Intelligence for Language Agents at Action Level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sociable.core.records import Judgment, Record
+from sociable.core.view import Block, Document, Section, Table
+from sociable.runner.benchmark import Benchmark, RunResult, Study, StudyOptions
+from sociable.runner.run import FinishedRun
+from sociable.runner.seats import Role
+from sociable.runner.settings import RoleSettings
+from sociable.stss import views
+from sociable.stss.records import StssEpisode
+from sociable.stss.reference import AGENTS, RESIDENTS
+from sociable.stss.study import StssStudy
+
+
+class Stss(Benchmark):
+    name = "stss"
+    version = "1.0.0"
+    title = "STSS: social tasks in a sandbox town"
+    cluster_unit = "task"
+    scenarios_called = "tasks"
+    reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: (RESIDENTS,), Role.REFERENCE: (), Role.JUDGE: ()}
+    role_defaults = {role: RoleSettings(temperature=0.0, max_tokens=2048) for role in (Role.SUBJECT, Role.PARTNER)}
+    people_play = ()
+    rehearsed = "as if residents kept to their habits and talked to every other person they meet"
+    demo = {"partner": f"reference/{RESIDENTS}"}
+    demo_agents = ("oracle", "oracle@0.3", "heuristic", "forgetful", "random", "silent")
+    episode_type = StssEpisode
+    judgment_type = Judgment
+    reference_type = Record
+
+    def open(self, options: StudyOptions) -> StssStudy:
+        return StssStudy(options)
+
+    def label_of(self, manifest: Mapping[str, Any]) -> str:
+        """The model, its architecture where that is not the plain one, and the background where it is another's."""
+        subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
+        agent = manifest["settings"]["options"].get("agent", "generative")
+        label = subject if subject.startswith("reference/") or agent == "generative" else f"{subject} {agent}"
+        plain = partner is None or (subject.startswith("reference/") and partner == f"reference/{RESIDENTS}")
+        return label if plain else f"{label} among {partner}"
+
+    def summary(self, results: Sequence[RunResult]) -> Table:
+        return views.summary_table(results)
+
+    def sections(self, runs: Sequence[FinishedRun]) -> list[Section]:
+        return views.sections(runs)
+
+    def episode_blocks(self, run: FinishedRun, episode: Any) -> Sequence[Block]:
+        return [views.episode_view(run, episode)]
+
+    def audit(self, study: Study) -> Document:
+        from sociable.stss.audit import audit_document
+
+        assert isinstance(study, StssStudy)
+        return audit_document(study)
+
+
+BENCHMARK = Stss()

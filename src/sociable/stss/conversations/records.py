@@ -1,0 +1,39 @@
+"""What the language level keeps of an episode, and its options."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from sociable.core.records import Episode, Record
+from sociable.town.events import Line
+
+
+class ConversationEpisode(Episode):
+    """One scene, played. ``turns`` hold what was said, in order."""
+
+    summary: str = ""
+    """What the listener took away, in its own words; empty where nobody said anything."""
+    partner_failure: str = ""
+    """Why the other's part cannot be trusted: then nothing is scored."""
+    summary_failure: str = ""
+    """Why there is no summary though there should be: then nothing is scored on it."""
+    played_by: dict[str, str] = {}
+    """By name: a model's or a reference agent's."""
+
+    @property
+    def lines(self) -> list[Line]:
+        return [Line(speaker=turn.speaker, says=turn.content, note=turn.note) for turn in self.turns]
+
+
+class ConversationOptions(Record):
+    """Defaults are the paper's, or say why not in the README."""
+
+    agent: str = Field(default="generative", description="the performer's architecture; only its words are asked for")
+    background_agent: str = Field(default="generative", description="the architecture of the other, who listens and summarises")
+    turns_each: int = Field(default=8, ge=1, description="how often each may speak")
+    plain: bool = Field(
+        default=False, description="ask the performer's model for its words only, if it is too weak for JSON (A.2)"
+    )
+    embeddings: str | None = Field(default=None, description="sentence-transformers model by which memories are alike")
+    agent_prompts: str | None = Field(default=None, description="folder of prompts in place of the generative agent's")
+    town: str | None = Field(default=None, description="another map, for scenes frozen elsewhere")

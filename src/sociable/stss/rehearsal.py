@@ -1,0 +1,44 @@
+"""What a model might answer in an ordinary day, so that a run can be estimated without asking one."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from sociable.town.clock import Clock, time_of_day
+from sociable.town.persona import Persona, ordinary_day
+
+_NAME = re.compile(r"^[|\s-]*([^:,(]+?)\s*(?=[:,(]| is )", re.MULTILINE)
+"""Of the first person in a list of people."""
+
+SENTENCE = "I would like that very much, and I have thought about it since this morning, so let us see what can be done. "
+
+
+def expected_reply(purpose: str, persona: Persona, clock: Clock, call: int, asked: str) -> str:
+    """Of the generative agent (agents/generative), by the purpose of the call; prose for any other architecture.
+
+    Whoever sees somebody talks to them every other time, which is more than most models do.
+    """
+    if purpose in ("plan_day", "replan"):
+        hours = [
+            {"from": time_of_day(block.start), "to": time_of_day(block.end), "doing": block.doing, "place": block.place}
+            for block in ordinary_day(persona, clock, call % 2)
+        ]
+        day = {"plan": SENTENCE * 4, "hours": hours, "bed": time_of_day(persona.sleeps), "wake": time_of_day(persona.wakes)}
+        return json.dumps(day)
+    if purpose == "decompose":
+        steps = [{"minutes": 20, "doing": "going on with what there is to do, step by step", "place": ""} for _ in range(9)]
+        return json.dumps({"steps": steps})
+    if purpose == "speak":
+        return json.dumps({"says": SENTENCE * 2, "ends": call % 5 == 4})
+    if purpose == "conclude":
+        return json.dumps({"summary": SENTENCE * 3, "importance": 4, "agreed": [], "remember": [SENTENCE], "today": False})
+    if purpose == "react":
+        people = asked.partition("free to talk to:")[2].partition("\n\n")[0]
+        name = _NAME.search(people) if call % 2 == 0 else None
+        return json.dumps({"why": SENTENCE, "talk_to": name.group(1) if name else ""})
+    if purpose == "rate":
+        return json.dumps({"ratings": [3] * 20})
+    if purpose == "reflect":
+        return json.dumps({"thoughts": [{"text": SENTENCE, "importance": 5}] * 5})
+    return SENTENCE * 3

@@ -1,0 +1,51 @@
+"""Simulated time: minutes from midnight of the first day, and how they are said."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+MINUTES_PER_DAY = 24 * 60
+
+_TIME = re.compile(r"([01]?\d|2[0-4]):([0-5]\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Minute 0 is midnight at the beginning of ``start``; the default is the paper's first day (App. A)."""
+
+    start: date = date(2023, 2, 13)
+
+    def moment(self, minute: int) -> datetime:
+        return datetime(self.start.year, self.start.month, self.start.day) + timedelta(minutes=minute)
+
+    def day(self, minute: int) -> date:
+        return self.start + timedelta(days=minute // MINUTES_PER_DAY)
+
+    def day_in_words(self, minute: int) -> str:
+        """Tuesday 14 February 2023."""
+        day = self.day(minute)
+        return f"{day:%A} {day.day} {day:%B %Y}"
+
+    def in_words(self, minute: int) -> str:
+        """Tuesday 14 February 2023, 19:05."""
+        return f"{self.day_in_words(minute)}, {time_of_day(minute)}"
+
+
+def time_of_day(minute: int) -> str:
+    """19:05."""
+    return f"{minute // 60 % 24:02d}:{minute % 60:02d}"
+
+
+def minute_of(time: str, day: int = 1) -> int:
+    """The minute of a time like 19:05 on a day counted from 1; 24:00 is the day's end. Raises ValueError."""
+    found = _TIME.fullmatch(time.strip())
+    if not found or (found[1] == "24" and found[2] != "00"):
+        raise ValueError(f"'{time}' is no time of day; expected HH:MM, from 00:00 to 24:00")
+    return (day - 1) * MINUTES_PER_DAY + int(found[1]) * 60 + int(found[2])
+
+
+def day_number(minute: int) -> int:
+    """Counted from 1."""
+    return minute // MINUTES_PER_DAY + 1

@@ -1,0 +1,122 @@
+"""The event log: what happened in the town, the only source of scores.
+
+Every event belongs to one resident and one minute. A resident's own events are in the order in which they happened; the
+whole log is ordered by minute, then by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from sociable.core.records import Record
+
+
+class Event(Record):
+    minute: int
+    """In which it begins, from midnight of the first day."""
+    resident: str
+
+
+class Planned(Event):
+    """A resident has made up its mind about a day, or what is left of it."""
+
+    kind: Literal["planned"] = "planned"
+    plan: str
+    """One line a block: ``08:30-12:00 serving customers @ The Lantern: public bar``."""
+
+
+class Began(Event):
+    """A resident turns to an activity; if its place is elsewhere, it sets out."""
+
+    kind: Literal["began"] = "began"
+    doing: str
+    """As the resident words it. Talking is a field beside it (``Talked``), never part of it."""
+    planned_place: str = ""
+    """In the plan's own words; empty where the activity needs no place."""
+    address: str = ""
+    """What that was taken for; empty when it named no place in this town, or none was needed: the resident stays."""
+    until: int
+    """First minute after it, as planned."""
+    asleep: bool = False
+
+
+class Walked(Event):
+    """A walk, or the part of one that was made before a conversation or another plan.
+
+    In each minute from ``minute`` on the resident makes ``tiles_per_minute`` steps of ``way``, in the last one what is left.
+    """
+
+    kind: Literal["walked"] = "walked"
+    start: tuple[int, int]
+    """x and y."""
+    way: str
+    """Runs of steps: ``E5S12`` is five to the right and twelve down."""
+    tiles_per_minute: int
+
+
+class Slept(Event):
+    """From the minute in which it falls asleep, at the end of its way to bed."""
+
+    kind: Literal["slept"] = "slept"
+    until: int
+    """First minute after it."""
+
+
+class Line(Record):
+    speaker: str
+    says: str
+    note: str = ""
+    """What was noticed about it: cut off, refused, not in the form asked for."""
+
+
+class Talked(Event):
+    """A conversation face to face; ``resident`` began it. Neither can be interrupted or moves until it ends."""
+
+    kind: Literal["talked"] = "talked"
+    partner: str
+    until: int
+    """First minute after it."""
+    lines: tuple[Line, ...]
+
+
+class Agreed(Event):
+    """What a resident takes from a conversation as settled: it means to do this, there and then."""
+
+    kind: Literal["agreed"] = "agreed"
+    partner: str
+    doing: str
+    place: str = ""
+    start: int | None = None
+    end: int | None = None
+
+
+class Noted(Event):
+    """Whatever else a reader of the log should know: a place nobody knows, an unreadable reply, an injected event."""
+
+    kind: Literal["noted"] = "noted"
+    about: str
+    text: str
+
+
+class Remembered(Event):
+    """An entry of a resident's memory stream."""
+
+    kind: Literal["remembered"] = "remembered"
+    memory: Literal["fact", "seen", "conversation", "plan", "thought", "told"]
+    text: str
+    importance: float = 0.0
+    """From 1 to 10; 0 where nobody has rated it."""
+
+
+AnyEvent = Annotated[
+    Planned | Began | Walked | Slept | Talked | Agreed | Noted | Remembered,
+    Field(discriminator="kind"),
+]
+
+
+def in_order(logs: Iterable[list[AnyEvent]]) -> list[AnyEvent]:
+    """One log out of every resident's own."""
+    return sorted((event for log in logs for event in log), key=lambda event: (event.minute, event.resident))

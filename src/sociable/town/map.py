@@ -1,0 +1,255 @@
+"""The town's map: a grid of tiles with sectors, arenas and things, walls, and shortest paths. Immutable; knows no residents."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import label  # type: ignore[import-untyped]
+from scipy.sparse import coo_array, csr_array  # type: ignore[import-untyped]
+from scipy.sparse.csgraph import breadth_first_order, dijkstra  # type: ignore[import-untyped]
+
+LARGEST = 1000
+"""Tiles a map may be wide or high."""
+
+MEMORY_FOR_WAYS = 16 * 2**20
+"""Bytes a map may keep of ways it has found: some 800 places to go to in a town of 120 by 80 tiles."""
+
+
+class Tile(NamedTuple):
+    """``x`` to the right and ``y`` down, from 0."""
+
+    x: int
+    y: int
+
+
+class Rect(NamedTuple):
+    """Tiles from (``x``, ``y``) on, to the right and down."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+    def tiles(self) -> Iterator[Tile]:
+        """Row by row."""
+        return (Tile(x, y) for y in range(self.y, self.y + self.height) for x in range(self.x, self.x + self.width))
+
+    def within(self, other: Rect) -> bool:
+        return (
+            other.x <= self.x
+            and other.y <= self.y
+            and self.x + self.width <= other.x + other.width
+            and self.y + self.height <= other.y + other.height
+        )
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Address:
+    """A place in words: ``sector``, ``sector: arena``, or ``sector: arena: thing``."""
+
+    sector: str
+    arena: str = ""
+    thing: str = ""
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.sector, self.arena, self.thing) if part)
+
+    @classmethod
+    def parse(cls, text: str) -> Address:
+        parts = [part.strip() for part in text.split(":")]
+        return cls(*parts[:3])
+
+    def within(self, other: Address) -> bool:
+        """Whether this place is ``other`` or a part of it."""
+        return self.sector == other.sector and other.arena in ("", self.arena) and other.thing in ("", self.thing)
+
+
+@dataclass(frozen=True, eq=False)
+class TownMap:
+    """A town as its readers make it (``town_file.load_map``): every free tile can be reached from every other."""
+
+    name: str
+    blocked: NDArray[np.bool_]
+    """[height, width]: what cannot be stood on, or not be reached from the street."""
+    places: Mapping[Address, Sequence[Tile]]
+    """By address its tiles, walls included."""
+    kinds: Mapping[str, str]
+    """Of sectors: café, park, …"""
+    doors: frozenset[Tile] = frozenset()
+    """Where the file names them; nothing but drawings depends on it."""
+    water: frozenset[Tile] = frozenset()
+    """Likewise."""
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the places and of where people can walk."""
+        places = sorted((str(address), [tuple(tile) for tile in tiles]) for address, tiles in self.places.items())
+        return hashlib.sha256(f"{self.name}{places}".encode() + self.blocked.tobytes()).hexdigest()
+
+    @property
+    def height(self) -> int:
+        return int(self.blocked.shape[0])
+
+    @property
+    def width(self) -> int:
+        return int(self.blocked.shape[1])
+
+    def is_free(self, tile: Tile) -> bool:
+        return 0 <= tile.x < self.width and 0 <= tile.y < self.height and not self.blocked[tile.y, tile.x]
+
+    @cached_property
+    def _address_of(self) -> Mapping[Tile, Address]:
+        """The most precise address of each tile that has one."""
+        found: dict[Tile, Address] = {}
+        for address in sorted(self.places, key=lambda each: (bool(each.arena), bool(each.thing))):
+            for tile in self.places[address]:
+                found[tile] = address
+        return found
+
+    def address_of(self, tile: Tile) -> Address | None:
+        """Where somebody who stands on ``tile`` is; None in the street."""
+        return self._address_of.get(tile)
+
+    @cached_property
+    def _zones(self) -> NDArray[np.int32]:
+        """By index of tile the number of its arena, counted from 1 in the order of addresses."""
+        zones = np.zeros(self.blocked.size, np.int32)
+        arenas = sorted(address for address in self.places if address.arena and not address.thing)
+        for zone, address in enumerate(arenas, start=1):
+            for tile in self.places[address]:
+                zones[self._index(tile)] = zone
+        return zones
+
+    def zone_of(self, tile: Tile) -> int:
+        """The number of the arena that ``tile`` is in, 0 for the street: nobody sees from one zone into another."""
+        return int(self._zones[self._index(tile)])
+
+    def steps_into(self, zone: int) -> NDArray[np.int32]:
+        """By index of tile (y * width + x), the fewest steps into a zone; -1 where there is no way."""
+        return self._ways_into(zone)
+
+    def _index(self, tile: Tile) -> int:
+        return tile.y * self.width + tile.x
+
+    @cached_property
+    def _tiles(self) -> Sequence[Tile]:
+        """By index."""
+        return list(Rect(0, 0, self.width, self.height).tiles())
+
+    @cached_property
+    def _steps(self) -> csr_array:
+        """A graph of the steps between free tiles, up, down, left and right, by index."""
+        index = np.arange(self.blocked.size).reshape(self.blocked.shape)
+        free = ~self.blocked
+        ends = []
+        for a, b in ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1, :], np.s_[1:, :])):
+            both = free[a] & free[b]
+            ends += [(index[a][both], index[b][both]), (index[b][both], index[a][both])]
+        rows, columns = (np.concatenate(parts) for parts in zip(*ends, strict=True))
+        return coo_array((np.ones(len(rows)), (rows, columns)), shape=(index.size, index.size)).tocsr()
+
+    # One cache a map, as large as the size of this map allows.
+
+    @cached_property
+    def _towards(self) -> Callable[[Tile], memoryview]:
+        """By index of tile the next index on a shortest way to a goal; negative where there is none, and at the goal."""
+        narrow = np.min_scalar_type(-max(self.blocked.size, 9999))  # -9999 is what stands where there is no way
+
+        def towards(goal: Tile) -> memoryview:
+            _, after = breadth_first_order(self._steps, self._index(goal))
+            return memoryview(after.astype(narrow))
+
+        return lru_cache(MEMORY_FOR_WAYS // (self.blocked.size * narrow.itemsize) or 1)(towards)
+
+    @cached_property
+    def _ways_into(self) -> Callable[[int], NDArray[np.int32]]:
+        def ways_into(zone: int) -> NDArray[np.int32]:
+            goals = np.flatnonzero((self._zones == zone) & ~self.blocked.ravel())
+            if not goals.size:
+                return np.full(self.blocked.size, -1, np.int32)
+            steps = dijkstra(self._steps, indices=goals, unweighted=True, min_only=True)
+            return np.where(np.isinf(steps), -1, steps).astype(np.int32)
+
+        return lru_cache(MEMORY_FOR_WAYS // (self.blocked.size * 4) or 1)(ways_into)
+
+    def distance(self, start: Tile, goal: Tile) -> int | None:
+        """In tiles, walked; None when there is no way."""
+        way = self.path(start, goal)
+        return None if way is None else len(way)
+
+    def path(self, start: Tile, goal: Tile) -> list[Tile] | None:
+        """The tiles of a shortest way, without the first, with the last; always the same one. None when there is none."""
+        after, tiles = self._towards(goal), self._tiles
+        here, end = self._index(start), self._index(goal)
+        way = []
+        while here != end:
+            here = after[here]
+            if here < 0:
+                return None
+            way.append(tiles[here])
+        return way
+
+    def free_tiles(self, address: Address) -> list[Tile]:
+        """Where one can stand there; beside a thing that cannot be stood on, if possible in its arena. Row by row."""
+        return list(self._free_tiles(address))
+
+    @cached_property
+    def _free_tiles(self) -> Callable[[Address], Sequence[Tile]]:
+        def free_tiles(address: Address) -> Sequence[Tile]:
+            tiles = self.places.get(address, ())
+            free = {tile for tile in tiles if self.is_free(tile)}
+            if not free:
+                beside = {near for tile in tiles for near in neighbours(tile) if self.is_free(near)}
+                free = beside.intersection(self.places.get(Address(address.sector, address.arena), ())) or beside
+            return sorted(free, key=lambda tile: (tile.y, tile.x))
+
+        return lru_cache(4096)(free_tiles)
+
+
+def neighbours(tile: Tile) -> Iterable[Tile]:
+    x, y = tile
+    return (Tile(x + 1, y), Tile(x - 1, y), Tile(x, y + 1), Tile(x, y - 1))
+
+
+def grouped(tiles: Iterable[tuple[Address, Tile]]) -> dict[Address, list[Tile]]:
+    """Every address with the tiles of its parts."""
+    places: dict[Address, list[Tile]] = defaultdict(list)
+    for address, tile in tiles:
+        for whole in dict.fromkeys((Address(address.sector), Address(address.sector, address.arena), address)):
+            places[whole].append(tile)
+    return dict(places)
+
+
+def street_and_beyond(blocked: NDArray[np.bool_], places: Mapping[Address, Iterable[Tile]]) -> NDArray[np.bool_]:
+    """The free tiles that the street reaches, the street being what joins most arenas.
+
+    A map may have other free ground that looks like a street: Smallville's is walled, and the nothing around it is larger
+    than the town. Where every free tile is part of a sector there is no street, and the ground that joins most counts.
+    """
+    parts, count = label(~blocked)
+    outside = np.ones(blocked.shape, bool)
+    arenas: list[set[int]] = [set() for _ in range(count + 1)]
+    for number, (address, tiles) in enumerate(places.items()):
+        for x, y in tiles:
+            outside[y, x] = False
+            if address.arena and not address.thing:
+                arenas[parts[y, x]].add(number)
+    streets = set(np.unique(parts[outside])) - {0} or set(range(1, count + 1))
+    street = max(sorted(streets), key=lambda part: len(arenas[part]), default=-1)
+    return np.asarray(parts == street)
+
+
+def unreachable(places: Mapping[Address, Iterable[Tile]], reached: NDArray[np.bool_]) -> list[Address]:
+    """The arenas no tile of which is among those reached, in the order of ``places``."""
+    return [
+        address
+        for address, tiles in places.items()
+        if address.arena and not address.thing and not any(reached[y, x] for x, y in tiles)
+    ]

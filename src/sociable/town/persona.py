@@ -1,0 +1,78 @@
+"""Who a resident is, before anything happens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sociable.core.records import Record
+from sociable.town.clock import MINUTES_PER_DAY, Clock
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+class Habit(Record):
+    """What a resident does on some days of the week at a place."""
+
+    days: tuple[str, ...]
+    """As in ``WEEKDAYS``."""
+    start: int
+    """Minute of the day."""
+    end: int
+    doing: str
+    place: str
+    """``Sector: arena``."""
+    work: bool = False
+    """Whether somebody would have to be excused from it."""
+
+
+class Persona(Record):
+    """The fields of the original generative agents (App. A), with the day as data beside it."""
+
+    name: str
+    short: str
+    """What people call it."""
+    age: int
+    pronouns: str = ""
+    """she, he, they; empty where unknown."""
+    innate: str
+    """Traits."""
+    learned: str
+    """Who it is: third person, a few sentences."""
+    currently: str
+    """What occupies it; the performer's task is added here."""
+    lifestyle: str
+    home: str
+    """``Sector: arena`` of its own bed."""
+    wakes: int
+    """Minute of the day."""
+    sleeps: int
+    """Minute of the day, up to some hours after midnight (then 1440 or more)."""
+    habits: tuple[Habit, ...] = ()
+    facts: tuple[str, ...] = ()
+    """What it knows about itself, its people and places, in the first person."""
+    ties: tuple[str, ...] = ()
+    """Names of those it knows well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A part of an ordinary day, in minutes of the simulation."""
+
+    start: int
+    end: int
+    doing: str
+    place: str
+    work: bool
+
+
+def ordinary_day(persona: Persona, clock: Clock, day: int) -> Sequence[Block]:
+    """What a resident's habits make of a day, counted from 0, in order of time."""
+    weekday = WEEKDAYS[clock.day(day * MINUTES_PER_DAY).weekday()]
+    begin = day * MINUTES_PER_DAY
+    blocks = [
+        Block(begin + habit.start, begin + habit.end, habit.doing, habit.place, habit.work)
+        for habit in persona.habits
+        if weekday in habit.days
+    ]
+    return sorted(blocks, key=lambda block: block.start)

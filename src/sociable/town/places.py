@@ -1,0 +1,511 @@
+"""What place in a town somebody means who writes freely: "the café", "college library", "my room", "Okafors grocery store".
+
+A text means a place when every word of it is accounted for: by the place's name, by the names of what it is in, by its
+kind, or by words that say nothing. A word too many ("Harbour Café" in a town where the café has another name) means a
+place that is not there, and there is no guessing at the nearest one. What fits several places means none of them, but
+that somebody's own rooms and things come before other people's.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from rapidfuzz.distance import OSA
+
+from sociable.town.map import Address, TownMap
+
+LONGEST = 200
+"""Characters a place's name may have; what is longer is no name."""
+
+Words = frozenset[str]
+"""Without order, endings, articles and prepositions."""
+
+
+# The language. Every list is read through ``_listed``, so that it can be written as people write.
+
+_KINDS: Mapping[str, str] = {
+    "bakery": "bakery, baker, bakeshop",
+    "bookshop": "bookshop, bookstore, bookseller",
+    "café": "café, caffè, coffee shop, coffee house, coffee bar, tea shop, tea house",
+    "clinic": "clinic, health centre, health center, medical centre, medical center, doctor's surgery, doctor's office, surgery",
+    "college": "college, campus",
+    "community hall": "community hall, community centre, community center",
+    "dormitory": "dormitory, dorm, hall of residence, student residence, student house, student housing",
+    "flats": "flats, apartments, block of flats, apartment building, apartment block, apartment house",
+    "grocery": "grocery, groceries, grocer, greengrocer, supermarket",
+    "gym": "gym, gymnasium, fitness centre, fitness center, fitness studio",
+    "hardware store": "hardware store, hardware shop, hardware, ironmonger, supply store",
+    "lofts": "lofts",
+    "market": "market, marketplace, market square",
+    "meadow": "meadow",
+    "park": "park",
+    "pharmacy": "pharmacy, chemist, drugstore",
+    "pitch": "pitch, football pitch, football field, soccer pitch, soccer field, sports field, sports pitch, playing field",
+    "post office": "post office",
+    "pub": "pub, public house, tavern, bar",
+    "restaurant": "restaurant",
+    "rowing club": "rowing club, boat club",
+    "school": "school",
+    "square": "square, plaza",
+    "studios": "studios, artists' studios, art studios",
+}
+"""What a kind is called when nothing else is said. A kind of a map that is not here is called what it is called."""
+
+_SHOPS = ("bakery", "bookshop", "grocery", "hardware store", "pharmacy", "market")
+
+_WITH_A_NAME: Mapping[str, str] = {
+    **dict.fromkeys(_SHOPS, "shop, store"),
+    "bookshop": "books, shop, store",
+    "café": "coffee, tea, tearoom",
+    "flats": "flat, apartment",
+    "dormitory": "house, hall",
+}
+"""What can be said beside a name of this kind and means nothing alone: Okafor's store."""
+
+_GENERIC = "house, building, family"
+"""Of a name what may be left out."""
+
+_SILENT = (
+    "the, a, an, at, in, on, to, of, for, by, from, into, inside, within, and, n, near, beside, around, along, through, "
+    "over, down, up, go, going, walk, walking, head, heading, visit, visiting, return, returning, stay, staying, is, it"
+)
+_FILLING = (
+    "local, nearby, nearest, closest, neighbourhood, neighborhood, town, village, city, usual, favourite, favorite, same, "
+    "back, main, area, section, part, seating, interior, building, place, spot, location, number, no, quiet, free, whole, "
+    "table, seat, chair, corner, desk, counter, bench, sofa, armchair, window, floor, stool, shelf, shelves, some, somewhere"
+)
+"""Says nothing beside a place, and means none alone."""
+
+_OWN = "my, our, your, his, her, their, own"
+_HOME = "home, house, flat, apartment, room, bedroom, dorm, dormitory, residence, lodgings, loft, cottage, quarters, place"
+_BARE_HOME = "home, house, flat, apartment, room, bedroom, dorm room"
+"""What means home without a word like my."""
+
+_HERE = (
+    "here, right here, where i am, where i already am, where he is, where she is, where they are, current location, "
+    "current place, current position, same place, same location, this place, this location, present location"
+)
+_HOUSEHOLD: Mapping[str, str] = {
+    "kitchen": "kitchen, shared kitchen",
+    "kitchenette": "kitchen",
+    "bathroom": "bathroom, shower, toilet",
+    **dict.fromkeys(("toilet", "loo", "washroom", "restroom", "shower room"), "bathroom, toilet"),
+    **dict.fromkeys(("living room", "sitting room", "lounge", "front room", "parlour"), "living room, common room, main room"),
+    "common room": "common room, living room",
+    "laundry": "laundry",
+    "laundry room": "laundry",
+    "garden": "garden",
+    "corridor": "corridor, hallway",
+    "hallway": "hallway, corridor",
+}
+"""Rooms that every house has: whose is meant goes without saying. Each with what it may be called there."""
+
+_OTHER_WORDS: Mapping[str, str] = {
+    "lab": "laboratory", "labs": "laboratory", "lecture theatre": "lecture hall", "lecture theater": "lecture hall",
+    "lecture room": "lecture hall", "auditorium": "lecture hall", "consultation room": "consulting room",
+    "locker room": "changing room", "sitting room": "living room",
+}  # fmt: skip
+
+_ORDINARY = (
+    "bank, beach, bolt, bridge, church, dock, ferry, forest, harbour, hill, island, lake, market, mill, mountain, oak, port, "
+    "post, quay, river, salt, sea, sport, spring, station, tide, tower, valley, water, wharf, wood"
+)
+"""Names of places begin with them, but alone they mean something else: the ferry is not Ferry Clinic."""
+
+_SURROUNDINGS = (
+    "quay, quayside, waterfront, river, riverside, riverbank, harbour, harbourside, seafront, shore, sea, water, corner, "
+    "road, street, town, village, centre, center, square, hill, way, front"
+)
+_WHERE = re.compile(
+    r"\s+(?P<how>next (?:door )?to|across (?:the (?:street|road) )?from|opposite|near|beside|behind|by|on|at|in|along|around)\s+",
+    re.IGNORECASE,
+)
+_NEAR = ("next", "across", "opposite", "near", "beside", "behind", "by")
+
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def _stem(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _spoken(text: str) -> list[str]:
+    """All words, in order: lower case, without accents, endings and possessives; numbers as digits."""
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(sign))
+    plain = re.sub("['\u2019\u02bc`\u00b4](?:s\\b)?", "", plain.replace("&", " and ").replace("+", " and "))
+    words = re.findall(r"[^\W_]+", plain)
+    return [str(_NUMBERS.index(word)) if word in _NUMBERS else _stem(word) for word in words]
+
+
+_SILENT_WORDS = frozenset(_spoken(_SILENT))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _spoken(text) if word not in _SILENT_WORDS]
+
+
+def _listed(text: str) -> tuple[Words, ...]:
+    return tuple(frozenset(_words(phrase)) for phrase in text.split(","))
+
+
+_FILLING_WORDS: Words = frozenset().union(*_listed(_FILLING))
+_GENERIC_WORDS: Words = frozenset().union(*_listed(_GENERIC))
+_OWN_WORDS: Words = frozenset().union(*_listed(_OWN))
+_HOME_WORDS: Words = frozenset().union(*_listed(_HOME))
+_ORDINARY_WORDS: Words = frozenset().union(*_listed(_ORDINARY))
+_SURROUNDING_WORDS: Words = frozenset().union(*_listed(_SURROUNDINGS))
+_BARE_HOMES = _listed(_BARE_HOME)
+_HERE_PHRASES = frozenset(tuple(_spoken(phrase)) for phrase in _HERE.split(","))
+_KIND_PHRASES = {kind: _listed(phrases) for kind, phrases in _KINDS.items()}
+_BESIDE_NAMES = {kind: _listed(phrases) for kind, phrases in _WITH_A_NAME.items()}
+_HOUSEHOLD_ROOMS = {frozenset(_words(room)): _listed(names) for room, names in _HOUSEHOLD.items()}
+_SAID_OTHERWISE = [(tuple(_words(said)), tuple(_words(meant))) for said, meant in _OTHER_WORDS.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place by its words."""
+
+    address: Address
+    order: tuple[str, ...]
+    own: Words
+    """Of its name."""
+    core: Words
+    """Those of them that must be said."""
+    around: Words
+    """Of the names of what it is in."""
+    kinds: tuple[Words, ...]
+    """What its sector's kind is called, alone or beside a name."""
+
+    def unexplained(self, said: Words) -> Words:
+        rest = said - self.own - self.around
+        return rest.difference(*(phrase for phrase in self.kinds if phrase <= said)) if rest else rest
+
+    def fits(self, said: Words) -> bool:
+        return bool(self.core) and self.core <= said and self.unexplained(said) <= _FILLING_WORDS
+
+    def cost(self, said: Words) -> tuple[int, int, int]:
+        """The words that say nothing, the words of the name that were not said, the depth: less is better."""
+        depth = 1 + bool(self.address.arena) + bool(self.address.thing)
+        return len(self.unexplained(said)), len(self.own - said), depth
+
+
+def _phrases(kind: str) -> tuple[Words, ...]:
+    return _KIND_PHRASES.get(kind) or _listed(kind)
+
+
+def _kinds_of(sector: str, kind: str) -> tuple[str, ...]:
+    """What a sector is: what the map says, and what its name ends with, before a "for" or "of"."""
+    name = re.split(r"\b(?:for|of)\b", sector, maxsplit=1)[0]
+    parts = [_words(part) for part in re.split(r"\band\b|&", name)]
+    named = (
+        known
+        for known, phrases in _KIND_PHRASES.items()
+        if any(frozenset(part[-len(phrase) :]) == phrase for phrase in phrases for part in parts)
+    )
+    return tuple(dict.fromkeys((*([kind] if kind else []), *named)))
+
+
+def _place(address: Address, kinds: Sequence[str]) -> _Place:
+    sector, arena = _words(address.sector), _words(address.arena)
+    order = tuple(_words(address.thing) or arena or sector)
+    own = frozenset(order)
+    called = tuple(phrase for kind in kinds for phrase in (*_phrases(kind), *_BESIDE_NAMES.get(kind, ())))
+    core = own
+    if not address.arena:
+        core = own.difference(_GENERIC_WORDS, *(phrase for phrase in called if phrase <= own)) or own
+    return _Place(address, order, own, core, frozenset((*sector, *arena)) - own, called)
+
+
+class PlaceFinder:
+    """Finds the places of one town."""
+
+    def __init__(self, town: TownMap) -> None:
+        self._town_name = _words(town.name)
+        kinds = {address.sector: _kinds_of(address.sector, town.kinds.get(address.sector, "")) for address in town.places}
+        self._places = [_place(address, kinds[address.sector]) for address in town.places]
+        self._by_address = {place.address: place for place in self._places}
+        self._rooms: dict[str, list[_Place]] = defaultdict(list)
+        self._things: dict[str, list[_Place]] = defaultdict(list)
+        for place in self._places:
+            if place.address.arena:
+                (self._things if place.address.thing else self._rooms)[place.address.sector].append(place)
+        self._exact = {_as_address(str(address)): address for address in town.places}
+        self._by_name: dict[tuple[str, ...], set[Address]] = defaultdict(set)
+        """By the words of the whole address, in order."""
+        for place in self._places:
+            self._by_name[tuple(_words(str(place.address)))].add(place.address)
+        self._by_kind: dict[Words, set[Address]] = defaultdict(set)
+        """Sectors, by what their kind is called alone."""
+        for sector, own_kinds in kinds.items():
+            for kind in own_kinds:
+                shops = ("", "shop", "store") if kind in _SHOPS else ("",)
+                for phrase in {phrase.union(_words(shop)) for phrase in _phrases(kind) for shop in shops}:
+                    self._by_kind[phrase].add(Address(sector))
+        self._vocabulary: Words = frozenset().union(*(place.own for place in self._places), *self._by_kind)
+        self._pairs = dict.fromkeys(pair for place in self._places for pair in pairwise(place.order))
+        self._apart = {"".join(pair): pair for pair in self._pairs}
+        self._cached = lru_cache(maxsize=8192)(self._find)
+
+    def find(self, text: str, home: Address, here: Address | None = None) -> Address | None:
+        """The place meant by ``text``, for somebody who lives at ``home``, an arena, and is ``here`` (None: in the street).
+
+        None where there is no such place, or where several fit. A sector when none of its arenas is said, or several are.
+        """
+        return self._cached(text, home, here) if len(text) <= LONGEST else None
+
+    def _find(self, text: str, home: Address, here: Address | None) -> Address | None:
+        if exact := self._exact.get(_as_address(text)):
+            return exact
+        text = self._without_town(text)
+        if tuple(_spoken(text)) in _HERE_PHRASES:
+            return here
+        words = _words(text)
+        if words and len(named := self._by_name.get(tuple(words), ())) == 1:
+            return next(iter(named))
+        mine = not _OWN_WORDS.isdisjoint(words)
+        words = [word for word in words if word not in _OWN_WORDS]
+        for spelling in self._spellings(words):
+            said = frozenset(spelling)
+            if at_home := self._at_home(said, mine, home):
+                return at_home
+            if found := self._meant(said, text):
+                return _nearest(found, home, here)
+        return self._nearly_named(words) or self._without_surroundings(text, home, here)
+
+    def _without_town(self, text: str) -> str:
+        """Without the town's own name before or after a place, or after "in"."""
+        parts = [part for part in re.split(r"[:;,>|<{}\[\]()]|\s[-–—]\s", text) if _words(part)]
+        others = [part for part in parts if _words(part) != self._town_name]
+        if 0 < len(others) < len(parts):
+            return ": ".join(others)
+        place, _, town = text.rpartition(" in ")
+        return place if town and _words(town) == self._town_name else text
+
+    # Spelling
+
+    def _spellings(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+        """The words as they are, then as they may have been meant, each way once."""
+        seen = set()
+        spelling = tuple(words)
+        for mended in (lambda each: each, _said_otherwise, self._joined, self._corrected, _said_otherwise, self._joined):
+            spelling = mended(spelling)
+            if spelling and spelling not in seen:
+                seen.add(spelling)
+                yield spelling
+
+    def _joined(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        """Two words as one where only that is known ("guild hall"), and one as two ("tearoom")."""
+        found: list[str] = []
+        for word in words:
+            if found and found[-1] + word in self._vocabulary and (found[-1], word) not in self._pairs:
+                found[-1] += word
+            elif word not in self._vocabulary and word in self._apart:
+                found += self._apart[word]
+            else:
+                found.append(word)
+        return tuple(found)
+
+    def _corrected(self, words: tuple[str, ...]) -> tuple[str, ...]:
+        """With slips of the pen in longer words mended, where only one word of the town's can have been meant."""
+        return tuple(self._corrected_word(word) for word in words)
+
+    def _corrected_word(self, word: str) -> str:
+        if word in self._vocabulary or word in _FILLING_WORDS or any(sign.isdigit() for sign in word):
+            return word
+        # Short words are too often one letter away from another: beach and bench, mall and hall.
+        close = [known for known in self._vocabulary if known[0] == word[0] and max(len(known), len(word)) >= 6]
+        slips = {known: OSA.distance(word, known) for known in close}
+        least = min(slips.values(), default=len(word))
+        nearest = [known for known in close if slips[known] == least]
+        return nearest[0] if len(nearest) == 1 and least <= (2 if len(word) >= 9 else 1) else word
+
+    def _nearly_named(self, words: Sequence[str]) -> Address | None:
+        """A sector, or an arena of one, whose name differs from the whole text in a letter or two."""
+        text = " ".join(words)
+        if len(text) < 8:
+            return None
+        digits = [word for word in words if word.isdigit()]
+        slips = {
+            address: OSA.distance(text, name)
+            for order, addresses in self._by_name.items()
+            if (name := " ".join(order))[:1] == text[0] and digits == [word for word in order if word.isdigit()]
+            for address in addresses
+            if not address.thing
+        }
+        least = min(slips.values(), default=len(text))
+        nearest = [address for address, distance in slips.items() if distance == least]
+        return nearest[0] if len(nearest) == 1 and least <= (2 if len(text) >= 20 else 1) else None
+
+    # At home
+
+    def _at_home(self, said: Words, mine: bool, home: Address) -> Address | None:
+        """The asker's own room, a room of its house, or a thing in it, where that is what is said."""
+        room = self._by_address.get(Address(home.sector, home.arena))
+        if room is None:
+            return None
+        mine = mine or "home" in said
+        if said & _HOME_WORDS and (mine or said in _BARE_HOMES):
+            rest = said - _HOME_WORDS - room.own - room.around - _FILLING_WORDS
+            if not rest.difference(*(phrase for phrase in room.kinds if phrase <= said)):
+                return room.address
+        said -= {"home"}
+        if said and (mine or said in _HOUSEHOLD_ROOMS) and (found := self._home_room(said, room)):
+            return found
+        return self._home_thing(said, room)
+
+    def _suite(self, room: _Place) -> list[_Place]:
+        """The rooms of a house that go with one by name: flat 3's, Abigail Chen's; all where none do."""
+        rooms = self._rooms[room.address.sector]
+        telling = room.own - {"room", "bedroom", "main", "living"}
+        alike = [each for each in rooms if telling <= each.own]
+        return alike if telling and len(alike) > 1 else rooms
+
+    def _home_room(self, said: Words, room: _Place) -> Address | None:
+        suite = self._suite(room)
+        for rooms in (suite, self._rooms[room.address.sector]):
+            for wanted in _HOUSEHOLD_ROOMS.get(said, (said,)):
+                fitting = [each for each in rooms if wanted <= each.own]
+                fitting = [each for each in fitting if each.own == wanted] or fitting
+                # Of bathroom west and bathroom east either will do.
+                alike = all(frozenset(each.order[: len(wanted)]) == wanted for each in fitting)
+                if fitting and (alike or len(fitting) == 1):
+                    return fitting[0].address
+            if rooms is suite and said in _HOUSEHOLD_ROOMS and len(said) == 1:
+                # A living room with a kitchenette is a flat's kitchen.
+                (word,) = said
+                arenas = {each.address.arena for each in suite}
+                for thing in self._things[room.address.sector]:
+                    if thing.address.arena in arenas and any(part.startswith(word) for part in thing.own):
+                        return Address(room.address.sector, thing.address.arena)
+        return None
+
+    def _home_thing(self, said: Words, room: _Place) -> Address | None:
+        """The only such thing in the own room, or else in the rooms that go with it."""
+        arenas = {each.address.arena for each in self._suite(room)}
+        things = [each for each in self._things[room.address.sector] if each.address.arena in arenas]
+        for near in ([each for each in things if each.address.arena == room.address.arena], things):
+            fitting = [each for each in near if said and said <= each.own and each.order[-1] in said]
+            if len(fitting) == 1:
+                return fitting[0].address
+        return None
+
+    # In town
+
+    def _meant(self, said: Words, text: str) -> list[Address]:
+        """All places that fit equally well; empty when there is none."""
+        fitting = [place for place in self._places if place.fits(said) and not _is_cut_short(place, said, text)]
+        best = min((place.cost(said) for place in fitting), default=None)
+        found = [place for place in fitting if place.cost(said) == best]
+        if found and not all(place.address.thing and place.own == said for place in found):
+            return [place.address for place in found]
+        for words in (said, said - _FILLING_WORDS):
+            phrases = [phrase for phrase in self._by_kind if phrase <= words]
+            if phrases and frozenset().union(*phrases) == words:
+                sectors = {sector for phrase in phrases for sector in self._by_kind[phrase]}
+                return [self._only_room(each, said) for each in sectors if not self._by_address[each].unexplained(words)]
+        if found:
+            # A bread oven is an oven too.
+            things = [thing for things in self._things.values() for thing in things]
+            return [thing.address for thing in things if said <= thing.own and thing.order[-1] in said]
+        return self._partly_named(said)
+
+    def _only_room(self, sector: Address, said: Words) -> Address:
+        """Of a football pitch with changing rooms, the pitch."""
+        rooms = [each.address for each in self._rooms[sector.sector] if each.own <= said]
+        return rooms[0] if len(rooms) == 1 else sector
+
+    def _partly_named(self, said: Words) -> list[Address]:
+        """Adam's house, for Adam Smith's; Adam's room; what several rooms of one house have in common."""
+        sectors = [
+            place.address
+            for place in self._places
+            if not place.address.arena
+            and said & place.core
+            and place.unexplained(said) <= _FILLING_WORDS
+            and (said & (place.own - place.core) or any(phrase <= said for phrase in place.kinds))
+        ]
+        rooms = [room for rooms in self._rooms.values() for room in rooms]
+        if len(said) > 1:
+            sectors += [room.address for room in rooms if said <= room.own and room.order[-1] in said]
+        if sectors:
+            return sectors
+        groups: dict[str, list[_Place]] = defaultdict(list)
+        for room in rooms:
+            if said & room.own and room.unexplained(said) <= _FILLING_WORDS:
+                groups[room.address.sector].append(room)
+        groups = {sector: group for sector, group in groups.items() if len(group) > 1}
+        if len(groups) != 1:
+            return []
+        ((sector, group),) = groups.items()
+        living = [room.address for room in group if {"living", "room"} <= room.own]
+        return living if len(living) == 1 else [Address(sector)]
+
+    def _without_surroundings(self, text: str, home: Address, here: Address | None) -> Address | None:
+        """The pub, of "the pub on the quay": what stands before a word of place, if what follows is no place to be in."""
+        without = re.sub(r"\([^()]*\)", " ", text)
+        if without != text and _words(without):
+            return self._find(without, home, here)
+        where = _WHERE.search(text)
+        if where is None:
+            return None
+        head, tail = text[: where.start()], text[where.end() :]
+        around = frozenset(_words(tail))
+        near = where["how"].casefold().startswith(_NEAR) and self._meant(around, tail)
+        if not near and not around <= _SURROUNDING_WORDS:
+            return None
+        for spelling in self._spellings(_words(head)):
+            if found := self._meant(frozenset(spelling), head):
+                place = _nearest(found, home, here)
+                return place if place is None or not place.thing else None
+        return None
+
+
+def _as_address(text: str) -> str:
+    return ":".join(part.strip() for part in text.casefold().split(":"))
+
+
+def _is_cut_short(place: _Place, said: Words, text: str) -> bool:
+    """Whether one word is left of a longer name, and could mean something else: the ferry is not Ferry Clinic.
+
+    Written as a name, or as somebody's, it is one: Turnpage, Okafor's.
+    """
+    if place.address.arena or len(place.core) > 1 or said - _FILLING_WORDS != place.core or place.core == place.own:
+        return False
+    (word,) = place.core
+    if word in _ORDINARY_WORDS:
+        return True
+    for found in re.finditer(r"(?P<article>\b(?:the|an?)\s+)?(?P<word>[^\W_]+(?P<whose>['’]s)?)", text, re.IGNORECASE):
+        if _spoken(found["word"]) == [word]:
+            somebodys = found["whose"] or found["word"].casefold() == f"{word}s"
+            return not (somebodys or (found["word"][0].isupper() and not found["article"]))
+    return True
+
+
+def _nearest(found: Sequence[Address], home: Address, here: Address | None) -> Address | None:
+    """The only one, the only one at home, the only one around; or what they are all in."""
+    areas = [Address(home.sector, home.arena), Address(home.sector)]
+    areas += [Address(here.sector, here.arena), Address(here.sector)] if here else []
+    for group in (found, *([each for each in found if each.within(area)] for area in areas)):
+        if len(group) == 1:
+            return group[0]
+    for whole in ({Address(each.sector, each.arena) for each in found}, {Address(each.sector) for each in found}):
+        if len(whole) == 1:
+            return whole.pop()
+    return None
+
+
+def _said_otherwise(words: tuple[str, ...]) -> tuple[str, ...]:
+    for said, meant in _SAID_OTHERWISE:
+        for start in range(len(words) - len(said) + 1):
+            if words[start : start + len(said)] == said:
+                return words[:start] + meant + words[start + len(said) :]
+    return words

@@ -1,0 +1,54 @@
+"""Who may live the next minute: the rule that lets residents run ahead of one another with the log unchanged.
+
+A resident may perceive what there is before minute t when nobody who has yet to live a minute before it can have come
+within its sight by then, even on the shortest way and at full speed. Sleep and conversations cannot be interrupted, so a
+sleeper's state is known until it wakes, and a talker's for as many minutes as its words have taken. For those it does see
+it waits once more, until they have decided too; that is the simulation's own business, under any rule.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Protocol
+
+from sociable.town.map import TownMap
+
+if TYPE_CHECKING:
+    from sociable.town.simulation import Body, Physics
+
+
+class Scheduler(Protocol):
+    def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
+        """Whether ``lagging``, who may walk for ``minutes`` minutes until then, can be in sight of ``other`` as it stands."""
+
+
+class Lockstep:
+    """Nobody lives a minute before everybody has lived the one before."""
+
+    def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
+        return True
+
+
+class Ahead:
+    """Residents go on as soon as nothing pending can still affect them."""
+
+    def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
+        return steps_to_sight(town, physics.radius, lagging, other) <= minutes * physics.tiles_per_minute
+
+
+def steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body) -> float:
+    """At least so many steps must be walked until the two can see each other; infinite where there is no way."""
+    along, across = abs(lagging.tile.x - other.tile.x), abs(lagging.tile.y - other.tile.y)
+    if along < across:
+        along, across = across, along
+    # Steps go along the axes: to the nearest point of a circle, which is on its diagonal unless that lies behind.
+    diagonal = radius * math.sqrt(0.5)
+    if across > diagonal:
+        steps = along + across - 2 * diagonal
+    else:
+        steps = max(0.0, along - math.sqrt(radius**2 - across**2))
+    if lagging.zone == other.zone:
+        return steps
+    # Nobody sees from one arena into another.
+    into = int(town.steps_into(other.zone)[lagging.tile.y * town.width + lagging.tile.x])
+    return math.inf if into < 0 else max(into, steps)

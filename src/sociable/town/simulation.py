@@ -1,0 +1,608 @@
+"""The town lives: residents perceive, decide, talk, walk and sleep, minute by minute, and the log says what they did.
+
+What a resident does in minute t depends on nothing but the state of the town after minute t - 1, within its reach: who is
+near, awake and free. So residents need not take their minutes together. Which ones may go on is the scheduler's to say
+(``scheduler.py``); the log is the same whatever it says, so long as it is right.
+
+1. Perceive: whoever stands in the same arena within the radius of sight, nearest first, ties by name, as many as attention
+   holds. Seeing is mutual.
+2. Decide: the mind is asked when its activity is over, when something new is in sight, or when it wanted to be.
+3. Meet: wishes to talk come true in the order of names; whoever is taken already is not free any more. So nobody goes on
+   before those in its sight have decided too.
+4. Talk: neither moves nor can be interrupted; so many words take so many minutes.
+5. Walk, or fall asleep: until when is known from then on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import math
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import isawaitable
+from itertools import groupby, pairwise
+from typing import TypeVar
+
+from sociable.core.seeding import named_generator
+from sociable.town.clock import MINUTES_PER_DAY
+from sociable.town.events import AnyEvent, Began, Line, Noted, Slept, Talked, Walked, in_order
+from sociable.town.map import Address, Tile, TownMap
+from sociable.town.minds import Activity, Decision, Mind, Sighting, TakenAway, Talk, View
+from sociable.town.places import PlaceFinder
+from sociable.town.scheduler import Scheduler
+
+WORDS_PER_MINUTE = 130
+"""Spoken at ease; it decides how long a conversation takes."""
+
+_BATCHES_AT_ONCE = 16
+
+IDLE = "nothing in particular"
+IDLE_MINUTES = 60
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Physics:
+    """What holds for everybody. Radius, bandwidth and retention are those of the authors' town (App. A; 8, 8, 8)."""
+
+    tiles_per_minute: int = 6
+    radius: int = 8
+    """Tiles, in a straight line, within the same arena."""
+    bandwidth: int = 8
+    """How many others can be attended to at once."""
+    retention: int = 8
+    """How many of the last sightings are no news."""
+    turns_each: int = 8
+    """How often each may speak in a conversation (App. A.2)."""
+
+    def __post_init__(self) -> None:
+        assert 1 <= self.tiles_per_minute <= self.radius, "whether a seat is free must be in sight before it is reached"
+        assert self.bandwidth <= self.retention, "what is in sight cannot be news every minute"
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """Something a resident learns from outside the simulation."""
+
+    minute: int
+    resident: str
+    text: str
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Body:
+    """One resident as the town knows it. Only the simulation changes it."""
+
+    name: str
+    mind: Mind
+    home: Address
+    place: int
+    """Among all bodies, in the order of names."""
+    tile: Tile
+    zone: int
+    minute: int = 0
+    """The next it lives; while it talks, the next it may live. Until then its state is known: where it is, whether free."""
+    activity: Activity | None = None
+    next_activity: Activity | None = None
+    goal: Address | None = None
+    route: deque[Tile] = field(default_factory=deque)
+    moment: int = 0
+    """The minute in which it decided last, or began to talk: when what it is asked belongs to."""
+    busy_from: int = 0
+    busy_until: int = 0
+    """Asleep or in conversation from ``busy_from`` until before this."""
+    talking_to: str = ""
+    retained: list[tuple[str, str, str]] = field(default_factory=list)
+    looked: int = -1
+    """The last minute whose state it has perceived."""
+    leg: list[Tile] = field(default_factory=list)
+    """Of the walk that is being made: where it began, and every step."""
+    leg_minute: int = 0
+    arrived: int = -1
+    """When its last walk ended."""
+    perceived: bool = False
+    """Whether it has seen what there is to be seen before its next minute."""
+    decided: bool = False
+    """Whether it knows what it does in it: ``decision``, or going on as it was."""
+    decision: Decision | None = None
+    seat: Tile | None = None
+    """What it takes in it in place of the tile it wanted, which it cannot have."""
+    waits_for: Body | None = None
+    """Who must get on before it can."""
+    log: list[AnyEvent] = field(default_factory=list)
+    injections: deque[Injection] = field(default_factory=deque)
+
+    def is_free(self, minute: int) -> bool:
+        """Whether it was awake and in no conversation in a minute of which its state is known."""
+        return not self.busy_from <= minute < self.busy_until
+
+
+class Simulation:
+    """A town with its residents. ``run`` may be called again with a later minute."""
+
+    def __init__(
+        self,
+        town: TownMap,
+        residents: Sequence[tuple[str, Address, Mind]],
+        *,
+        scheduler: Scheduler,
+        physics: Physics | None = None,
+        places: PlaceFinder | None = None,
+        minutes: int = 2 * MINUTES_PER_DAY,
+        injections: Iterable[Injection] = (),
+        seed: int = 0,
+        label: str = "",
+    ) -> None:
+        """``residents``: name, home (an arena, or a bed in one) and mind. ``label`` tells apart the randomness of two towns."""
+        self.town = town
+        self.physics = physics or Physics()
+        self.places = places or PlaceFinder(town)
+        self.minutes = minutes
+        self.scheduler = scheduler
+        self._seed = seed
+        self._label = label
+        self._radius_squared = self.physics.radius**2
+        self.bodies: list[Body] = []
+        taken: set[Tile] = set()
+        for place, (name, home, mind) in enumerate(sorted(residents, key=lambda each: each[0])):
+            tiles = town.free_tiles(home)
+            tile = next((tile for tile in tiles if tile not in taken), tiles[0])
+            taken.add(tile)
+            body = Body(name, mind, home, place, tile, town.zone_of(tile))
+            self.bodies.append(body)
+        self.by_name: Mapping[str, Body] = {body.name: body for body in self.bodies}
+        for injection in sorted(injections, key=lambda each: each.minute):
+            self.by_name[injection.resident].injections.append(injection)
+        self._occupants: dict[int, set[Body]] = {}
+        for body in self.bodies:
+            self._occupants.setdefault(body.zone, set()).add(body)
+        self._changed: dict[int, int] = dict.fromkeys(self._occupants, -1)
+        """By zone, the last minute in which something visible changed there."""
+        self._queue: list[tuple[int, int]] = []
+        self._before_looking: dict[Body, list[Body]] = {}
+        """By resident that lags behind, those who wait for it with perceiving."""
+        self._before_going_on: dict[Body, list[Body]] = {}
+        """By resident that has not decided, those in its sight who have, and wait for it."""
+        self._behind: dict[Body, None] = {}
+        """Residents who are asked, talk or wait, in a fixed order."""
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._begun = 0
+        """How many tasks have been begun and not yet been given a chance to finish at once."""
+        self._wake = asyncio.Event()
+        self._failure: BaseException | None = None
+
+    @property
+    def events(self) -> list[AnyEvent]:
+        """The log so far."""
+        return in_order(body.log for body in self.bodies)
+
+    async def run(self, until: int | None = None) -> None:
+        """Lives until minute ``until``, by default the end. Raises what a mind raised; then the simulation is over."""
+        end = min(self.minutes, until if until is not None else self.minutes)
+        self._queue = [(body.minute, body.place) for body in self.bodies if body.minute < end]
+        heapq.heapify(self._queue)
+        self._end = end
+        batches = 0
+        try:
+            while self._queue or self._tasks:
+                if self._failure is not None:
+                    raise self._failure
+                if self._queue:
+                    self._live(self._next_batch())
+                    batches += 1
+                    # Minds that need no model answer before anybody has to wait for them; replies of models are let in.
+                    if self._begun or (self._tasks and batches % _BATCHES_AT_ONCE == 0):
+                        self._begun = 0
+                        await asyncio.sleep(0)
+                else:
+                    self._wake.clear()
+                    await self._wake.wait()
+            if self._failure is not None:
+                raise self._failure
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+        assert not self._behind, "somebody waits for nobody"
+        if end == self.minutes:
+            for body in self.bodies:
+                self._end_leg(body)
+
+    # Who may live the next minute.
+
+    def _next_batch(self) -> list[Body]:
+        """Everybody whose turn is the earliest minute that anybody's is."""
+        minute = self._queue[0][0]
+        batch: list[Body] = []
+        while self._queue and self._queue[0][0] == minute:
+            body = self.bodies[heapq.heappop(self._queue)[1]]
+            # Somebody may have been called up twice, or have been taken along by others meanwhile.
+            if body.minute == minute and body not in self._behind and body not in batch[-1:]:
+                batch.append(body)
+        return batch
+
+    def _live(self, batch: list[Body]) -> None:
+        """One minute of those in ``batch`` who may live it; the others wait."""
+        if not batch:
+            return
+        minute = batch[0].minute
+        lagging = [body for body in self._behind if body.minute < minute]
+        # All that is read of others is read before anybody moves.
+        for body in batch:
+            if not body.decided:
+                self._perceive(body, minute, lagging)
+        decided = [body for body in batch if body.decided]
+        if all(body.minute != minute for body in self._behind) and (not self._queue or self._queue[0][0] != minute):
+            self._go_on(minute, decided)
+            return
+        for body in decided:
+            if body.minute == minute and body.decided:
+                members, other = self._linked(body, minute)
+                if other is None:
+                    self._go_on(minute, members)
+                else:
+                    self._wait(self._before_going_on, body, other)
+
+    def _perceive(self, body: Body, minute: int, lagging: Iterable[Body]) -> None:
+        """Perceives and decides, or has its mind asked, unless somebody who lags behind could be in sight."""
+        could_meet, town, physics = self.scheduler.could_meet, self.town, self.physics
+        for other in lagging:
+            if could_meet(town, physics, other, body, minute - other.minute):
+                self._wait(self._before_looking, body, other)
+                return
+        body.perceived = True
+        body.seat = self._another_seat(body, minute)
+        decision = self._decide(body, minute)
+        if decision is None or isinstance(decision, Decision):
+            body.decision, body.decided = decision, True
+        else:
+            self._behind[body] = None
+            self._start(self._asked(body, decision))
+        self._call_up(self._before_going_on, body)
+
+    async def _asked(self, body: Body, answer: Awaitable[Decision]) -> None:
+        body.decision = await answer
+        body.decided = True
+        del self._behind[body]
+        heapq.heappush(self._queue, (body.minute, body.place))
+        self._call_up(self._before_going_on, body)
+
+    def _linked(self, body: Body, minute: int) -> tuple[list[Body], Body | None]:
+        """Whom wishes to talk link to ``body``, itself included, and somebody for whom they must wait.
+
+        Nobody goes on before everybody in its sight has seen it, and knows whether they want to talk to it.
+        """
+        found, spread = {body}, [body]
+        while spread:
+            one = spread.pop()
+            for other in self._in_sight(one):
+                if other.minute != minute or other in found:
+                    continue
+                if not other.decided:
+                    if not other.perceived or one.is_free(minute - 1) or _wants(one, other):
+                        return [], other
+                elif _wants(one, other) or _wants(other, one):
+                    found.add(other)
+                    spread.append(other)
+        return list(found), None
+
+    def _wait(self, waiting: dict[Body, list[Body]], body: Body, other: Body) -> None:
+        body.waits_for = other
+        self._behind[body] = None
+        waiting.setdefault(other, []).append(body)
+
+    def _call_up(self, waiting: dict[Body, list[Body]], body: Body) -> None:
+        """Those who waited for ``body`` look again whether they may go on."""
+        for other in waiting.pop(body, ()):
+            if other.waits_for is body:
+                self._wait_no_more(other)
+                heapq.heappush(self._queue, (other.minute, other.place))
+        self._wake.set()
+
+    def _wait_no_more(self, body: Body) -> None:
+        body.waits_for = None
+        del self._behind[body]
+
+    def _reach(self, body: Body, minute: int) -> None:
+        """The next minute it may live is ``minute``: more is known of it than before."""
+        body.minute, body.perceived, body.decided, body.decision = minute, False, False, None
+        if self._behind:
+            self._call_up(self._before_looking, body)
+            self._call_up(self._before_going_on, body)
+
+    def _be_due(self, body: Body) -> None:
+        if body.minute < self._end:
+            heapq.heappush(self._queue, (body.minute, body.place))
+
+    # One minute of one resident.
+
+    def _in_sight(self, body: Body) -> list[Body]:
+        """Others within reach after the minute before, whoever they are, in no order.
+
+        Whoever has lived this minute already was out of reach, or the scheduler would have made it wait; where it stands now
+        is none of ``body``'s business.
+        """
+        x, y = body.tile
+        reach, minute = self._radius_squared, body.minute
+        return [
+            other
+            for other in self._occupants[body.zone]
+            if (other.tile.x - x) ** 2 + (other.tile.y - y) ** 2 <= reach
+            and (other.minute == minute or other.busy_from < minute < other.minute <= other.busy_until)
+            and other is not body
+        ]
+
+    def _attended(self, body: Body, minute: int) -> list[Sighting]:
+        """Whom it attends to, as they were after minute ``minute``."""
+        x, y = body.tile
+        near = sorted(self._in_sight(body), key=lambda other: ((other.tile.x - x) ** 2 + (other.tile.y - y) ** 2, other.place))
+        return [
+            Sighting(
+                other.name,
+                other.activity.doing if other.activity else "",
+                other.talking_to if not (free := other.is_free(minute)) else "",
+                free,
+            )
+            for other in near[: self.physics.bandwidth]
+        ]
+
+    def _decide(self, body: Body, minute: int) -> Decision | Awaitable[Decision] | None:
+        """Steps 1 and 2. None: it goes on as it was."""
+        mind, activity = body.mind, body.activity
+        if body.injections and body.injections[0].minute <= minute:
+            self._inject(body, minute)
+        over = activity is None or minute >= activity.until
+        asked = over or (mind.alarm is not None and minute >= mind.alarm)
+        if not asked and self._changed[body.zone] <= body.looked and body.next_activity is None:
+            return None
+        before = minute - 1
+        body.looked = before
+        body.moment = minute
+        sightings = self._attended(body, before)
+        now = {(sighting.name, sighting.doing, sighting.talking_to): sighting for sighting in sightings}
+        news = [sighting for seen, sighting in now.items() if seen not in body.retained]
+        # What is in sight is never forgotten while it is, so that looking twice at the same changes nothing.
+        body.retained = [*(seen for seen in body.retained if seen not in now), *now][-self.physics.retention :]
+        if body.next_activity is not None:
+            decision, body.next_activity = Decision(body.next_activity), None
+            return decision
+        if not asked and not news:
+            return None
+        address = self.town.address_of(body.tile)
+        return mind.decide(View(minute, body.tile, address, activity, bool(body.route), sightings, news))
+
+    def _inject(self, body: Body, minute: int) -> None:
+        while body.injections and body.injections[0].minute <= minute:
+            text = body.injections.popleft().text
+            body.log.append(Noted(minute=minute, resident=body.name, about="injected event", text=text))
+            inject = getattr(body.mind, "inject", None)
+            if inject is not None:
+                inject(minute, text)
+
+    def _go_on(self, minute: int, members: Sequence[Body]) -> None:
+        """Steps 3 to 5 for residents whose wishes have nothing to do with anybody else's."""
+        for body in members:
+            if body.waits_for is not None:
+                self._wait_no_more(body)
+        pairs = self._pairs(minute, members)
+        talking = {body for pair in pairs for body in pair}
+        for body in members:
+            if (decision := body.decision) is not None:
+                body.log.extend(decision.notes)
+                if decision.activity is not None:
+                    self._begin(body, decision.activity, minute)
+            activity = body.activity
+            if activity is None or minute >= activity.until:
+                # Honest about a mind that breaks its contract; the minute has to be spent somehow.
+                note = "its activity was over and it named no other"
+                body.log.append(Noted(minute=minute, resident=body.name, about="no activity", text=note))
+                self._begin(body, Activity(IDLE, minute + IDLE_MINUTES), minute)
+        for body in members:
+            if body in talking:
+                continue
+            if body.seat is not None and (body.decision is None or body.decision.activity is None):
+                self._set_out(body, body.seat)
+            if body.route:
+                self._walk(body, minute)
+            activity = body.activity
+            assert activity is not None
+            if activity.asleep and not body.route:
+                body.busy_from, body.busy_until = minute, activity.until
+                body.log.append(Slept(minute=minute, resident=body.name, until=activity.until))
+                self._changed[body.zone] = max(self._changed[body.zone], minute)
+                self._reach(body, body.busy_until)
+            else:
+                self._reach(body, minute + 1)
+            self._be_due(body)
+        for first, second in pairs:
+            self._meet(first, second, minute)
+
+    # 3. and 4. Meeting and talking.
+
+    def _pairs(self, minute: int, members: Sequence[Body]) -> list[tuple[Body, Body]]:
+        """Who begins to talk to whom."""
+        taken: set[Body] = set()
+        pairs = []
+        wishes = [(body, body.decision.talk_to) for body in members if body.decision is not None and body.decision.talk_to]
+        for body, name in sorted(wishes, key=lambda wish: wish[0].place):
+            other = self.by_name.get(name)
+            if other is None or other is body or other.minute != minute or not other.is_free(minute - 1):
+                continue
+            if body not in taken and other not in taken and other in self._in_sight(body):
+                taken |= {body, other}
+                pairs.append((body, other))
+        return pairs
+
+    def _meet(self, first: Body, second: Body, minute: int) -> None:
+        for body, other in ((first, second), (second, first)):
+            self._end_leg(body)
+            body.moment = minute
+            body.busy_from, body.busy_until = minute, self.minutes * 2
+            body.talking_to = other.name
+            self._behind[body] = None
+            self._reach(body, minute + 1)
+        self._changed[first.zone] = max(self._changed[first.zone], minute)
+        self._start(self._converse(first, second, minute))
+
+    async def _converse(self, first: Body, second: Body, minute: int) -> None:
+        """Turn by turn, until one ends it or both have said all they may; then each takes away what it will."""
+        lines: list[Line] = []
+        words = 0
+        for turn in range(2 * self.physics.turns_each):
+            speaker, listener = (first, second) if turn % 2 == 0 else (second, first)
+            said = await _answered(speaker.mind.speak(self._talk(speaker, listener, minute, lines, began=speaker is first)))
+            if said.says.strip() or said.note:
+                lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
+                words += len(said.says.split())
+            until = minute + max(1, math.ceil(words / WORDS_PER_MINUTE))
+            for body in (first, second):
+                if body.minute < until:
+                    self._reach(body, until)
+            if said.ends or not said.says.strip():
+                break
+        first.log.append(Talked(minute=minute, resident=first.name, partner=second.name, until=until, lines=tuple(lines)))
+        for body in (first, second):
+            body.busy_until = until
+            self._changed[body.zone] = max(self._changed[body.zone], until)
+        self._start(self._conclude(first, second, minute, lines, until, began=True))
+        await self._conclude(second, first, minute, lines, until, began=False)
+
+    async def _conclude(self, body: Body, other: Body, minute: int, lines: Sequence[Line], until: int, *, began: bool) -> None:
+        taken: TakenAway = await _answered(body.mind.conclude(self._talk(body, other, minute, lines, began=began), until))
+        body.log.extend(taken.notes)
+        body.next_activity = taken.activity
+        del self._behind[body]
+        self._reach(body, until)
+        self._be_due(body)
+
+    def _talk(self, body: Body, other: Body, minute: int, lines: Sequence[Line], *, began: bool) -> Talk:
+        spoken = sum(line.speaker == body.name for line in lines)
+        return Talk(
+            minute, other.name, self.town.address_of(body.tile), tuple(lines), began, spoken, self.physics.turns_each - spoken
+        )
+
+    # 5. Walking.
+
+    def _begin(self, body: Body, activity: Activity, minute: int) -> None:
+        """Turns to an activity, and to the way there."""
+        self._end_leg(body)
+        body.activity = activity
+        body.route.clear()
+        body.goal = None
+        address = None
+        if activity.place:
+            address = self.places.find(activity.place, body.home, self.town.address_of(body.tile))
+            tiles = self.town.free_tiles(address) if address is not None else []
+            if address is None or not tiles:
+                text = f"'{activity.place}' is no place that can be reached; it stays where it is"
+                body.log.append(Noted(minute=minute, resident=body.name, about="unknown place", text=text))
+                address = None
+            elif body.tile not in tiles or address.thing:
+                body.goal = address
+                self._set_out(body, self._draw(tiles, body, minute))
+        body.log.append(
+            Began(
+                minute=minute,
+                resident=body.name,
+                doing=activity.doing,
+                planned_place=activity.place,
+                address=str(address) if address else "",
+                until=activity.until,
+                asleep=activity.asleep,
+            )
+        )
+        self._changed[body.zone] = max(self._changed[body.zone], minute)
+
+    def _draw(self, tiles: Sequence[Tile], body: Body, minute: int) -> Tile:
+        return named_generator(self._seed, "seat", self._label, body.name, minute).choice(tiles)
+
+    def _set_out(self, body: Body, goal: Tile) -> None:
+        body.route = deque(self.town.path(body.tile, goal) or ())
+
+    def _another_seat(self, body: Body, minute: int) -> Tile | None:
+        """A free tile within reach of the place it is going to, or is at, if somebody stands on the one it wants.
+
+        Of two who have come to the same one the second by name goes.
+        """
+        if body.goal is None or len(body.route) > self.physics.tiles_per_minute:
+            return None
+        if body.route:
+            clash = any(other.tile == body.route[-1] for other in self._in_sight(body))
+        else:
+            clash = body.arrived == minute - 1 and any(
+                other.tile == body.tile and other.place < body.place for other in self._in_sight(body)
+            )
+        if not clash:
+            return None
+        taken = {other.tile for other in self._in_sight(body)}
+        x, y = body.tile
+        free = [
+            tile
+            for tile in self.town.free_tiles(Address(body.goal.sector, body.goal.arena))
+            if tile not in taken and (tile.x - x) ** 2 + (tile.y - y) ** 2 <= self._radius_squared
+        ]
+        return self._draw(free, body, minute) if free else None
+
+    def _walk(self, body: Body, minute: int) -> None:
+        if not body.leg:
+            body.leg, body.leg_minute = [body.tile], minute
+        route = body.route
+        for _ in range(min(self.physics.tiles_per_minute, len(route))):
+            body.leg.append(route.popleft())
+        body.tile = body.leg[-1]
+        zone = self.town.zone_of(body.tile)
+        self._changed[body.zone] = max(self._changed[body.zone], minute)
+        if zone != body.zone:
+            self._occupants[body.zone].discard(body)
+            self._occupants.setdefault(zone, set()).add(body)
+            body.zone = zone
+            self._changed[zone] = max(self._changed.get(zone, -1), minute)
+        if not route:
+            body.arrived = minute
+            self._end_leg(body)
+
+    def _end_leg(self, body: Body) -> None:
+        """Writes down the walk so far."""
+        if len(body.leg) > 1:
+            body.log.append(
+                Walked(
+                    minute=body.leg_minute,
+                    resident=body.name,
+                    start=body.leg[0],
+                    way=_in_runs(body.leg),
+                    tiles_per_minute=self.physics.tiles_per_minute,
+                )
+            )
+        body.leg = []
+
+    # Waiting for minds.
+
+    def _start(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._begun += 1
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None and self._failure is None:
+            self._failure = error
+        self._wake.set()
+
+
+def _wants(body: Body, other: Body) -> bool:
+    return body.decision is not None and body.decision.talk_to == other.name
+
+
+async def _answered(answer: T | Awaitable[T]) -> T:
+    return await answer if isawaitable(answer) else answer
+
+
+def _in_runs(tiles: Sequence[Tile]) -> str:
+    """``E5S12`` of the tiles of a walk."""
+    heading: Callable[[tuple[int, int]], str] = {(1, 0): "E", (-1, 0): "W", (0, 1): "S", (0, -1): "N"}.__getitem__
+    steps = (heading((after.x - before.x, after.y - before.y)) for before, after in pairwise(tiles))
+    return "".join(f"{direction}{sum(1 for _ in run)}" for direction, run in groupby(steps))

@@ -1,0 +1,209 @@
+"""Smallville, the town of the first generative agents (Park et al. 2023), from the files of its authors.
+
+The map is a folder of matrices: block ids in ``maze/*_maze.csv``, row after row in one line, and their names in
+``special_blocks/*_blocks.csv``. A thing there can be stood on wherever the collision matrix is empty. Nothing but that
+matrix tells walls from ground, so the street is what joins most rooms: the ground outside the town's wall is larger
+than the town, and a few tiles of houses at its edge, and yards without a gate, lie beyond it. None of these are free.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field, ValidationError
+
+from sociable.core.data_files import Text, complaint
+from sociable.core.errors import DataError, InputError
+from sociable.town.map import LARGEST, Address, Tile, TownMap, grouped, street_and_beyond, unreachable
+
+META, BLOCKS = "maze_meta_info.json", "special_blocks"
+
+
+def is_smallville(folder: Path) -> bool:
+    """Whether it is the folder of matrices, or has one called ``matrix``."""
+    return (folder / META).is_file() or (folder / "matrix" / META).is_file()
+
+
+class _Meta(BaseModel):
+    world_name: Text
+    maze_width: int = Field(ge=1, le=LARGEST)
+    maze_height: int = Field(ge=1, le=LARGEST)
+
+
+def load_smallville(folder: Path) -> TownMap:
+    """The map. Raises InputError or DataError, which name the file that is missing or wrong."""
+    if not (folder / META).is_file() and (folder / "matrix" / META).is_file():
+        folder = folder / "matrix"
+    file = folder / META
+    meta = _checked(_Meta, _json(file), str(file))
+    shape = (meta.maze_height, meta.maze_width)
+    at = {name: _matrix(folder, name, shape) for name in ("collision", "sector", "arena", "game_object")}
+    names = {name: _names(folder, name, at[name]) for name in ("sector", "arena", "game_object")}
+    tiles = []
+    for y, x in zip(*(each.tolist() for each in np.nonzero(at["sector"] | at["arena"])), strict=True):
+        arena = int(at["arena"][y, x])
+        # A row of arenas has its sector in it, a row of things has <all>.
+        sector, *rest = names["arena"][arena][:2] if arena else names["sector"][int(at["sector"][y, x])][:1]
+        if rest and (thing := int(at["game_object"][y, x])):
+            rest.append(names["game_object"][thing][-1])
+        tiles.append((Address(sector, *rest), Tile(x, y)))
+    places = grouped(tiles)
+    reached = street_and_beyond(at["collision"] != 0, places)
+    for address in unreachable(places, reached):
+        raise DataError(str(folder), "", f"'{address}' cannot be reached from the street; see maze/collision_maze.csv")
+    return TownMap(meta.world_name, ~reached, places, {})
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file. It is a part of Smallville; copy its folder whole.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read: {error}") from None
+
+
+def _json(file: Path) -> Any:
+    try:
+        return json.loads(_text(file))
+    except (ValueError, RecursionError) as error:
+        problem = getattr(error, "msg", str(error))
+        raise DataError(f"{file}, line {getattr(error, 'lineno', 1)}", "", f"not JSON ({problem})") from None
+
+
+def _matrix(folder: Path, name: str, shape: tuple[int, int]) -> NDArray[np.int64]:
+    file = folder / "maze" / f"{name}_maze.csv"
+    cells = [cell for cell in _text(file).replace("\n", ",").split(",") if cell.strip()]
+    try:
+        ids = np.array([int(cell) for cell in cells], np.int64)
+    except (ValueError, OverflowError) as error:
+        raise DataError(str(file), "", f"expected block ids, whole numbers parted by commas: {error}") from None
+    if ids.size != shape[0] * shape[1]:
+        problem = f"has {ids.size} ids; expected {shape[1]} times {shape[0]}, as {META} says"
+        raise DataError(str(file), "", problem)
+    return ids.reshape(shape)
+
+
+def _names(folder: Path, name: str, ids: NDArray[np.int64]) -> Mapping[int, Sequence[str]]:
+    """By block id what stands behind the world's name in its row."""
+    file = folder / BLOCKS / f"{name}_blocks.csv"
+    wanted = 4 if name == "arena" else 3
+    found: dict[int, Sequence[str]] = {}
+    for number, row in enumerate(csv.reader(io.StringIO(_text(file))), start=1):
+        cells = [cell.strip() for cell in row]
+        if not any(cells):
+            continue
+        if len(cells) < wanted or not cells[0].isdecimal() or not all(cells):
+            raise DataError(
+                f"{file}, line {number}", "", f"expected an id, the world, and names, {wanted} cells in all; found {row}"
+            )
+        found[int(cells[0])] = cells[2:]
+    unnamed = sorted(set(np.unique(ids).tolist()) - found.keys() - {0})
+    if unnamed:
+        raise DataError(str(file), "", f"has no name for block {unnamed[0]}, which stands in maze/{name}_maze.csv")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class SmallvillePersona:
+    """Who lives there, as the authors wrote it."""
+
+    name: str
+    age: int
+    innate: str
+    learned: str
+    currently: str
+    lifestyle: str
+    home: Address
+    start: Tile
+    """Where it stands when the simulation begins."""
+    facts: tuple[str, ...] = ()
+    """What it knows, in the second person. Some of them misspell the names of others."""
+
+
+class _Scratch(BaseModel):
+    """The fields of ``scratch.json`` that say who somebody is."""
+
+    name: Text
+    age: int
+    innate: Text
+    learned: Text
+    currently: str
+    lifestyle: Text
+    living_area: Text
+
+
+class _Start(BaseModel):
+    x: int
+    y: int
+
+
+def load_smallville_personas(folder: Path, history: Path | None = None) -> list[SmallvillePersona]:
+    """Those of a folder with ``personas`` and ``environment/0.json``, in the order of their names.
+
+    Facts are taken from ``history``, or from ``agent_history_init_n25.csv`` (for 25 personas) in the folder or beside it.
+    Raises InputError or DataError, which name what is missing.
+    """
+    if not (folder / "personas").is_dir():
+        others = sorted(path.name for path in folder.glob("*") if (path / "personas").is_dir())
+        instead = f" Did you mean {' or '.join(str(folder / name) for name in others)}?" if others else ""
+        raise InputError(f"{folder}: has no folder 'personas'.{instead}")
+    people = sorted(path for path in (folder / "personas").iterdir() if path.is_dir())
+    if not people:
+        raise InputError(f"{folder / 'personas'}: nobody in it; expected a folder for each persona.")
+    history = history or _history(folder, len(people))
+    facts = _facts(history)
+    starts_file = folder / "environment" / "0.json"
+    starts = _json(starts_file)
+    personas = []
+    for person in people:
+        file = person / "bootstrap_memory" / "scratch.json"
+        who = _checked(_Scratch, _json(file), str(file))
+        _, *home = (part.strip() for part in who.living_area.split(":"))
+        if len(home) != 2 or not all(home):
+            raise DataError(str(file), "living_area", f"expected 'world:sector:arena', found {who.living_area!r}")
+        if not isinstance(starts, dict) or who.name not in starts:
+            raise DataError(str(starts_file), who.name, "is missing; expected x and y of the tile where this persona starts")
+        start = _checked(_Start, starts[who.name], f"{starts_file}, {who.name}")
+        if who.name not in facts:
+            raise DataError(str(history), "Name", f"has no row for {who.name}")
+        words = (who.name, who.age, who.innate, who.learned, who.currently, who.lifestyle)
+        personas.append(SmallvillePersona(*words, Address(*home), Tile(start.x, start.y), facts[who.name]))
+    return personas
+
+
+def _history(folder: Path, people: int) -> Path:
+    name = f"agent_history_init_n{people}.csv"
+    for place in (folder, folder.parent):
+        if (place / name).is_file():
+            return place / name
+    raise InputError(f"{folder}: {name}, with what the {people} personas know, is neither in this folder nor beside it.")
+
+
+def _facts(history: Path) -> Mapping[str, tuple[str, ...]]:
+    facts: dict[str, tuple[str, ...]] = {}
+    for number, row in enumerate(csv.reader(io.StringIO(_text(history))), start=1):
+        if number == 1 or not any(row):
+            continue
+        if len(row) != 2:
+            raise DataError(f"{history}, line {number}", "", f"expected a name and what it knows, found {len(row)} cells")
+        facts[row[0].strip()] = tuple(fact.strip() for fact in row[1].split(";") if fact.strip())
+    return facts
+
+
+R = TypeVar("R", bound=BaseModel)
+
+
+def _checked(kind: type[R], value: Any, place: str) -> R:
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        raise complaint(error, place) from None

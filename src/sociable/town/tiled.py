@@ -1,0 +1,451 @@
+"""Towns drawn in Tiled (mapeditor.org), in its JSON map format, and any town written so that it can be opened there.
+
+How a map says what it means; layers of other names are there to be looked at:
+
+* tile layer ``collision``: any tile blocks. Tile layer ``water``, if there is one: likewise, and is drawn as water.
+* object layer ``sectors``: rectangles with a name; the property ``kind``, or else the class, says what each is.
+* object layer ``arenas``: rectangles named ``Sector: arena``, or ``arena`` with the property ``sector``, or lying in one.
+* object layer ``objects``, if there is one: rectangles, points, or pictures of an embedded tileset, each in an arena.
+  With the property ``seat`` they can be stood on, without it they block.
+* object layer ``doors``, if there is one: points or rectangles. They mark what the collision layer leaves open.
+
+Several rectangles of one name are one place. Edges are rounded to whole tiles; layers may be in groups and have offsets.
+The map's property ``name`` is the town's. Maps are orthogonal, finite or infinite; an infinite one reaches as far as the
+chunks of its tile layers and its sectors do. Tile layers are arrays, or base64, plain or compressed with zlib or gzip.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from sociable.core.data_files import complaint
+from sociable.core.errors import DataError, StorageFailure
+from sociable.core.run_folder import write_atomically
+from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, grouped, street_and_beyond, unreachable
+
+TILE_NUMBER = 0x0FFF_FFFF
+"""Of an entry of a tile layer; the four bits above say how the tile is turned."""
+
+_ANCHORS = {
+    "topleft": (0.0, 0.0), "top": (0.5, 0.0), "topright": (1.0, 0.0),
+    "left": (0.0, 0.5), "center": (0.5, 0.5), "right": (1.0, 0.5),
+    "bottomleft": (0.0, 1.0), "bottom": (0.5, 1.0), "bottomright": (1.0, 1.0),
+}  # fmt: skip
+"""Which point of a picture its x and y are, in shares of its width and height."""
+
+
+# Of what Tiled writes, the parts that mean something here.
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+
+
+TileNumbers = list[Annotated[int, Field(ge=0, lt=2**32)]] | str
+Pixels = Annotated[float, Field(ge=-1e9, le=1e9)]
+Spot = Annotated[int, Field(ge=-(10**6), le=10**6)]
+Side = Annotated[int, Field(ge=0, le=LARGEST)]
+
+
+class _Property(_Part):
+    name: str
+    value: Any = None
+
+
+class _Object(_Part):
+    id: int = 0
+    name: str = ""
+    type: str = ""
+    class_: str = Field("", alias="class")
+    """What 1.9 calls ``type``."""
+    x: Pixels
+    y: Pixels
+    width: float = Field(0.0, ge=0.0, le=1e9)
+    height: float = Field(0.0, ge=0.0, le=1e9)
+    rotation: float = 0.0
+    gid: int = 0
+    template: str = ""
+    ellipse: bool = False
+    capsule: bool = False
+    polygon: Any = None
+    polyline: Any = None
+    text: Any = None
+    properties: tuple[_Property, ...] = ()
+
+
+class _Chunk(_Part):
+    x: Spot
+    y: Spot
+    width: Side
+    height: Side
+    data: TileNumbers
+
+
+class _Layer(_Part):
+    name: str = ""
+    type: Literal["tilelayer", "objectgroup", "imagelayer", "group"]
+    offsetx: Pixels = 0.0
+    offsety: Pixels = 0.0
+    width: Side = 0
+    height: Side = 0
+    data: TileNumbers | None = None
+    chunks: tuple[_Chunk, ...] = ()
+    encoding: Literal["csv", "base64"] = "csv"
+    compression: str = ""
+    objects: tuple[_Object, ...] = ()
+    layers: tuple[_Layer, ...] = ()
+
+
+class _Tileset(_Part):
+    firstgid: int
+    source: str = ""
+    objectalignment: str = "unspecified"
+
+
+class _Map(_Part):
+    orientation: str = "orthogonal"
+    infinite: bool = False
+    width: Side
+    height: Side
+    tilewidth: int = Field(ge=1)
+    tileheight: int = Field(ge=1)
+    layers: tuple[_Layer, ...]
+    tilesets: tuple[_Tileset, ...] = ()
+    properties: tuple[_Property, ...] = ()
+
+
+def is_tiled(value: Any) -> bool:
+    return isinstance(value, dict) and "sectors" not in value and ("tiledversion" in value or "layers" in value)
+
+
+def read_tiled(value: Any, source: str, name: str) -> TownMap:
+    """The town of a parsed file; ``name`` for a map that has none. Raises DataError with ``source``, layer and object."""
+    try:
+        drawn = _Map.model_validate(value)
+    except ValidationError as error:
+        raise complaint(error, source) from None
+    return _Reader(drawn, source).town(name)
+
+
+class _Shape(NamedTuple):
+    """An object of a layer, on the town's tiles."""
+
+    name: str
+    kind: str
+    """Its class."""
+    properties: Mapping[str, Any]
+    tiles: Sequence[Tile]
+    where: str
+
+
+class _Reader:
+    """Reads the layers that mean something, each into what the ones before have made."""
+
+    def __init__(self, drawn: _Map, source: str) -> None:
+        self.drawn = drawn
+        self.source = source
+        if drawn.orientation != "orthogonal":
+            raise self._fail("field 'orientation'", f"'{drawn.orientation}' maps are not read; expected 'orthogonal'")
+        self.layers = list(_flat(drawn.layers, 0.0, 0.0))
+        self.extent = self._extent()
+        if not (0 < self.extent.width <= LARGEST and 0 < self.extent.height <= LARGEST):
+            size = f"{self.extent.width} by {self.extent.height} tiles"
+            raise self._fail("field 'layers'", f"what is drawn is {size} large; expected between 1 and {LARGEST} each way")
+        self.claims: dict[Tile, Address] = {}
+        """Of every tile the most precise place that has it."""
+
+    def _fail(self, where: str, problem: str) -> DataError:
+        return DataError(f"{self.source}, {where}", "", problem)
+
+    def town(self, name: str) -> TownMap:
+        if not self._named("collision", "tilelayer"):
+            raise self._fail("field 'layers'", "there is no tile layer 'collision', in which any tile is a wall")
+        water = self._painted("water")
+        blocked = self._painted("collision") | water
+        kinds = self._read_sectors()
+        self._read_arenas()
+        for tile in self._read_things():
+            blocked[tile.y, tile.x] = True
+        places = grouped((self.claims[tile], tile) for tile in sorted(self.claims, key=lambda tile: (tile.y, tile.x)))
+        reached = street_and_beyond(blocked, places)
+        for address in unreachable(places, reached):
+            raise self._fail("layer 'arenas'", f"'{address}' cannot be reached from the street; see the layer 'collision'")
+        doors = self._read_doors(reached)
+        flooded = frozenset(Tile(x, y) for y, x in np.argwhere(water).tolist())
+        own_name = next((str(each.value) for each in self.drawn.properties if each.name == "name" and each.value), name)
+        return TownMap(own_name, ~reached, places, kinds, doors, flooded)
+
+    def _named(self, name: str, kind: str) -> Sequence[_Layer]:
+        return [layer for layer in self.layers if layer.name == name and layer.type == kind]
+
+    def _extent(self) -> Rect:
+        """In the map's own coordinates, which can be negative in an infinite one."""
+        if not self.drawn.infinite:
+            return Rect(0, 0, self.drawn.width, self.drawn.height)
+        parts = [self._spot(layer, chunk) for layer in self.layers for chunk in self._chunks(layer)]
+        parts += [self._rect(layer, each) for layer in self._named("sectors", "objectgroup") for each in layer.objects]
+        left, top = (min((part[axis] for part in parts), default=0) for axis in (0, 1))
+        right, bottom = (max((part[axis] + part[axis + 2] for part in parts), default=0) for axis in (0, 1))
+        return Rect(left, top, right - left, bottom - top)
+
+    # Layers of tiles
+
+    def _chunks(self, layer: _Layer) -> Sequence[_Chunk]:
+        if layer.type != "tilelayer" or layer.data is None:
+            return layer.chunks
+        width, height = layer.width or self.drawn.width, layer.height or self.drawn.height
+        return [_Chunk.model_construct(x=0, y=0, width=width, height=height, data=layer.data)]
+
+    def _spot(self, layer: _Layer, chunk: _Chunk) -> Rect:
+        dx, dy = round(layer.offsetx / self.drawn.tilewidth), round(layer.offsety / self.drawn.tileheight)
+        return Rect(chunk.x + dx, chunk.y + dy, chunk.width, chunk.height)
+
+    def _painted(self, name: str) -> NDArray[np.bool_]:
+        """[height, width]: where the tile layers of a name have a tile."""
+        painted = np.zeros((self.extent.height, self.extent.width), bool)
+        for layer in self._named(name, "tilelayer"):
+            for chunk in self._chunks(layer):
+                spot = self._spot(layer, chunk)
+                tiles = self._tile_numbers(layer, chunk).reshape(chunk.height, chunk.width)
+                rows, columns = np.nonzero(tiles)
+                rows, columns = rows + spot.y - self.extent.y, columns + spot.x - self.extent.x
+                inside = (rows >= 0) & (rows < self.extent.height) & (columns >= 0) & (columns < self.extent.width)
+                painted[rows[inside], columns[inside]] = True
+        return painted
+
+    def _tile_numbers(self, layer: _Layer, chunk: _Chunk) -> NDArray[np.int64]:
+        where, wanted = f"layer '{layer.name}'", chunk.width * chunk.height
+        if isinstance(chunk.data, list):
+            numbers = np.array(chunk.data, np.int64)
+        elif layer.encoding == "base64" and layer.compression in ("", "zlib", "gzip"):
+            try:
+                raw = base64.b64decode(chunk.data.strip(), validate=True)
+                if layer.compression:
+                    # + 32: whichever of the two it is. No more is unpacked than is wanted, and a byte to see that there is more.
+                    raw = zlib.decompressobj(zlib.MAX_WBITS + 32).decompress(raw, 4 * wanted + 1)
+                numbers = np.frombuffer(raw, "<u4").astype(np.int64)
+            except (ValueError, zlib.error) as error:
+                raise self._fail(where, f"its tiles cannot be decoded: {error}") from None
+        else:
+            remedy = "in Tiled choose Map > Map Properties, Tile Layer Format: CSV or Base64 (zlib compressed)"
+            how = layer.compression or layer.encoding
+            raise self._fail(where, f"its tiles are written as {how}, which is not read; {remedy}")
+        if numbers.size != wanted:
+            raise self._fail(where, f"holds {numbers.size} tiles; expected {chunk.width} times {chunk.height}")
+        return numbers & TILE_NUMBER
+
+    # Layers of objects
+
+    def _rect(self, layer: _Layer, drawn: _Object) -> Rect:
+        """The tiles of an object, in the map's own coordinates."""
+        where = _where(layer, drawn)
+        if drawn.template:
+            raise self._fail(where, f"is an instance of the template {drawn.template}, which is not read; detach it in Tiled")
+        for form in ("ellipse", "capsule", "polygon", "polyline", "text"):
+            if getattr(drawn, form):
+                raise self._fail(where, f"is of the form {form}; expected a rectangle or a point")
+        if drawn.rotation % 360:
+            raise self._fail(where, f"is turned by {drawn.rotation:g} degrees; expected an upright rectangle")
+        right, down = self._anchor(drawn, where) if drawn.gid else (0.0, 0.0)
+        x, width = _edges(drawn.x + layer.offsetx - right * drawn.width, drawn.width, self.drawn.tilewidth)
+        y, height = _edges(drawn.y + layer.offsety - down * drawn.height, drawn.height, self.drawn.tileheight)
+        return Rect(x, y, width, height)
+
+    def _anchor(self, drawn: _Object, where: str) -> tuple[float, float]:
+        before = [each for each in self.drawn.tilesets if each.firstgid <= drawn.gid & TILE_NUMBER]
+        tileset = max(before, key=lambda each: each.firstgid, default=None)
+        if tileset is None or tileset.source:
+            source = f"the tileset {tileset.source}, a file of its own which is not read" if tileset else "no tileset"
+            raise self._fail(where, f"is a picture from {source}; in Tiled embed the tileset, or draw a rectangle")
+        return _ANCHORS.get(tileset.objectalignment, _ANCHORS["bottomleft"])
+
+    def _shapes(self, name: str) -> Iterator[_Shape]:
+        for layer in self._named(name, "objectgroup"):
+            for drawn in layer.objects:
+                where, rect = _where(layer, drawn), self._rect(layer, drawn)
+                if not rect.within(self.extent):
+                    raise self._fail(where, f"is not inside the map of {self.extent.width} by {self.extent.height} tiles")
+                tiles = [Tile(x - self.extent.x, y - self.extent.y) for x, y in rect.tiles()]
+                properties = {each.name: each.value for each in drawn.properties}
+                yield _Shape(drawn.name.strip(), (drawn.class_ or drawn.type).strip(), properties, tiles, where)
+
+    def _claim(self, address: Address, whole: Address | None, shape: _Shape) -> None:
+        """Gives a place its tiles, which were those of the ``whole`` it is a part of, or its own already."""
+        name = address.thing or address.arena or address.sector
+        if not name or ":" in name:
+            raise self._fail(shape.where, f"expected a name without a colon, found '{name}'")
+        for tile in shape.tiles:
+            owner = self.claims.get(tile)
+            if owner not in (whole, address):
+                if whole is not None and (owner is None or not owner.within(whole)):
+                    raise self._fail(shape.where, f"'{address}' is not inside '{whole}': see {list(tile)}")
+                raise self._fail(shape.where, f"'{address}' and '{owner}' overlap at {list(tile)}")
+            self.claims[tile] = address
+
+    def _read_sectors(self) -> Mapping[str, str]:
+        """Their kinds."""
+        kinds: dict[str, str] = {}
+        for shape in self._shapes("sectors"):
+            self._claim(Address(shape.name), None, shape)
+            if kind := str(shape.properties.get("kind") or shape.kind):
+                kinds[shape.name] = kind
+        if not self.claims:
+            raise self._fail("field 'layers'", "there is no object layer 'sectors' with rectangles in it")
+        return kinds
+
+    def _read_arenas(self) -> None:
+        sectors = {place.sector for place in self.claims.values()}
+        for shape in self._shapes("arenas"):
+            sector, colon, arena = (part.strip() for part in shape.name.partition(":"))
+            if not colon:
+                around = self.claims.get(shape.tiles[0])
+                sector, arena = str(shape.properties.get("sector") or (around.sector if around else "")), shape.name
+            if sector not in sectors:
+                problem = f"there is no sector '{sector}'" if sector else "lies in no sector and names none"
+                raise self._fail(shape.where, f"{problem}; there are {', '.join(sorted(sectors))}")
+            self._claim(Address(sector, arena), Address(sector), shape)
+
+    def _read_things(self) -> Iterator[Tile]:
+        """Gives the tiles of those that are no seats."""
+        for shape in self._shapes("objects"):
+            around = self.claims.get(shape.tiles[0])
+            if around is None or not around.arena:
+                raise self._fail(shape.where, "lies in no arena")
+            arena = Address(around.sector, around.arena)
+            self._claim(Address(arena.sector, arena.arena, shape.name), arena, shape)
+            seat = shape.properties.get("seat", False)
+            if not isinstance(seat, bool):
+                raise self._fail(shape.where, f"its property 'seat' must be true or false, found '{seat}'")
+            if not seat:
+                yield from shape.tiles
+
+    def _read_doors(self, reached: NDArray[np.bool_]) -> frozenset[Tile]:
+        doors = []
+        for shape in self._shapes("doors"):
+            for tile in shape.tiles:
+                if not reached[tile.y, tile.x]:
+                    raise self._fail(shape.where, f"cannot be walked through at {list(tile)}; see the layer 'collision'")
+                doors.append(tile)
+        return frozenset(doors)
+
+
+def _where(layer: _Layer, drawn: _Object) -> str:
+    return f"layer '{layer.name}', object {drawn.id}" + (f" '{drawn.name}'" if drawn.name else "")
+
+
+def _flat(layers: Iterable[_Layer], dx: float, dy: float) -> Iterator[_Layer]:
+    """Layers out of their groups, with the groups' offsets."""
+    for layer in layers:
+        offset = {"offsetx": layer.offsetx + dx, "offsety": layer.offsety + dy}
+        if layer.type == "group":
+            yield from _flat(layer.layers, offset["offsetx"], offset["offsety"])
+        else:
+            yield layer.model_copy(update=offset)
+
+
+def _edges(start: float, length: float, tile: int) -> tuple[int, int]:
+    """The first tile and the number of tiles; what is smaller than half a tile lies in the tile of its middle."""
+    first, last = round(start / tile), round((start + length) / tile)
+    if last <= first:
+        return int((start + length / 2) // tile), 1
+    return first, last - first
+
+
+# Writing
+
+TILE_SIZE = 32
+"""Pixels."""
+
+_COLOURS = ((90, 84, 78), (108, 154, 190))
+"""Of the two tiles: wall, water."""
+
+
+def write_tiled(town: TownMap, path: Path) -> None:
+    """Writes a map of Tiled's, and beside it a picture of its two tiles (``.png``). Raises StorageFailure.
+
+    Read again it is the same town. What nobody can reach is a wall in it.
+    """
+    walls, water = town.blocked.astype(int), np.zeros(town.blocked.shape, int)
+    for x, y in town.water:
+        walls[y, x], water[y, x] = 0, 2
+    written: dict[str, list[dict[str, Any]]] = {"sectors": [], "arenas": [], "objects": [], "doors": []}
+    for address, tiles in town.places.items():
+        if address.thing:
+            for x, y in tiles:
+                walls[y, x] = 0
+            for seat in (True, False):
+                own = [tile for tile in tiles if town.is_free(tile) == seat]
+                written["objects"] += _rectangles(address.thing, own, "seat", "bool", seat)
+        elif address.arena:
+            written["arenas"] += _rectangles(str(address), tiles)
+        else:
+            written["sectors"] += _rectangles(address.sector, tiles, "kind", "string", town.kinds.get(address.sector, ""))
+    written["doors"] += _rectangles("", town.doors)
+    number = count(1)
+    layers = [
+        {"name": name, "type": "tilelayer", "width": town.width, "height": town.height, "data": grid.ravel().tolist()}
+        for name, grid in (("water", water), ("collision", walls))
+    ] + [
+        {"name": name, "type": "objectgroup", "draworder": "topdown", "objects": [{"id": next(number)} | each for each in shapes]}
+        for name, shapes in written.items()
+    ]
+    common = {"x": 0, "y": 0, "opacity": 1, "visible": True}
+    picture = path.with_suffix(".png")
+    tileset = {
+        "firstgid": 1, "name": "ground", "image": picture.name, "imagewidth": 2 * TILE_SIZE, "imageheight": TILE_SIZE,
+        "tilewidth": TILE_SIZE, "tileheight": TILE_SIZE, "tilecount": 2, "columns": 2, "margin": 0, "spacing": 0,
+    }  # fmt: skip
+    drawn = {
+        "type": "map", "version": "1.10", "tiledversion": "1.10.2", "orientation": "orthogonal", "renderorder": "right-down",
+        "infinite": False, "width": town.width, "height": town.height, "tilewidth": TILE_SIZE, "tileheight": TILE_SIZE,
+        "nextlayerid": len(layers) + 1, "nextobjectid": next(number), "compressionlevel": -1, "tilesets": [tileset],
+        "properties": [{"name": "name", "type": "string", "value": town.name}],
+        "layers": [{"id": place} | layer | common for place, layer in enumerate(layers, start=1)],
+    }  # fmt: skip
+    write_atomically(path, json.dumps(drawn, ensure_ascii=False))
+    _write_picture(picture)
+
+
+def _rectangles(
+    name: str, tiles: Iterable[Tile], key: str = "", kind: str = "", value: object = None
+) -> Iterator[dict[str, Any]]:
+    """The objects that cover a place's tiles, with a property if there is one."""
+    for rect in rectangles(tiles):
+        x, y, width, height = (each * TILE_SIZE for each in rect)
+        shape = {"name": name, "type": "", "x": x, "y": y, "width": width, "height": height, "rotation": 0, "visible": True}
+        yield shape | ({"properties": [{"name": key, "type": kind, "value": value}]} if value not in (None, "") else {})
+
+
+def rectangles(tiles: Iterable[Tile]) -> list[Rect]:
+    """Rectangles that cover ``tiles`` and nothing else, without overlap: runs of a row, joined with the same run below."""
+    left = set(tiles)
+    found = []
+    for tile in sorted(left, key=lambda each: (each.y, each.x)):
+        if tile not in left:
+            continue
+        x, y = tile
+        right = next(each for each in count(x) if Tile(each, y) not in left)
+        bottom = next(each for each in count(y) if not all(Tile(column, each) in left for column in range(x, right)))
+        found.append(Rect(x, y, right - x, bottom - y))
+        left.difference_update(found[-1].tiles())
+    return found
+
+
+def _write_picture(path: Path) -> None:
+    from matplotlib.image import imsave  # takes a while to load, and only writers need it
+
+    pixels = np.repeat(np.repeat(np.array([_COLOURS], np.uint8), TILE_SIZE, axis=0), TILE_SIZE, axis=1)
+    try:
+        imsave(path, pixels)
+    except OSError as error:
+        raise StorageFailure.at(path, error) from error

@@ -1,0 +1,250 @@
+"""A town's own file, drawn by hand in JSON, and the choice of the right reader for any map.
+
+``{"name", "width", "height", "water": [rectangle, …], "sectors": [{"name", "kind", "open", "rect", "doors": [[x, y], …],
+"walls": [rectangle, …], "arenas": [{"name", "rect", "objects": [{"name", "at": [[x, y], …], "seat"}]}]}]}``, a rectangle
+being ``[x, y, width, height]`` in tiles, x to the right and y down, from 0.
+
+A sector that is not ``open`` has a wall on the outermost ring of its rectangle but for its doors; ``walls`` are inner
+ones. Whatever is neither sector nor water is street. Things cannot be stood on unless they are a ``seat``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator, Field, PlainValidator, ValidationError
+
+from sociable.core.data_files import Text, complaint, read_records
+from sociable.core.errors import DataError, InputError
+from sociable.core.records import Record
+from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, street_and_beyond, unreachable
+from sociable.town.smallville import is_smallville, load_smallville
+from sociable.town.tiled import is_tiled, read_tiled
+
+WHAT_IS_READ = (
+    "expected a town of ours (JSON with 'sectors'), a map of Tiled exported as JSON (with 'layers'), "
+    "or the folder of Smallville's matrix (with maze_meta_info.json)"
+)
+
+
+def load_map(path: Path) -> TownMap:
+    """A map in any of the layouts that are known. Raises InputError or DataError, which name file and field."""
+    if path.is_dir():
+        if is_smallville(path):
+            return load_smallville(path)
+        raise InputError(f"{path}: no map in this folder; {WHAT_IS_READ}.")
+    value = _json(path)
+    if is_tiled(value):
+        return read_tiled(value, str(path), path.stem)
+    if isinstance(value, dict) and "sectors" in value:
+        return read_town(value, str(path))
+    raise InputError(f"{path}: not a map; {WHAT_IS_READ}.")
+
+
+def load_town(path: Path) -> TownMap:
+    """A town of ours. Raises InputError or DataError, which name file, field and place in the town."""
+    return read_town(_json(path), str(path))
+
+
+def _json(path: Path) -> Any:
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; {WHAT_IS_READ}.")
+    if path.suffix in (".tmx", ".tsx", ".tsj"):
+        raise InputError(f"{path}: of Tiled's files its maps in JSON are read. In Tiled choose File > Export As, JSON map files.")
+    values = [raw.value for raw in read_records(path, None)]
+    return values[0] if len(values) == 1 else values
+
+
+def _whole_numbers(value: object, names: str) -> list[int]:
+    wanted = len(names.split())
+    if isinstance(value, list) and len(value) == wanted and all(type(each) is int for each in value):
+        return value
+    raise ValueError(f"expected {wanted} whole numbers, {names}, found {str(value)[:60]}")
+
+
+def _rect(value: object) -> Rect:
+    rect = Rect(*_whole_numbers(value, "x y width height"))
+    if rect.width < 1 or rect.height < 1:
+        raise ValueError(f"expected a width and a height of at least 1, found {value}")
+    return rect
+
+
+def _no_colon(name: str) -> str:
+    if ":" in name or "\n" in name:
+        raise ValueError(f"{name!r} has a colon or a line break in it, which part a place from what is in it")
+    return name
+
+
+PlaceName = Annotated[Text, AfterValidator(_no_colon)]
+RectField = Annotated[Rect, PlainValidator(_rect)]
+TileField = Annotated[Tile, PlainValidator(lambda value: Tile(*_whole_numbers(value, "x y")))]
+Side = Annotated[int, Field(ge=1, le=LARGEST)]
+
+
+class ThingRecord(Record):
+    name: PlaceName
+    at: Annotated[tuple[TileField, ...], Field(min_length=1)]
+    seat: bool = False
+
+
+class ArenaRecord(Record):
+    name: PlaceName
+    rect: RectField
+    objects: tuple[ThingRecord, ...] = ()
+
+
+class SectorRecord(Record):
+    name: PlaceName
+    kind: str = ""
+    open: bool = False
+    rect: RectField
+    doors: tuple[TileField, ...] = ()
+    walls: tuple[RectField, ...] = ()
+    arenas: Annotated[tuple[ArenaRecord, ...], Field(min_length=1)]
+
+
+class TownRecord(Record):
+    name: Text
+    width: Side
+    height: Side
+    sectors: Annotated[tuple[SectorRecord, ...], Field(min_length=1)]
+    water: tuple[RectField, ...] = ()
+
+
+def read_town(value: Any, source: str) -> TownMap:
+    """The parsed file. Raises DataError with ``source`` as its place at the first thing that cannot be built."""
+    try:
+        record = TownRecord.model_validate(value)
+    except ValidationError as error:
+        raise complaint(error, source) from None
+    return _Builder(record, source).town()
+
+
+class _Builder:
+    """Puts one thing after the other on the ground, and complains of what does not fit."""
+
+    def __init__(self, record: TownRecord, source: str) -> None:
+        self.record = record
+        self.source = source
+        self.whole = Rect(0, 0, record.width, record.height)
+        self.blocked = np.zeros((record.height, record.width), bool)
+        self.places: dict[Address, Sequence[Tile]] = {}
+        self.names: set[str] = set()
+        self.fields: dict[Address, str] = {}
+        """Where in the file a place is."""
+        self.owners: dict[Tile, Address] = {}
+        """Of every tile the sector, then the arena, then the thing that has it."""
+
+    def town(self) -> TownMap:
+        for number, sector in enumerate(self.record.sectors):
+            self._build(sector, f"sectors.{number}")
+        water = self._flood()
+        reached = street_and_beyond(self.blocked, self.places)
+        self._check_ways(reached)
+        kinds = {sector.name: sector.kind for sector in self.record.sectors if sector.kind}
+        doors = frozenset(door for sector in self.record.sectors for door in sector.doors)
+        return TownMap(self.record.name, ~reached, self.places, kinds, doors, frozenset(water))
+
+    def _fail(self, field: str, problem: str) -> DataError:
+        return DataError(self.source, field, problem)
+
+    def _block(self, tiles: Iterable[Tile]) -> None:
+        for x, y in tiles:
+            self.blocked[y, x] = True
+
+    def _claim(self, address: Address, tiles: Sequence[Tile], whole: Address | None, field: str) -> None:
+        """Gives a place its tiles, which were those of the ``whole`` it is a part of, or nobody's."""
+        # Two names that differ in case only are one to whoever reads them.
+        name = str(address).casefold()
+        if name in self.names:
+            raise self._fail(f"{field}.name", f"there are two places '{address}'; give one of them another name")
+        self.names.add(name)
+        for tile in tiles:
+            owner = self.owners.get(tile)
+            if owner == whole:
+                self.owners[tile] = address
+                continue
+            if whole is not None and (owner is None or not owner.within(whole)):
+                raise self._fail(field, f"'{address}' is not inside '{whole}': see {list(tile)}")
+            raise self._fail(field, f"'{address}' and '{owner}' overlap at {list(tile)}")
+        self.places[address] = tiles
+        self.fields[address] = field
+
+    def _build(self, sector: SectorRecord, field: str) -> None:
+        address = Address(sector.name)
+        if not sector.rect.within(self.whole):
+            size = f"the map, which is {self.record.width} by {self.record.height} tiles"
+            raise self._fail(f"{field}.rect", f"'{address}' at {list(sector.rect)} is not inside {size}")
+        self._claim(address, list(sector.rect.tiles()), None, field)
+        self._wall(sector, field)
+        for number, arena in enumerate(sector.arenas):
+            self._furnish(sector, arena, f"{field}.arenas.{number}")
+        for tile in () if sector.open else self.places[address]:
+            if self.owners[tile] == address and not self.blocked[tile.y, tile.x]:
+                problem = f"'{address}' can be walked on at {list(tile)}, where it has no arena: make one larger, or a wall"
+                raise self._fail(f"{field}.arenas", problem)
+
+    def _wall(self, sector: SectorRecord, field: str) -> None:
+        x, y, width, height = sector.rect
+        ring = {tile for tile in sector.rect.tiles() if tile.x in (x, x + width - 1) or tile.y in (y, y + height - 1)}
+        corners = {Tile(a, b) for a in (x, x + width - 1) for b in (y, y + height - 1)}
+        for door in sector.doors:
+            if sector.open:
+                raise self._fail(f"{field}.doors", f"'{sector.name}' is open, so there is no wall for a door at {list(door)}")
+            if door not in ring - corners:
+                problem = f"the door at {list(door)} is not in the wall of '{sector.name}', or in a corner of it"
+                raise self._fail(f"{field}.doors", problem)
+        if not sector.open:
+            self._block(ring - set(sector.doors))
+        for number, wall in enumerate(sector.walls):
+            if not wall.within(sector.rect):
+                raise self._fail(f"{field}.walls.{number}", f"the wall at {list(wall)} is not inside '{sector.name}'")
+            if shut := set(wall.tiles()).intersection(sector.doors):
+                problem = f"the wall at {list(wall)} stands in a door of '{sector.name}', at {list(min(shut))}"
+                raise self._fail(f"{field}.walls.{number}", problem)
+            self._block(wall.tiles())
+
+    def _furnish(self, sector: SectorRecord, arena: ArenaRecord, field: str) -> None:
+        address = Address(sector.name, arena.name)
+        self._claim(address, list(arena.rect.tiles()), Address(sector.name), field)
+        for number, record in enumerate(arena.objects):
+            thing = Address(sector.name, arena.name, record.name)
+            self._claim(thing, record.at, address, f"{field}.objects.{number}")
+            for tile in record.at:
+                if self.blocked[tile.y, tile.x] or tile in sector.doors:
+                    what = "door" if tile in sector.doors else "wall"
+                    raise self._fail(f"{field}.objects.{number}.at", f"'{thing}' stands in a {what} at {list(tile)}")
+            if not record.seat:
+                self._block(record.at)
+
+    def _flood(self) -> set[Tile]:
+        water: set[Tile] = set()
+        for number, rect in enumerate(self.record.water):
+            if not rect.within(self.whole):
+                raise self._fail(f"water.{number}", f"the water at {list(rect)} is not inside the map")
+            for tile in rect.tiles():
+                if tile in self.owners:
+                    problem = f"the water at {list(rect)} covers '{self.owners[tile].sector}' at {list(tile)}"
+                    raise self._fail(f"water.{number}", problem)
+                water.add(tile)
+        self._block(water)
+        return water
+
+    def _check_ways(self, reached: NDArray[np.bool_]) -> None:
+        for address in unreachable(self.places, reached):
+            sector = next(each for each in self.record.sectors if each.name == address.sector)
+            shut = not sector.open and not sector.doors
+            why = "it has no door" if shut else "a door, or a gap in a wall, is missing or blocked"
+            raise self._fail(self.fields[address], f"'{address}' cannot be reached from the street: {why}")
+        close = reached.copy()
+        close[1:] |= reached[:-1]
+        close[:-1] |= reached[1:]
+        close[:, 1:] |= reached[:, :-1]
+        close[:, :-1] |= reached[:, 1:]
+        for address, tiles in self.places.items():
+            if address.thing and not any(close[y, x] for x, y in tiles):
+                raise self._fail(self.fields[address], f"nobody can come to '{address}': no tile beside it can be reached")

@@ -1,0 +1,233 @@
+"""What can be done with a run of a town beside scoring it: watch it, live a day again with something changed, ask a resident.
+
+All of it stands on the journal: an episode is lived again from its own calls, for nothing, up to the moment that is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from sociable import api
+from sociable.build import Watch, begin_run, opened_run
+from sociable.core.errors import InputError, RunFailure
+from sociable.core.records import episode_id
+from sociable.core.run_folder import RunFolder
+from sociable.models.journal import JournalledModel, copy_calls
+from sociable.runner.benchmark import RunResult
+from sociable.runner.event_loop import waited
+from sociable.runner.run import FinishedRun
+from sociable.runner.seats import Seats
+from sociable.runner.settings import RunSettings
+from sociable.stss.conversations.freeze import ENOUGH, OWN_RUNS, construct, town_run
+from sociable.stss.dataset import DAYS
+from sociable.stss.export import export_smallville
+from sociable.stss.protocol import Town
+from sociable.stss.records import StssEpisode
+from sociable.stss.reference import RESIDENTS
+from sociable.stss.replay import write_replay as write_page
+from sociable.stss.study import StssStudy, seated
+from sociable.stss.watching import replay_of
+from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
+from sociable.town.persona import WEEKDAYS
+
+BENCHMARK = "stss"
+
+_MOMENT = re.compile(r"(?:(?:day\s+)?(\d+|[A-Za-z]+)[\s,]+)?(\d{1,2}:\d{2})")
+
+
+def moment_of(text: str, clock: Clock) -> int:
+    """``14:30`` (of the first day), ``2 14:30``, ``day 2 14:30`` or ``Tuesday 14:30``, as a minute. Raises InputError."""
+    expected = "expected a time of day, with the day before it unless it is the first: 14:30, 2 14:30 or Tuesday 14:30"
+    found = _MOMENT.fullmatch(text.strip())
+    if not found:
+        raise InputError(f"'{text}': {expected}.")
+    word, time = found.groups()
+    days = {str(day + 1): day for day in range(DAYS)}
+    days |= {WEEKDAYS[clock.day(day * MINUTES_PER_DAY).weekday()].lower(): day for day in range(DAYS)}
+    day = 0 if word is None else days.get(word.lower()[:3])
+    if day is None:
+        raise InputError(f"'{text}': there is no day '{word}'; the simulation has {', '.join(days)}.")
+    try:
+        return minute_of(time, day + 1)
+    except ValueError as error:
+        raise InputError(f"'{text}': {error}") from None
+
+
+@contextlib.contextmanager
+def _episode(folder: Path, name: str) -> Iterator[tuple[FinishedRun, StssStudy, StssEpisode]]:
+    """An episode of a run of stss. Raises InputError."""
+    with api.open_run(folder, scored=False) as run:
+        if not isinstance(run.study, StssStudy):
+            raise InputError(
+                f"{folder} is a run of {run.result.manifest['benchmark']}; there is a town in runs of {BENCHMARK} only."
+            )
+        identifier = name if name in run.records.episodes else f"{name}#0"
+        if identifier not in run.records.episodes:
+            raise InputError(f"{folder} has no episode '{name}'. `sociable show {folder}` lists them.")
+        episode = run.records.episodes.read(identifier)
+        assert isinstance(episode, StssEpisode)
+        if episode.task is None:
+            raise InputError(f"{identifier} was not finished ({episode.error}). Go on with: sociable resume {folder}")
+        yield run, run.study, episode
+
+
+def write_replay(folder: str | Path, episode: str, out: str | Path | None = None) -> Path:
+    """One HTML file in which the episode can be watched. Returns where it is."""
+    with _episode(Path(folder), episode) as (run, study, found):
+        path = Path(out) if out else Path(folder) / f"replay-{api.folder_name(found.id.replace('#', '-'))}.html"
+        write_page(replay_of(study, found, run.result.label), path)
+    return path
+
+
+def write_export(folder: str | Path, episode: str, out: str | Path) -> Path:
+    """The episode in Smallville's movement layout, for its own viewer. ``out`` is a new folder."""
+    path = Path(out)
+    if path.exists():
+        raise InputError(f"{path} is there already. Name a new folder.")
+    with _episode(Path(folder), episode) as (_, study, found):
+        export_smallville(found, study.setting.town, study.setting.clock, path)
+    return path
+
+
+def fork(
+    folder: str | Path,
+    episode: str,
+    out: str | Path,
+    *,
+    at: str,
+    events: Sequence[str] = (),
+    resident: str | None = None,
+    anew: bool = False,
+    watch: Watch | None = None,
+) -> RunResult:
+    """Lives an episode again, in a run folder of its own, with ``events`` that ``resident``, or everybody, learns at a moment.
+
+    What is the same up to there, and wherever nothing has changed, comes from the journal, which is copied; only what differs
+    is asked. With ``anew`` every model is asked anew from that moment on. The run may be unfinished.
+    """
+    source, target = Path(folder), Path(out)
+    manifest = RunFolder.open(source, lock=False).read_manifest()
+    if manifest["benchmark"] != BENCHMARK:
+        raise InputError(f"{source} is a run of {manifest['benchmark']}; only runs of {BENCHMARK} can be forked.")
+    if not events and not anew:
+        raise InputError("A fork changes something: name an event with --inject TEXT, or ask anew with --anew.")
+    settings = RunSettings.model_validate(manifest["settings"])
+    with api.open_run(source, scored=False) as run:
+        assert isinstance(run.study, StssStudy)
+        task, _, number = episode.partition("#")
+        known = run.study.scenarios
+        if task not in known or (number and not (number.isdigit() and int(number) < settings.repeats)):
+            raise InputError(f"{source} has no episode '{episode}'; its tasks are: {', '.join(known)}.")
+        minute = moment_of(at, run.study.setting.clock)
+        who = _resident(resident, known[task].residents) if resident else ""
+    options = {
+        **settings.options,
+        "tasks": [task],
+        "injected": [
+            *settings.options.get("injected", ()),
+            *({"minute": minute, "text": text, "resident": who} for text in events),
+        ],
+        "fork": {"repeat": int(number or 0), "anew_from": minute if anew else None},
+    }
+    forked = settings.model_copy(update={"options": options, "repeats": 1, "limit": None})
+    begin_run(forked, target)
+    if (source / "calls.sqlite").exists():
+        copy_calls(source / "calls.sqlite", target / "calls.sqlite", episode_id(task, int(number or 0)))
+    return api.resume(target, watch=watch)
+
+
+def _resident(name: str, residents: Sequence[str]) -> str:
+    found = [each for each in residents if name.lower() in (each.lower(), each.lower().split()[0])]
+    if len(found) != 1:
+        raise InputError(f"'{name}' is nobody in this episode; in it are: {', '.join(residents)}.")
+    return found[0]
+
+
+def interview(folder: str | Path, episode: str, resident: str, questions: Sequence[str], *, at: str) -> list[str]:
+    """What a resident answers at a moment. The answers stay out of its memory, and out of the run's scores.
+
+    The episode is lived again up to there from the journal; only the answers are asked for. They are kept in
+    ``interviews.jsonl``.
+    """
+    path = Path(folder)
+    with _episode_or_beginning(path, episode) as (study, task, repeat):
+        minute = moment_of(at, study.setting.clock)
+        name = _resident(resident, study.scenarios[task].residents)
+    with opened_run(path) as (run, _, models):
+        assert isinstance(run.study, StssStudy)
+        answers = waited(_interviewed(run.study, run.seats, task, repeat, name, minute, questions, models))
+    with (path / "interviews.jsonl").open("a", encoding="utf-8") as stream:
+        for question, answer in zip(questions, answers, strict=True):
+            record = {"episode": f"{task}#{repeat}", "resident": name, "minute": minute, "question": question, "answer": answer}
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+    return answers
+
+
+def construct_conversations(
+    folders: Sequence[str | Path], out: str | Path, *, count: int = ENOUGH, runs: str | Path = "runs", watch: Watch | None = None
+) -> str:
+    """Freezes ``count`` conversation scenes out of runs of stss into ``out``, a new .jsonl file. Returns what it took, in words.
+
+    Without ``folders`` reference performers live among reference residents first (some minutes, no model), in folders under
+    ``runs`` that are used again. Raises InputError.
+    """
+    path = Path(out)
+    if path.suffix != ".jsonl" or path.exists():
+        raise InputError(f"{path}: scenes are JSON Lines; name a new .jsonl file.")
+    if not folders:
+        folders = [_own_run(Path(runs), agent, seed, watch) for agent, seed in OWN_RUNS]
+    with contextlib.ExitStack() as stack:
+        return construct([town_run(stack.enter_context(api.open_run(folder))) for folder in folders], path, count)
+
+
+def _own_run(runs: Path, agent: str, seed: int, watch: Watch | None) -> Path:
+    folder = runs / f"stss-{agent}-seed-{seed}"
+    if not (folder / "manifest.json").exists():
+        settings = api.settings_for(BENCHMARK, None, model=f"reference/{agent}", partner=f"reference/{RESIDENTS}", seed=seed)
+        begin_run(settings, folder)
+    if not (folder / "scores.json").exists():
+        api.resume(folder, watch=watch)
+    return folder
+
+
+@contextlib.contextmanager
+def _episode_or_beginning(folder: Path, episode: str) -> Iterator[tuple[StssStudy, str, int]]:
+    with api.open_run(folder, scored=False) as run:
+        task, _, number = episode.partition("#")
+        if not isinstance(run.study, StssStudy) or task not in run.study.scenarios or (number and not number.isdigit()):
+            raise InputError(f"{folder} has no episode '{episode}' of a town. `sociable show {folder}` lists what it has.")
+        yield run.study, task, int(number or 0)
+
+
+async def _interviewed(
+    study: StssStudy,
+    seats: Seats,
+    task: str,
+    repeat: int,
+    name: str,
+    minute: int,
+    questions: Sequence[str],
+    models: Sequence[JournalledModel],
+) -> list[str]:
+    try:
+        town = Town(study.scenarios[task], repeat, seated(seats), study.setting)
+        mind = town.minds[name]
+        ask = getattr(mind, "interview", None)
+        if ask is None:
+            raise InputError(f"The architecture of {name} gives no interviews.")
+        for model in models:
+            model.only_recorded = True
+        try:
+            await town.simulation.run(until=minute)
+        except RunFailure as error:
+            raise InputError(f"The run has not come to that moment yet ({error}). Go on with: sociable resume") from None
+        for model in models:
+            model.only_recorded = False
+        return [await ask(question, minute) for question in questions]
+    finally:
+        for model in models:
+            await model.close()

@@ -1,0 +1,170 @@
+"""Ways, zones and addresses, against small maps one can see through and against a slow search."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from sociable.town.map import Address, Rect, Tile, TownMap, neighbours, street_and_beyond, unreachable
+
+
+def drawn(*rows: str, name: str = "Test") -> TownMap:
+    """# blocks; a letter is an arena of a sector of that letter, in capitals where a thing stands that blocks."""
+    places: dict[Address, list[Tile]] = {}
+    for y, row in enumerate(rows):
+        for x, sign in enumerate(row):
+            if sign.isalpha():
+                letter = sign.lower()
+                for address in (
+                    Address(letter),
+                    Address(letter, "room"),
+                    *([Address(letter, "room", "thing")] if sign.isupper() else []),
+                ):
+                    places.setdefault(address, []).append(Tile(x, y))
+    blocked = np.array([[sign == "#" or sign.isupper() for sign in row] for row in rows])
+    return TownMap(name, blocked, places, {})
+
+
+def steps_by_search(town: TownMap, goal: Tile) -> dict[Tile, int]:
+    found, ahead = {goal: 0}, deque([goal])
+    while ahead:
+        tile = ahead.popleft()
+        for near in neighbours(tile):
+            if town.is_free(near) and near not in found:
+                found[near] = found[tile] + 1
+                ahead.append(near)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_ways_are_shortest_and_of_single_steps_over_free_tiles(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    town = TownMap("Random", generator.random((9, 13)) < 0.3, {}, {})
+    free = [tile for tile in Rect(0, 0, 13, 9).tiles() if town.is_free(tile)]
+    for goal in free[::7]:
+        steps = steps_by_search(town, goal)
+        for start in free:
+            way = town.path(start, goal)
+            assert town.distance(start, goal) == steps.get(start)
+            if way is None:
+                assert start not in steps
+                continue
+            assert len(way) == steps[start]
+            assert [start, *way][-1] == goal
+            for before, after in zip([start, *way], way, strict=False):
+                assert after in neighbours(before)
+                assert town.is_free(after)
+            assert way == town.path(start, goal)
+
+
+def test_there_is_no_way_to_or_from_a_wall() -> None:
+    town = drawn("..#")
+    assert town.path(Tile(0, 0), Tile(2, 0)) is None
+    assert town.path(Tile(2, 0), Tile(0, 0)) is None
+    assert town.path(Tile(1, 0), Tile(1, 0)) == []
+
+
+def test_a_map_of_many_tiles_has_ways_too() -> None:
+    # More tiles than a 16-bit index counts.
+    town = TownMap("Wide", np.zeros((200, 200), bool), {}, {})
+    assert town.distance(Tile(0, 0), Tile(199, 199)) == 398
+
+
+def test_memory_of_ways_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sociable.town.map.MEMORY_FOR_WAYS", 1000)
+    town = TownMap("Small", np.zeros((10, 10), bool), {Address("a", "b"): [Tile(0, 0)]}, {})
+    for tile in Rect(0, 0, 10, 10).tiles():
+        assert town.distance(Tile(0, 0), tile) == tile.x + tile.y
+    # 200 bytes a goal.
+    assert town._towards.cache_info().currsize == 5  # type: ignore[attr-defined]
+    assert town.steps_into(1)[99] == town.steps_into(0)[0] + 17 == 18
+
+
+def test_the_most_precise_address_of_a_tile() -> None:
+    town = drawn("aaA.", "bb..")
+    assert town.address_of(Tile(0, 0)) == Address("a", "room")
+    assert town.address_of(Tile(2, 0)) == Address("a", "room", "thing")
+    assert town.address_of(Tile(3, 0)) is None
+
+
+def test_zones_and_the_steps_into_them() -> None:
+    town = drawn(
+        "aa#bb",
+        "aa#..",
+        "...#c",
+    )  # fmt: skip
+    assert [town.zone_of(tile) for tile in (Tile(0, 0), Tile(3, 0), Tile(4, 2), Tile(0, 2))] == [1, 2, 3, 0]
+    into_a = town.steps_into(1).reshape(3, 5)
+    assert into_a.tolist() == [[0, 0, -1, -1, -1], [0, 0, -1, -1, -1], [1, 1, 2, -1, -1]]
+    assert town.steps_into(2)[4 + 2 * 5] == 2
+    assert town.steps_into(0)[0] == 2
+
+
+def test_a_zone_nobody_can_stand_in_has_no_way_into_it() -> None:
+    assert (drawn("A..").steps_into(1) == -1).all()
+
+
+def test_where_one_stands_for_a_thing() -> None:
+    town = drawn(
+        "aab",
+        "aAb",
+        "...",
+    )  # fmt: skip
+    # Beside it in its own arena, not at its other side.
+    assert town.free_tiles(Address("a", "room", "thing")) == [Tile(1, 0), Tile(0, 1)]
+    assert town.free_tiles(Address("a", "room")) == [Tile(0, 0), Tile(1, 0), Tile(0, 1)]
+    assert town.free_tiles(Address("nowhere")) == []
+    assert drawn("A.").free_tiles(Address("a", "room", "thing")) == [Tile(1, 0)]
+
+
+def test_callers_may_do_what_they_want_with_what_they_get() -> None:
+    town = drawn("aa.")
+    town.free_tiles(Address("a")).clear()
+    assert town.free_tiles(Address("a")) == [Tile(0, 0), Tile(1, 0)]
+
+
+def reached(*rows: str) -> tuple[Sequence[str], Sequence[Address]]:
+    town = drawn(*rows)
+    street = street_and_beyond(town.blocked, town.places)
+    return ["".join(".#"[int(not tile)] for tile in row) for row in street], unreachable(town.places, street)
+
+
+def test_the_street_is_what_joins_most_arenas_not_the_largest_ground() -> None:
+    kept, lost = reached(
+        ".........",
+        ".######..",
+        ".#a.b##..",
+        ".#..##c..",
+        ".######..",
+    )  # fmt: skip
+    assert kept == ["#########", "#########", "##...####", "##..#####", "#########"]
+    assert lost == [Address("c", "room")]
+
+
+def test_a_house_without_a_door_is_not_the_street_however_many_rooms_it_has() -> None:
+    _, lost = reached(
+        "......",
+        "#####.",
+        "#abc#.",
+        "#####d",
+    )  # fmt: skip
+    assert lost == [Address(letter, "room") for letter in "abc"]
+
+
+def test_without_any_street_the_ground_that_joins_most_counts() -> None:
+    kept, lost = reached("ab#c")
+    assert kept == ["..##"]
+    assert lost == [Address("c", "room")]
+
+
+def test_addresses_in_words() -> None:
+    address = Address("Kettle & Tern", "tea room", "counter")
+    assert Address.parse(str(address)) == address
+    assert Address.parse("Kettle & Tern:tea room") == Address("Kettle & Tern", "tea room")
+    assert address.within(Address("Kettle & Tern"))
+    assert address.within(Address("Kettle & Tern", "tea room"))
+    assert not Address("Kettle & Tern").within(address)
+    assert not address.within(Address("Kettle & Tern", "kitchen"))
