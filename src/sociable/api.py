@@ -252,10 +252,9 @@ def result(folder: str | Path) -> RunResult:
         raise RunFolderError(
             f"{path / 'scores.json'} is damaged ({error.__class__.__name__}). Make it anew with: sociable score {path}"
         ) from None
-    notes = warnings_about(manifest, scores)
-    return RunResult(
-        find_benchmark(manifest["benchmark"]).label_of(manifest), str(path), manifest, scores.estimates, scores.scores, notes
-    )
+    benchmark = find_benchmark(manifest["benchmark"])
+    notes = [*warnings_about(manifest, scores), *benchmark.remarks(scores.estimates)]
+    return RunResult(benchmark.label_of(manifest), str(path), manifest, scores.estimates, scores.scores, notes)
 
 
 @contextlib.contextmanager

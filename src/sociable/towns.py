@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from sociable import api
@@ -118,10 +118,8 @@ def fork(
     settings = RunSettings.model_validate(manifest["settings"])
     with api.open_run(source, scored=False) as run:
         assert isinstance(run.study, StssStudy)
-        task, _, number = episode.partition("#")
         known = run.study.scenarios
-        if task not in known or (number and not (number.isdigit() and int(number) < settings.repeats)):
-            raise InputError(f"{source} has no episode '{episode}'; its tasks are: {', '.join(known)}.")
+        task, repeat = _task_and_repeat(episode, known, settings.repeats, source)
         minute = moment_of(at, run.study.setting.clock)
         who = _resident(resident, known[task].residents) if resident else ""
     options = {
@@ -131,13 +129,21 @@ def fork(
             *settings.options.get("injected", ()),
             *({"minute": minute, "text": text, "resident": who} for text in events),
         ],
-        "fork": {"repeat": int(number or 0), "anew_from": minute if anew else None},
+        "fork": {"repeat": repeat, "anew_from": minute if anew else None},
     }
     forked = settings.model_copy(update={"options": options, "repeats": 1, "limit": None})
     begin_run(forked, target)
     if (source / "calls.sqlite").exists():
-        copy_calls(source / "calls.sqlite", target / "calls.sqlite", episode_id(task, int(number or 0)))
+        copy_calls(source / "calls.sqlite", target / "calls.sqlite", episode_id(task, repeat))
     return api.resume(target, watch=watch)
+
+
+def _task_and_repeat(episode: str, tasks: Collection[str], repeats: int, folder: Path) -> tuple[str, int]:
+    """``soup-swap`` and ``soup-swap#0`` are its first repeat. Raises InputError."""
+    task, number = (episode, "0") if episode in tasks else episode.rpartition("#")[::2]
+    if task not in tasks or number not in map(str, range(repeats)):
+        raise InputError(f"{folder} has no episode '{episode}'; its tasks are: {', '.join(tasks)}.")
+    return task, int(number)
 
 
 def _resident(name: str, residents: Sequence[str]) -> str:
@@ -175,9 +181,13 @@ def construct_conversations(
     Without ``folders`` reference performers live among reference residents first (some minutes, no model), in folders under
     ``runs`` that are used again. Raises InputError.
     """
+    if count < 1:
+        raise InputError(f"A file of scenes has at least one scene; --count is {count}.")
     path = Path(out)
-    if path.suffix != ".jsonl" or path.exists():
-        raise InputError(f"{path}: scenes are JSON Lines; name a new .jsonl file.")
+    if path.exists():
+        raise InputError(f"{path} is there already. Name a new file, or move it away.")
+    if path.suffix != ".jsonl":
+        raise InputError(f"{path}: scenes are JSON Lines; name a file that ends in .jsonl.")
     if not folders:
         folders = [_own_run(Path(runs), agent, seed, watch) for agent, seed in OWN_RUNS]
     with contextlib.ExitStack() as stack:
@@ -197,10 +207,12 @@ def _own_run(runs: Path, agent: str, seed: int, watch: Watch | None) -> Path:
 @contextlib.contextmanager
 def _episode_or_beginning(folder: Path, episode: str) -> Iterator[tuple[StssStudy, str, int]]:
     with api.open_run(folder, scored=False) as run:
-        task, _, number = episode.partition("#")
-        if not isinstance(run.study, StssStudy) or task not in run.study.scenarios or (number and not number.isdigit()):
-            raise InputError(f"{folder} has no episode '{episode}' of a town. `sociable show {folder}` lists what it has.")
-        yield run.study, task, int(number or 0)
+        if not isinstance(run.study, StssStudy):
+            raise InputError(
+                f"{folder} is a run of {run.result.manifest['benchmark']}; residents live in runs of {BENCHMARK} only."
+            )
+        settings = RunSettings.model_validate(run.result.manifest["settings"])
+        yield run.study, *_task_and_repeat(episode, run.study.scenarios, settings.repeats, folder)
 
 
 async def _interviewed(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sociable.agents.architecture import Situation, Task, find_architecture
+from sociable.agents.architecture import Situation, TaskInWords, find_architecture
 from sociable.agents.asking import Asker
 from sociable.agents.generative import generative, generative_with_target_driven_planning
 from sociable.agents.generative.briefing import PLACEHOLDERS, generative_prompts, places_in_words, walks_in_words
@@ -88,7 +88,7 @@ def persona(name: str = ANN, currently: str = "Ann wants to find her lost kite."
     )
 
 
-TASK = Task("Hold a tea party at Blue Cup: tea room on Tuesday from 17:00.", "Three people come; the more the better.")
+TASK = TaskInWords("Hold a tea party at Blue Cup: tea room on Tuesday from 17:00.", "Three people come; the more the better.")
 
 DAY = json.dumps(
     {
@@ -133,7 +133,7 @@ class World:
         replies: Mapping[str, str | Reply | Callable[[Request], str | Reply]] | None = None,
         *,
         target_driven: bool = False,
-        task: Task | None = None,
+        task: TaskInWords | None = None,
         who: Persona | None = None,
         plain: bool = False,
     ) -> None:
@@ -446,9 +446,15 @@ async def test_the_plain_variant_asks_for_words_and_parses_nothing() -> None:
         ('{"ends": false}', Utterance("", ends=True, note="no words in it")),
         ('{"says": null}', Utterance("", ends=True, note="no words in it")),
         ("{", Utterance("", ends=True, note="no words in it")),
-        (Reply("", Usage()), Utterance("", ends=True, note="empty")),
-        (Reply('{"says": "I was about to s', Usage(), FinishReason.LENGTH), Utterance("I was about to s", note=CUT_OFF)),
-        (Reply("I cannot", Usage(), FinishReason.REFUSAL), Utterance("I cannot", note="not in the form asked for; refused")),
+        (Reply("", Usage()), Utterance("", ends=True, note="empty", defect="empty")),
+        (
+            Reply('{"says": "I was about to s', Usage(), FinishReason.LENGTH),
+            Utterance("I was about to s", note=CUT_OFF, defect=CUT_OFF),
+        ),
+        (
+            Reply("I cannot", Usage(), FinishReason.REFUSAL),
+            Utterance("I cannot", note="not in the form asked for; refused", defect="refused"),
+        ),
     ],
 )
 def test_the_words_in_a_reply(reply: str | Reply, utterance: Utterance) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
+import re
+import sqlite3
 import subprocess
 import sys
 from importlib import resources
@@ -12,8 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from sociable.cli import main as cli
+from sociable.cli.showing import show_run
+from sociable.core.errors import InputError
 
 DEMO = ("--partner", "reference/heuristic", "--reference", "reference/oracle", "--judge", "reference/rule")
 
@@ -154,6 +160,53 @@ def test_show_prompt_shows_what_each_role_would_be_sent(capsys: pytest.CaptureFi
     shown = capsys.readouterr().out
     assert all(f"{role} ·" in shown for role in ("subject", "partner", "reference", "judge"))
     assert "You can speak to one character only" in shown
+
+
+def test_show_prompt_of_a_town_is_in_the_order_of_time_and_each_purpose_once(capsys: pytest.CaptureFixture[str]) -> None:
+    model = f"python:{Path(__file__).parents[1] / 'stss' / 'town_model.py'}:reply"
+    run = ("run", "stss", "--model", model, "--partner", "reference/residents", "--option", 'tasks=["soup-swap"]')
+    assert sociable(*run, "--out", "town") == 0
+    capsys.readouterr()
+    assert sociable("show", "town") == 0
+    assert re.fullmatch(r"soup-swap#0  public activity  score \d\.\d\d\n", capsys.readouterr().out)
+    assert sociable("show", "town", "soup-swap", "--prompt") == 0
+    shown = capsys.readouterr().out.splitlines()
+    headings = [line for line in shown if line.startswith("subject · ")]
+    # Whole, however long the model's name; and of every purpose one.
+    assert all(re.fullmatch(rf"subject · {re.escape(model)} · [\w ]+\|[a-z_]+", line) for line in headings)
+    assert len(headings) == len(set(headings)) > 4
+    assert headings[0].endswith("|plan_day")
+    times = [line[:45] for line in shown if re.match(r"It is \w+day \d+ February 2023, \d\d:\d\d", line)]
+    moments = [re.sub(r"\D+", " ", line).split() for line in times]
+    assert moments == sorted(moments)
+    assert "of each participant and purpose the first" in shown[-1]
+    console = Console(record=True, width=60)
+    show_run(
+        Path("town"),
+        "soup-swap",
+        True,
+        console,
+        of=f"{headings[0].partition(' · ')[2][-40:].split('|')[0].split()[-1]}|decompose",
+    )
+    every = [line for line in console.export_text().splitlines() if line.startswith("subject · ")]
+    assert len(every) > 1
+    assert all(line.endswith("|decompose") for line in every)
+    with pytest.raises(InputError, match=r"'nobody' names nobody who was asked. Asked were: .*; .*plan_day"):
+        show_run(Path("town"), "soup-swap", True, console, of="nobody")
+
+
+def test_a_judge_is_named_once_where_its_prompts_are_shown(
+    finished: Path, chat_server: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge = f"openai-compatible/social:judge@{chat_server.url}"
+    assert sociable("judge", finished, "--judge", judge) == 0
+    with contextlib.closing(sqlite3.connect(finished / "calls.sqlite")) as journal:
+        (item, participant) = journal.execute("SELECT item, participant FROM calls WHERE role = 'judge'").fetchone()
+    assert participant.startswith("openai-compatible/social:judge")
+    assert sociable("show", finished, item, "--prompt") == 0
+    headings = [line for line in capsys.readouterr().out.splitlines() if line.startswith("judge · ")]
+    assert headings
+    assert all(line.count("social:judge") == 1 for line in headings)
 
 
 def test_estimate_counts_calls_and_tokens_and_spends_nothing(capsys: pytest.CaptureFixture[str]) -> None:

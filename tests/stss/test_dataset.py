@@ -171,6 +171,12 @@ def test_a_template_that_cannot_be_solved_is_given_up(templates: Templates, peop
         draw_task(template.model_copy(update={"times": (night,)}), people, town, clock, 0)
 
 
+def test_nobody_can_be_cast_where_one_lives_alone(templates: Templates, people: People, town: TownMap, clock: Clock) -> None:
+    name = templates["soup-swap"].performers[0]
+    with pytest.raises(InputError, match=r"soup-swap.*nobody lives there beside"):
+        draw_task(templates["soup-swap"], {name: people[name]}, town, clock, 0)
+
+
 # The bundled residents.
 
 
@@ -236,6 +242,16 @@ def changed(path: list[str | int], value: object) -> Callable[[Any], None]:
         ("soup-swap", changed(["goal"], "{performer} wants {pudding}."), "unknown placeholder {pudding}; known are"),
         ("soup-swap", changed(["goal"], "{} wants soup."), "unknown placeholder {}; known are"),
         ("soup-swap", changed(["first_person"], "I want {place.sector}."), "unknown placeholder {place.sector}"),
+        ("soup-swap", changed(["goal"], "{expected:d} people."), "{expected:d}: a placeholder is a name and nothing more"),
+        ("soup-swap", changed(["goal"], "{performer!z} wants soup."), "{performer!z}: a placeholder is a name and nothing more"),
+        ("soup-swap", changed(["keywords"], [["soup"], []]), "field 'keywords.1'"),
+        ("soup-swap", changed(["keywords"], [["..."]]), "'...' has no word in it by which it could be found"),
+        ("soup-swap", changed(["not_keywords"], ["..."]), "'...' has no word in it by which it could be found"),
+        (
+            "first-three-chords",
+            lambda record: record["targets"].update({name: [name] for name in record["performers"]}),
+            "own target",
+        ),
         ("soup-swap", changed(["keywords"], []), "needs keywords, by which the activity is seen to be done"),
         ("soup-swap", changed(["places"], []), "public activity needs places"),
         ("soup-swap", changed(["type"], "party"), "type"),

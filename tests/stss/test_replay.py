@@ -588,6 +588,29 @@ def test_whoever_wants_no_motion_gets_stills(browser: BrowserContext, tmp_path: 
     page.close()
 
 
+def test_it_opens_when_the_performer_wakes_and_tells_what_its_marks_mean(
+    browser: BrowserContext, tmp_path: Path, usual: Replay
+) -> None:
+    performer = next(each.name for each in usual.residents if each.role == "performer")
+    file = tmp_path / "replay.html"
+    remark = "An event was injected: everybody learned: The bridge is closed."
+    write_replay(replace(usual, remarks=[remark]), file)
+    page = opened(browser, file, "")
+    now = page.evaluate("replay.minute()")
+    asleep = "([minute, name]) => replay.at(minute).find(each => each.name === name).asleep"
+    assert now > 0
+    assert page.evaluate(asleep, [now - 1, performer])
+    assert not page.evaluate(asleep, [now, performer])
+    assert remark in page.inner_text("header")
+    assert "somebody is told" in page.inner_text(".legend")
+    page.evaluate("name => replay.choose(name)", performer)
+    for name, key in (("next", "N"), ("previous", "P")):
+        label = f"{name.capitalize()} conversation of {performer}"
+        button = page.locator(f"#{name}")
+        assert (button.get_attribute("aria-label"), button.get_attribute("title")) == (label, f"{label} ({key})")
+    page.close()
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(380, "dark"), (900, "light")])
 def test_nothing_sticks_out_and_all_is_legible(
     browser: BrowserContext, file: Path, usual: Replay, width: int, scheme: str

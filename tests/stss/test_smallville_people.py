@@ -143,7 +143,7 @@ def test_a_person(write: Write, town: TownMap) -> None:
     person = ann(folder, town)
     assert (person.name, person.short, person.age, person.pronouns) == ("Ann Ferry", "Ann", 30, "she")
     assert (person.home, person.wakes, person.sleeps) == ("Ann's house: main room", 7 * 60, 23 * 60)
-    assert (person.facts, person.ties) == (("You and Bo Harker row", "You like rain"), ("Bo Harker",))
+    assert (person.facts, person.ties) == (("You and Bo Harker row", "You like rain"), {"Bo Harker": ""})
     # What the original agents are told of their days is told.
     assert person.lifestyle.endswith("gets up about 7am. Ann Ferry swims.")
     assert person.habits == ()

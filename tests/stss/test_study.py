@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from sociable import api
+from sociable import api, towns
 from sociable.core.errors import DataError, InputError
+from sociable.core.records import Outcome
+from sociable.core.view import Case, IntervalPlot, Paragraph, Table, Transcript
+from sociable.registry import find_benchmark
 from sociable.reports.html import render_html
-from sociable.stss.records import StssEpisode
-from sociable.stss.study import background_failure
+from sociable.stss.measure import Attendance, Measured, background_failure
+from sociable.stss.records import Stage, StssEpisode
 from sociable.stss.task import TaskType
+from sociable.stss.views import TALKS_SHOWN, _people_table, short_labels
+from sociable.town.clock import Clock, time_of_day
 from sociable.town.events import Line, Noted, Planned, Talked
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -76,7 +82,7 @@ def test_people_and_places_that_are_not_there(tmp_path: Path) -> None:
 
 def test_without_a_partner_the_model_plays_everybody_and_the_report_says_so(tmp_path: Path) -> None:
     result = api.run("stss", MODEL, out=tmp_path / "run", options={"tasks": ["the-dripping-tap"]})
-    assert any("played the background residents as well" in note for note in result.notes)
+    assert any("background residents were played by" in note for note in result.notes)
     assert {"subject", "partner"} <= result.manifest["usage"].keys()
     page = render_html(api.report_document([tmp_path / "run"]))
     # Calls per resident and day stand beside the original's.
@@ -84,17 +90,117 @@ def test_without_a_partner_the_model_plays_everybody_and_the_report_says_so(tmp_
     assert "1,290" in page
 
 
+def test_an_episode_that_its_background_spoilt_is_shown_as_not_scored(tmp_path: Path) -> None:
+    (tmp_path / "babble.py").write_text("async def reply(messages):\n    return 'la la la'\n")
+    run = tmp_path / "run"
+    options = {"tasks": ["soup-swap"]}
+    result = api.run("stss", "reference/silent", partner=f"python:{tmp_path / 'babble.py'}:reply", out=run, options=options)
+    assert [(score.value, score.outcome) for score in result.scores if score.metric == "score"] == [(None, Outcome.UNSCORED)]
+    blocks = api.report_document([run]).sections[-1].blocks
+    (case,) = [block for block in blocks if isinstance(block, Case)]
+    assert [tag.text for tag in case.tags] == ["public activity", "not scored"]
+    assert "plans could not be read" in str(case.blocks)
+    assert not any("Lowest scores" in str(block) for block in blocks)
+    page = towns.write_replay(run, "soup-swap").read_text()
+    assert '"score":null' in page
+    assert "plans could not be read" in page
+
+
+def test_whoever_has_no_model_is_not_among_those_whose_calls_are_counted(tmp_path: Path) -> None:
+    options = {"tasks": ["the-dripping-tap"]}
+    result = api.run("stss", MODEL, partner=RESIDENTS, out=tmp_path / "run", options=options)
+    cost = next(section for section in api.report_document([tmp_path / "run"]).sections if section.title == "Cost")
+    table = next(block for block in cost.blocks if isinstance(block, Table) and block.caption == "Per resident and day")
+    # The performer alone is a model, and lives for two days.
+    calls = result.manifest["usage"]["subject"]["calls"]
+    assert table.rows[0].cells[1] == f"{calls / 2:,.0f}"
+
+
+def test_every_conversation_of_the_performer_stands_by_itself_those_about_the_task_first(tmp_path: Path) -> None:
+    options = {"tasks": ["soup-swap"]}
+    api.run("stss", "reference/heuristic", partner=RESIDENTS, out=tmp_path / "run", options=options)
+    with api.open_run(tmp_path / "run") as run:
+        episode = run.records.episodes.read("soup-swap#0")
+        assert isinstance(episode, StssEpisode)
+        (case,) = find_benchmark("stss").episode_blocks(run, episode)
+    assert episode.task
+    assert isinstance(case, Case)
+    performer = episode.task.performer
+    talks = [event for event in episode.events if isinstance(event, Talked) and performer in (event.resident, event.partner)]
+    shown = [block for block in case.blocks if isinstance(block, Transcript)]
+    assert len(shown) == min(len(talks), TALKS_SHOWN)
+    assert all(each.folded for each in shown)
+    # Title and lines are those of one conversation; the clock's first day is a Monday.
+    titles = {f"{'Mon' if each.minute < 1440 else 'Tue'} {time_of_day(each.minute)}": each for each in talks}
+    about = []
+    for each in shown:
+        talk = titles[each.title.partition(" with ")[0]]
+        assert [line.text for line in each.lines] == [line.says for line in talk.lines]
+        assert ({talk.resident, talk.partner} - {performer}).pop() in each.title
+        assert each.title.endswith(f" {talk.until - talk.minute} min")
+        about.append("soup swap" in " ".join(line.text for line in each.lines))
+    assert True in about
+    assert about == sorted(about, reverse=True)
+    (count,) = [block.text for block in case.blocks if isinstance(block, Paragraph) and "conversation" in block.text]
+    assert f"{performer} had {len(talks)} conversations" in count
+    people = next(block for block in case.blocks if isinstance(block, Table) and block.caption == "People")
+    first = next(row.cells[2] for row in people.rows if row.cells[2] != "—")
+    assert re.fullmatch(r"[\w ]+, (Mon|Tue) \d\d:\d\d", first)
+
+
+def test_half_a_point_of_an_appointment_is_said_of_the_person() -> None:
+    task = next(each for each in api.study("stss").scenarios.values() if each.type is TaskType.APPOINTMENT)
+    there = [Attendance(name, task.start, task.start + 20, True) for name in (task.performer, task.target)]
+    for score, came in ((1.0, "done"), (0.5, "done, in another place: half a point")):
+        measured = Measured(score, "", there, [], {task.target: Stage.DONE}, None)
+        target, performer = _people_table(task, measured, Clock()).rows
+        assert target.cells[:2] == [task.target, came]
+        # It takes two: when the performer was at it stands beside.
+        assert performer.cells[0] == task.performer
+        assert performer.cells[3] == target.cells[3] != "—"
+
+
+def test_several_runs_are_told_apart_in_a_figure_and_stages_fit_a_page(tmp_path: Path) -> None:
+    options = {"tasks": ["the-dripping-tap"]}
+    for agent in ("silent", "oracle"):
+        api.run("stss", f"reference/{agent}", out=tmp_path / agent, options=options)
+    document = api.report_document([tmp_path / "silent", tmp_path / "oracle"])
+    blocks = [block for section in document.sections for block in section.blocks]
+    (plot,) = [block for block in blocks if isinstance(block, IntervalPlot)]
+    assert [mark.label for mark in plot.marks] == ["silent (n = 1)", "oracle (n = 1)"]
+    (stages,) = [block for block in blocks if isinstance(block, Table) and block.caption.startswith("How far")]
+    assert not any("[" in cell for row in stages.rows for cell in row.cells[1:-1])
+    # What differs in the provider only keeps it.
+    assert short_labels(["a/m among reference/residents", "b/m among reference/residents"])[0].startswith("a/m")
+    assert short_labels(["openai/m generative+tdp among openai/p", "openai/m"]) == ["m generative+tdp among p", "m"]
+
+
+def test_templates_without_labelled_texts_are_audited_by_their_own_words(tmp_path: Path) -> None:
+    bundled = json.loads((Path(api.__file__).parent / "stss" / "data" / "tasks.json").read_text())
+    soup = next(each for each in bundled if each["id"] == "soup-swap")
+    ducks = next(each for each in bundled if each["type"] == "asking for help")
+    mine = soup | {"id": "mine", "activity": "festival", "wordings": ["ladling pumpkin soup", "eating a sandwich"]}
+    first, *steps = ducks["subtasks"]
+    step = first | {"doing": "playing the xylophone", "keywords": [["xylophone"]], "wordings": ["tuning a drum"]}
+    (tmp_path / "tasks.json").write_text(json.dumps([mine, ducks | {"id": "help", "subtasks": [step, *steps]}]))
+    document = api.audit("stss", tmp_path / "tasks.json")
+    (section,) = [each for each in document.sections if each.title.startswith("Keywords")]
+    words, missed = [block for block in section.blocks if isinstance(block, Table)]
+    assert words.rows[0].cells == ["mine", "festival", "no", "1 of 2"]
+    assert words.rows[1].cells == ["help", "playing the xylophone", "yes", "0 of 1"]
+    assert len(words.rows) == 1 + len(ducks["subtasks"])
+    assert [row.cells for row in missed.rows][:2] == [["mine", "eating a sandwich"], ["help", "tuning a drum"]]
+    # Those that come with the benchmark have labelled texts.
+    assert not any(each.title.startswith("Keywords") for each in api.audit("stss").sections)
+
+
 def test_scores_as_the_authors_score(tmp_path: Path) -> None:
-    """Presence for one minute, and places as planned, can only give more people."""
-    options = {"tasks": ["soup-swap", "dumpling-table"]}
-    ours = api.run("stss", "reference/heuristic", out=tmp_path / "ours", options=options)
-    theirs = {**options, "place": "planned", "attendance": "authors"}
-    authors = api.run("stss", "reference/heuristic", out=tmp_path / "theirs", options=theirs)
-    one, other = ours.estimate("score"), authors.estimate("score")
-    assert one is not None
-    assert other is not None
-    assert (other.value or 0) >= (one.value or 0)
-    assert any("as the authors score" in note for note in authors.notes)
+    options = {"tasks": ["soup-swap", "dumpling-table"], "place": "planned", "attendance": "authors"}
+    result = api.run("stss", "reference/heuristic", out=tmp_path / "run", options=options)
+    assert any("as the authors score" in note for note in result.notes)
+    score = result.estimate("score")
+    assert score is not None
+    assert score.value
 
 
 def test_an_estimate_comes_before_two_days_of_calls() -> None:
@@ -138,7 +244,8 @@ def test_the_authors_tasks_run_in_smallville_and_remarks_are_told(tmp_path: Path
 
 def broken(events: list[object]) -> StssEpisode:
     task = next(iter(api.study("stss", limit=1).scenarios.values()))
-    return StssEpisode(id="x#0", scenario="x", cluster="x", task=task, events=tuple(events))  # type: ignore[arg-type]
+    starts = dict.fromkeys(task.residents, (0, 0))
+    return StssEpisode(id="x#0", scenario="x", cluster="x", task=task, starts=starts, events=tuple(events))  # type: ignore[arg-type]
 
 
 def test_a_background_that_cannot_plan_or_speak_leaves_the_episode_unscored() -> None:

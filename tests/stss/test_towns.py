@@ -134,9 +134,12 @@ def test_a_fork_says_what_is_wrong(run: Path, tmp_path: Path) -> None:
         ({"at": "never", "events": ["x"]}, "expected a time"),
     ):
         with pytest.raises(InputError, match=message):
-            towns.fork(run, TASK, tmp_path / "fork", **wrong)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="no episode"):
-        towns.fork(run, "no-such-task", tmp_path / "fork", at="14:30", anew=True)
+            towns.fork(run, TASK, tmp_path / "fork", **wrong)
+    for episode in ("no-such-task", f"{TASK}#1", f"{TASK}#²", f"{TASK}#"):
+        with pytest.raises(InputError, match="no episode"):
+            towns.fork(run, episode, tmp_path / "fork", at="14:30", anew=True)
+        with pytest.raises(InputError, match="no episode"):
+            towns.interview(run, episode, "Nobody", ["Who are you?"], at="14:30")
     assert not (tmp_path / "fork").exists()
 
 
@@ -167,6 +170,22 @@ def test_replay_and_export(run: Path, tmp_path: Path) -> None:
     assert any((tmp_path / "export").rglob("*.json"))
     with pytest.raises(InputError, match="there already"):
         towns.write_export(run, TASK, tmp_path / "export")
+
+
+def test_a_task_may_have_the_sign_in_its_name_that_parts_it_from_its_repeat(tmp_path: Path) -> None:
+    tasks = json.loads((Path(api.__file__).parent / "stss" / "data" / "tasks.json").read_text())
+    (tmp_path / "tasks.json").write_text(json.dumps([tasks[0] | {"id": "soup#2"}]))
+    run = tmp_path / "run"
+    api.run("stss", "reference/silent", dataset=str(tmp_path / "tasks.json"), out=run)
+    for number, episode in enumerate(("soup#2", "soup#2#0")):
+        towns.fork(run, episode, tmp_path / f"fork-{number}", at="14:30", events=["It rains."])
+        assert towns.interview(run, episode, first_of_the_cast(run), ["Where are you?"], at="14:30")
+
+
+def test_a_file_of_no_scenes_is_not_asked_for(tmp_path: Path) -> None:
+    for count in (0, -3):
+        with pytest.raises(InputError, match="at least one scene"):
+            towns.construct_conversations([tmp_path], tmp_path / "scenes.jsonl", count=count)
 
 
 def test_only_towns_have_residents(tmp_path: Path) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import dijkstra
 
 from sociable.town.map import Address, Rect, Tile, TownMap, neighbours, street_and_beyond, unreachable
 
@@ -71,6 +75,27 @@ def test_a_map_of_many_tiles_has_ways_too() -> None:
     # More tiles than a 16-bit index counts.
     town = TownMap("Wide", np.zeros((200, 200), bool), {}, {})
     assert town.distance(Tile(0, 0), Tile(199, 199)) == 398
+
+
+@pytest.mark.parametrize(("height", "width", "walls"), [(60, 900, 0.25), (500, 500, 0.3), (900, 60, 0.2)])
+def test_ways_on_a_large_map_are_as_short_as_any(height: int, width: int, walls: float) -> None:
+    """They are looked for in a goal's surroundings first; here everywhere."""
+    blocked = np.random.RandomState(1).rand(height, width) < walls
+    town = TownMap("Large", blocked, {}, {})
+    graph = coo_array(town._steps)
+    draw = random.Random(2)
+    free = [Tile(int(x), int(y)) for y, x in zip(*np.nonzero(~blocked), strict=True)]
+    for _ in range(12):
+        goal = draw.choice(free)
+        steps = dijkstra(graph.tocsr(), indices=goal.y * width + goal.x, unweighted=True)
+        near = [tile for tile in draw.sample(free, 60) if abs(tile.x - goal.x) + abs(tile.y - goal.y) < 300]
+        for start in [*near[:6], draw.choice(free)]:
+            way, least = town.path(start, goal), steps[start.y * width + start.x]
+            assert (way is None) == np.isinf(least)
+            if way is not None:
+                assert len(way) == least
+                assert all(not blocked[tile.y, tile.x] for tile in way)
+                assert all(abs(a.x - b.x) + abs(a.y - b.y) == 1 for a, b in itertools.pairwise([start, *way]))
 
 
 def test_memory_of_ways_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

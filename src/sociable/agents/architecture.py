@@ -26,7 +26,7 @@ GROUP = "sociable.architectures"
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class TaskInWords:
     """What the performer is to bring about, in words; nobody else knows of it."""
 
     goal: str
@@ -43,7 +43,7 @@ class Situation:
     clock: Clock
     acquaintances: Mapping[str, str]
     """By name, whom it knows: one line each."""
-    task: Task | None
+    task: TaskInWords | None
     high: Asker
     """The model that makes this resident's target-driven plans, day plans and words: for the performer the one under test."""
     low: Asker

@@ -434,6 +434,12 @@ def show(
     target: Annotated[str, typer.Argument(metavar="DIR|BENCHMARK", help="A run folder, or a benchmark.")],
     item: Annotated[str, typer.Argument(metavar="[EPISODE|CASE]", help="Which one; left out, they are listed.")] = "",
     prompt: Annotated[bool, typer.Option("--prompt", help="Show exactly what was sent, or would be.")] = False,
+    of: Annotated[
+        str,
+        typer.Option(
+            "--of", metavar="TEXT", help="With --prompt, of a run: all calls of a participant, a purpose, or 'Maeve|speak'."
+        ),
+    ] = "",
     dataset: DatasetPath = None,
     prompts: PromptsFolder = None,
     option: Options = None,
@@ -442,7 +448,7 @@ def show(
     from sociable.cli import showing
 
     if Path(target).is_dir() or "/" in target:
-        showing.show_run(Path(target), item, prompt, console)
+        showing.show_run(Path(target), item, prompt, console, of)
     else:
         options = dict(map(_option, option or ()))
         showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts, "options": options})

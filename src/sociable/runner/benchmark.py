@@ -132,6 +132,8 @@ class Study(ABC):
     """By stage, the metrics that are means of the judges' verdicts on it, and what a verdict is worth in each."""
     has_goals: bool = False
     """Whether participants have goals, so that a rubric can rate them."""
+    tested_options: frozenset[str] = frozenset()
+    """Options in which runs that are compared may differ: they say what is under test, or which cases are looked at."""
     passes: Sequence[str] = ()
     """Metrics of 0 and 1 whose sum says how far an episode came."""
 
@@ -239,6 +241,10 @@ class Benchmark(ABC):
     def label_of(self, manifest: Mapping[str, Any]) -> str:
         """What a run is called in tables and figures."""
         return str(manifest["models"]["subject"])
+
+    def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
+        """What nobody who reads the estimates should miss: that the model was hardly understood, say."""
+        return ()
 
     @abstractmethod
     def summary(self, results: Sequence[RunResult]) -> Table:

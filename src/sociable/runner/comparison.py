@@ -46,13 +46,25 @@ def differences(first: FinishedRun, second: FinishedRun) -> list[str]:
     found += [
         f"{name} ({one['settings'].get(name)} and {other['settings'].get(name)})"
         for name in one["settings"]
-        if name not in _MAY_DIFFER and one["settings"].get(name) != other["settings"].get(name)
+        if name not in {*_MAY_DIFFER, "options"} and one["settings"].get(name) != other["settings"].get(name)
     ]
+    found += _options_that_differ(first, second)
     if _sampling_of_others(one) != _sampling_of_others(other):
         found.append("sampling of partner or judges")
     if _references_differ(first, second):
         found.append("reference conversations (run one with --reference-file of the other)")
     return found
+
+
+def _options_that_differ(first: FinishedRun, second: FinishedRun) -> list[str]:
+    """Options of the benchmark that change its cases; what is under test, as models are, may differ."""
+    one, other = (run.result.manifest["settings"].get("options", {}) for run in (first, second))
+    tested = first.study.tested_options
+    return [
+        f"option {name} ({one.get(name, 'its default')} and {other.get(name, 'its default')})"
+        for name in sorted({*one, *other})
+        if name not in tested and one.get(name) != other.get(name)
+    ]
 
 
 def compare_runs(first: FinishedRun, second: FinishedRun, different: Sequence[str], contrast: Sequence[Section] = ()) -> Document:

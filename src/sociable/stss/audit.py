@@ -10,7 +10,7 @@ from typing import Any
 from sociable.core.view import MISSING, Block, Column, Document, Paragraph, Row, Section, Table, with_interval
 from sociable.statistics.intervals import Interval, clustered_proportion
 from sociable.stss.dataset import BUNDLED, TaskTemplate
-from sociable.stss.keywords import is_doing
+from sociable.stss.keywords import is_doing, names
 from sociable.stss.study import StssStudy
 from sociable.stss.task import TaskType
 
@@ -59,12 +59,41 @@ def labelled_texts() -> list[dict[str, Any]]:
     return texts
 
 
+@dataclass(frozen=True, slots=True)
+class OwnWords:
+    """A thing to be done as its template speaks of it, and what the template's own keywords make of that."""
+
+    template: str
+    doing: str
+    """The template's ``activity``; of help a step's ``doing``."""
+    named: bool
+    """Whether the keywords find it in that name."""
+    wordings: int
+    missed: tuple[str, ...]
+    """Wordings that the filter does not take."""
+
+
+def own_words(template: TaskTemplate) -> list[OwnWords]:
+    """One record a template; of help one a step."""
+    steps = [(step.doing, step.signs, step.wordings) for step in template.subtasks]
+    return [
+        OwnWords(
+            template.id, doing, names(doing, signs), len(wordings), tuple(each for each in wordings if not is_doing(each, signs))
+        )
+        for doing, signs, wordings in steps or [(template.activity, template.signs, template.wordings)]
+    ]
+
+
 def audit_document(study: StssStudy) -> Document:
     known = {template.id for template in study.templates}
     texts = [each for each in labelled_texts() if each["template"] in known]
+    labelled = {each["template"] for each in texts}
+    unread = [template for template in study.templates if template.id not in labelled]
     sections = []
     if texts:
         sections.append(Section("The filter", list(_filter_words())))
+    if unread:
+        sections.append(Section("Keywords and their own templates", list(_own_words(unread))))
     if study.remarks:
         sections.append(Section("What was noticed", [Paragraph(remark) for remark in study.remarks]))
     if study.templates:
@@ -108,6 +137,32 @@ def _filter_words() -> Iterator[Block]:
         "real days hold far fewer of, and in a simulation place and time must be right besides: precision there is higher, "
         "and both figures say how the filter does on its own."
     )
+
+
+def _own_words(templates: Sequence[TaskTemplate]) -> Iterator[Block]:
+    """What stands in for labelled texts where there are none."""
+    found = [each for template in templates for each in own_words(template)]
+    yield Paragraph(
+        "There are no labelled texts for these templates: what the filter takes is checked against their own words only. Whoever "
+        "is said to do what it does not take would not be counted. An activity that its keywords do not name is heard of only "
+        "where it is said word by word, such a step never: whether somebody has been told is read by keywords, too."
+    )
+    rows = [
+        Row(
+            [
+                each.template,
+                each.doing,
+                "yes" if each.named else "no",
+                f"{each.wordings - len(each.missed)} of {each.wordings}" if each.wordings else MISSING,
+            ]
+        )
+        for each in found
+    ]
+    columns = [Column("Template"), Column("Activity or step"), Column("Named by its keywords"), Column("Wordings taken", True)]
+    yield Table("What the keywords make of the templates' own words", columns, rows)
+    missed = [Row([each.template, wording]) for each in found for wording in each.missed]
+    if missed:
+        yield Table("Wordings that the filter does not take", [Column("Template"), Column("Wording")], missed)
 
 
 def _templates_table(study: StssStudy) -> Table:

@@ -30,7 +30,7 @@ from sociable.core.data_files import RawRecord, Text, complaint, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.stss.dataset import DAYS, expected_participants
 from sociable.stss.keywords import ERRANDS, before_and_after, is_doing, mentions, stems
-from sociable.stss.task import Signs, Subtask, Task, TaskType
+from sociable.stss.task import Keyword, Signs, Subtask, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.map import Address, TownMap
 from sociable.town.persona import Persona
@@ -71,8 +71,8 @@ class AuthorsTasks(NamedTuple):
 
 
 class _Goal(BaseModel):
-    keyword: Text
-    alter_kwd: tuple[Text, ...] = ()
+    keyword: Keyword
+    alter_kwd: tuple[Keyword, ...] = ()
     start_time: str = NONE
     duration_in_minutes: int = Field(default=30, ge=1)
     location: str = NONE
@@ -277,9 +277,7 @@ class _Importer:
             )
         if expected > cast:
             self.remark("task.target_num", f"is {wanted}, and only {cast} people could come.")
-        said = re.search(
-            r"\b(\d{1,2})\s+(?:other\s+)?(?:people|audience|friends|persons|participants)\b", self.record.Description
-        )
+        said = _HEADCOUNT.search(self.record.Description)
         if said and int(said[1]) != expected:
             self.remark("Description", f"wants {said[1]} people; target_num is {wanted}, the performer included.")
         return expected

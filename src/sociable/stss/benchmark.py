@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sociable.core.records import Judgment, Record
+from sociable.core.records import Estimate, Judgment, Record
 from sociable.core.view import Block, Document, Section, Table
 from sociable.runner.benchmark import Benchmark, RunResult, Study, StudyOptions
 from sociable.runner.run import FinishedRun
 from sociable.runner.seats import Role
 from sociable.runner.settings import RoleSettings
 from sociable.stss import views
+from sociable.stss.metrics import NOTHING
 from sociable.stss.records import StssEpisode
 from sociable.stss.reference import AGENTS, RESIDENTS
 from sociable.stss.study import StssStudy
+
+MUCH = 0.2
+"""Of the performer's plans and words that came to nothing: readers are warned."""
 
 
 class Stss(Benchmark):
@@ -44,8 +48,21 @@ class Stss(Benchmark):
         subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
         agent = manifest["settings"]["options"].get("agent", "generative")
         label = subject if subject.startswith("reference/") or agent == "generative" else f"{subject} {agent}"
+        if manifest["settings"]["options"].get("fork"):
+            label = f"{label} (fork)"
         plain = partner is None or (subject.startswith("reference/") and partner == f"reference/{RESIDENTS}")
         return label if plain else f"{label} among {partner}"
+
+    def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
+        nothing = next((each.value for each in estimates if each.metric == NOTHING), None)
+        if nothing is None or nothing <= MUCH:
+            return ()
+        said = (
+            f"{nothing:.0%} of the performer's plans and words could not be read or were empty: its scores say little of its "
+            "social intelligence. Look at what it writes with `sociable show DIR EPISODE --prompt`; a model that thinks needs "
+            "more max_tokens, one too weak for JSON --option plain=true."
+        )
+        return (said,)
 
     def summary(self, results: Sequence[RunResult]) -> Table:
         return views.summary_table(results)

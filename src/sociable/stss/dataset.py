@@ -18,10 +18,10 @@ from sociable.core.data_files import Loaded, RawRecord, Text, complaint, load_it
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
 from sociable.core.seeding import named_generator
-from sociable.stss.keywords import before_and_after
+from sociable.stss.keywords import at_it, before_and_after
 from sociable.stss.residents import LEAST_MINUTES, MEETING_MINUTES
 from sociable.stss.routine import RoutineMind, World
-from sociable.stss.task import Signs, Subtask, Task, TaskType
+from sociable.stss.task import Keyword, KeywordGroup, Signs, Subtask, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
 from sociable.town.map import Address, TownMap
 from sociable.town.persona import WEEKDAYS, Habit, Persona
@@ -60,8 +60,8 @@ class _SubtaskRecord(Record):
     doing: Text
     place: Text
     minutes: int = Field(default=5, ge=1)
-    keywords: tuple[tuple[Text, ...], ...] = Field(min_length=1)
-    not_keywords: tuple[Text, ...] = ()
+    keywords: tuple[KeywordGroup, ...] = Field(min_length=1)
+    not_keywords: tuple[Keyword, ...] = ()
     wordings: tuple[Text, ...] = ()
 
     @property
@@ -81,8 +81,8 @@ class TaskTemplate(Record):
     why_help: str = ""
     places: tuple[Text, ...] = ()
     times: tuple[_Window, ...] = Field(min_length=1)
-    keywords: tuple[tuple[Text, ...], ...] = ()
-    not_keywords: tuple[Text, ...] = ()
+    keywords: tuple[KeywordGroup, ...] = ()
+    not_keywords: tuple[Keyword, ...] = ()
     wordings: tuple[Text, ...] = ()
     performers: tuple[Text, ...] = Field(min_length=1)
     targets: dict[str, tuple[Text, ...]] = {}
@@ -95,23 +95,30 @@ class TaskTemplate(Record):
             return Signs(
                 keywords=(tuple(word for step in self.subtasks for group in step.keywords for word in group),), errand=True
             )
-        return Signs(keywords=self.keywords, not_keywords=(*self.not_keywords, *before_and_after(self.activity)))
+        not_keywords = (*self.not_keywords, *before_and_after(self.activity))
+        return Signs(keywords=self.keywords, not_keywords=not_keywords, there=at_it(self.activity))
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
         for name in ("goal", "first_person", "why_help"):
-            fields = {field for _, field, _, _ in Formatter().parse(getattr(self, name)) if field is not None}
-            unknown = fields - _PLACEHOLDERS
-            if unknown:
-                raise ValueError(f"{name}: unknown placeholder {{{min(unknown)}}}; known are {', '.join(sorted(_PLACEHOLDERS))}")
-        if self.type is TaskType.HELP and not self.subtasks:
-            raise ValueError("a task of asking for help needs subtasks")
+            for _, field, form, conversion in Formatter().parse(getattr(self, name)):
+                if field is None:
+                    continue
+                if field not in _PLACEHOLDERS:
+                    raise ValueError(f"{name}: unknown placeholder {{{field}}}; known are {', '.join(sorted(_PLACEHOLDERS))}")
+                if form or conversion:
+                    written = f"{field}{f'!{conversion}' if conversion else ''}{f':{form}' if form else ''}"
+                    raise ValueError(f"{name}: {{{written}}}: a placeholder is a name and nothing more, as in {{{field}}}")
+        if self.type is TaskType.HELP and len(self.subtasks) < 2:
+            raise ValueError("a task of asking for help needs subtasks, at least two, to be done in order")
         if self.type is not TaskType.HELP and not self.keywords:
             raise ValueError("needs keywords, by which the activity is seen to be done")
         if self.type in (TaskType.PUBLIC, TaskType.COMPANIONS) and not self.places:
             raise ValueError(f"{self.type} needs places, one of which is drawn")
         if self.type is TaskType.APPOINTMENT and (missing := {name for name in self.performers if not self.targets.get(name)}):
             raise ValueError(f"targets: nobody for {min(missing)}")
+        if alone := {name for name, targets in self.targets.items() if name in targets}:
+            raise ValueError(f"targets: {min(alone)} is their own target; an appointment is with somebody else")
         return self
 
 
@@ -195,8 +202,8 @@ class ResidentRecord(Record):
             # Whoever goes to bed after midnight does so on the next day.
             sleeps=sleeps if sleeps > wakes else sleeps + MINUTES_PER_DAY,
             habits=(*work, *usual),
-            facts=(*self.facts, *(f"{tie.note}" for tie in self.ties)),
-            ties=tuple(names[tie.to] for tie in self.ties),
+            facts=self.facts,
+            ties={names[tie.to]: tie.note for tie in self.ties},
         )
 
 
@@ -269,6 +276,8 @@ _DRAWS = 200
 
 def draw_task(template: TaskTemplate, people: Mapping[str, Persona], town: TownMap, clock: Clock, seed: int) -> Task:
     """Performer, cast, place and time by the seed. Raises InputError when no draw could be solved."""
+    if len(people) < 2:
+        raise InputError(f"task {template.id}: nobody lives there beside {', '.join(people)}; a task needs others to ask.")
     world = World(town, clock, 6, DAYS * MINUTES_PER_DAY, seed, template.id)
     minds = {name: RoutineMind(persona, world) for name, persona in people.items()}
     for attempt in range(_DRAWS):

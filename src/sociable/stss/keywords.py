@@ -85,6 +85,12 @@ def before_and_after(activity: str) -> tuple[str, ...]:
     )
 
 
+def at_it(activity: str) -> tuple[str, ...]:
+    """How an activity's own name stands in what people do at it: "chatting with friends at the soup swap"."""
+    words = ("at", "during", "in the middle of")
+    return tuple(f"{word} {article} {activity}" for word in words for article in ("the", "a", "an"))
+
+
 def _begins(text: str, phrase: str) -> bool:
     """Whether a text begins with the first word of ``phrase``, and has the others anywhere after it, in order."""
     rest = iter(stems(text))
@@ -95,14 +101,14 @@ def _begins(text: str, phrase: str) -> bool:
 @lru_cache(maxsize=65536)
 def is_doing(text: str, signs: Signs) -> bool:
     """Whether somebody of whom this is said is doing the activity."""
-    at_the_beginning = NOT_YET_AT_THE_BEGINNING if signs.errand else (*NOT_YET_AT_THE_BEGINNING, *ERRANDS)
+    if not names(text, signs):
+        return False
     # What is the thing itself cannot show that it is not: to discuss a book, to deliver a medicine.
     own = [keyword for group in signs.keywords for keyword in group]
-    return (
-        names(text, signs)
-        and not any(
-            mentions(text, phrase) and not any(mentions(keyword, phrase) for keyword in own)
-            for phrase in (*NOT_YET, *signs.not_keywords)
-        )
-        and not any(_begins(text, phrase) and not any(_begins(keyword, phrase) for keyword in own) for phrase in at_the_beginning)
-    )
+    for phrase in (*NOT_YET, *signs.not_keywords):
+        if mentions(text, phrase) and not any(mentions(keyword, phrase) for keyword in own):
+            return False
+    if any(mentions(text, phrase) for phrase in signs.there):
+        return True
+    at_the_beginning = NOT_YET_AT_THE_BEGINNING if signs.errand else (*NOT_YET_AT_THE_BEGINNING, *ERRANDS)
+    return not any(_begins(text, phrase) and not any(_begins(keyword, phrase) for keyword in own) for phrase in at_the_beginning)

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,9 +19,12 @@ from sociable.stss.records import Stage, StssEpisode
 from sociable.stss.speech import needs, said_of
 from sociable.stss.task import Signs, Task, TaskType
 from sociable.town.clock import Clock, time_of_day
-from sociable.town.events import Agreed, Talked
+from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.timeline import Timeline, timelines
+
+HALF = 0.5
+"""Of a background's plans, or of its words, that may come to nothing before an episode is left unscored."""
 
 ATTENDANCE_MINUTES = 10
 """At least so long in a row (appointment and companions: together)."""
@@ -64,6 +68,8 @@ class Measured:
     """Of everybody who could have come: the cast; of an appointment the target."""
     conversation_ratio: float | None
     """None for help (Table 4's caption)."""
+    came_to_nothing: float | None = None
+    """Of the performer's plans and words the share in which nothing could be read; None: it made none."""
 
 
 class Measurement:
@@ -84,7 +90,9 @@ class Measurement:
     def result(self) -> Measured:
         score, reason, attendance = _SCORED_BY[self.task.type](self)
         done = {each.resident for each in attendance if each.counts}
-        return Measured(score, reason, attendance, self.told, self._stages(done), self._conversation_ratio())
+        return Measured(
+            score, reason, attendance, self.told, self._stages(done), self._conversation_ratio(), self._came_to_nothing()
+        )
 
     # 2. Attendance.
 
@@ -138,7 +146,7 @@ class Measurement:
             for each in self._presence(name, self._attends(name, task.address, task.signs), self._least)
         ]
         came = {each.resident for each in attendance if each.counts}
-        return min(len(came) / task.expected, 1.0), f"{len(came)} of {task.expected} expected people took part", attendance
+        return min(len(came) / task.expected, 1.0), f"{len(came)} people took part; {task.expected} were expected", attendance
 
     def companions(self) -> tuple[float, str, list[Attendance]]:
         """The best headcount present together with the performer, who is not counted."""
@@ -164,7 +172,7 @@ class Measurement:
         if not any(own):
             reason = "the performer was not there"
         else:
-            reason = f"{best} of {task.expected} expected people were there at once with the performer"
+            reason = f"{best} people were there at once with the performer; {task.expected} were expected"
         return min(best / task.expected, 1.0), reason, attendance
 
     def appointment(self) -> tuple[float, str, list[Attendance]]:
@@ -275,7 +283,8 @@ class Measurement:
         if event.start is not None and not task.start - 60 <= event.start < task.end:
             return False
         signs = [step.signs for step in task.subtasks] or [task.signs]
-        return any(is_doing(event.doing, each) for each in signs) or (bool(task.place) and event.place == task.place)
+        there = bool(task.place) and event.start is not None and event.place == task.place
+        return there or any(is_doing(event.doing, each) for each in signs)
 
     def _met(self, name: str) -> bool:
         """Whether it and the performer were in each other's sight, both awake, before the event was over."""
@@ -290,6 +299,13 @@ class Measurement:
             ):
                 return True
         return False
+
+    def _came_to_nothing(self) -> float | None:
+        own = [event for event in self.episode.events if event.resident == self.task.performer]
+        plans = [isinstance(event, Planned) for event in own if isinstance(event, Planned) or is_unread_plan(event)]
+        words = [bool(line.says.strip()) for talk in self._talks for line in talk.lines if line.speaker == self.task.performer]
+        read = [*plans, *words]
+        return 1 - sum(read) / len(read) if read else None
 
     def _conversation_ratio(self) -> float | None:
         """Different people talked with before the event's day, whoever began, over the number expected."""
@@ -334,7 +350,30 @@ def _longest(flags: Sequence[bool]) -> int:
     return max((end - start for start, end in _runs(flags)), default=0)
 
 
+def is_unread_plan(event: AnyEvent) -> bool:
+    """Whether a resident's model was asked for a plan and gave none that could be read."""
+    return isinstance(event, Noted) and event.about.startswith("unreadable plan")
+
+
 def in_words(attendance: Attendance) -> str:
     """``17:35-18:20, less than 10 minutes``."""
     span = f"{time_of_day(attendance.start)}–{time_of_day(attendance.end)}"
     return f"{span}, {attendance.why}" if attendance.why else span
+
+
+def background_failure(episode: StssEpisode) -> str:
+    """Why the background cannot be trusted: most of its plans, or of its words, came to nothing. Empty: it can."""
+    assert episode.task is not None
+    cast = set(episode.task.cast)
+    plans = Counter(
+        isinstance(event, Planned)
+        for event in episode.events
+        if event.resident in cast and (isinstance(event, Planned) or is_unread_plan(event))
+    )
+    if plans[False] > HALF * plans.total():
+        return f"the background's plans could not be read ({plans[False]} of {plans.total()})"
+    lines = [line for event in episode.events if isinstance(event, Talked) for line in event.lines if line.speaker in cast]
+    empty = sum(not line.says.strip() for line in lines)
+    if lines and empty > HALF * len(lines):
+        return f"the background said nothing in {empty} of {len(lines)} turns"
+    return ""

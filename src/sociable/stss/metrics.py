@@ -18,29 +18,31 @@ RATIO = "conversation_ratio"
 STAGES: Mapping[Stage, str] = {stage: f"stage: {stage}" for stage in Stage}
 """Shares of the people who could have come, by how far the task came with them."""
 
-METRICS = (SCORE, RATIO, *STAGES.values())
+NOTHING = "came_to_nothing"
+"""Of the performer's plans and words the share in which nothing could be read."""
+
+METRICS = (SCORE, RATIO, *STAGES.values(), NOTHING)
 
 
 def score_episode(task: Task, episode: StssEpisode, measured: Measured | None, failure: str = "") -> list[Score]:
     """All scores of one episode. ``failure``: why the background cannot be trusted with it; then nothing is scored."""
     values: dict[str, float | None] = dict.fromkeys(METRICS)
-    reason = ""
     if episode.status is EpisodeStatus.ERRORED:
         outcome, reason = Outcome.ERRORED, episode.error
     elif failure or measured is None:
         outcome, reason = Outcome.UNSCORED, failure
     else:
-        outcome, reason = Outcome.NOT_REACHED, measured.reason
+        outcome, reason = Outcome.SCORED, measured.reason
         people = len(measured.stages)
         shares = {name: sum(each is stage for each in measured.stages.values()) / people for stage, name in STAGES.items()}
-        values |= {SCORE: measured.score, RATIO: measured.conversation_ratio, **shares}
+        values |= {SCORE: measured.score, RATIO: measured.conversation_ratio, **shares, NOTHING: measured.came_to_nothing}
     return [
         Score(
             metric=metric,
             scenario=task.id,
             cluster=task.template,
             repeat=episode.repeat,
-            outcome=outcome if value is None else Outcome.SCORED,
+            outcome=Outcome.NOT_REACHED if value is None and outcome is Outcome.SCORED else outcome,
             value=value,
             reason=reason if metric == SCORE or value is None else "",
         )
@@ -62,4 +64,4 @@ def estimate_all(scores: Sequence[Score], types: Mapping[str, TaskType], *, seed
         if own:
             estimates.append(estimate_proportion(f"{SCORE}/{kind}", own))
     estimates.append(estimate_jointly(RATIO, scores, [RATIO], lambda means: means[..., 0], seed=seed))
-    return [*estimates, *(estimate_proportion(metric, scores) for metric in STAGES.values())]
+    return [*estimates, *(estimate_proportion(metric, scores) for metric in (*STAGES.values(), NOTHING))]

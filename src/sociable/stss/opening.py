@@ -61,7 +61,6 @@ def opened(dataset: Path | None, options: StssOptions, clock: Clock, *, seed: in
         "dataset": read,
         "residents": digest,
         "town": town.digest,
-        "tasks as drawn": _digest(task.model_dump_json() for task in chosen.values()),
     }
     return Opened(town, people, chosen, templates, digests, notes, remarks, source)
 

@@ -12,7 +12,7 @@ from sociable.core.records import Record
 class Injected(Record):
     """Something one resident, or everybody, learns at a moment from outside the simulation."""
 
-    minute: int = Field(ge=0)
+    minute: int = Field(ge=0, lt=2 * 24 * 60)
     text: str
     resident: str = ""
     """Empty: everybody."""

@@ -13,28 +13,29 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from sociable.agents.architecture import Situation, find_architecture
-from sociable.agents.architecture import Task as TaskInWords
+from sociable.agents.architecture import Situation, TaskInWords, find_architecture
 from sociable.agents.asking import Asker
 from sociable.core.errors import InputError
 from sociable.core.records import Usage, episode_id
 from sociable.models.protocol import Model, Reply, Request, Scope
 from sociable.runner.seats import Role, Seat, Seats
 from sociable.stss.dataset import DAYS
+from sociable.stss.measure import background_failure
 from sociable.stss.options import StssOptions
 from sociable.stss.records import StssEpisode
 from sociable.stss.reference import RESIDENTS, reference_performer
 from sociable.stss.residents import ReferenceResident
 from sociable.stss.routine import RoutineMind, World
 from sociable.stss.task import Task
+from sociable.town.bodies import Injection, Physics
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.map import Address, TownMap
 from sociable.town.memory import MemoryStream, sentence_embeddings
 from sociable.town.minds import Mind
-from sociable.town.persona import Persona
+from sociable.town.persona import Persona, acquaintances_of
 from sociable.town.places import PlaceFinder
 from sociable.town.scheduler import Ahead, Lockstep
-from sociable.town.simulation import Injection, Physics, Simulation
+from sociable.town.simulation import Simulation
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,16 @@ class Setting:
     """A user's own for the generative agent."""
 
 
+NOON = 12 * 60
+
+
 async def run_task(task: Task, repeat: int, seats: Seats, setting: Setting) -> StssEpisode:
     """Lets the days pass. Raises RunFailure and RunStopped."""
     town = Town(task, repeat, seats, setting)
-    await town.simulation.run()
+    await town.simulation.run(until=NOON)
+    # Everybody has planned by then. What nobody can read is not paid for to the end.
+    if not background_failure(town.episode()):
+        await town.simulation.run()
     return town.episode()
 
 
@@ -107,7 +114,7 @@ class Town:
         task, seats = self.task, self._seats
         partner = seats.partner
         assert partner is not None, "the study has seated the background"
-        acquaintances = {name: self._people[name].learned for name in persona.ties if name in self._people}
+        acquaintances = acquaintances_of(persona, self._people)
         if persona.name == task.performer:
             if seats.subject.model is None:
                 return reference_performer(seats.subject.agent, persona, self._world, task, self._habits)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Self
+
+from pydantic import model_validator
 
 from sociable.core.records import Episode
 from sociable.stss.task import Task
-from sociable.town.events import AnyEvent
+from sociable.town.events import AnyEvent, Talked
 
 
 class StssEpisode(Episode):
@@ -21,6 +24,15 @@ class StssEpisode(Episode):
     events: tuple[AnyEvent, ...] = ()
     played_by: dict[str, str] = {}
     """By resident: a model's or a reference agent's name."""
+
+    @model_validator(mode="after")
+    def _of_its_residents(self) -> Self:
+        """A log is read by who was where: it must not speak of anybody else."""
+        for event in self.events:
+            names = (event.resident, event.partner) if isinstance(event, Talked) else (event.resident,)
+            if unknown := set(names) - self.starts.keys():
+                raise ValueError(f"events: '{min(unknown)}' is nobody of this episode")
+        return self
 
 
 class Stage(StrEnum):

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from sociable.core.errors import InputError
+from sociable.stss.answers import place_in_words, refuses
 from sociable.stss.residents import MEETING_MINUTES
 from sociable.stss.routine import Engagement, RoutineMind, World
 from sociable.stss.small_talk import CLOSINGS, OPENINGS, REPLIES
@@ -40,7 +41,7 @@ _AGAIN_MINUTES = 60
 """After which it looks for the same person again."""
 
 _CONSENT = re.compile(r"\b(yes|gladly|of course|i will|with pleasure|count me in)\b", re.IGNORECASE)
-_REFUSAL = re.compile(r"\b(cannot|can't|sorry|no time)\b", re.IGNORECASE)
+"""What a resident says who agrees; in small talk much is good, and fine."""
 
 
 class Standing(StrEnum):
@@ -152,17 +153,17 @@ class Performer(RoutineMind):
         when = "one of these days" if omitted == Part.TIME else self.when(self.moment)
         match task.type:
             case TaskType.APPOINTMENT:
-                where = "somewhere" if omitted == Part.PLACE else f"at {_named(self.place)}"
+                where = "somewhere" if omitted == Part.PLACE else f"at {place_in_words(self.place)}"
                 return f"I wanted to ask you: would you have time for this with me: {what}, {when}, {where}?"
             case TaskType.COMPANIONS:
-                where = "somewhere" if omitted == Part.PLACE else f"at {_named(self.place)}"
+                where = "somewhere" if omitted == Part.PLACE else f"at {place_in_words(self.place)}"
                 return f"I am looking for company: {what}, {when}, {where}. Will you come?"
             case TaskType.ONLINE:
                 return (
                     f"There is something on the internet: {what}, {when}. Join by the link from wherever you are. Do pass it on!"
                 )
             case _:
-                where = "somewhere" if omitted == Part.PLACE else f"at {_named(self.place)}"
+                where = "somewhere" if omitted == Part.PLACE else f"at {place_in_words(self.place)}"
                 return f"I am putting something on: {what}, {when}, {where}. Do come, and pass it on!"
 
     def _settle(self, talk: Talk, answer: str) -> str:
@@ -170,13 +171,14 @@ class Performer(RoutineMind):
         moments = [
             moment for moment in moments_in(answer, talk.minute, self.world.clock) if self.task.start <= moment < self.task.end
         ]
-        if _CONSENT.search(answer) and not _REFUSAL.search(answer):
+        if _CONSENT.search(answer) and not refuses(answer):
             self._agreement(talk)
             return ""
         if moments and self.negotiates and self._accepts(talk.partner, moments[0]):
             self.moment = moments[0]
             self._agreement(talk)
-            return f"Yes, let us say {self.when(self.moment)}, {f'at {_named(self.place)}' if self.place else ''}. {self._topic}"
+            where = f"at {place_in_words(self.place)}" if self.place else ""
+            return f"Yes, let us say {self.when(self.moment)}, {where}. {self._topic}"
         self.standing[talk.partner] = Standing.REFUSED
         return ""
 
@@ -353,8 +355,3 @@ def reference_performer(agent: str, persona: Persona, world: World, task: Task, 
     if not 0.0 <= share <= 1.0:
         raise InputError(f"reference agent '{agent}': '{rate}' is no share of invitations; expected a number from 0 to 1.")
     return _KINDS[kind](persona, world, task, others, share)
-
-
-def _named(place: str) -> str:
-    sector, _, arena = place.partition(":")
-    return f"{sector} ({arena.strip()})" if arena else sector

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sociable.stss.answers import assents, place_in_words
 from sociable.stss.routine import Engagement, RoutineMind, World
 from sociable.stss.small_talk import CLOSINGS, OPENINGS, REPLIES
 from sociable.stss.speech import Said, moments_in, said_of
@@ -29,14 +30,6 @@ LEAST_MINUTES = 25
 QUIET_MINUTES = 240
 """For so long two people who have talked need not talk again, unless one has something to tell."""
 
-_ASSENT = re.compile(
-    r"\b(yes|yeah|sure|great|perfect|works|fine|good|okay|ok|agreed|deal|done|settled|gladly|wonderful|lovely|see you)\b",
-    re.IGNORECASE,
-)
-_DISSENT = re.compile(
-    r"\b(?:no(?! (?:problem|worries|trouble))|not(?! a problem)|cannot(?! wait)|(?!can['’]t wait)\w+n['’]t|unfortunately)\b",
-    re.IGNORECASE,
-)
 _PASS_ON = re.compile(
     r"\b(pass (?:it|this|the word) on|spread the word|tell (?:\w+ )?(?:others|everybody|everyone|friends|people)|"
     r"bring (?:\w+ )?(?:friends|others|people|somebody|someone))\b",
@@ -120,7 +113,7 @@ class ReferenceResident(RoutineMind):
         if self.agreement is not None or self._steps:
             known = any(line.says == _REMEMBERS for line in talk.lines)
             return None if self._agreed_now or known else _REMEMBERS
-        if self._proposal is not None and _assents(heard[-1]) and not moments_in(heard[-1], talk.minute, self.world.clock):
+        if self._proposal is not None and assents(heard[-1]) and not moments_in(heard[-1], talk.minute, self.world.clock):
             return self._accept(talk, self._proposal)
         if said.lacks(task):
             return None
@@ -153,7 +146,7 @@ class ReferenceResident(RoutineMind):
             self._told |= {task.performer, talk.partner}
         self._agreed_now = [self._agreed(talk, self.agreement)]
         when = f"{clock.day_in_words(span[0]).split()[0]} at {time_of_day(span[0])}"
-        return f"Yes, gladly: {task.activity}, {when}{f', at {_sector(place)}' if place else ''}. I will be there."
+        return f"Yes, gladly: {task.activity}, {when}{f', at {place_in_words(place)}' if place else ''}. I will be there."
 
     def _other_time(self, minute: int) -> int | None:
         """A time of its own: on a half hour, as early as it is free."""
@@ -202,7 +195,7 @@ class ReferenceResident(RoutineMind):
         task = self.task
         assert news.moment is not None
         when = f"{self.world.clock.day_in_words(news.moment).split()[0]} at {time_of_day(news.moment)}"
-        where = f" at {_sector(task.place)}" if task.place else ", from wherever you are"
+        where = f" at {place_in_words(task.place)}" if task.place else ", from wherever you are"
         return f"Have you heard? There is the {task.activity}, {when}{where}. {task.performer.split()[0]} is putting it on."
 
     def conclude(self, talk: Talk, until: int) -> TakenAway:
@@ -222,13 +215,3 @@ class ReferenceResident(RoutineMind):
         known = [f"{each.doing}, day {day_number(each.start)} at {time_of_day(each.start)}" for each in self.engagements]
         agreed = f" I have agreed to this: {'; '.join(known)}." if known else " I have agreed to nothing with anybody."
         return f"(A reference resident, without a model.) At this hour I am usually {doing}.{agreed}"
-
-
-def _assents(text: str) -> bool:
-    """Whether somebody agrees: "that works", and not "that's no good" or "I am not sure"."""
-    return bool(_ASSENT.search(text)) and not _DISSENT.search(text)
-
-
-def _sector(place: str) -> str:
-    sector, _, arena = place.partition(":")
-    return f"{sector} ({arena.strip()})" if arena else sector

@@ -19,7 +19,7 @@ EARLY_MINUTES = 2
 PAUSE_MINUTES = 20
 """For less nobody goes home in between."""
 
-AT_HOME = "at home, seeing to this and that"
+AT_HOME = "seeing to one thing and another"
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def load_smallville_people(folder: Path, town: TownMap, history: Path | None = N
             sleeps=hours.sleeps,
             habits=tuple(reader.habits(who, plan, hours)),
             facts=who.facts,
-            ties=ties,
+            ties=dict.fromkeys(ties, ""),
         )
     idle = [name for name, persona in people.items() if not persona.habits]
     if idle:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Judgment, Score
 from sociable.runner.benchmark import Study, StudyOptions, checked_options
 from sociable.runner.seats import Role, Seat, Seats
-from sociable.stss.measure import Measured, Measurement
+from sociable.stss.measure import Measured, Measurement, background_failure
 from sociable.stss.metrics import METRICS, estimate_all, score_episode
 from sociable.stss.opening import opened
 from sociable.stss.options import StssOptions
@@ -23,16 +22,13 @@ from sociable.stss.reference import RESIDENTS
 from sociable.stss.rehearsal import expected_reply
 from sociable.stss.task import Task
 from sociable.town.clock import Clock
-from sociable.town.events import Noted, Planned, Talked
 from sociable.town.places import PlaceFinder
-
-HALF = 0.5
-"""Of a background's plans, or of its words, that may come to nothing before an episode is left unscored."""
 
 
 class StssStudy(Study):
     episode_type = StssEpisode
     metrics = METRICS
+    tested_options = frozenset({"agent", "tasks", "scheduler", "plain", "injected", "fork"})
 
     def __init__(self, options: StudyOptions) -> None:
         own = checked_options(StssOptions, options.values, "stss")
@@ -46,6 +42,8 @@ class StssStudy(Study):
         self._alone = Role.PARTNER not in options.filled
         clock = Clock()
         files = opened(options.dataset, own, clock, seed=options.seed, limit=options.limit)
+        if unknown := {each.resident for each in own.injected if each.resident} - set(files.people):
+            raise InputError(f"injected: nobody is called '{min(unknown)}' in {files.town.name}.")
         self.setting = Setting(files.town, PlaceFinder(files.town), files.people, clock, own, options.seed, options.prompts)
         self.scenarios: Mapping[str, Task] = files.tasks
         self.templates = files.templates
@@ -60,11 +58,20 @@ class StssStudy(Study):
     def _notes(self) -> Iterable[str]:
         if self._alone:
             yield (
-                "No partner was named: the model under test played the background residents as well. (Around a reference agent, "
-                "reference residents did.)"
+                "No partner was named: the background residents were played by the model under test as well, or, around a "
+                "reference agent, by reference residents."
             )
+        yield from self.fork_notes()
         if self.options.place == "planned" or self.options.attendance == "authors":
             yield "Scored as the authors score (options place or attendance), which sociable by default does not."
+
+    def fork_notes(self) -> Iterable[str]:
+        """In what a run differs from how the town would have lived by itself."""
+        for each in self.options.injected:
+            when = f"{self.setting.clock.in_words(each.minute)}, {each.resident or 'everybody'}"
+            yield f"An event was injected: {when} learned: {each.text}"
+        if self.options.fork is not None and self.options.fork.anew_from is not None:
+            yield f"A fork: from {self.setting.clock.in_words(self.options.fork.anew_from)} on every model was asked anew."
 
     def check_seats(self, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         if Role.REFERENCE in set(roles) or references:
@@ -104,22 +111,3 @@ def seated(seats: Seats) -> Seats:
     if subject.model is None:
         return replace(seats, partner=Seat(Role.PARTNER, f"reference/{RESIDENTS}", None, subject.sampling))
     return replace(seats, partner=replace(subject, role=Role.PARTNER))
-
-
-def background_failure(episode: StssEpisode) -> str:
-    """Why the background cannot be trusted: most of its plans, or of its words, came to nothing. Empty: it can."""
-    assert episode.task is not None
-    cast = set(episode.task.cast)
-    plans = Counter(
-        isinstance(event, Planned)
-        for event in episode.events
-        if event.resident in cast
-        and (isinstance(event, Planned) or (isinstance(event, Noted) and event.about.startswith("unreadable plan")))
-    )
-    if plans[False] > HALF * plans.total():
-        return f"the background's plans could not be read ({plans[False]} of {plans.total()})"
-    lines = [line for event in episode.events if isinstance(event, Talked) for line in event.lines if line.speaker in cast]
-    empty = sum(not line.says.strip() for line in lines)
-    if lines and empty > HALF * len(lines):
-        return f"the background said nothing in {empty} of {len(lines)} turns"
-    return ""

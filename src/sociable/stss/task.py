@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from sociable.core.data_files import Text
 from sociable.core.records import Record
 from sociable.town.map import Address
 
@@ -25,11 +27,24 @@ class TaskType(StrEnum):
     """Things to be done at places, in order, by somebody else."""
 
 
+def _with_a_word(phrase: str) -> str:
+    # Without one it would be found in every text.
+    if not any(sign.isalnum() for sign in phrase):
+        raise ValueError(f"'{phrase}' has no word in it by which it could be found")
+    return phrase
+
+
+Keyword = Annotated[Text, AfterValidator(_with_a_word)]
+KeywordGroup = Annotated[tuple[Keyword, ...], Field(min_length=1)]
+
+
 class Signs(Record):
     """By which an activity's text is seen to be it: of every group of ``keywords`` one, and none of ``not_keywords``."""
 
-    keywords: tuple[tuple[str, ...], ...] = Field(min_length=1)
-    not_keywords: tuple[str, ...] = ()
+    keywords: tuple[KeywordGroup, ...] = Field(min_length=1)
+    not_keywords: tuple[Keyword, ...] = ()
+    there: tuple[str, ...] = ()
+    """What shows that somebody is at it whatever else it does: "at the soup swap"."""
     errand: bool = False
     """Whether it is a thing done for somebody, which may well be to buy something."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sociable.stss.measure import Measured
+from sociable.stss.measure import Measured, background_failure
 from sociable.stss.records import StssEpisode
 from sociable.stss.replay import Attended, Replay, ReplayResident, ReplayTask, Told
 from sociable.stss.study import StssStudy
@@ -16,6 +16,7 @@ def replay_of(study: StssStudy, episode: StssEpisode, label: str) -> Replay:
     task, setting = episode.task, study.setting
     assert task is not None
     measured = study.measured(episode)
+    failure = background_failure(episode)
     return Replay(
         title=f"{episode.id}: {task.activity}, {label}",
         town=setting.town,
@@ -27,10 +28,11 @@ def replay_of(study: StssStudy, episode: StssEpisode, label: str) -> Replay:
         task=ReplayTask(task.goal, str(task.type), _places(task), task.start, task.end),
         told=[Told(each.minute, each.teller, each.listener, ", ".join(each.parts)) for each in measured.told],
         attendance=[Attended(each.resident, each.start, each.end, each.counts, each.why) for each in measured.attendance],
-        score=measured.score,
-        reasons=[measured.reason],
+        score=None if failure else measured.score,
+        reasons=[f"not scored: {failure}" if failure else measured.reason],
         minutes=episode.minutes,
         tiles_per_minute=episode.tiles_per_minute,
+        remarks=list(study.fork_notes()),
     )
 
 

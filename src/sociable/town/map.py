@@ -71,6 +71,69 @@ class Address:
         return self.sector == other.sector and other.arena in ("", self.arena) and other.thing in ("", self.thing)
 
 
+_SURROUNDINGS = 288
+"""Tiles to a side, in which ways to a goal are looked for at first; a town's whole map, mostly."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """Shortest ways to one goal within an area."""
+
+    area: Rect
+    after: memoryview
+    """By index of tile in the area the next index; negative where there is no way."""
+
+    def way(self, start: Tile, goal: Tile) -> list[Tile] | None:
+        area, after = self.area, self.after
+        if not (area.x <= start.x < area.x + area.width and area.y <= start.y < area.y + area.height):
+            return None
+        left, top, width = area.x, area.y, area.width
+        here = (start.y - top) * width + start.x - left
+        end = (goal.y - top) * width + goal.x - left
+        way = []
+        while here != end:
+            here = after[here]
+            if here < 0:
+                return None
+            way.append(Tile(left + here % width, top + here // width))
+        return way
+
+    def least_outside(self, start: Tile, goal: Tile, width: int, height: int) -> int:
+        """Steps that a way takes at least which leaves the area, on a map so large."""
+        area = self.area
+        right, bottom = area.x + area.width, area.y + area.height
+        out = [
+            *([start.x - area.x + goal.x - area.x + 2] if area.x > 0 else []),
+            *([right - start.x + right - goal.x] if right < width else []),
+            *([start.y - area.y + goal.y - area.y + 2] if area.y > 0 else []),
+            *([bottom - start.y + bottom - goal.y] if bottom < height else []),
+        ]
+        return min(out, default=width * height)
+
+
+def _steps_between(blocked: NDArray[np.bool_]) -> csr_array:
+    """A graph of the steps between free tiles, up, down, left and right, by index."""
+    index = np.arange(blocked.size).reshape(blocked.shape)
+    free = ~blocked
+    ends = []
+    for a, b in ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1, :], np.s_[1:, :])):
+        both = free[a] & free[b]
+        ends += [(index[a][both], index[b][both]), (index[b][both], index[a][both])]
+    rows, columns = (np.concatenate(parts) for parts in zip(*ends, strict=True))
+    return coo_array((np.ones(len(rows)), (rows, columns)), shape=(index.size, index.size)).tocsr()
+
+
+def _narrow(tiles: int) -> np.dtype[np.signedinteger]:
+    """What counts so many tiles, and the -9999 that stands where there is no way."""
+    return np.min_scalar_type(-max(tiles, 9999))
+
+
+def _next_steps(steps: csr_array, goal: int) -> memoryview:
+    """By index the next index on a shortest way to a goal; negative where there is none, and at the goal."""
+    _, after = breadth_first_order(steps, goal)
+    return memoryview(after.astype(_narrow(len(after))))
+
+
 @dataclass(frozen=True, eq=False)
 class TownMap:
     """A town as its readers make it (``town_file.load_map``): every free tile can be reached from every other."""
@@ -139,34 +202,44 @@ class TownMap:
         return tile.y * self.width + tile.x
 
     @cached_property
-    def _tiles(self) -> Sequence[Tile]:
-        """By index."""
-        return list(Rect(0, 0, self.width, self.height).tiles())
-
-    @cached_property
     def _steps(self) -> csr_array:
-        """A graph of the steps between free tiles, up, down, left and right, by index."""
-        index = np.arange(self.blocked.size).reshape(self.blocked.shape)
-        free = ~self.blocked
-        ends = []
-        for a, b in ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1, :], np.s_[1:, :])):
-            both = free[a] & free[b]
-            ends += [(index[a][both], index[b][both]), (index[b][both], index[a][both])]
-        rows, columns = (np.concatenate(parts) for parts in zip(*ends, strict=True))
-        return coo_array((np.ones(len(rows)), (rows, columns)), shape=(index.size, index.size)).tocsr()
+        return _steps_between(self.blocked)
 
     # One cache a map, as large as the size of this map allows.
 
     @cached_property
-    def _towards(self) -> Callable[[Tile], memoryview]:
-        """By index of tile the next index on a shortest way to a goal; negative where there is none, and at the goal."""
-        narrow = np.min_scalar_type(-max(self.blocked.size, 9999))  # -9999 is what stands where there is no way
+    def _towards(self) -> Callable[[Tile], _Ways]:
+        """The shortest ways to a goal, in its surroundings; in those of a map that is not large lies all of it."""
 
-        def towards(goal: Tile) -> memoryview:
-            _, after = breadth_first_order(self._steps, self._index(goal))
-            return memoryview(after.astype(narrow))
+        @lru_cache(64)
+        def steps_of(area: Rect) -> csr_array:
+            return _steps_between(self.blocked[area.y : area.y + area.height, area.x : area.x + area.width])
 
-        return lru_cache(MEMORY_FOR_WAYS // (self.blocked.size * narrow.itemsize) or 1)(towards)
+        def towards(goal: Tile) -> _Ways:
+            area = self._surroundings(goal)
+            index = (goal.y - area.y) * area.width + goal.x - area.x
+            return _Ways(area, _next_steps(steps_of(area), index))
+
+        tiles = min(self.width, _SURROUNDINGS) * min(self.height, _SURROUNDINGS)
+        return lru_cache(MEMORY_FOR_WAYS // (tiles * _narrow(tiles).itemsize) or 1)(towards)
+
+    def _surroundings(self, goal: Tile) -> Rect:
+        """The same for neighbouring goals, so that the graph of its steps need not be made for each."""
+        if self.blocked.size <= _SURROUNDINGS**2:
+            return Rect(0, 0, self.width, self.height)
+        third = _SURROUNDINGS // 3
+        x, y = (max(at // third - 1, 0) * third for at in goal)
+        return Rect(x, y, min(_SURROUNDINGS, self.width - x), min(_SURROUNDINGS, self.height - y))
+
+    @cached_property
+    def _whole(self) -> Callable[[Tile], _Ways]:
+        """The same over all of the map, for who comes from afar."""
+
+        def towards(goal: Tile) -> _Ways:
+            return _Ways(Rect(0, 0, self.width, self.height), _next_steps(self._steps, self._index(goal)))
+
+        tiles = self.blocked.size
+        return lru_cache(MEMORY_FOR_WAYS // (tiles * _narrow(tiles).itemsize) or 1)(towards)
 
     @cached_property
     def _ways_into(self) -> Callable[[int], NDArray[np.int32]]:
@@ -186,15 +259,14 @@ class TownMap:
 
     def path(self, start: Tile, goal: Tile) -> list[Tile] | None:
         """The tiles of a shortest way, without the first, with the last; always the same one. None when there is none."""
-        after, tiles = self._towards(goal), self._tiles
-        here, end = self._index(start), self._index(goal)
-        way = []
-        while here != end:
-            here = after[here]
-            if here < 0:
-                return None
-            way.append(tiles[here])
-        return way
+        ways = self._towards(goal)
+        way = ways.way(start, goal)
+        if ways.area.width * ways.area.height == self.blocked.size:
+            return way
+        # A way that leaves the surroundings is longer than this one, unless this one is long itself.
+        if way is not None and len(way) <= ways.least_outside(start, goal, self.width, self.height):
+            return way
+        return self._whole(goal).way(start, goal)
 
     def free_tiles(self, address: Address) -> list[Tile]:
         """Where one can stand there; beside a thing that cannot be stood on, if possible in its arena. Row by row."""

@@ -89,6 +89,8 @@ class Utterance:
     ends: bool = False
     """Whether the conversation is over with it."""
     note: str = ""
+    defect: str = ""
+    """Why the reply it was read from cannot stand as it is: cut off, refused; a part of the note."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AfterValidator
 
 from sociable.core.records import Record
 from sociable.town.clock import MINUTES_PER_DAY, Clock
@@ -26,11 +29,21 @@ class Habit(Record):
     """Whether somebody would have to be excused from it."""
 
 
+def _plain(name: str) -> str:
+    """Names stand in prompts and in the names of calls."""
+    if not name.isprintable() or set(name) & set("|#") or len(name) > 80:
+        raise ValueError("a name is one line of at most 80 characters, without | and #")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_plain)]
+
+
 class Persona(Record):
     """The fields of the original generative agents (App. A), with the day as data beside it."""
 
-    name: str
-    short: str
+    name: Name
+    short: Name
     """What people call it."""
     age: int
     pronouns: str = ""
@@ -51,8 +64,13 @@ class Persona(Record):
     habits: tuple[Habit, ...] = ()
     facts: tuple[str, ...] = ()
     """What it knows about itself, its people and places, in the first person."""
-    ties: tuple[str, ...] = ()
-    """Names of those it knows well."""
+    ties: dict[str, str] = {}
+    """By name, those it knows well, and what there is between them: one line in the third person, or nothing."""
+
+
+def acquaintances_of(persona: Persona, people: Mapping[str, Persona]) -> dict[str, str]:
+    """Whom somebody knows among ``people``: who they are, and what there is between them."""
+    return {name: f"{people[name].learned} {note}".strip() for name, note in persona.ties.items() if name in people}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,10 @@ it waits once more, until they have decided too; that is the simulation's own bu
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from sociable.town.bodies import Body, Physics
 from sociable.town.map import TownMap
-
-if TYPE_CHECKING:
-    from sociable.town.simulation import Body, Physics
 
 
 class Scheduler(Protocol):

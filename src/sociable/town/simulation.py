@@ -20,12 +20,12 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from inspect import isawaitable
 from itertools import groupby, pairwise
 from typing import TypeVar
 
 from sociable.core.seeding import named_generator
+from sociable.town.bodies import Body, Injection, Physics
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.events import AnyEvent, Began, Line, Noted, Slept, Talked, Walked, in_order
 from sociable.town.map import Address, Tile, TownMap
@@ -37,87 +37,13 @@ WORDS_PER_MINUTE = 130
 """Spoken at ease; it decides how long a conversation takes."""
 
 _BATCHES_AT_ONCE = 16
+_CELL = 4
+"""The width of a cell, in radii of sight."""
 
 IDLE = "nothing in particular"
 IDLE_MINUTES = 60
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Physics:
-    """What holds for everybody. Radius, bandwidth and retention are those of the authors' town (App. A; 8, 8, 8)."""
-
-    tiles_per_minute: int = 6
-    radius: int = 8
-    """Tiles, in a straight line, within the same arena."""
-    bandwidth: int = 8
-    """How many others can be attended to at once."""
-    retention: int = 8
-    """How many of the last sightings are no news."""
-    turns_each: int = 8
-    """How often each may speak in a conversation (App. A.2)."""
-
-    def __post_init__(self) -> None:
-        assert 1 <= self.tiles_per_minute <= self.radius, "whether a seat is free must be in sight before it is reached"
-        assert self.bandwidth <= self.retention, "what is in sight cannot be news every minute"
-
-
-@dataclass(frozen=True, slots=True)
-class Injection:
-    """Something a resident learns from outside the simulation."""
-
-    minute: int
-    resident: str
-    text: str
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Body:
-    """One resident as the town knows it. Only the simulation changes it."""
-
-    name: str
-    mind: Mind
-    home: Address
-    place: int
-    """Among all bodies, in the order of names."""
-    tile: Tile
-    zone: int
-    minute: int = 0
-    """The next it lives; while it talks, the next it may live. Until then its state is known: where it is, whether free."""
-    activity: Activity | None = None
-    next_activity: Activity | None = None
-    goal: Address | None = None
-    route: deque[Tile] = field(default_factory=deque)
-    moment: int = 0
-    """The minute in which it decided last, or began to talk: when what it is asked belongs to."""
-    busy_from: int = 0
-    busy_until: int = 0
-    """Asleep or in conversation from ``busy_from`` until before this."""
-    talking_to: str = ""
-    retained: list[tuple[str, str, str]] = field(default_factory=list)
-    looked: int = -1
-    """The last minute whose state it has perceived."""
-    leg: list[Tile] = field(default_factory=list)
-    """Of the walk that is being made: where it began, and every step."""
-    leg_minute: int = 0
-    arrived: int = -1
-    """When its last walk ended."""
-    perceived: bool = False
-    """Whether it has seen what there is to be seen before its next minute."""
-    decided: bool = False
-    """Whether it knows what it does in it: ``decision``, or going on as it was."""
-    decision: Decision | None = None
-    seat: Tile | None = None
-    """What it takes in it in place of the tile it wanted, which it cannot have."""
-    waits_for: Body | None = None
-    """Who must get on before it can."""
-    log: list[AnyEvent] = field(default_factory=list)
-    injections: deque[Injection] = field(default_factory=deque)
-
-    def is_free(self, minute: int) -> bool:
-        """Whether it was awake and in no conversation in a minute of which its state is known."""
-        return not self.busy_from <= minute < self.busy_until
 
 
 class Simulation:
@@ -156,10 +82,11 @@ class Simulation:
         self.by_name: Mapping[str, Body] = {body.name: body for body in self.bodies}
         for injection in sorted(injections, key=lambda each: each.minute):
             self.by_name[injection.resident].injections.append(injection)
-        self._occupants: dict[int, set[Body]] = {}
+        self._occupants: dict[tuple[int, int, int], set[Body]] = {}
+        """By cell, a part of a zone that is wider than anybody can see: a street may have the whole town in it."""
         for body in self.bodies:
-            self._occupants.setdefault(body.zone, set()).add(body)
-        self._changed: dict[int, int] = dict.fromkeys(self._occupants, -1)
+            self._occupants.setdefault(self._cell(body), set()).add(body)
+        self._changed: dict[int, int] = dict.fromkeys((body.zone for body in self.bodies), -1)
         """By zone, the last minute in which something visible changed there."""
         self._queue: list[tuple[int, int]] = []
         self._before_looking: dict[Body, list[Body]] = {}
@@ -235,16 +162,27 @@ class Simulation:
             if not body.decided:
                 self._perceive(body, minute, lagging)
         decided = [body for body in batch if body.decided]
-        if all(body.minute != minute for body in self._behind) and (not self._queue or self._queue[0][0] != minute):
-            self._go_on(minute, decided)
-            return
+        if self._queue and self._queue[0][0] == minute:
+            decided += self._next_batch()  # who waited for one of these to decide
+        concerned = self._concerned(decided, minute)
+        self._go_on(minute, [body for body in decided if body not in concerned])
         for body in decided:
-            if body.minute == minute and body.decided:
+            if body in concerned and body.minute == minute:
                 members, other = self._linked(body, minute)
                 if other is None:
                     self._go_on(minute, members)
                 else:
                     self._wait(self._before_going_on, body, other)
+
+    def _concerned(self, decided: Iterable[Body], minute: int) -> set[Body]:
+        """Those who want to talk to somebody, or whom somebody does or still might."""
+        concerned = {other for body in self._behind if body.minute == minute for other in self._in_sight(body)}
+        for body in decided:
+            if body.decision is not None and body.decision.talk_to:
+                concerned.add(body)
+                if (other := self.by_name.get(body.decision.talk_to)) is not None:
+                    concerned.add(other)
+        return concerned
 
     def _perceive(self, body: Body, minute: int, lagging: Iterable[Body]) -> None:
         """Perceives and decides, or has its mind asked, unless somebody who lags behind could be in sight."""
@@ -326,14 +264,23 @@ class Simulation:
         is none of ``body``'s business.
         """
         x, y = body.tile
-        reach, minute = self._radius_squared, body.minute
+        radius, minute = self.physics.radius, body.minute
+        side, reach = _CELL * radius, self._radius_squared
+        columns = {(x - radius) // side, (x + radius) // side}
+        rows = {(y - radius) // side, (y + radius) // side}
         return [
             other
-            for other in self._occupants[body.zone]
+            for column in columns
+            for row in rows
+            for other in self._occupants.get((body.zone, column, row), ())
             if (other.tile.x - x) ** 2 + (other.tile.y - y) ** 2 <= reach
             and (other.minute == minute or other.busy_from < minute < other.minute <= other.busy_until)
             and other is not body
         ]
+
+    def _cell(self, body: Body) -> tuple[int, int, int]:
+        side = _CELL * self.physics.radius
+        return body.zone, body.tile.x // side, body.tile.y // side
 
     def _attended(self, body: Body, minute: int) -> list[Sighting]:
         """Whom it attends to, as they were after minute ``minute``."""
@@ -552,14 +499,14 @@ class Simulation:
         route = body.route
         for _ in range(min(self.physics.tiles_per_minute, len(route))):
             body.leg.append(route.popleft())
-        body.tile = body.leg[-1]
-        zone = self.town.zone_of(body.tile)
         self._changed[body.zone] = max(self._changed[body.zone], minute)
-        if zone != body.zone:
-            self._occupants[body.zone].discard(body)
-            self._occupants.setdefault(zone, set()).add(body)
-            body.zone = zone
-            self._changed[zone] = max(self._changed.get(zone, -1), minute)
+        before = self._cell(body)
+        body.tile = body.leg[-1]
+        body.zone = self.town.zone_of(body.tile)
+        self._changed[body.zone] = max(self._changed.get(body.zone, -1), minute)
+        if (cell := self._cell(body)) != before:
+            self._occupants[before].discard(body)
+            self._occupants.setdefault(cell, set()).add(body)
         if not route:
             body.arrived = minute
             self._end_leg(body)

@@ -12,7 +12,7 @@ import pytest
 from sociable.core.errors import DataError, InputError
 from sociable.stss.conversations.dataset import load_scenes, scenes_in_lines, select_templates
 from sociable.stss.conversations.scene import Scene
-from sociable.stss.task import TaskType
+from sociable.stss.task import Task, TaskType
 from sociable.town.clock import Clock
 from sociable.town.map import TownMap
 
@@ -47,6 +47,7 @@ def test_a_scene_written_by_hand_comes_back(
         (4, {"address": "The Moon: crater"}, r"field 'address'.*no 'The Moon: crater'"),
         (4, {"minute": 5}, r"field 'performer.memories.0.minute'.*after the scene's minute, 5"),
         (4, {"minute": -1}, r"field '.*minute'"),
+        (4, {"minute": 10**12}, r"field '.*minute'"),
         (4, {"mood": "good"}, r"field '.*mood'"),
     ],
 )
@@ -73,6 +74,48 @@ def test_people_and_tasks_must_be_there_and_the_performer_the_tasks(
     ):
         with pytest.raises(DataError, match=complaint):
             load_scenes(written(wrong, tmp_path / "s.jsonl"), town)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "complaint"),
+    [
+        (TaskType.PUBLIC, {"start": 10**12, "end": 10**12 + 60}, r"line 4: field 'task.start'.*from 0 to 2880"),
+        (TaskType.PUBLIC, {"end": 0}, r"field 'task.start'.*the end after the beginning"),
+        (TaskType.PUBLIC, {"place": ""}, r"field 'task.place'.*needs one"),
+        (TaskType.PUBLIC, {"place": "The Moon: crater"}, r"field 'task.place'.*no 'The Moon: crater'"),
+        (TaskType.HELP, {"subtasks": []}, r"field 'task.subtasks'.*needs"),
+        (TaskType.APPOINTMENT, {"target": "Ben"}, r"line 5: field 'target.name'.*appointment is with Ben"),
+    ],
+)
+def test_a_task_that_cannot_be_played_is_named(
+    kind: TaskType,
+    changes: dict[str, Any],
+    complaint: str,
+    make_scene: Callable[..., Scene],
+    make_task: Callable[..., Task],
+    town: TownMap,
+    clock: Clock,
+    tmp_path: Path,
+) -> None:
+    scene = make_scene(task=make_task(kind))
+    people = {side.name: side.persona for side in (scene.performer, scene.target)}
+    lines = [json.loads(line) for line in scenes_in_lines([scene], people, town, clock)]
+    load_scenes(written(lines, tmp_path / "good.jsonl"), town)
+    lines[3]["task"] |= changes
+    with pytest.raises(DataError, match=complaint):
+        load_scenes(written(lines, tmp_path / "s.jsonl"), town)
+
+
+def test_nobody_talks_to_themselves_or_remembers_what_was_before_the_first_day(
+    lines: list[dict[str, Any]], town: TownMap, tmp_path: Path
+) -> None:
+    scene = lines[4]
+    with pytest.raises(DataError, match=r"line 5: field 'target.name'.*the performer"):
+        load_scenes(written([*lines[:4], scene | {"target": scene["performer"]}], tmp_path / "s.jsonl"), town)
+    memory = {"minute": -1, "memory": "seen", "text": "A ship."}
+    with pytest.raises(DataError, match="minute"):
+        changed = scene | {"target": scene["target"] | {"memories": [memory]}}
+        load_scenes(written([*lines[:4], changed], tmp_path / "s.jsonl"), town)
 
 
 def test_bad_scenes_can_be_skipped_and_counted(lines: list[dict[str, Any]], town: TownMap, tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from sociable.core.errors import InputError
+from sociable.models.protocol import FinishReason, Reply, Request
 from sociable.runner.seats import Seats
 from sociable.stss.conversations import protocol
 from sociable.stss.conversations.protocol import Setting, run_scene
@@ -155,6 +157,28 @@ def test_another_that_cannot_be_read_is_a_failure_of_the_instrument(
     episode = play(make_scene(), seats(Talker(speak=says("Come!")), unreadable))
     assert episode.partner_failure == ""
     assert episode.summary_failure.startswith("unreadable summary")
+
+
+class Defective(Talker):
+    """A talker whose words do not stand as they are."""
+
+    def __init__(self, finish: FinishReason) -> None:
+        super().__init__(speak=says("I am sorry, I can", ends=False), conclude=[CONCLUSION])
+        self._finish = finish
+
+    async def generate(self, request: Request) -> Reply:
+        return replace(await super().generate(request), finish=self._finish)
+
+
+@pytest.mark.parametrize("finish", [FinishReason.LENGTH, FinishReason.REFUSAL, FinishReason.CONTENT_FILTER])
+def test_words_of_the_other_that_do_not_stand_are_a_failure_of_the_instrument(
+    finish: FinishReason, play: Callable[..., ConversationEpisode], make_scene: Callable[..., Scene]
+) -> None:
+    episode = play(make_scene(), seats(Talker(speak=says("Come!")), Defective(finish)))
+    assert episode.partner_failure == f"Ann's turn 1: {episode.turns[1].note}"
+    assert episode.turns[1].note
+    # The performer's are its own, whatever they are.
+    assert play(make_scene(), seats(Defective(finish), Talker(speak=says("Yes."), conclude=[CONCLUSION]))).partner_failure == ""
 
 
 def test_words_only_where_they_are_asked_for(play: Callable[..., ConversationEpisode], make_scene: Callable[..., Scene]) -> None:

@@ -10,12 +10,14 @@ import pytest
 
 from sociable import api
 from sociable.core.errors import InputError
-from sociable.core.view import Case, Section, Table
+from sociable.core.records import Estimate
+from sociable.core.view import Callout, Case, Paragraph, Section, Table
 from sociable.reports.html import render_html
 from sociable.runner.benchmark import StudyOptions
 from sociable.runner.seats import Role
 from sociable.stss.conversations.benchmark import BENCHMARK
 from sociable.stss.conversations.study import ConversationStudy
+from sociable.stss.conversations.views import _share_of_few
 
 NAME = "stss-conversations"
 OFFLINE: dict[str, Any] = {"partner": "reference/residents", "judges": ("reference/rule",), "limit": 5}
@@ -69,6 +71,32 @@ def test_reports_say_that_scenes_were_made_with_reference_residents(tmp_path: Pa
     for part in ("begins", "before it", "The conversation", "takes away", "Verdicts", "Frozen from stss-"):
         assert part in shown
     assert api.audit(NAME).summary.rows[0].cells[1] == "360"
+
+
+def test_a_run_that_nobody_judged_says_what_to_do_until_somebody_has(tmp_path: Path) -> None:
+    api.run(NAME, "reference/oracle", out=tmp_path / "run", **(OFFLINE | {"judges": (), "limit": 1}))
+
+    def said() -> str:
+        blocks = [block for section in api.report_document([tmp_path / "run"]).sections for block in section.blocks]
+        return " ".join(block.text for block in blocks if isinstance(block, Callout))
+
+    assert "Nobody judged" in said()
+    assert f"Go on with: sociable judge {tmp_path / 'run'} --judge M" in said()
+    api.judge(tmp_path / "run", ["reference/rule"])
+    assert "Nobody judged" not in said()
+
+
+def test_shares_of_few_scenes_have_their_number_beside_them() -> None:
+    share = Estimate(metric="m", value=0.5, scored=4)
+    assert _share_of_few(share) == "0.50 (4)"
+    assert _share_of_few(share.model_copy(update={"scored": 10})) == "0.50"
+    assert _share_of_few(share.model_copy(update={"value": None, "scored": 0})) == "—"
+
+
+def test_a_scene_that_nobody_judged_is_not_among_those_with_the_fewest_conditions_met(tmp_path: Path) -> None:
+    api.run(NAME, "reference/oracle", out=tmp_path / "run", **(OFFLINE | {"judges": (), "limit": 1}))
+    said = [block.text for block in api.report_document([tmp_path / "run"]).sections[-1].blocks if isinstance(block, Paragraph)]
+    assert [text.partition(",")[0] for text in said] == ["Not scored"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from statistics import median
 
-from sociable.agents.architecture import Situation, Task
+from sociable.agents.architecture import Situation, TaskInWords
 from sociable.agents.generative.planning import Part
 from sociable.agents.generative.replies import joined
 from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
@@ -118,7 +118,7 @@ def persona_in_words(persona: Persona) -> str:
     )
 
 
-def task_in_words(task: Task) -> str:
+def task_in_words(task: TaskInWords) -> str:
     return quoted(f"Goal: {one_line(task.goal)}\nCriteria: {one_line(task.criteria)}")
 
 

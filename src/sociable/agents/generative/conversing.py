@@ -40,24 +40,24 @@ _QUOTES_WITHIN = re.compile(r'"says"\s*:\s*"(?P<says>.*)"\s*(?:,\s*"ends"\s*:\s*
 
 def utterance_in(reply: Reply, speaker: str, *, plain: bool) -> Utterance:
     """What was said. Prose is taken for the words; JSON without words, and an empty reply, end the conversation."""
-    text = reply.text.strip()
+    said = _said(reply.text.strip(), speaker, plain=plain)
+    return replace(said, note="; ".join(filter(None, (said.note, reply.defect))), defect=reply.defect)
+
+
+def _said(text: str, speaker: str, *, plain: bool) -> Utterance:
     if plain:
         says = _without_frame(text, speaker)
-        return Utterance(says, ends=not says, note=reply.defect)
+        return Utterance(says, ends=not says)
     fields = fields_in(text)
     if not fields and (found := _QUOTES_WITHIN.search(text)):
         fields = {"says": found["says"], "ends": found["ends"]}
     says = _spoken(fields, speaker)
     if says:
-        return Utterance(says, ends=true(fields.get("ends")), note=reply.defect)
+        return Utterance(says, ends=true(fields.get("ends")))
     if fields or text.startswith(("{", "[", "```")):
-        return Utterance("", ends=True, note=_notes("no words in it", reply.defect))
+        return Utterance("", ends=True, note="no words in it")
     says = _without_frame(text, speaker)
-    return Utterance(says, ends=not says, note=_notes(NOT_IN_FORM if says else "", reply.defect))
-
-
-def _notes(*notes: str) -> str:
-    return "; ".join(filter(None, notes))
+    return Utterance(says, ends=not says, note=NOT_IN_FORM if says else "")
 
 
 def _spoken(fields: dict[str, Any], speaker: str) -> str:

@@ -516,14 +516,23 @@ class GenerativeMind:
         """What ``read`` makes of the reply. If it makes nothing of it, the model is told what was wrong and asked again; then
         it is None, and noted."""
         asked, excerpt = text, ""
-        for _ in range(tries):
+        for left in reversed(range(tries)):
             reply = await asker.ask(purpose, messages(self._resident, asked))
             try:
-                return read(reply.text)
+                found = read(reply.text)
             except Unreadable as problem:
-                excerpt = storable(reply.text.strip()[:EXCERPT]) or "(nothing)"
-                why = f"{problem} It was {reply.defect}." if reply.defect else str(problem)
-                asked = f"{text}\n\n{self._prompts['again'].render(problem=why, reply=quoted(excerpt))}"
+                why = str(problem)
+            else:
+                if not reply.defect:
+                    return found
+                if not left:
+                    # What there is of it is better than nothing, and is told for what it is.
+                    self._note(Noted(minute=minute, resident=self._persona.name, about=f"{what} {reply.defect}", text=""))
+                    return found
+                why = "Not all of it came."
+            excerpt = storable(reply.text.strip()[:EXCERPT]) or "(nothing)"
+            why = f"{why} It was {reply.defect}." if reply.defect else why
+            asked = f"{text}\n\n{self._prompts['again'].render(problem=why, reply=quoted(excerpt))}"
         self._note(Noted(minute=minute, resident=self._persona.name, about=f"unreadable {what}", text=excerpt))
         return None
 

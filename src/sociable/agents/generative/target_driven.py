@@ -10,7 +10,7 @@ into those for words, the task's description into both; nothing of it goes anywh
 
 from __future__ import annotations
 
-from sociable.agents.architecture import Task
+from sociable.agents.architecture import TaskInWords
 from sociable.agents.asking import Asker
 from sociable.agents.generative.briefing import day_of, messages, task_in_words
 from sociable.core.prompts import Prompts, quoted
@@ -22,7 +22,7 @@ LONGEST = 2000
 
 
 class TargetDrivenPlanning:
-    def __init__(self, task: Task, asker: Asker, resident: ChatMessage, clock: Clock, prompts: Prompts) -> None:
+    def __init__(self, task: TaskInWords, asker: Asker, resident: ChatMessage, clock: Clock, prompts: Prompts) -> None:
         """``resident`` is the message that says who plans."""
         self._task = task_in_words(task)
         self._asker = asker

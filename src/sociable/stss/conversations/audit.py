@@ -94,15 +94,19 @@ def _table(caption: str, groups: dict[str, Sequence[Scene]], setting: Setting) -
     columns = [
         Column(""),
         Column("Scenes", True),
-        Column("Performers", True, "of each template"),
+        Column("Perf.", True, "performers of each template"),
         Column("Pairs", True),
         Column("Seeds", True),
-        Column("Begun by it", True, "by the performer"),
-        Column("Memories", True, "a person has, beside facts"),
-        Column("Heard before", True, "the target remembers the matter, or has agreed to it, before a word is said"),
-        Column("Without models", True, "made with reference residents"),
+        Column("Begun", True, "by the performer"),
+        Column("Mem.", True, "a person has, beside facts"),
+        Column("Heard", True, "the target remembers the matter, or has agreed to it, before a word is said"),
+        Column("Rule", True, "made with reference residents"),
     ]
-    return Table(caption, columns, rows)
+    note = (
+        "Perf.: performers of each template. Mem.: memories that a person has beside facts. Shares of scenes: Begun, by the "
+        "performer; Heard, the target knows of the matter before a word is said; Rule, made with reference residents."
+    )
+    return Table(caption, columns, rows, note)
 
 
 def _share(flags: Iterable[bool]) -> str:

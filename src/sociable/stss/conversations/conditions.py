@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeVar
 
+from sociable.stss.answers import assents, refuses
 from sociable.stss.keywords import names
 from sociable.stss.speech import Part, days_in, moments_in, names_place, said_of, times_in
 from sociable.stss.task import Task, TaskType
@@ -66,9 +67,9 @@ def met_in_conversation(
 def met_in_summary(condition: Condition, task: Task, summary: str, minute: int, clock: Clock, places: Sequence[str]) -> bool:
     """Whether a summary names what a condition is about. Of what must be agreed it must not tell that it was refused."""
     if condition is Condition.TIME_AGREED:
-        return bool(_possible(task, summary, minute, clock)) and not _REFUSES.search(summary)
+        return bool(_possible(task, summary, minute, clock)) and not refuses(summary)
     if condition is Condition.PLACE_AGREED:
-        return any(names_place(summary, place) for place in places) and not _REFUSES.search(summary)
+        return any(names_place(summary, place) for place in places) and not refuses(summary)
     return _told(condition, task, [summary], minute, clock)
 
 
@@ -98,11 +99,6 @@ def _told(condition: Condition, task: Task, texts: Sequence[str], minute: int, c
 _ORDER = re.compile(
     r"\b(first|then|after(?:wards)?|before|next|finally|in th(?:is|at) order|one after the other)\b", re.IGNORECASE
 )
-_ASSENTS = re.compile(
-    r"\b(yes|yeah|sure|great|perfect|works|fine|good|okay|ok|agreed|deal|done|settled|gladly|wonderful|lovely|see you)\b",
-    re.IGNORECASE,
-)
-_REFUSES = re.compile(r"\b(cannot|can['’]t|could not|couldn['’]t|won['’]t|sorry|no time|declined|refused)\b", re.IGNORECASE)
 
 
 def agreed_moment(task: Task, lines: Sequence[Line], minute: int, clock: Clock) -> int | None:
@@ -134,9 +130,8 @@ def _agreed(lines: Sequence[Line], named: Callable[[str], Sequence[T]], repeats:
         if settled is not None and (settled in found or not found):
             continue
         agrees = False
-        if proposal is not None and line.speaker != proposer and not _REFUSES.search(line.says):
-            assents = not found and bool(_ASSENTS.search(line.says))
-            agrees = assents or proposal in found or repeats(proposal, line.says)
+        if proposal is not None and line.speaker != proposer and not refuses(line.says):
+            agrees = (not found and assents(line.says)) or proposal in found or repeats(proposal, line.says)
         if agrees:
             settled = proposal
         elif found:

@@ -19,14 +19,18 @@ from sociable.core.errors import DataError
 from sociable.core.records import Record
 from sociable.core.seeding import drawn_evenly, named_generator
 from sociable.stss.conversations.scene import Scene, Side, Source
-from sociable.stss.task import Task
-from sociable.town.clock import Clock
+from sociable.stss.dataset import DAYS, check_place
+from sociable.stss.task import Task, TaskType
+from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.events import Agreed, Remembered
 from sociable.town.map import Address, TownMap
 from sociable.town.memory import MemoryKind
-from sociable.town.persona import Persona
+from sociable.town.persona import Persona, acquaintances_of
 
 BUNDLED = Path(__file__).parent / "data" / "scenes.jsonl"
+
+LAST = DAYS * MINUTES_PER_DAY
+"""The minute at which a simulation ends."""
 
 CANARY = "sociable stss-conversations, evaluation data: do not train on it. canary 5b0c6c1e-7a42-4d9b-9d1f-2f6c83e0a7d4"
 
@@ -54,14 +58,14 @@ class TaskRecord(Record):
 
 
 class MemoryRecord(Record):
-    minute: int
+    minute: int = Field(ge=0)
     memory: MemoryKind
     text: Text
     importance: float = 0.0
 
 
 class AgreementRecord(Record):
-    minute: int
+    minute: int = Field(ge=0)
     partner: Text
     doing: Text
     place: str = ""
@@ -80,7 +84,7 @@ class SceneRecord(Record):
     kind: Literal["scene"] = "scene"
     id: Text
     task: Text
-    minute: int = Field(ge=0)
+    minute: int = Field(ge=0, lt=LAST)
     address: str = ""
     performer_begins: bool
     performer: SideRecord
@@ -123,6 +127,7 @@ class _Reader:
             case PersonRecord(persona=persona):
                 _put(self._people, persona.name, persona, raw, "persona.name")
             case TaskRecord(id=name, task=task):
+                self._check_task(task, raw)
                 _put(self._tasks, name, task, raw, "id")
             case SceneRecord():
                 return [self._scene(record, raw)]
@@ -139,6 +144,19 @@ class _Reader:
             raise DataError(raw.place, "start", f"{record.start}, where scenes before it began on {self._setting.start}")
         self._setting = record
         self.clock = Clock(record.start)
+
+    def _check_task(self, task: Task, raw: RawRecord) -> None:
+        if not 0 <= task.start < task.end <= LAST:
+            expected = f"expected minutes from 0 to {LAST}, the end after the beginning"
+            raise DataError(raw.place, "task.start", f"from {task.start} to {task.end}; {expected}")
+        if task.type in (TaskType.PUBLIC, TaskType.COMPANIONS) and not task.place:
+            raise DataError(raw.place, "task.place", f"a task of {task.type} needs one")
+        if task.type is TaskType.HELP and not task.subtasks:
+            raise DataError(raw.place, "task.subtasks", f"a task of {task.type} needs them")
+        if task.place:
+            check_place(task.place, self._town, raw.place, "task.place")
+        for number, step in enumerate(task.subtasks):
+            check_place(step.place, self._town, raw.place, f"task.subtasks.{number}.place")
 
     def _scene(self, record: SceneRecord, raw: RawRecord) -> Scene:
         if self._setting is None:
@@ -157,6 +175,10 @@ class _Reader:
                     raise DataError(raw.place, f"{field}.memories.{number}.minute", f"after the scene's minute, {record.minute}")
         if record.performer.name != task.performer:
             raise DataError(raw.place, "performer.name", f"the task's performer is {task.performer}")
+        if record.target.name == task.performer:
+            raise DataError(raw.place, "target.name", f"{task.performer} is the performer, who talks with somebody else")
+        if task.target and record.target.name != task.target:
+            raise DataError(raw.place, "target.name", f"the appointment is with {task.target}")
         if record.address and Address.parse(record.address) not in self._town.places:
             raise DataError(raw.place, "address", f"there is no '{record.address}' in {self._town.name}")
         return Scene(
@@ -173,19 +195,14 @@ class _Reader:
 
     def _side(self, record: SideRecord, task: Task) -> Side:
         persona = self._people[record.name]
+        here = {name: self._people[name] for name in task.residents if name in self._people}
         return Side(
             persona=persona,
             doing=record.doing,
             memories=tuple(Remembered(resident=record.name, **memory.model_dump()) for memory in record.memories),
             agreed=tuple(Agreed(resident=record.name, **agreement.model_dump()) for agreement in record.agreed),
-            acquaintances=acquaintances_of(persona, task, self._people),
+            acquaintances=acquaintances_of(persona, here),
         )
-
-
-def acquaintances_of(persona: Persona, task: Task, people: Mapping[str, Persona]) -> dict[str, str]:
-    """Whom somebody knows of those who live in the task's town, as in the simulation."""
-    here = set(task.residents)
-    return {name: people[name].learned for name in persona.ties if name in here and name in people}
 
 
 def _put(known: dict[str, Any], name: str, value: object, raw: RawRecord, field: str) -> None:

@@ -22,16 +22,17 @@ from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus
 from sociable.core.run_folder import write_atomically
 from sociable.runner.run import FinishedRun
-from sociable.stss.conversations.dataset import acquaintances_of, scenes_in_lines
+from sociable.stss.conversations.dataset import scenes_in_lines
 from sociable.stss.conversations.remembering import Recollection
 from sociable.stss.conversations.scene import Scene, Side, Source
+from sociable.stss.measure import background_failure
 from sociable.stss.records import StssEpisode
-from sociable.stss.study import StssStudy, background_failure
+from sociable.stss.study import StssStudy
 from sociable.stss.task import Task
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.events import Talked
 from sociable.town.map import TownMap
-from sociable.town.persona import Persona
+from sociable.town.persona import Persona, acquaintances_of
 
 ENOUGH = 360
 """Scenes that are chosen unless the user says otherwise; the paper has 325."""
@@ -258,7 +259,9 @@ def _side(candidate: Candidate, past: Recollection, name: str, partner: str) -> 
         doing=activity.doing if activity is not None else "",
         memories=memories,
         agreed=agreed,
-        acquaintances=acquaintances_of(run.people[name], candidate.task, run.people),
+        acquaintances=acquaintances_of(
+            run.people[name], {each: run.people[each] for each in candidate.task.residents if each in run.people}
+        ),
     )
 
 

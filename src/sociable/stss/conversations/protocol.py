@@ -15,8 +15,7 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import TypeVar
 
-from sociable.agents.architecture import Situation, find_architecture
-from sociable.agents.architecture import Task as TaskInWords
+from sociable.agents.architecture import Situation, TaskInWords, find_architecture
 from sociable.agents.asking import Asker
 from sociable.core.errors import InputError
 from sociable.core.records import Turn, Usage, episode_id
@@ -176,6 +175,8 @@ class _Play:
                 self._lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
             if empty and speaker is scene.target:
                 return f"{speaker.name} said nothing{f': {said.note}' if said.note else ''}"
+            if said.defect and speaker is scene.target:
+                return f"{speaker.name}'s turn {turn}: {said.note}"
             if said.ends or empty:
                 break
         return ""

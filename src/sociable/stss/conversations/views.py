@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from sociable.core.records import EpisodeStatus, Judgment, Verdict
+from sociable.core.records import EpisodeStatus, Estimate, Judgment, Verdict
 from sociable.core.view import (
     MISSING,
     Block,
@@ -58,6 +58,8 @@ ANOTHER_DATA_SET = (
     "Published rows (paper) are of the authors' 325 scenes, which were never published, and of models of 2023: to look at, not "
     "to compare with."
 )
+FEW = 10
+"""Scenes of a type below which their number stands beside a share of them."""
 SCENES_SHOWN = 5
 """Of the worst, and of the best."""
 _VERDICT = {Verdict.WIN: "yes", Verdict.LOSS: "no"}
@@ -74,7 +76,7 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     """The body of a report on one or several runs."""
     results = [run.result for run in runs]
     return [
-        Section("Scores", [*notes_of(results), _table_3(results), *_plot(results), _conduct(results)]),
+        Section("Scores", [*_unjudged(results), *notes_of(results), _table_3(results), *_plot(results), _conduct(results)]),
         Section("By type of task", [_by_type(results, text) for text in TEXTS]),
         Section("By condition", [_by_condition(results)]),
         Section(
@@ -84,6 +86,18 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
         Section("Cost", [cost_block(results)]),
         *[Section(f"Scenes: {run.result.label}" if len(runs) > 1 else "Scenes", list(_scenes(run))) for run in runs],
     ]
+
+
+def _unjudged(results: Sequence[RunResult]) -> Iterator[Callout]:
+    """What to do about a run that nobody has judged: without judges there is no score at all."""
+    for result in results:
+        if not result.manifest["models"]["judges"]:
+            whom = f"{result.label}: nobody" if len(results) > 1 else "Nobody"
+            text = (
+                f"{whom} judged: whether conditions are met is said by a judge, a model or reference/rule. Go on with: "
+                f"sociable judge {result.folder} --judge M"
+            )
+            yield Callout(text, Tone.WARNING)
 
 
 def _table_3(results: Sequence[RunResult]) -> Table:
@@ -133,26 +147,39 @@ def _by_condition(results: Sequence[RunResult]) -> Table:
             found = [result.estimate(condition_metric(text, kind, condition)) for result in results for text in TEXTS]
             values = [each.value if each else None for each in found]
             if any(found):
-                rows.append(
-                    Row([str(kind), str(condition), *(figure(value, 2) for value in values)], shades=[None, None, *values])
-                )
+                rows.append(Row([str(kind), str(condition), *map(_share_of_few, found)], shades=[None, None, *values]))
     columns = [Column("Type"), Column("Condition")]
     columns += [
         Column(f"{result.label}, {text}" if len(results) > 1 else text.capitalize(), True) for result in results for text in TEXTS
     ]
-    return Table(
-        "Conditions met", columns, rows, "Shares of scenes. What is seldom met is what conversations of that type fail at."
+    note = (
+        "Shares of scenes. What is seldom met is what conversations of that type fail at. (n) is the number of scenes where they "
+        f"are fewer than {FEW}."
     )
+    return Table("Conditions met", columns, rows, note)
+
+
+def _share_of_few(share: Estimate | None) -> str:
+    """0.50 (4): with the number of scenes where it is small."""
+    if share is None or share.value is None:
+        return MISSING
+    return f"{figure(share.value, 2)} ({share.scored})" if share.scored < FEW else figure(share.value, 2)
 
 
 def _scenes(run: FinishedRun) -> Iterator[Block]:
-    """Those with the fewest conditions met, and the most."""
+    """Those with the fewest conditions met, those with the most, and those without a score."""
     values = {(s.scenario, s.repeat): s.value for s in run.result.scores if s.metric == "conversation_gcsr"}
     done = [cast(ConversationEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
-    ranked = sorted(done, key=lambda episode: values.get((episode.scenario, episode.repeat)) or 0.0)
+    valued = [(values.get((episode.scenario, episode.repeat)), episode) for episode in done]
+    scored = [(value, episode) for value, episode in valued if value is not None]
+    ranked = [episode for _, episode in sorted(scored, key=lambda each: each[0])]
     worst = _of_different_templates(ranked)
     best = _of_different_templates([episode for episode in ranked[::-1] if episode not in worst])
-    shown = {"Fewest conditions met, of different templates": worst, "Most conditions met, of different templates": best}
+    shown = {
+        "Fewest conditions met, of different templates": worst,
+        "Most conditions met, of different templates": best,
+        "Not scored, of different templates": _of_different_templates([episode for value, episode in valued if value is None]),
+    }
     for heading, episodes in shown.items():
         if episodes:
             yield Paragraph(f"{heading}. Any other: sociable show {run.result.folder} EPISODE.")

@@ -1,0 +1,86 @@
+"""Residents as the town knows them, and what holds for all of them."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from sociable.town.events import AnyEvent
+from sociable.town.map import Address, Tile
+from sociable.town.minds import Activity, Decision, Mind
+
+
+@dataclass(frozen=True, slots=True)
+class Physics:
+    """What holds for everybody. Radius, bandwidth and retention are those of the authors' town (App. A; 8, 8, 8)."""
+
+    tiles_per_minute: int = 6
+    radius: int = 8
+    """Tiles, in a straight line, within the same arena."""
+    bandwidth: int = 8
+    """How many others can be attended to at once."""
+    retention: int = 8
+    """How many of the last sightings are no news."""
+    turns_each: int = 8
+    """How often each may speak in a conversation (App. A.2)."""
+
+    def __post_init__(self) -> None:
+        assert 1 <= self.tiles_per_minute <= self.radius, "whether a seat is free must be in sight before it is reached"
+        assert self.bandwidth <= self.retention, "what is in sight cannot be news every minute"
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """Something a resident learns from outside the simulation."""
+
+    minute: int
+    resident: str
+    text: str
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Body:
+    """One resident as the town knows it. Only the simulation changes it."""
+
+    name: str
+    mind: Mind
+    home: Address
+    place: int
+    """Among all bodies, in the order of names."""
+    tile: Tile
+    zone: int
+    minute: int = 0
+    """The next it lives; while it talks, the next it may live. Until then its state is known: where it is, whether free."""
+    activity: Activity | None = None
+    next_activity: Activity | None = None
+    goal: Address | None = None
+    route: deque[Tile] = field(default_factory=deque)
+    moment: int = 0
+    """The minute in which it decided last, or began to talk: when what it is asked belongs to."""
+    busy_from: int = 0
+    busy_until: int = 0
+    """Asleep or in conversation from ``busy_from`` until before this."""
+    talking_to: str = ""
+    retained: list[tuple[str, str, str]] = field(default_factory=list)
+    looked: int = -1
+    """The last minute whose state it has perceived."""
+    leg: list[Tile] = field(default_factory=list)
+    """Of the walk that is being made: where it began, and every step."""
+    leg_minute: int = 0
+    arrived: int = -1
+    """When its last walk ended."""
+    perceived: bool = False
+    """Whether it has seen what there is to be seen before its next minute."""
+    decided: bool = False
+    """Whether it knows what it does in it: ``decision``, or going on as it was."""
+    decision: Decision | None = None
+    seat: Tile | None = None
+    """What it takes in it in place of the tile it wanted, which it cannot have."""
+    waits_for: Body | None = None
+    """Who must get on before it can."""
+    log: list[AnyEvent] = field(default_factory=list)
+    injections: deque[Injection] = field(default_factory=deque)
+
+    def is_free(self, minute: int) -> bool:
+        """Whether it was awake and in no conversation in a minute of which its state is known."""
+        return not self.busy_from <= minute < self.busy_until
