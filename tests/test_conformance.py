@@ -18,7 +18,11 @@ from sociable.runner.seats import Role
 AGENTS = [
     (name, agent) for name in benchmark_names() for agent in (*find_benchmark(name).reference_agents[Role.SUBJECT], "oracle@0.3")
 ]
-SMALL = {"agentsense": {"limit": 5}, "stss": {"limit": 5}, "stss-conversations": {"limit": 10}}
+SMALL: dict[str, dict[str, object]] = {
+    "agentsense": {"limit": 5},
+    "stss": {"options": {"tasks": ["portrait-sitting", "cradle-quilt", "a-poem-at-the-bandstand"]}},
+    "stss-conversations": {"limit": 10},
+}
 """Settings that keep the suite short: whole templates, so that every metric is there."""
 RECORDS = ("episodes.jsonl", "judgments.jsonl", "references.jsonl", "scores.json")
 

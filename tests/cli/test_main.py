@@ -198,15 +198,15 @@ def test_show_prompt_of_a_town_is_in_the_order_of_time_and_each_purpose_once(cap
 def test_a_judge_is_named_once_where_its_prompts_are_shown(
     finished: Path, chat_server: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    judge = f"openai-compatible/social:judge@{chat_server.url}"
+    judge = f"openai-compatible/social:judging@{chat_server.url}"
     assert sociable("judge", finished, "--judge", judge) == 0
     with contextlib.closing(sqlite3.connect(finished / "calls.sqlite")) as journal:
         (item, participant) = journal.execute("SELECT item, participant FROM calls WHERE role = 'judge'").fetchone()
-    assert participant.startswith("openai-compatible/social:judge")
+    assert participant.startswith("openai-compatible/social:judging")
     assert sociable("show", finished, item, "--prompt") == 0
     headings = [line for line in capsys.readouterr().out.splitlines() if line.startswith("judge · ")]
     assert headings
-    assert all(line.count("social:judge") == 1 for line in headings)
+    assert all(line.count("social:judging") == 1 for line in headings)
 
 
 def test_estimate_counts_calls_and_tokens_and_spends_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,7 @@ def server(start_chat_server: Callable[[float], Any]) -> Any:
 def run_arguments(server: Any, out: Path, *more: str) -> list[str]:
     model = f"openai-compatible/social@{server.url}"
     roles = ("--model", model, "--partner", model, "--reference", model, "--judge", model)
-    return ["run", "hsii", *roles, "--limit", "3", "--max-connections", str(CONNECTIONS), "--out", str(out), *more]
+    return ["run", "hsii", *roles, "--limit", "2", "--max-connections", str(CONNECTIONS), "--out", str(out), *more]
 
 
 def start(*arguments: str) -> subprocess.Popen[bytes]:
@@ -81,7 +81,7 @@ def test_kill_and_resume_gives_the_same_scores_and_buys_nothing_twice(
 
 @pytest.mark.parametrize(
     "arguments",
-    [("hsii-cot", "--limit", "2", "--cycle-cap", "4"), ("hsii-memory", "--limit", "12", "--judge", "")],
+    [("hsii-cot", "--limit", "2", "--cycle-cap", "4"), ("hsii-memory", "--limit", "6", "--judge", "")],
     ids=["cot", "memory"],
 )
 def test_the_papers_other_benchmarks_survive_a_kill_too(

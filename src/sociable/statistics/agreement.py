@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-import krippendorff
 import numpy as np
-from scipy.stats import kendalltau, spearmanr  # type: ignore[import-untyped]
-from statsmodels.stats.inter_rater import cohens_kappa, fleiss_kappa  # type: ignore[import-untyped]
 
 Label = Hashable | None
 """A rater's answer on an item; None where there is none."""
@@ -32,6 +29,8 @@ def cohen(first: Sequence[Label], second: Sequence[Label]) -> float | None:
     table = np.zeros((len(labels), len(labels)))
     for a, b in both:
         table[labels[a], labels[b]] += 1
+    from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped]
+
     return _number(cohens_kappa(table, return_results=False))
 
 
@@ -54,6 +53,8 @@ def fleiss(items: Sequence[Sequence[Label]]) -> float | None:
     for row, item in enumerate(items):
         for label in item:
             table[row, labels[label]] += 1
+    from statsmodels.stats.inter_rater import fleiss_kappa
+
     return _number(fleiss_kappa(table))
 
 
@@ -69,6 +70,8 @@ def krippendorff_alpha(raters: Sequence[Sequence[Label]]) -> float | None:
     if len(paired) < 2:
         return None
     numbers = np.array([[np.nan if label is None else labels[label] for label in rater] for rater in raters], dtype=float)
+    import krippendorff
+
     return _number(krippendorff.alpha(reliability_data=numbers, level_of_measurement="nominal"))
 
 
@@ -87,6 +90,8 @@ def rank_correlation(first: Sequence[float], second: Sequence[float]) -> RankCor
         raise ValueError(f"{len(first)} and {len(second)} numbers")
     if len(first) < 3 or len(set(first)) < 2 or len(set(second)) < 2:
         return RankCorrelation(None, None, len(first))
+    from scipy.stats import kendalltau, spearmanr  # type: ignore[import-untyped]
+
     return RankCorrelation(_number(spearmanr(first, second).statistic), _number(kendalltau(first, second).statistic), len(first))
 
 

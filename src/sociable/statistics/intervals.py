@@ -11,8 +11,7 @@ from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, rankdata, t  # type: ignore[import-untyped]
-from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+from scipy.special import ndtri, stdtrit  # type: ignore[import-untyped]
 
 Floats = NDArray[np.float64]
 
@@ -154,10 +153,13 @@ def _linearised_variance(proportion: float, sums: Sequence[float], sizes: Sequen
 
 def _degrees_of_freedom_adjustment(clusters: int, confidence: float) -> float:
     upper = (1 + confidence) / 2
-    return float((norm.ppf(upper) / t.ppf(upper, clusters - 1)) ** 2)
+    return float((ndtri(upper) / stdtrit(clusters - 1, upper)) ** 2)
 
 
 def _wilson_limits(proportion: float, size: float, confidence: float) -> tuple[float, float]:
+    # Imported when asked for: scipy.stats and statsmodels take most of a second.
+    from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+
     low, high = proportion_confint(proportion * size, size, alpha=1 - confidence, method="wilson")
     # At 0 and 1 a limit equals the proportion, and rounding may put it on the wrong side.
     return min(float(low), proportion), max(float(high), proportion)
@@ -302,6 +304,8 @@ def clustered_rank_limits(
     from the most frequent value of either side stand in fewer than ``FEWEST_CLUSTERS`` clusters: a bootstrap would then
     show how often they are drawn, not how well the ranks agree.
     """
+    from scipy.stats import rankdata  # type: ignore[import-untyped]
+
     for side in (first, second):
         usual = Counter(side).most_common(1)[0][0] if side else None
         if len({cluster for value, cluster in zip(side, clusters, strict=True) if value != usual}) < FEWEST_CLUSTERS:

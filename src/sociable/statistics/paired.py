@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
-from scipy.stats import permutation_test  # type: ignore[import-untyped]
 
 from sociable.statistics.intervals import Floats, joint_bootstrap
 
@@ -112,6 +111,9 @@ def _sign_flip_p_value(sums: Floats, sign_flips: int, seed: int) -> float | None
         return 1.0
     # scipy pairs signs with positions; sorting keeps the order of the clusters out of the p-value.
     scaled = np.sort(sums) / np.abs(sums).max()
+    # Imported when asked for: scipy.stats and statsmodels take most of a second.
+    from scipy.stats import permutation_test  # type: ignore[import-untyped]
+
     result = permutation_test(
         (scaled,),
         _rounded_sum,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum, sqrt
 from statistics import variance
 
-from scipy.stats import t  # type: ignore[import-untyped]
+from scipy.special import stdtrit  # type: ignore[import-untyped]
 
 from sociable.statistics.intervals import Interval
 
@@ -53,7 +53,7 @@ def stratified_mean(sampled: Mapping[str, Sequence[float]], sizes: Mapping[str, 
         # Everything was sampled, or nothing seen to vary; only in the first case that is all there is to know.
         known = value if not parts else None
         return Interval(value, known, known, confidence)
-    half = float(t.ppf((1 + confidence) / 2, fsum(parts) ** 2 / fsum(freedom))) * error
+    half = float(stdtrit(fsum(parts) ** 2 / fsum(freedom), (1 + confidence) / 2)) * error
     return Interval(value, value - half, value + half, confidence)
 
 

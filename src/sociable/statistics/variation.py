@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import exp, lgamma, sqrt
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
+from scipy.special import chdtrc  # type: ignore[import-untyped]
 
 
 def sample_deviation(values: Sequence[float]) -> float | None:
@@ -34,4 +34,4 @@ def excess_variance_probability(values: Sequence[float], population_variance: fl
     if len(values) < 2 or population_variance <= 0:
         return None
     statistic = (len(values) - 1) * float(np.var(values, ddof=1)) / population_variance
-    return float(stats.chi2.sf(statistic, len(values) - 1))
+    return float(chdtrc(len(values) - 1, statistic))
