@@ -23,7 +23,7 @@ from sociable.runner.run import FinishedRun
 from sociable.runner.seats import Seats
 from sociable.runner.settings import RunSettings
 from sociable.stss.conversations.freeze import ENOUGH, OWN_RUNS, construct, town_run
-from sociable.stss.dataset import DAYS
+from sociable.stss.dataset import BUNDLED, DAYS
 from sociable.stss.export import export_smallville
 from sociable.stss.protocol import Town
 from sociable.stss.records import StssEpisode
@@ -33,6 +33,8 @@ from sociable.stss.study import StssStudy, seated
 from sociable.stss.watching import replay_of
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
 from sociable.town.persona import WEEKDAYS
+from sociable.town.tiled import write_tiled
+from sociable.town.town_file import load_map
 
 BENCHMARK = "stss"
 
@@ -90,6 +92,15 @@ def write_export(folder: str | Path, episode: str, out: str | Path) -> Path:
         raise InputError(f"{path} is there already. Name a new folder.")
     with _episode(Path(folder), episode) as (_, study, found):
         export_smallville(found, study.setting.town, study.setting.clock, path)
+    return path
+
+
+def write_map(out: str | Path, town: str | Path | None = None) -> Path:
+    """The bundled town, or the map at ``town`` in any layout that is read, as a map of Tiled's to be drawn on."""
+    path = Path(out)
+    if path.exists():
+        raise InputError(f"{path} is there already. Name a new file.")
+    write_tiled(load_map(Path(town) if town else BUNDLED / "town.json"), path)
     return path
 
 

@@ -20,7 +20,7 @@ from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
 from sociable.town.map import TownMap
 from sociable.town.persona import Persona
 from sociable.town.places import PlaceFinder
-from sociable.town.town_file import load_town
+from sociable.town.town_file import load_map
 
 HALL = "The Guildhall: hall"
 KITCHEN = "The Guildhall: kitchen"
@@ -29,7 +29,7 @@ STORE = "Bolt & Brace: shop floor"
 
 @pytest.fixture(scope="session")
 def town() -> TownMap:
-    return load_town(BUNDLED / "town.json")
+    return load_map(BUNDLED / "town.json")
 
 
 @pytest.fixture(scope="session")

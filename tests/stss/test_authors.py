@@ -28,7 +28,7 @@ from sociable.town.map import TownMap
 from sociable.town.persona import Persona
 from sociable.town.places import PlaceFinder
 from sociable.town.tiled import write_tiled
-from sociable.town.town_file import load_map, load_town
+from sociable.town.town_file import load_map
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 TASKS, SMALLVILLE = SHARED / "stss" / "task_0905", SHARED / "smallville"
@@ -45,7 +45,7 @@ Read = Callable[..., AuthorsTasks]
 
 @pytest.fixture(scope="module")
 def town() -> TownMap:
-    return load_town(BUNDLED / "town.json")
+    return load_map(BUNDLED / "town.json")
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked
 from sociable.town.map import Address, Tile, TownMap, grouped
 from sociable.town.timeline import timelines
-from sociable.town.town_file import load_town
+from sociable.town.town_file import load_map
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
@@ -64,7 +64,7 @@ def usual_day(raw: dict[str, Any], day: int) -> list[tuple[int, int, str, str]]:
 
 def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
     draw = random.Random(seed)
-    town = load_town(Path(str(DATA.joinpath("town.json"))))
+    town = load_map(Path(str(DATA.joinpath("town.json"))))
     raws = bundled("residents.json")[:people]
     names = [raw["name"] for raw in raws]
     short = {raw["name"]: raw["short"] for raw in raws}

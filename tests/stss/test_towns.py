@@ -198,3 +198,11 @@ def first_of_the_cast(run: Path) -> str:
     episode = json.loads((run / "episodes.jsonl").read_text())
     name: str = episode["task"]["cast"][0]
     return name
+
+
+def test_the_town_can_be_drawn_on_and_given_back(tmp_path: Path) -> None:
+    drawn = towns.write_map(tmp_path / "town.json")
+    given_back = api.study("stss", options={"town": str(drawn)})
+    assert given_back.scenarios == api.study("stss").scenarios
+    with pytest.raises(InputError, match="there already"):
+        towns.write_map(drawn)

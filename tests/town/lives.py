@@ -26,14 +26,14 @@ from sociable.town.persona import Persona
 from sociable.town.places import PlaceFinder
 from sociable.town.scheduler import Scheduler
 from sociable.town.simulation import Simulation
-from sociable.town.town_file import load_town
+from sociable.town.town_file import load_map
 
 _MODEL = Path(__file__).parents[1] / "agents" / "hashed_model.py"
 
 
 @cache
 def town() -> TownMap:
-    return load_town(Path(dataset.__file__).parent / "data" / "town.json")
+    return load_map(Path(dataset.__file__).parent / "data" / "town.json")
 
 
 @cache

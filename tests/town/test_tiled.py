@@ -18,7 +18,7 @@ from sociable.core.errors import DataError, StorageFailure
 from sociable.town.map import Address, Rect, Tile, TownMap
 from sociable.town.smallville import load_smallville
 from sociable.town.tiled import read_tiled, rectangles, write_tiled
-from sociable.town.town_file import load_map, load_town
+from sociable.town.town_file import load_map
 
 BUNDLED = Path(str(resources.files("sociable.stss").joinpath("data", "town.json")))
 SMALLVILLE = Path(__file__).parents[3] / "shared" / "data" / "smallville"
@@ -88,7 +88,7 @@ def assert_same(one: TownMap, other: TownMap) -> None:
 
 
 def test_our_own_town_there_and_back(tmp_path: Path) -> None:
-    town = load_town(BUNDLED)
+    town = load_map(BUNDLED)
     write_tiled(town, tmp_path / "town.json")
     assert_same(load_map(tmp_path / "town.json"), town)
     (tileset,) = json.loads((tmp_path / "town.json").read_text())["tilesets"]
@@ -106,7 +106,7 @@ def test_smallville_there_and_back(tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_written_says_so(tmp_path: Path) -> None:
-    town = load_town(BUNDLED)
+    town = load_map(BUNDLED)
     with pytest.raises(StorageFailure):
         write_tiled(town, tmp_path / "absent" / "town.json")
     (tmp_path / "town.png").mkdir()

@@ -12,7 +12,7 @@ import pytest
 
 from sociable.core.errors import DataError, InputError
 from sociable.town.map import Address, Rect, Tile, TownMap
-from sociable.town.town_file import load_map, load_town, read_town
+from sociable.town.town_file import load_map, read_town
 
 BUNDLED = Path(str(resources.files("sociable.stss").joinpath("data", "town.json")))
 
@@ -133,13 +133,13 @@ def test_not_json_names_the_line(tmp_path: Path) -> None:
     file = tmp_path / "town.json"
     file.write_text('{"name": "Gulls",\n"width": 11\n"height": 5}')
     with pytest.raises(InputError, match=r"town\.json, line 3: not JSON"):
-        load_town(file)
+        load_map(file)
 
 
 def test_a_map_is_known_by_what_is_in_it(town: dict[str, Any], tmp_path: Path) -> None:
     file = tmp_path / "town.json"
     file.write_text(json.dumps(town))
-    assert load_map(file).name == load_town(file).name == "Gulls"
+    assert load_map(file).name == "Gulls"
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,16 @@ def export(
     say(f"Exported: {towns.write_export(folder, episode, out)}")
 
 
+def map_(
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A new .json file; a picture of its tiles goes beside it.")],
+    town: Annotated[Path | None, typer.Option("--town", help="Another map; by default stss's own town.")] = None,
+) -> None:
+    """Write a town as a map of Tiled's, to be drawn on and given back with --option town=FILE."""
+    from sociable import towns
+
+    say(f"Map: {towns.write_map(out, town)}")
+
+
 def fork(
     folder: RunPath,
     episode: Episode,
@@ -93,3 +103,4 @@ def construct(
 def add_commands(app: typer.Typer) -> None:
     for command in (replay, export, fork, interview, construct):
         app.command()(command)
+    app.command("map")(map_)

@@ -27,11 +27,11 @@ from sociable.core.view import (
     figure,
 )
 from sociable.runner.benchmark import RunResult
-from sociable.runner.result_tables import Metric, cells, columns_of, cost_block, counts_table, notes_of
+from sociable.runner.result_tables import Metric, cells, columns_of, cost_block, counts_table, metrics_table, notes_of
 from sociable.runner.run import FinishedRun
 from sociable.stss import published
 from sociable.stss.measure import Measured, background_failure, in_words
-from sociable.stss.metrics import RATIO, SCORE, STAGES
+from sociable.stss.metrics import NOTHING, RATIO, SCORE, STAGES
 from sociable.stss.records import Stage, StssEpisode
 from sociable.stss.speech import said_of
 from sociable.stss.study import StssStudy
@@ -60,6 +60,7 @@ STAGE_METRICS = {
     STAGES[Stage.NOT_DONE]: Metric("Not done", "agreed, and did not do it"),
     STAGES[Stage.DONE]: Metric("Done", "took part"),
 }
+CONDUCT = {NOTHING: Metric("Came to nothing", "share of the performer's plans and words in which nothing could be read")}
 ANOTHER_TOWN = "Published rows (paper) are of the authors' town, tasks and models of 2023: to look at, not to compare with."
 EPISODES_SHOWN = 5
 """Of the worst, and of the best."""
@@ -138,6 +139,9 @@ def _stages(results: Sequence[RunResult]) -> Iterator[Block]:
     )
     rows = [Row([result.label, *_scores(result, STAGE_METRICS, (STAGES[Stage.DONE],))]) for result in results]
     yield Table("How far the task came with people", [Column("Model"), *columns_of(STAGE_METRICS)], rows, note)
+    if any((found := result.estimate(NOTHING)) and found.value is not None for result in results):
+        unread = "Of the performer alone. A plan that cannot be read is asked for twice."
+        yield metrics_table("What came to nothing", results, CONDUCT, unread)
 
 
 def _tasks(run: FinishedRun) -> Table:

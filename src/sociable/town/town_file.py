@@ -45,11 +45,6 @@ def load_map(path: Path) -> TownMap:
     raise InputError(f"{path}: not a map; {WHAT_IS_READ}.")
 
 
-def load_town(path: Path) -> TownMap:
-    """A town of ours. Raises InputError or DataError, which name file, field and place in the town."""
-    return read_town(_json(path), str(path))
-
-
 def _json(path: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{path}: no such file; {WHAT_IS_READ}.")
