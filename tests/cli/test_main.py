@@ -333,13 +333,13 @@ def test_base_url_is_for_compatible_servers_only(
     """A judge at OpenAI must not be asked at the address of the model under test, with OpenAI's key."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-for-openai")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-    Path("own.toml").write_text('[roles."openai/social:judge"]\nattempts = 1\n')
-    roles = ("--partner", "reference/heuristic", "--reference", "reference/oracle", "--judge", "openai/social:judge")
+    Path("own.toml").write_text('[roles."openai/social:at-openai"]\nattempts = 1\n')
+    roles = ("--partner", "reference/heuristic", "--reference", "reference/oracle", "--judge", "openai/social:at-openai")
     arguments = ("--model", "openai-compatible/social:based", "--base-url", chat_server.url, *roles, "--config", "own.toml")
     assert sociable("run", "hsii", *arguments, "--limit", "8", "--out", "run") == 3
     assert "127.0.0.1:9" in capsys.readouterr().err
     assert chat_server.requests("social:based")["total"] > 0
-    assert chat_server.requests("social:judge")["total"] == 0
+    assert chat_server.requests("social:at-openai")["total"] == 0
 
 
 def test_judging_again_needs_only_the_judges_keys_and_takes_their_settings(
