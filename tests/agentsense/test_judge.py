@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from sociable.agentsense.judge import goal_questions, judge_goal, with_panel
-from sociable.agentsense.records import PANEL, AgentSenseEpisode
+from sociable.agentsense.judge import goal_questions, judge_goal
+from sociable.agentsense.records import AgentSenseEpisode
 from sociable.agentsense.scenario import Scenario
 from sociable.core.prompts import Prompts
-from sociable.core.records import Judgment, Turn, Verdict
+from sociable.core.records import PANEL, Judgment, Turn, Verdict
+from sociable.judging.panel import with_panel
 from sociable.runner.seats import Role, Seat
 
 ANN, BEN = "Ann Lee", "Ben Cole"

@@ -12,10 +12,10 @@ from scipy import stats
 
 from sociable.agentsense.metrics import estimate_all, score_scene
 from sociable.agentsense.published import TABLE_2
-from sociable.agentsense.records import PANEL, AgentSenseEpisode, ProbeAnswer, ProbeKind, Verdicts
+from sociable.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
 from sociable.agentsense.scenario import Scenario
 from sociable.agentsense.sensitivity import depending_templates, profile_sensitivity
-from sociable.core.records import EpisodeStatus, Outcome, Score, Turn, Verdict
+from sociable.core.records import PANEL, EpisodeStatus, Outcome, Score, Turn, Verdict, Verdicts
 from sociable.statistics.variation import deviation_bias, excess_variance_probability, sample_deviation
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"

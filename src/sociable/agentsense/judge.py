@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sociable.agentsense.briefing import as_shown, ask_judge
-from sociable.agentsense.records import PANEL, AgentSenseEpisode, Verdicts
+from sociable.agentsense.records import AgentSenseEpisode
 from sociable.agentsense.scenario import Character, Goal, Scenario
 from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment, Turn, Usage
-from sociable.judging.panel import panel_verdict
 from sociable.judging.yes_no import ask_yes_no, yes_no_judgment
 from sociable.runner.seats import Seat
 
@@ -62,17 +60,3 @@ async def judge_goal(
         usage = scope.usage
     about = {"episode": episode.id, "scenario": scenario.id, "criterion": asked.criterion, "judge": seat.name}
     return yes_no_judgment(answer, reason, usage=usage, **about)
-
-
-def with_panel(judgments: Iterable[Judgment], panel: Sequence[str]) -> Verdicts:
-    """Every verdict, and the panel's on what all its judges have judged."""
-    by_criterion: dict[str, dict[str, Judgment]] = defaultdict(dict)
-    for judgment in judgments:
-        by_criterion[judgment.criterion][judgment.judge] = judgment
-    verdicts = {
-        (each.criterion, each.judge): (each.verdict, each.reason) for given in by_criterion.values() for each in given.values()
-    }
-    for criterion, given in by_criterion.items():
-        if all(judge in given for judge in panel):
-            verdicts[criterion, PANEL] = panel_verdict([given[judge] for judge in panel])
-    return verdicts

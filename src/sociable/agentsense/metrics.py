@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from sociable.agentsense.records import PANEL, AgentSenseEpisode, ProbeAnswer, ProbeKind, Verdicts
+from sociable.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
 from sociable.agentsense.scenario import Goal, Scenario
 from sociable.agentsense.sensitivity import profile_sensitivity
-from sociable.core.records import CUT_OFF, EpisodeStatus, Estimate, Outcome, Score, Verdict
+from sociable.core.records import CUT_OFF, PANEL, EpisodeStatus, Estimate, Outcome, Score, Verdict, Verdicts
 from sociable.core.seeding import named_seed
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import cast as cast_type
 
-from sociable.agentsense.judge import with_panel
 from sociable.agentsense.metrics import PARTNER, value_over
 from sociable.agentsense.records import AgentSenseEpisode
 from sociable.core.records import Estimate
 from sociable.core.view import MISSING, Block, Column, Paragraph, Row, Section, Table, figure, with_interval
+from sociable.judging.panel import with_panel
 from sociable.runner.benchmark import RunResult
 from sociable.runner.run import FinishedRun
 

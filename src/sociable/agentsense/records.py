@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 
-from sociable.core.records import Episode, Record, Verdict
+from sociable.core.records import Episode, Record
 
 
 class ProbeKind(StrEnum):
@@ -61,9 +60,3 @@ class AgentSenseEpisode(Episode):
     def played_as(self, role: str) -> frozenset[str]:
         """The characters played by a role."""
         return frozenset(name for name, by in self.played_by.items() if by == role)
-
-
-Verdicts = Mapping[tuple[str, str], tuple[Verdict, str]]
-"""By criterion and judge, the verdict and its reason; the whole panel's stands under ``PANEL``."""
-
-PANEL = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sociable.agentsense.briefing import agentsense_prompts, scene_in_words, transcript
 from sociable.agentsense.dataset import load_scenarios, select_scenarios
-from sociable.agentsense.judge import GoalQuestion, goal_questions, judge_goal, with_panel
+from sociable.agentsense.judge import GoalQuestion, goal_questions, judge_goal
 from sociable.agentsense.metrics import GOALS, QUIZ, estimate_all, score_scene
 from sociable.agentsense.options import RANDOM, AgentSenseOptions
 from sociable.agentsense.protocol import character_called, run_scene
@@ -15,6 +15,7 @@ from sociable.agentsense.scenario import CharacterRole, Scenario
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Judgment, Score, Verdict
 from sociable.judging.pairwise import judgment_id
+from sociable.judging.panel import with_panel
 from sociable.runner.benchmark import JudgingTask, ShownQuestion, Study, StudyOptions, checked_options
 from sociable.runner.seats import Role, Seat, Seats
 

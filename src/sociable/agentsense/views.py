@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
-from sociable.agentsense.judge import with_panel
 from sociable.agentsense.metrics import GOALS, JUDGE, MIXED, QUIZ
 from sociable.agentsense.mixed_views import pair_sections, person_sections
 from sociable.agentsense.published import BLIND_ACCURACY, TABLE_2
-from sociable.agentsense.records import PANEL
 from sociable.agentsense.scenario import Domain, GoalType, Need
 from sociable.agentsense.scene_views import scenes
 from sociable.agentsense.sensitivity import ABNORMAL, depending_templates
-from sociable.core.records import Verdict
+from sociable.core.records import PANEL, Verdict
 from sociable.core.view import (
     MISSING,
     Block,
@@ -32,6 +30,7 @@ from sociable.core.view import (
     figure,
     with_interval,
 )
+from sociable.judging.panel import with_panel
 from sociable.runner.benchmark import RunResult
 from sociable.runner.result_tables import Metric, Metrics, cells, columns_of, cost_block, counts_table, metrics_table, notes_of
 from sociable.runner.run import FinishedRun

@@ -22,7 +22,7 @@ Changes = Annotated[Path | None, typer.Option("--config", help="TOML file with r
 DatasetPath = Annotated[str | None, typer.Option("--dataset", help="Your own data: .json, .jsonl, or a folder of them.")]
 SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave bad records out and count them.")]
 Stages = Annotated[str | None, typer.Option("--stages", help="Stages to run, as in 1,2.")]
-Limit = Annotated[int | None, typer.Option("--limit", help="Take so many whole dialogues, of agentsense templates.")]
+Limit = Annotated[int | None, typer.Option("--limit", help="Take so many: whole dialogues, templates of scenes, tasks of stss.")]
 Seed = Annotated[int | None, typer.Option("--seed", help="Of all randomness.")]
 Repeats = Annotated[int | None, typer.Option("--repeats", help="Runs of each case; they are no new cases.")]
 Connections = Annotated[int | None, typer.Option("--max-connections", help="Calls at once to each model.")]

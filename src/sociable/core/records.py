@@ -6,6 +6,7 @@ makes is checked by its types.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -101,6 +102,13 @@ class Judgment(Opinion):
 
     verdict: Verdict
     reason: str = ""
+
+
+Verdicts = Mapping[tuple[str, str], tuple[Verdict, str]]
+"""By criterion and judge, the verdict and its reason; the whole panel's stands under ``PANEL``."""
+
+PANEL = ""
+"""In place of a judge's name, what the panel thinks."""
 
 
 class Outcome(StrEnum):

@@ -7,10 +7,10 @@ as long as more than half of the panel did give one, otherwise the panel's verdi
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 
-from sociable.core.records import Judgment, Verdict
+from sociable.core.records import PANEL, Judgment, Verdict, Verdicts
 
 
 def panel_verdict(judgments: Sequence[Judgment]) -> tuple[Verdict, str]:
@@ -23,3 +23,17 @@ def panel_verdict(judgments: Sequence[Judgment]) -> tuple[Verdict, str]:
     note = f"{len(missing)} of {len(judgments)} judges gave no verdict" if missing else ""
     verdict, count = Counter(given).most_common(1)[0]
     return (verdict, note) if 2 * count > len(given) else (Verdict.TIE, note)
+
+
+def with_panel(judgments: Iterable[Judgment], panel: Sequence[str]) -> Verdicts:
+    """Every judge's verdict, and under ``PANEL`` the panel's on each criterion that all its judges have judged."""
+    by_criterion: dict[str, dict[str, Judgment]] = defaultdict(dict)
+    for judgment in judgments:
+        by_criterion[judgment.criterion][judgment.judge] = judgment
+    verdicts = {
+        (each.criterion, each.judge): (each.verdict, each.reason) for given in by_criterion.values() for each in given.values()
+    }
+    for criterion, given in by_criterion.items():
+        if all(judge in given for judge in panel):
+            verdicts[criterion, PANEL] = panel_verdict([given[judge] for judge in panel])
+    return verdicts

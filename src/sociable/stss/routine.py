@@ -10,7 +10,7 @@ from sociable.core.seeding import named_generator
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import AnyEvent, Planned
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.minds import Activity, Decision, TakenAway, Talk, Utterance, View
+from sociable.town.minds import Activity, Decision, TakenAway, Talk, View
 from sociable.town.persona import Block, Persona, ordinary_day
 
 EARLY_MINUTES = 2
@@ -198,9 +198,6 @@ class RoutineMind:
     def whom_to_address(self, view: View) -> str:
         """Somebody in sight whom it wants to talk to, or the empty string."""
         return ""
-
-    def speak(self, talk: Talk) -> Utterance:
-        raise NotImplementedError
 
     def conclude(self, talk: Talk, until: int) -> TakenAway:
         return TakenAway()

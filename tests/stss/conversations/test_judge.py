@@ -11,6 +11,7 @@ import pytest
 
 from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Turn, Verdict
+from sociable.judging.panel import with_panel
 from sociable.models.protocol import Sampling
 from sociable.runner.seats import Role, Seat
 from sociable.stss.conversations.conditions import CONDITIONS
@@ -20,7 +21,6 @@ from sociable.stss.conversations.judge import (
     judge_condition,
     question_in_words,
     questions_about,
-    with_panel,
 )
 from sociable.stss.conversations.protocol import Setting
 from sociable.stss.conversations.records import ConversationEpisode, ConversationOptions

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -11,8 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
-from sociable.core.records import Judgment, Usage, Verdict
-from sociable.judging.panel import panel_verdict
+from sociable.core.records import Judgment, Usage
 from sociable.judging.yes_no import ask_yes_no, yes_no_judgment
 from sociable.models.protocol import ChatMessage
 from sociable.runner.seats import Seat
@@ -25,9 +23,6 @@ from sociable.town.clock import Clock, time_of_day
 
 RULE = "rule"
 """The reference judge."""
-
-PANEL = ""
-"""In place of a judge's name, what the panel thinks."""
 
 _TRUTH = {
     Condition.INVITED: {"performer", "target", "activity"},
@@ -159,17 +154,3 @@ def question_in_words(scene: Scene, condition: Condition, clock: Clock, prompts:
 
 def _step(step: Subtask) -> str:
     return f"{step.doing}, at {step.place}"
-
-
-def with_panel(judgments: Iterable[Judgment], panel: Sequence[str]) -> dict[tuple[str, str], tuple[Verdict, str]]:
-    """By criterion and judge every verdict with its reason, and the panel's on what all its judges have judged."""
-    by_criterion: dict[str, dict[str, Judgment]] = defaultdict(dict)
-    for judgment in judgments:
-        by_criterion[judgment.criterion][judgment.judge] = judgment
-    verdicts = {
-        (each.criterion, each.judge): (each.verdict, each.reason) for given in by_criterion.values() for each in given.values()
-    }
-    for criterion, given in by_criterion.items():
-        if all(judge in given for judge in panel):
-            verdicts[criterion, PANEL] = panel_verdict([given[judge] for judge in panel])
-    return verdicts

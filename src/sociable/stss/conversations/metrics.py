@@ -7,12 +7,12 @@ macro over templates. Both on the conversation and on the listener's summary.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 import numpy as np
 
-from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score, Verdict
+from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score, Verdict, Verdicts
 from sociable.core.seeding import named_seed
 from sociable.statistics.estimates import cluster_totals, episode_counts, estimate_proportion
 from sociable.statistics.intervals import joint_bootstrap
@@ -28,9 +28,6 @@ TABLE_3 = tuple(f"{metric}_{average}" for metric in METRICS for average in AVERA
 """Of a run, in the order of Table 3."""
 CONDUCT = ("performer_turns", "silent")
 """How often the performer spoke; whether it came to say nothing at its turn, or ended so."""
-
-Verdicts = Mapping[tuple[str, str], tuple[Verdict, str]]
-"""By criterion and judge; by criterion and the empty string the panel's."""
 
 
 def condition_metric(text: str, kind: str, condition: str) -> str:

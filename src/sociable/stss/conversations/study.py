@@ -11,6 +11,7 @@ from sociable.agents.generative.briefing import generative_prompts
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Judgment, Score, Verdict
 from sociable.judging.pairwise import judgment_id
+from sociable.judging.panel import with_panel
 from sociable.runner.benchmark import JudgingTask, ShownQuestion, Study, StudyOptions, checked_options
 from sociable.runner.seats import Role, Seat, Seats
 from sociable.stss.conversations.dataset import load_scenes, select_templates
@@ -22,7 +23,6 @@ from sociable.stss.conversations.judge import (
     question_in_words,
     questions_about,
     transcript,
-    with_panel,
 )
 from sociable.stss.conversations.metrics import METRICS, estimate_all, score_scene
 from sociable.stss.conversations.protocol import Setting, run_scene
@@ -37,6 +37,7 @@ from sociable.stss.study import seated
 class ConversationStudy(Study):
     episode_type = ConversationEpisode
     metrics = METRICS
+    tested_options = frozenset({"agent", "plain"})
     win_rates = {text.value: {"conditions met, each question once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}} for text in Text}
 
     def __init__(self, options: StudyOptions) -> None:
