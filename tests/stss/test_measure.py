@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from sociable.stss.options import StssOptions
 from sociable.stss.records import Stage, StssEpisode
 from sociable.stss.task import Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
-from sociable.town.events import Agreed, AnyEvent, Began, Line, Slept, Talked, Walked, in_order
+from sociable.town.events import Agreed, AnyEvent, Began, Line, Slept, Talked, Walked, in_order, in_runs
 from sociable.town.map import Address, Tile, TownMap
 
 HALL, KITCHEN, STORE, TEA_ROOM = (
@@ -59,14 +58,9 @@ class Log:
     def walks(self, name: str, place: str, time: str) -> int:
         """Six tiles a minute; the minute after whose end it is there."""
         goal = self.town.free_tiles(Address.parse(place))[0]
-        way = self.town.path(self.now[name], goal)
+        way = self.town.way(self.now[name], goal)
         assert way
-        tiles = [self.now[name], *way]
-        steps = [
-            "EWSN"[[(1, 0), (-1, 0), (0, 1), (0, -1)].index((b.x - a.x, b.y - a.y))] for a, b in zip(tiles, way, strict=False)
-        ]
-        runs = "".join(f"{heading}{len(list(run))}" for heading, run in groupby(steps))
-        self.events.append(Walked(minute=at(time), resident=name, start=self.now[name], way=runs, tiles_per_minute=6))
+        self.events.append(Walked(minute=at(time), resident=name, start=self.now[name], way=in_runs(way), tiles_per_minute=6))
         self.now[name] = goal
         return at(time) + -(-len(way) // 6) - 1
 

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import resources
-from itertools import combinations, groupby, product
+from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from sociable.core.errors import InputError
 from sociable.stss.records import Stage
 from sociable.stss.replay import Attended, Replay, ReplayResident, ReplayTask, Told, replay_page, write_replay
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
-from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked
+from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked, in_runs
 from sociable.town.map import Address, Tile, TownMap, grouped
 from sociable.town.timeline import timelines
 from sociable.town.town_file import load_map
@@ -40,12 +40,6 @@ PACE = 6
 
 def bundled(name: str) -> Any:
     return json.loads(DATA.joinpath(name).read_text(encoding="utf-8"))
-
-
-def in_runs(start: Tile, way: Sequence[Tile]) -> str:
-    headings = {(1, 0): "E", (-1, 0): "W", (0, 1): "S", (0, -1): "N"}
-    steps = [headings[b.x - a.x, b.y - a.y] for a, b in zip([start, *way], way, strict=False)]
-    return "".join(f"{heading}{len(list(run))}" for heading, run in groupby(steps))
 
 
 def usual_day(raw: dict[str, Any], day: int) -> list[tuple[int, int, str, str]]:
@@ -111,9 +105,9 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
                 Began(minute=begin, resident=name, doing=doing, planned_place=place, address=place, until=end, asleep=sleeps)
             )
             goal = bed if sleeps else tile_in(place, "")
-            way = town.path(here, goal) or []
+            way = town.way(here, goal) or ""
             if way:
-                events.append(Walked(minute=begin, resident=name, start=here, way=in_runs(here, way), tiles_per_minute=PACE))
+                events.append(Walked(minute=begin, resident=name, start=here, way=in_runs(way), tiles_per_minute=PACE))
                 here = goal
             arrival = begin + max(0, -(-len(way) // PACE) - 1)
             if sleeps:

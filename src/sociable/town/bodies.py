@@ -54,7 +54,10 @@ class Body:
     activity: Activity | None = None
     next_activity: Activity | None = None
     goal: Address | None = None
-    route: deque[Tile] = field(default_factory=deque)
+    bound_for: Tile | None = None
+    """The tile of ``goal`` that its walk leads to, or led to."""
+    route: str = ""
+    """The steps that lie before it, as ``TownMap.way`` gives them."""
     moment: int = 0
     """The minute in which it decided last, or began to talk: when what it is asked belongs to."""
     busy_from: int = 0
@@ -64,8 +67,9 @@ class Body:
     retained: list[tuple[str, str, str]] = field(default_factory=list)
     looked: int = -1
     """The last minute whose state it has perceived."""
-    leg: list[Tile] = field(default_factory=list)
-    """Of the walk that is being made: where it began, and every step."""
+    leg: str = ""
+    """The steps it has made of its walk, from ``leg_start`` and ``leg_minute`` on."""
+    leg_start: Tile = field(init=False)
     leg_minute: int = 0
     arrived: int = -1
     """When its last walk ended."""

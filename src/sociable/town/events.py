@@ -7,6 +7,7 @@ whole log is ordered by minute, then by name.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -55,6 +56,11 @@ class Walked(Event):
     way: str
     """Runs of steps: ``E5S12`` is five to the right and twelve down."""
     tiles_per_minute: int
+
+
+def in_runs(steps: str) -> str:
+    """``E5S12`` for five times E and twelve times S."""
+    return "".join(f"{heading}{len(list(run))}" for heading, run in groupby(steps))
 
 
 class Slept(Event):

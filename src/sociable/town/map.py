@@ -10,9 +10,10 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from cachetools import LRUCache, cachedmethod
 from numpy.typing import NDArray
 from scipy.ndimage import label  # type: ignore[import-untyped]
-from scipy.sparse import coo_array, csr_array  # type: ignore[import-untyped]
+from scipy.sparse import csr_array  # type: ignore[import-untyped]
 from scipy.sparse.csgraph import breadth_first_order, dijkstra  # type: ignore[import-untyped]
 
 LARGEST = 1000
@@ -21,12 +22,20 @@ LARGEST = 1000
 MEMORY_FOR_WAYS = 16 * 2**20
 """Bytes a map may keep of ways it has found: some 800 places to go to in a town of 120 by 80 tiles."""
 
+MEMORY_FOR_GRAPHS = 128 * 2**20
+"""Bytes a map may keep of graphs that ways are found in: some 300 areas as large as that town."""
+
 
 class Tile(NamedTuple):
     """``x`` to the right and ``y`` down, from 0."""
 
     x: int
     y: int
+
+    def after(self, steps: str) -> Tile:
+        """Where so many steps lead, each one of N, E, S and W."""
+        east, south = steps.count("E") - steps.count("W"), steps.count("S") - steps.count("N")
+        return Tile(self.x + east, self.y + south)
 
 
 class Rect(NamedTuple):
@@ -71,8 +80,11 @@ class Address:
         return self.sector == other.sector and other.arena in ("", self.arena) and other.thing in ("", self.thing)
 
 
-_SURROUNDINGS = 288
-"""Tiles to a side, in which ways to a goal are looked for at first; a town's whole map, mostly."""
+_BLOCK = 96
+"""Tiles to a side of the squares that make up an area in which ways are looked for: so there are few different areas."""
+
+_MARGIN = 16
+"""Tiles that an area has at least around the two ends of a way; of three ways in four no more is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,44 +95,59 @@ class _Ways:
     after: memoryview
     """By index of tile in the area the next index; negative where there is no way."""
 
-    def way(self, start: Tile, goal: Tile) -> list[Tile] | None:
+    def way(self, start: Tile, goal: Tile) -> str | None:
         area, after = self.area, self.after
         if not (area.x <= start.x < area.x + area.width and area.y <= start.y < area.y + area.height):
             return None
-        left, top, width = area.x, area.y, area.width
-        here = (start.y - top) * width + start.x - left
-        end = (goal.y - top) * width + goal.x - left
+        here, end = _index(start, area), _index(goal, area)
+        # In an area one tile wide what is after a tile is below it.
+        headings = {1: "E", -1: "W", area.width: "S", -area.width: "N"}
         way = []
         while here != end:
-            here = after[here]
+            before, here = here, after[here]
             if here < 0:
                 return None
-            way.append(Tile(left + here % width, top + here // width))
-        return way
+            way.append(headings[here - before])
+        return "".join(way)
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return self.after.nbytes
 
     def least_outside(self, start: Tile, goal: Tile, width: int, height: int) -> int:
         """Steps that a way takes at least which leaves the area, on a map so large."""
         area = self.area
+        along, across = abs(start.x - goal.x), abs(start.y - goal.y)
         right, bottom = area.x + area.width, area.y + area.height
         out = [
-            *([start.x - area.x + goal.x - area.x + 2] if area.x > 0 else []),
-            *([right - start.x + right - goal.x] if right < width else []),
-            *([start.y - area.y + goal.y - area.y + 2] if area.y > 0 else []),
-            *([bottom - start.y + bottom - goal.y] if bottom < height else []),
+            *([start.x - area.x + goal.x - area.x + 2 + across] if area.x > 0 else []),
+            *([right - start.x + right - goal.x + across] if right < width else []),
+            *([start.y - area.y + goal.y - area.y + 2 + along] if area.y > 0 else []),
+            *([bottom - start.y + bottom - goal.y + along] if bottom < height else []),
         ]
         return min(out, default=width * height)
 
 
+def _index(tile: Tile, area: Rect) -> int:
+    return (tile.y - area.y) * area.width + tile.x - area.x
+
+
 def _steps_between(blocked: NDArray[np.bool_]) -> csr_array:
-    """A graph of the steps between free tiles, up, down, left and right, by index."""
-    index = np.arange(blocked.size).reshape(blocked.shape)
+    """A graph of the steps between free tiles, up, left, right and down, by index."""
+    height, width = blocked.shape
     free = ~blocked
-    ends = []
-    for a, b in ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1, :], np.s_[1:, :])):
-        both = free[a] & free[b]
-        ends += [(index[a][both], index[b][both]), (index[b][both], index[a][both])]
-    rows, columns = (np.concatenate(parts) for parts in zip(*ends, strict=True))
-    return coo_array((np.ones(len(rows)), (rows, columns)), shape=(index.size, index.size)).tocsr()
+    can = np.zeros((height, width, 4), bool)
+    can[1:, :, 0] = can[:-1, :, 3] = free[1:] & free[:-1]
+    can[:, 1:, 1] = can[:, :-1, 2] = free[:, 1:] & free[:, :-1]
+    here = np.arange(blocked.size, dtype=np.int32).reshape(height, width, 1)
+    ends = (here + np.array([-width, -1, 1, width], np.int32))[can]
+    firsts = np.concatenate(([0], np.cumsum(can.sum(axis=2))), dtype=np.int32)
+    return csr_array((np.ones(len(ends)), ends, firsts), shape=(blocked.size, blocked.size))
+
+
+def _bytes_of(graph: csr_array) -> int:
+    return int(graph.data.nbytes + graph.indices.nbytes + graph.indptr.nbytes)
 
 
 def _narrow(tiles: int) -> np.dtype[np.signedinteger]:
@@ -187,12 +214,12 @@ class TownMap:
         arenas = sorted(address for address in self.places if address.arena and not address.thing)
         for zone, address in enumerate(arenas, start=1):
             for tile in self.places[address]:
-                zones[self._index(tile)] = zone
+                zones[_index(tile, self._all)] = zone
         return zones
 
     def zone_of(self, tile: Tile) -> int:
         """The number of the arena that ``tile`` is in, 0 for the street: nobody sees from one zone into another."""
-        return int(self._zones[self._index(tile)])
+        return int(self._zones[_index(tile, self._all)])
 
     def steps_into(self, zone: int) -> NDArray[np.int32]:
         """By index of tile (y * width + x), the fewest steps into a zone; -1 where there is no way."""
@@ -202,44 +229,31 @@ class TownMap:
         return tile.y * self.width + tile.x
 
     @cached_property
-    def _steps(self) -> csr_array:
-        return _steps_between(self.blocked)
+    def _graphs(self) -> LRUCache[Rect, csr_array]:
+        return LRUCache(MEMORY_FOR_GRAPHS, _bytes_of)
 
-    # One cache a map, as large as the size of this map allows.
-
-    @cached_property
-    def _towards(self) -> Callable[[Tile], _Ways]:
-        """The shortest ways to a goal, in its surroundings; in those of a map that is not large lies all of it."""
-
-        @lru_cache(64)
-        def steps_of(area: Rect) -> csr_array:
-            return _steps_between(self.blocked[area.y : area.y + area.height, area.x : area.x + area.width])
-
-        def towards(goal: Tile) -> _Ways:
-            area = self._surroundings(goal)
-            index = (goal.y - area.y) * area.width + goal.x - area.x
-            return _Ways(area, _next_steps(steps_of(area), index))
-
-        tiles = min(self.width, _SURROUNDINGS) * min(self.height, _SURROUNDINGS)
-        return lru_cache(MEMORY_FOR_WAYS // (tiles * _narrow(tiles).itemsize) or 1)(towards)
-
-    def _surroundings(self, goal: Tile) -> Rect:
-        """The same for neighbouring goals, so that the graph of its steps need not be made for each."""
-        if self.blocked.size <= _SURROUNDINGS**2:
-            return Rect(0, 0, self.width, self.height)
-        third = _SURROUNDINGS // 3
-        x, y = (max(at // third - 1, 0) * third for at in goal)
-        return Rect(x, y, min(_SURROUNDINGS, self.width - x), min(_SURROUNDINGS, self.height - y))
+    @cachedmethod(lambda self: self._graphs)
+    def _steps(self, area: Rect) -> csr_array:
+        return _steps_between(self.blocked[area.y : area.y + area.height, area.x : area.x + area.width])
 
     @cached_property
-    def _whole(self) -> Callable[[Tile], _Ways]:
-        """The same over all of the map, for who comes from afar."""
+    def _found(self) -> LRUCache[tuple[Tile, Rect], _Ways]:
+        return LRUCache(MEMORY_FOR_WAYS, lambda ways: ways.size)
 
-        def towards(goal: Tile) -> _Ways:
-            return _Ways(Rect(0, 0, self.width, self.height), _next_steps(self._steps, self._index(goal)))
+    @cachedmethod(lambda self: self._found)
+    def _towards(self, goal: Tile, area: Rect) -> _Ways:
+        """The shortest ways to a goal within an area."""
+        return _Ways(area, _next_steps(self._steps(area), _index(goal, area)))
 
-        tiles = self.blocked.size
-        return lru_cache(MEMORY_FOR_WAYS // (tiles * _narrow(tiles).itemsize) or 1)(towards)
+    @cached_property
+    def _all(self) -> Rect:
+        return Rect(0, 0, self.width, self.height)
+
+    def _around(self, start: Tile, goal: Tile) -> Rect:
+        """As many blocks as hold both ends and a margin."""
+        left, right = _blocks(start.x, goal.x, self.width)
+        top, bottom = _blocks(start.y, goal.y, self.height)
+        return Rect(left, top, right - left, bottom - top)
 
     @cached_property
     def _ways_into(self) -> Callable[[int], NDArray[np.int32]]:
@@ -247,26 +261,25 @@ class TownMap:
             goals = np.flatnonzero((self._zones == zone) & ~self.blocked.ravel())
             if not goals.size:
                 return np.full(self.blocked.size, -1, np.int32)
-            steps = dijkstra(self._steps, indices=goals, unweighted=True, min_only=True)
+            steps = dijkstra(self._steps(self._all), indices=goals, unweighted=True, min_only=True)
             return np.where(np.isinf(steps), -1, steps).astype(np.int32)
 
         return lru_cache(MEMORY_FOR_WAYS // (self.blocked.size * 4) or 1)(ways_into)
 
     def distance(self, start: Tile, goal: Tile) -> int | None:
         """In tiles, walked; None when there is no way."""
-        way = self.path(start, goal)
+        way = self.way(start, goal)
         return None if way is None else len(way)
 
-    def path(self, start: Tile, goal: Tile) -> list[Tile] | None:
-        """The tiles of a shortest way, without the first, with the last; always the same one. None when there is none."""
-        ways = self._towards(goal)
+    def way(self, start: Tile, goal: Tile) -> str | None:
+        """The steps of a shortest way, each one of N, E, S and W; always the same one. None when there is none."""
+        ways = self._towards(goal, self._around(start, goal))
         way = ways.way(start, goal)
-        if ways.area.width * ways.area.height == self.blocked.size:
+        # A way that leaves the area is longer than this one, unless this one is long itself. So the same way is found as
+        # on the whole map: which of two equal ways is taken depends on nothing but tiles that shortest ways lead over.
+        if way is not None and len(way) < ways.least_outside(start, goal, self.width, self.height):
             return way
-        # A way that leaves the surroundings is longer than this one, unless this one is long itself.
-        if way is not None and len(way) <= ways.least_outside(start, goal, self.width, self.height):
-            return way
-        return self._whole(goal).way(start, goal)
+        return self._towards(goal, self._all).way(start, goal)
 
     def free_tiles(self, address: Address) -> list[Tile]:
         """Where one can stand there; beside a thing that cannot be stood on, if possible in its arena. Row by row."""
@@ -283,6 +296,12 @@ class TownMap:
             return sorted(free, key=lambda tile: (tile.y, tile.x))
 
         return lru_cache(4096)(free_tiles)
+
+
+def _blocks(start: int, goal: int, end: int) -> tuple[int, int]:
+    """From where to where the blocks reach along one axis."""
+    first, last = sorted((start, goal))
+    return max(first - _MARGIN, 0) // _BLOCK * _BLOCK, min(-(-(last + _MARGIN + 1) // _BLOCK) * _BLOCK, end)
 
 
 def neighbours(tile: Tile) -> Iterable[Tile]:

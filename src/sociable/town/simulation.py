@@ -18,16 +18,14 @@ from __future__ import annotations
 import asyncio
 import heapq
 import math
-from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from inspect import isawaitable
-from itertools import groupby, pairwise
 from typing import TypeVar
 
 from sociable.core.seeding import named_generator
 from sociable.town.bodies import Body, Injection, Physics
 from sociable.town.clock import MINUTES_PER_DAY
-from sociable.town.events import AnyEvent, Began, Line, Noted, Slept, Talked, Walked, in_order
+from sociable.town.events import AnyEvent, Began, Line, Noted, Slept, Talked, Walked, in_order, in_runs
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity, Decision, Mind, Sighting, TakenAway, Talk, View
 from sociable.town.places import PlaceFinder
@@ -437,7 +435,7 @@ class Simulation:
         """Turns to an activity, and to the way there."""
         self._end_leg(body)
         body.activity = activity
-        body.route.clear()
+        body.route = ""
         body.goal = None
         address = None
         if activity.place:
@@ -467,7 +465,7 @@ class Simulation:
         return named_generator(self._seed, "seat", self._label, body.name, minute).choice(tiles)
 
     def _set_out(self, body: Body, goal: Tile) -> None:
-        body.route = deque(self.town.path(body.tile, goal) or ())
+        body.route, body.bound_for = self.town.way(body.tile, goal) or "", goal
 
     def _another_seat(self, body: Body, minute: int) -> Tile | None:
         """A free tile within reach of the place it is going to, or is at, if somebody stands on the one it wants.
@@ -477,7 +475,7 @@ class Simulation:
         if body.goal is None or len(body.route) > self.physics.tiles_per_minute:
             return None
         if body.route:
-            clash = any(other.tile == body.route[-1] for other in self._in_sight(body))
+            clash = any(other.tile == body.bound_for for other in self._in_sight(body))
         else:
             clash = body.arrived == minute - 1 and any(
                 other.tile == body.tile and other.place < body.place for other in self._in_sight(body)
@@ -495,35 +493,35 @@ class Simulation:
 
     def _walk(self, body: Body, minute: int) -> None:
         if not body.leg:
-            body.leg, body.leg_minute = [body.tile], minute
-        route = body.route
-        for _ in range(min(self.physics.tiles_per_minute, len(route))):
-            body.leg.append(route.popleft())
+            body.leg_start, body.leg_minute = body.tile, minute
+        pace = self.physics.tiles_per_minute
+        steps, body.route = body.route[:pace], body.route[pace:]
+        body.leg += steps
         self._changed[body.zone] = max(self._changed[body.zone], minute)
         before = self._cell(body)
-        body.tile = body.leg[-1]
+        body.tile = body.tile.after(steps)
         body.zone = self.town.zone_of(body.tile)
         self._changed[body.zone] = max(self._changed.get(body.zone, -1), minute)
         if (cell := self._cell(body)) != before:
             self._occupants[before].discard(body)
             self._occupants.setdefault(cell, set()).add(body)
-        if not route:
+        if not body.route:
             body.arrived = minute
             self._end_leg(body)
 
     def _end_leg(self, body: Body) -> None:
         """Writes down the walk so far."""
-        if len(body.leg) > 1:
+        if body.leg:
             body.log.append(
                 Walked(
                     minute=body.leg_minute,
                     resident=body.name,
-                    start=body.leg[0],
-                    way=_in_runs(body.leg),
+                    start=body.leg_start,
+                    way=in_runs(body.leg),
                     tiles_per_minute=self.physics.tiles_per_minute,
                 )
             )
-        body.leg = []
+        body.leg = ""
 
     # Waiting for minds.
 
@@ -546,10 +544,3 @@ def _wants(body: Body, other: Body) -> bool:
 
 async def _answered(answer: T | Awaitable[T]) -> T:
     return await answer if isawaitable(answer) else answer
-
-
-def _in_runs(tiles: Sequence[Tile]) -> str:
-    """``E5S12`` of the tiles of a walk."""
-    heading: Callable[[tuple[int, int]], str] = {(1, 0): "E", (-1, 0): "W", (0, 1): "S", (0, -1): "N"}.__getitem__
-    steps = (heading((after.x - before.x, after.y - before.y)) for before, after in pairwise(tiles))
-    return "".join(f"{direction}{sum(1 for _ in run)}" for direction, run in groupby(steps))
