@@ -149,7 +149,7 @@ def _town_model() -> Any:
 
 
 def social(call: Call) -> web.Response:
-    """Answers HSII's and AgentSense's prompts by what they ask."""
+    """Answers HSII's, AgentSense's and AntEval's prompts by what they ask."""
     chosen = number(call)
     if (answer := _interviewed(call.messages[-1]["content"], chosen)) is not None:
         return says(call, json.dumps(answer))
@@ -172,7 +172,11 @@ def social(call: Call) -> web.Response:
 
 
 def _interviewed(asked: str, chosen: int) -> dict[str, Any] | None:
-    """What AgentSense asks outside a scene, and of judges and labellers."""
+    """What AgentSense and AntEval ask outside a scene, and of judges and labellers."""
+    if '{"claims"' in asked:
+        return {"claims": [SENTENCES[(chosen + place) % len(SENTENCES)] for place in range(chosen % 4)]}
+    if '"matches"' in asked:
+        return {"reason": SENTENCES[chosen % len(SENTENCES)], "matches": [[1, "A"]] * (chosen % 2)}
     if '"answer": "A"' in asked:
         return {"answer": "ABCD"[chosen % 4]}
     if '"answer": "yes"' in asked:

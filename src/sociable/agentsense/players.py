@@ -18,6 +18,7 @@ from sociable.core.form import Form
 from sociable.core.prompts import Prompts
 from sociable.core.records import CUT_OFF, Turn, Usage
 from sociable.dialogue.conversation import Utterance
+from sociable.dialogue.names import without_own_name
 from sociable.judging.choice import parse_choice
 from sociable.judging.replies import closing_object, only
 from sociable.judging.yes_no import parse_yes_no
@@ -103,7 +104,7 @@ class PromptedPlayer:
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
         utterance = await self._participant.take_turn(seen)
-        said = _without_own_name(utterance.content, self._names)
+        said = without_own_name(utterance.content, self._names)
         if utterance.defect == CUT_OFF and said:
             # The limit is part of the protocol: what was said before it stands.
             return Utterance(said, utterance.thinking, note=CUT_OFF)
@@ -136,9 +137,3 @@ class PromptedPlayer:
 def _answer(value: float | None, reply: Reply) -> Answer:
     # What stands in a reply that was cut off need not be what it would have come to.
     return Answer(None if reply.defect else value, reply.text[:MAX_REPLY], reply.defect)
-
-
-def _without_own_name(said: str, names: Sequence[str]) -> str:
-    """Models copy the form in which others' turns reach them."""
-    prefix = next((f"{name}:" for name in names if said.startswith(f"{name}:")), "")
-    return said.removeprefix(prefix).lstrip() if prefix else said

@@ -126,6 +126,18 @@ class Loaded(Generic[T]):
         return [left_out, *self.remarks]
 
 
+def one_each(kind: type[T]) -> Callable[[RawRecord], list[T]]:
+    """For ``load_items``: every record is one item; where it has no ``id``, its place in its file is its id."""
+
+    def cut(raw: RawRecord) -> list[T]:
+        try:
+            return [kind.model_validate({"id": raw.default_id, **raw.value} if isinstance(raw.value, dict) else raw.value)]
+        except ValidationError as error:
+            raise complaint(error, raw.place) from None
+
+    return cut
+
+
 Reader = Callable[[Path, list[str] | None], Iterator[RawRecord]]
 
 

@@ -77,6 +77,12 @@ def who_is_named(text: str, characters: Sequence[str], aliases: Mapping[str, Ite
     return next(iter(named)) if len(named) == 1 else None
 
 
+def without_own_name(said: str, names: Iterable[str]) -> str:
+    """Models copy the form in which others' turns reach them: ``Ann: Hello!`` of Ann is ``Hello!``."""
+    prefix = next((f"{name}:" for name in names if said.startswith(f"{name}:")), "")
+    return said.removeprefix(prefix).lstrip() if prefix else said
+
+
 def _names_a_group(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> bool:
     """Whether a word for several people stands in ``text`` outside names and aliases (``All Saints``)."""
     rest = _run(text)

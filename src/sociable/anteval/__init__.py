@@ -1,0 +1,1 @@
+"""AntEval: information exchange and intention expression at the game table."""

@@ -1,0 +1,62 @@
+"""AntEval's information exchange, wired: what one participant alone knows, and how much of it the others come to learn.
+
+AntEval: Evaluation of Social Interaction Competencies in LLM-Driven Agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sociable.anteval.iep import views
+from sociable.anteval.iep.records import IepEpisode
+from sociable.anteval.iep.reference import AGENTS, RULE
+from sociable.anteval.iep.study import IepStudy
+from sociable.core.records import Judgment, Record
+from sociable.core.view import Block, Document, Section, Table
+from sociable.runner.benchmark import Benchmark, RunResult, Study, StudyOptions
+from sociable.runner.run import FinishedRun
+from sociable.runner.seats import Role
+from sociable.runner.settings import RoleSettings
+
+
+class AntEvalIep(Benchmark):
+    name = "anteval-iep"
+    version = "1.0.0"
+    title = "AntEval: information exchange at the game table"
+    cluster_unit = "session"
+    scenarios_called = "cards"
+    reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: AGENTS, Role.REFERENCE: (), Role.JUDGE: (RULE,)}
+    role_defaults = {role: RoleSettings(temperature=0.7, max_tokens=512) for role in (Role.SUBJECT, Role.PARTNER)}
+    people_play = ()
+    demo = {"judges": (f"reference/{RULE}",)}
+    demo_agents = ("oracle", "oracle@0.3", "oracle@0.6", "heuristic", "random", "silent")
+    episode_type = IepEpisode
+    judgment_type = Judgment
+    reference_type = Record
+
+    def open(self, options: StudyOptions) -> IepStudy:
+        return IepStudy(options)
+
+    def label_of(self, manifest: Mapping[str, Any]) -> str:
+        """A run with a partner names who played the NPC."""
+        subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
+        return f"{subject} + {partner}" if partner else subject
+
+    def summary(self, results: Sequence[RunResult]) -> Table:
+        return views.summary_table(results)
+
+    def sections(self, runs: Sequence[FinishedRun]) -> list[Section]:
+        return views.sections(runs)
+
+    def episode_blocks(self, run: FinishedRun, episode: Any) -> Sequence[Block]:
+        return [views.session_view(run, episode)]
+
+    def audit(self, study: Study) -> Document:
+        from sociable.anteval.iep.audit import audit_document
+
+        assert isinstance(study, IepStudy)
+        return audit_document(list(study.scenarios.values()), study.source)
+
+
+BENCHMARK = AntEvalIep()

@@ -1,0 +1,153 @@
+"""Information Exchange Precision (section 4.1): verdicts to scores, scores to estimates. Pure.
+
+p = s / k: of the k key points of a card those that a player's claims state, one to one. A session's IEP is the mean of p over
+its players, a run's the mean over sessions: the paper prints a sum. The same before the session is the baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+
+from sociable.anteval.iep.cards import KnowledgeCard
+from sociable.anteval.iep.records import IepEpisode, When
+from sociable.anteval.session import TableTurn
+from sociable.core.records import PANEL, EpisodeStatus, Estimate, Outcome, Score, Verdict, Verdicts
+from sociable.core.seeding import named_seed
+from sociable.dialogue.wording import expresses
+from sociable.statistics.estimates import estimate_jointly, estimate_proportion
+
+IEP, BEFORE, GAIN = "iep", "iep_before", "iep_gain"
+MAIN = (IEP, BEFORE)
+"""Of a session, where somebody judged."""
+CONDUCT = ("told", "passed")
+"""The share of key points the NPC says in its card's wordings; the share of turns that were let pass."""
+
+
+def kind_metric(kind: str) -> str:
+    return f"{IEP}/{kind}"
+
+
+def player_criterion(when: When, player: str, place: int) -> str:
+    """What judges decide: whether a player's claims state the key point at a place of its card, from 0."""
+    return f"{when.value}|{player}|{place + 1}"
+
+
+class _Missing(Exception):
+    """Why there is no value."""
+
+    def __init__(self, outcome: Outcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
+        self.reason = reason
+
+
+def score_session(
+    card: KnowledgeCard, counted: Mapping[str, Sequence[int]], episode: IepEpisode, verdicts: Verdicts, *, judged: bool
+) -> list[Score]:
+    """All scores of one episode. ``counted``: by player the key points that count; ``judged``: whether there is a panel."""
+    return [
+        Score(
+            metric=metric,
+            scenario=episode.scenario,
+            cluster=episode.cluster,
+            repeat=episode.repeat,
+            outcome=outcome,
+            value=value,
+            reason=reason,
+        )
+        for metric, value, outcome, reason in _values(card, counted, episode, verdicts, judged=judged)
+    ]
+
+
+def _values(
+    card: KnowledgeCard, counted: Mapping[str, Sequence[int]], episode: IepEpisode, verdicts: Verdicts, *, judged: bool
+) -> Iterator[tuple[str, float | None, Outcome, str]]:
+    for metric, when in ((IEP, When.AFTER), (BEFORE, When.BEFORE)) if judged else ():
+        names = [metric, *([kind_metric(card.kind)] if when is When.AFTER else [])]
+        try:
+            shares = _shares(counted, episode, verdicts, when)
+        except _Missing as missing:
+            yield from ((name, None, missing.outcome, missing.reason) for name in names)
+            continue
+        reason = "; ".join(f"{player} {share:.2f}" for player, share in shares.items())
+        yield from ((name, fmean(shares.values()), Outcome.SCORED, reason) for name in names)
+    try:
+        _check(episode)
+    except _Missing as missing:
+        yield from ((name, None, missing.outcome, missing.reason) for name in CONDUCT)
+        return
+    worded = [place for place, point in enumerate(card.key_points) if point.wording is not None]
+    told = given_away(card, episode.turns)
+    if worded:
+        yield "told", len(told) / len(worded), Outcome.SCORED, ""
+    else:
+        yield "told", None, Outcome.NOT_REACHED, "the card says nothing about how its key points are said"
+    yield "passed", fmean(turn.passed for turn in episode.turns), Outcome.SCORED, ""
+
+
+def _check(episode: IepEpisode) -> None:
+    if episode.status is EpisodeStatus.ERRORED:
+        raise _Missing(Outcome.ERRORED, episode.error)
+    if episode.npc_failure:
+        raise _Missing(Outcome.UNSCORED, episode.npc_failure)
+
+
+def _shares(counted: Mapping[str, Sequence[int]], episode: IepEpisode, verdicts: Verdicts, when: When) -> dict[str, float]:
+    """By player p = s / k."""
+    _check(episode)
+    claims = {recall.player: recall.claims for recall in episode.recalls if recall.when is when}
+    shares = {}
+    for player, places in counted.items():
+        if not places:
+            continue
+        # A result: who claims nothing knows nothing.
+        shares[player] = fmean(_stated(verdicts, when, player, place) for place in places) if claims[player] else 0.0
+    if not shares:
+        raise _Missing(Outcome.NOT_REACHED, "the card has no key point that counts")
+    return shares
+
+
+def _stated(verdicts: Verdicts, when: When, player: str, place: int) -> bool:
+    verdict = verdicts.get((player_criterion(when, player, place), PANEL))
+    if verdict is None:
+        raise _Missing(Outcome.ERRORED, "judging was not finished")
+    if verdict[0] not in (Verdict.WIN, Verdict.LOSS):
+        raise _Missing(Outcome.UNSCORED, verdict[1] or "the judges are split")
+    return verdict[0] is Verdict.WIN
+
+
+def given_away(card: KnowledgeCard, turns: Sequence[TableTurn]) -> dict[int, int]:
+    """By place of a key point the index of the first of the NPC's turns that says it, by the card's wordings."""
+    own = [turn for turn in turns if turn.speaker == card.npc.name and not turn.passed]
+    first = {
+        place: next((turn.index for turn in own if expresses(turn.content, point.wording)), None)
+        for place, point in enumerate(card.key_points)
+        if point.wording is not None
+    }
+    return {place: index for place, index in first.items() if index is not None}
+
+
+def estimate_all(scores: Sequence[Score], *, seed: int, confidence: float = 0.95) -> list[Estimate]:
+    """IEP, its baseline and the difference; by kind of card; conduct. Intervals resample sessions."""
+    metrics = list(dict.fromkeys(score.metric for score in scores))
+    found = [_mean(metric, scores, seed, confidence) for metric in metrics]
+    if set(MAIN) <= set(metrics):
+        found.append(
+            estimate_jointly(
+                GAIN,
+                scores,
+                MAIN,
+                lambda means: means[..., 0] - means[..., 1],
+                seed=named_seed(seed, "bootstrap", GAIN),
+                confidence=confidence,
+            )
+        )
+    return found
+
+
+def _mean(metric: str, scores: Sequence[Score], seed: int, confidence: float) -> Estimate:
+    """Over sessions, with a bootstrap. Where all are alike it sees nothing, and the interval is that of as many yes or no."""
+    seed = named_seed(seed, "bootstrap", metric)
+    found = estimate_jointly(metric, scores, [metric], lambda means: means[..., 0], seed=seed, confidence=confidence)
+    return found if found.low is not None else estimate_proportion(metric, scores, confidence)

@@ -1,0 +1,78 @@
+"""Who sits at the table: prompted models here, reference agents in the benchmarks' own rooms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sociable.agents.prompted import PromptedParticipant
+from sociable.anteval.session import Move, TableTurn, read_move
+from sociable.core.errors import InstrumentFailure
+from sociable.core.prompts import one_line
+from sociable.core.records import CUT_OFF, Turn, Usage
+from sociable.dialogue.conversation import MAX_CHARACTERS
+from sociable.dialogue.names import without_own_name
+from sociable.models.protocol import ChatMessage, Reply, Request, Sampling
+from sociable.runner.seats import Seat
+
+
+class Player(Protocol):
+    """Whoever takes a participant's turns."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def usage(self) -> Usage: ...
+
+    async def take_turn(self, seen: Sequence[TableTurn]) -> Move: ...
+
+
+class PromptedPlayer:
+    """A model in a participant's place."""
+
+    def __init__(self, name: str, seat: Seat, item: str, briefing: Sequence[ChatMessage]) -> None:
+        assert seat.model is not None
+        self.name = name
+        self._model = seat.model
+        self._participant = PromptedParticipant(
+            name,
+            seat.model,
+            briefing,
+            scope=seat.scope(item, name),
+            sampling=seat.sampling,
+            heard=lambda turn: f"{turn.speaker}: {one_line(turn.content)}",
+        )
+
+    @property
+    def usage(self) -> Usage:
+        return self._participant.scope.usage
+
+    async def take_turn(self, seen: Sequence[TableTurn]) -> Move:
+        utterance = await self._participant.take_turn(seen)
+        act, words = read_move(without_own_name(utterance.content, [self.name])[:MAX_CHARACTERS])
+        if utterance.defect == CUT_OFF and (act or words):
+            # The limit is part of the protocol: what was said before it stands.
+            return Move(act, words, utterance.thinking, note=CUT_OFF)
+        if utterance.defect:
+            return Move(thinking=utterance.thinking, defect=utterance.defect)
+        return Move(act, words, utterance.thinking)
+
+    async def ask(self, seen: Sequence[Turn], question: ChatMessage, sampling: Sampling) -> Reply:
+        """A question away from the table, on a copy of its view."""
+        return await self._model.generate(Request([*self._participant.view(seen), question], self._participant.scope, sampling))
+
+
+async def play(players: Sequence[Player], turns: int, *, instruments: frozenset[str] = frozenset()) -> list[TableTurn]:
+    """A session (section 5.1): in order, each acts, speaks, does both or passes; one participant's action is a turn.
+
+    Raises InstrumentFailure when one of ``instruments``, who are not under test, gives a reply that cannot stand.
+    """
+    seen: list[TableTurn] = []
+    for index in range(1, turns + 1):
+        player = players[(index - 1) % len(players)]
+        move = await player.take_turn(seen)
+        if move.defect and player.name in instruments:
+            raise InstrumentFailure(f"{player.name}'s turn {index}: {move.defect}")
+        seen.append(move.as_turn(index, player.name))
+    return seen

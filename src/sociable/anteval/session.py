@@ -1,0 +1,64 @@
+"""What is said and done at a table: acts and words in the order of turns. Knows no model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sociable.core.prompts import one_line
+from sociable.core.records import Turn
+
+_ACTS = re.compile(r"\*+([^*]+)\*+")
+_PASSED = re.compile(r"\W*pass(?:es|ed|ing)?\W*", re.IGNORECASE)
+
+
+class TableTurn(Turn):
+    """A turn at the table: an act, words, both, or neither. ``content`` is both as the others see them."""
+
+    act: str = ""
+    words: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not (self.act or self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What a participant does in its turn."""
+
+    act: str = ""
+    words: str = ""
+    thinking: str = ""
+    defect: str = ""
+    """Why its reply could not stand, or the empty string: then it passes."""
+    note: str = ""
+    """What was noticed about a reply that stands."""
+
+    def as_turn(self, index: int, speaker: str) -> TableTurn:
+        content = " ".join(filter(None, (f"*{self.act}*" if self.act else "", self.words)))
+        return TableTurn(
+            index=index,
+            speaker=speaker,
+            content=content,
+            act=self.act,
+            words=self.words,
+            thinking=self.thinking,
+            note=self.defect or self.note,
+        )
+
+
+def read_move(text: str) -> tuple[str, str]:
+    """(act, words) of ``*what it does* what it says``; both empty for PASS."""
+    text = one_line(text).strip()
+    if _PASSED.fullmatch(text):
+        return "", ""
+    act = " ".join(part.strip() for part in _ACTS.findall(text))
+    words = " ".join(_ACTS.sub(" ", text).replace("*", " ").split())
+    return " ".join(act.split()), words
+
+
+def told(turns: Sequence[TableTurn]) -> str:
+    """The session as a transcript, one line a turn; who passed is not in it."""
+    return "\n".join(f"{turn.speaker}: {one_line(turn.content)}" for turn in turns if not turn.passed)
