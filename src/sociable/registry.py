@@ -22,6 +22,7 @@ OPENAI_URL = "https://api.openai.com/v1"
 
 _BENCHMARKS = {
     "agentsense": "sociable.agentsense.benchmark",
+    "anteval-ieg": "sociable.anteval.ieg.benchmark",
     "anteval-iep": "sociable.anteval.iep.benchmark",
     "hsii": "sociable.hsii.benchmark",
     "hsii-cot": "sociable.hsii.cot.benchmark",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sociable.agents.prompted import PromptedParticipant
+from sociable.anteval.characters import Sheet, in_brief
 from sociable.anteval.session import Move, TableTurn, read_move
 from sociable.core.errors import InstrumentFailure
 from sociable.core.prompts import one_line
@@ -76,3 +77,15 @@ async def play(players: Sequence[Player], turns: int, *, instruments: frozenset[
             raise InstrumentFailure(f"{player.name}'s turn {index}: {move.defect}")
         seen.append(move.as_turn(index, player.name))
     return seen
+
+
+def opening(briefing: str) -> list[ChatMessage]:
+    """A participant's messages before anybody has taken a turn."""
+    # A conversation that began with the participant's own turn would be refused by some servers.
+    return [{"role": "system", "content": briefing}, {"role": "user", "content": "The scene opens."}]
+
+
+def present(players: Sequence[Sheet], npc: str, *, without: str) -> str:
+    """Who else sits at the table, and what can be seen of them."""
+    there = [*((sheet.name, in_brief(sheet)) for sheet in players), (npc, "played by the dungeon master")]
+    return ", ".join(f"{name} ({what})" for name, what in there if name != without)

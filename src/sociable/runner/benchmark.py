@@ -201,6 +201,10 @@ class Study(ABC):
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
         """All estimates over the table of scores. Pure."""
 
+    def conclude(self, episodes: Iterable[Any], folder: Path) -> list[Estimate]:
+        """Estimates that need all episodes at once, as of a model trained on them. What they rest on is kept in ``folder``."""
+        return []
+
     @abstractmethod
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         """What a model in that role might say in its ``call``-th call, for estimates of cost: the longest way through.

@@ -201,7 +201,7 @@ class Run:
         scores: list[Score] = []
         for episode in self.records.episodes:
             scores += self.study.score(episode, self.records.judgments_of(self.study, episode, self.seats), panel)
-        estimates = self.study.estimate(scores)
+        estimates = [*self.study.estimate(scores), *self.study.conclude(self.records.episodes, self.folder.path)]
         if self.rubric is not None:
             rated = self._rating_scores(self.rubric)
             scores += rated

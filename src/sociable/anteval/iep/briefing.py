@@ -7,10 +7,11 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from sociable.anteval.characters import Sheet, in_brief, in_words
+from sociable.anteval.characters import Sheet, in_words
 from sociable.anteval.iep.cards import KnowledgeCard
 from sociable.anteval.iep.records import When
 from sociable.anteval.iep.scenario import IepScenario
+from sociable.anteval.players import opening, present
 from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
 from sociable.models.protocol import ChatMessage
 
@@ -43,10 +44,10 @@ def brief_player(scenario: IepScenario, sheet: Sheet, prompts: Prompts) -> list[
         name=sheet.name,
         sheet=quoted(in_words(sheet)),
         scene=quoted(_scene(card)),
-        others=_present(scenario, without=sheet.name),
+        others=present(scenario.players, card.npc.name, without=sheet.name),
         subject=one_line(card.title),
     )
-    return _opening(text)
+    return opening(text)
 
 
 def brief_npc(scenario: IepScenario, prompts: Prompts) -> list[ChatMessage]:
@@ -56,25 +57,14 @@ def brief_npc(scenario: IepScenario, prompts: Prompts) -> list[ChatMessage]:
         name=npc.name,
         character=quoted("\n".join(filter(None, (f"{npc.name} ({npc.pronouns}). {npc.who}", npc.manner, npc.knows_because)))),
         scene=quoted(_scene(scenario.card)),
-        others=_present(scenario, without=npc.name),
+        others=present(scenario.players, npc.name, without=npc.name),
         knowledge=quoted("\n".join((scenario.card.knowledge, *(f"- {each.point}" for each in scenario.card.key_points)))),
     )
-    return _opening(text)
-
-
-def _opening(text: str) -> list[ChatMessage]:
-    # A conversation that began with the participant's own turn would be refused by some servers.
-    return [{"role": "system", "content": text}, {"role": "user", "content": "The scene opens."}]
+    return opening(text)
 
 
 def _scene(card: KnowledgeCard) -> str:
     return f"{card.scene}\n{card.npc.name}: {card.npc.who}"
-
-
-def _present(scenario: IepScenario, *, without: str) -> str:
-    there = [(sheet.name, in_brief(sheet)) for sheet in scenario.players]
-    there.append((scenario.card.npc.name, "played by the dungeon master"))
-    return ", ".join(f"{name} ({what})" for name, what in there if name != without)
 
 
 def ask_what_is_known(card: KnowledgeCard, when: When, prompts: Prompts) -> ChatMessage:

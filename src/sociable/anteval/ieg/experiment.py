@@ -1,0 +1,294 @@
+"""From sessions to G (section 4.2): two virtual dungeon masters from one base, tuned on equally many windows, and tested on
+held-out real sessions only.
+
+Beside them stand the base itself (f_0), the last speaker with the most frequent skill, and a control tuned on generated
+windows whose labels were shuffled among them: what it knows is the prior, not the play. Intervals resample sessions, real and
+generated, and train again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from sociable.anteval.ieg.fscore import FScores, f_scores, gap, signed_gap
+from sociable.anteval.ieg.logs import Log
+from sociable.anteval.ieg.masters.interface import MasterKind, Predictions
+from sociable.anteval.ieg.windows import Window, masked, quiet_windows, windows_of
+from sociable.core.records import Record
+from sociable.core.seeding import named_generator
+
+BASE, GENERATED, REAL, SHUFFLED, LAST = "f_0", "f_g", "f_r", "shuffled", "last speaker"
+TUNED = (GENERATED, REAL)
+CURVE = (0.125, 0.25, 0.5, 1.0)
+"""Shares of the training windows at which f is measured."""
+CURVE_DRAWS = 3
+CONFIDENCE = 0.95
+
+
+class Bounds(Record):
+    """A figure with its interval; None where there is none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+class Figures(Record):
+    """What one master scores on the held-out windows, by F-score."""
+
+    character: Bounds
+    tuple: Bounds
+    character_macro: Bounds
+    tuple_macro: Bounds
+
+
+class CurvePoint(Record):
+    master: str
+    windows: int
+    character: float | None
+    tuple: float | None
+
+
+class Confusion(Record):
+    """Of a tuned master: for each skill called for, what it said of the same player; and whom it named."""
+
+    master: str
+    skills: dict[str, dict[str, int]]
+    who: dict[str, int]
+
+
+class Results(Record):
+    """All that came of one experiment."""
+
+    trained_on: int
+    """Windows, the same number for both."""
+    tested_on: int
+    real_sessions: tuple[int, int]
+    """For training and for testing."""
+    generated_sessions: int
+    retrained: bool
+    """Whether intervals come from training again, and not only from other held-out sessions."""
+    resamples: int
+    figures: dict[str, Figures]
+    masked: dict[str, Figures]
+    """The same with the names of skills taken out of all windows."""
+    gaps: dict[str, Bounds]
+    """``character``, ``tuple``, and each with ``signed `` before it; with `` masked`` behind it."""
+    curve: tuple[CurvePoint, ...]
+    confusion: tuple[Confusion, ...]
+    unseen: tuple[str, ...]
+    """Skills called for in the held-out sessions that no training window has, by master."""
+
+
+def run_experiment(
+    generated: Sequence[Log],
+    training: Sequence[Log],
+    held_out: Sequence[Log],
+    kind: MasterKind,
+    *,
+    width: int,
+    quiet: float,
+    resamples: int,
+    seed: int,
+    keep: Path | None = None,
+) -> Results | None:
+    """None where there is no window to train or to test on. Masters are saved in the folder ``keep``."""
+    # Sums must not depend on how many threads share them.
+    with threadpool_limits(1):
+        experiment = _Experiment(kind, width, quiet, seed)
+        made, real, test = experiment.windows(generated), experiment.windows(training), experiment.windows(held_out)
+        size = min(len(made), len(real))
+        if not size or not test:
+            return None
+        figures, confusion = experiment.compared(made, real, test, size, keep)
+        unnamed = [[masked(window) for window in windows] for windows in (made, real, test)]
+        blind, _ = experiment.compared(unnamed[0], unnamed[1], unnamed[2], size, keep, " masked")
+        draws = list(experiment.resampled(generated, training, held_out, resamples)) if kind.quick else []
+        return Results(
+            trained_on=size,
+            tested_on=len(test),
+            real_sessions=(len(training), len(held_out)),
+            generated_sessions=len(generated),
+            retrained=kind.quick and bool(draws),
+            resamples=len(draws),
+            figures={name: _figures(found, [draw[name] for draw in draws if name in draw]) for name, found in figures.items()},
+            masked={name: _figures(found, []) for name, found in blind.items()},
+            gaps={**_gaps(figures, draws), **{f"{name} masked": each for name, each in _gaps(blind, []).items()}},
+            curve=tuple(experiment.curve(made, real, test)) if kind.quick else (),
+            confusion=confusion,
+            unseen=tuple(
+                f"{name}: {', '.join(lacking)}"
+                for name, windows in ((GENERATED, made), (REAL, real))
+                if (lacking := sorted(_skills(test) - _skills(windows)))
+            ),
+        )
+
+
+class _Experiment:
+    """What all steps share."""
+
+    def __init__(self, kind: MasterKind, width: int, quiet: float, seed: int) -> None:
+        self.kind = kind
+        self.width = width
+        self.quiet = quiet
+        self.seed = seed
+
+    def windows(self, logs: Sequence[Log]) -> list[Window]:
+        """Those with a call, and of real sessions as many without one as the options say."""
+        called = windows_of(logs, self.width)
+        count = round(self.quiet * len(called))
+        # A generated session without intentions is a window without a call already.
+        if not count or any(not window.checks for window in called):
+            return called
+        return [*called, *quiet_windows(logs, self.width, count, named_generator(self.seed, "quiet", len(called)))]
+
+    def compared(
+        self,
+        made: Sequence[Window],
+        real: Sequence[Window],
+        test: Sequence[Window],
+        size: int,
+        keep: Path | None,
+        suffix: str = "",
+    ) -> tuple[dict[str, FScores], tuple[Confusion, ...]]:
+        """Every master on the held-out windows."""
+        labels = [window.checks for window in test]
+        shuffled = shuffled_labels(made, named_generator(self.seed, "shuffled"))
+        sets = {GENERATED: made, REAL: real, SHUFFLED: shuffled}
+        predicted: dict[str, Predictions] = {BASE: self.kind.untrained().predict(test)}
+        for name, windows in sets.items():
+            master = self.kind.train(self.subset(windows, size, name), self.seed, f"{name}{suffix}")
+            if keep is not None:
+                master.save(keep / f"{name}{suffix}".replace(" ", "-"))
+            predicted[name] = master.predict(test)
+        predicted[LAST] = last_speaker(test, most_frequent_skill(real))
+        confusion = tuple(confusion_of(name, predicted[name], test) for name in TUNED)
+        return {name: f_scores(found, labels) for name, found in predicted.items()}, confusion
+
+    def subset(self, windows: Sequence[Window], size: int, *names: str | int) -> list[Window]:
+        """``size`` of them, drawn by seed."""
+        places = named_generator(self.seed, "subset", *names).sample(range(len(windows)), min(size, len(windows)))
+        return [windows[place] for place in sorted(places)]
+
+    def resampled(
+        self, generated: Sequence[Log], training: Sequence[Log], held_out: Sequence[Log], count: int
+    ) -> Iterator[dict[str, FScores]]:
+        """f_0, f_g and f_r on sessions drawn with replacement, all three kinds of them, trained anew each time."""
+        for draw in range(count):
+            generator = named_generator(self.seed, "resample", draw)
+            made, real, test = (self.windows(generator.choices(logs, k=len(logs))) for logs in (generated, training, held_out))
+            size = min(len(made), len(real))
+            if not size or not test:
+                continue
+            labels = [window.checks for window in test]
+            found = {BASE: f_scores(self.kind.untrained().predict(test), labels)}
+            for name, windows in ((GENERATED, made), (REAL, real)):
+                master = self.kind.train(self.subset(windows, size, name, draw), self.seed + draw + 1, name)
+                found[name] = f_scores(master.predict(test), labels)
+            yield found
+
+    def curve(self, made: Sequence[Window], real: Sequence[Window], test: Sequence[Window]) -> Iterator[CurvePoint]:
+        """f over the size of the training set, each mean over a few draws."""
+        labels = [window.checks for window in test]
+        for name, windows in ((GENERATED, made), (REAL, real)):
+            for share in CURVE:
+                size = max(round(share * len(windows)), 1)
+                draws = range(1 if share == 1.0 else CURVE_DRAWS)
+                found = [
+                    f_scores(
+                        self.kind.train(self.subset(windows, size, name, "curve", draw), self.seed, name).predict(test), labels
+                    )
+                    for draw in draws
+                ]
+                yield CurvePoint(
+                    master=name,
+                    windows=size,
+                    character=_mean([each.character for each in found]),
+                    tuple=_mean([each.tuple for each in found]),
+                )
+
+
+def shuffled_labels(windows: Sequence[Window], generator: random.Random) -> list[Window]:
+    """Each window with as many checks as it had, for players of its own drawn at random, with skills of other windows."""
+    skills = [skill for window in windows for _, skill in sorted(window.checks)]
+    generator.shuffle(skills)
+    drawn = iter(skills)
+    found = []
+    for window in windows:
+        count = len(window.checks)
+        who = generator.sample(window.players, count) if count <= len(window.players) else list(window.players)
+        found.append(replace(window, checks=frozenset((player, next(drawn)) for player in who)))
+    return found
+
+
+def most_frequent_skill(windows: Sequence[Window]) -> str:
+    counts = Counter(skill for window in windows for _, skill in window.checks)
+    return min(counts, key=lambda skill: (-counts[skill], skill)) if counts else ""
+
+
+def last_speaker(windows: Sequence[Window], skill: str) -> Predictions:
+    """The baseline that reads nothing."""
+    found: Predictions = []
+    for window in windows:
+        last = next((turn.speaker for turn in reversed(window.turns) if turn.speaker in window.players), None)
+        found.append(frozenset({(last, skill)}) if last is not None else frozenset())
+    return found
+
+
+def confusion_of(name: str, predicted: Predictions, windows: Sequence[Window]) -> Confusion:
+    skills: dict[str, Counter[str]] = {}
+    who: Counter[str] = Counter()
+    for found, window in zip(predicted, windows, strict=True):
+        said, called = dict(sorted(found)), dict(sorted(window.checks))
+        who["named, and meant"] += len(said.keys() & called.keys())
+        who["named, and not meant"] += len(said.keys() - called.keys())
+        who["meant, and not named"] += len(called.keys() - said.keys())
+        for player in called.keys() & said.keys():
+            skills.setdefault(called[player], Counter())[said[player]] += 1
+    return Confusion(master=name, skills={skill: dict(each) for skill, each in sorted(skills.items())}, who=dict(who))
+
+
+def _skills(windows: Sequence[Window]) -> set[str]:
+    return {skill for window in windows for _, skill in window.checks}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _figures(found: FScores, draws: Sequence[FScores]) -> Figures:
+    def bounds(get: Callable[[FScores], float | None]) -> Bounds:
+        return _bounds(get(found), [get(draw) for draw in draws])
+
+    return Figures(
+        character=bounds(lambda each: each.character),
+        tuple=bounds(lambda each: each.tuple),
+        character_macro=bounds(lambda each: each.character_macro),
+        tuple_macro=bounds(lambda each: each.tuple_macro),
+    )
+
+
+def _gaps(found: dict[str, FScores], draws: Sequence[dict[str, FScores]]) -> dict[str, Bounds]:
+    gaps = {}
+    for what in ("character", "tuple"):
+        for label, of in ((what, gap), (f"signed {what}", signed_gap)):
+            value, *drawn = (of(getattr(each[REAL], what), getattr(each[GENERATED], what)) for each in (found, *draws))
+            gaps[label] = _bounds(value, drawn)
+    return gaps
+
+
+def _bounds(value: float | None, draws: Sequence[float | None]) -> Bounds:
+    """The percentiles of the draws, widened to the value: fewer different sessions make every draw a little worse."""
+    known = [draw for draw in draws if draw is not None]
+    if value is None or len(known) < 10:
+        return Bounds(value=value)
+    low, high = (float(each) for each in np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]))
+    return Bounds(value=value, low=min(low, value), high=max(high, value))

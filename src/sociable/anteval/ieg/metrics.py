@@ -1,0 +1,83 @@
+"""Intention expression's metrics: how a session was played, and what the experiment on all of them found. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+
+from sociable.anteval.ieg.experiment import BASE, GENERATED, LAST, REAL, SHUFFLED, Bounds, Results
+from sociable.anteval.ieg.records import IegEpisode
+from sociable.anteval.ieg.windows import names_a_skill
+from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score
+from sociable.statistics.estimates import estimate_proportion
+
+CONDUCT = ("passed", "named")
+"""Of a session: the share of turns that were let pass; the share of players with an intention who name a skill outright."""
+MASTERS = (BASE, GENERATED, REAL, SHUFFLED, LAST)
+KINDS = ("character", "tuple")
+"""Of F-scores: who acts; who acts and with which skill."""
+
+
+def f_metric(master: str, kind: str) -> str:
+    return f"{master}/{kind}"
+
+
+def gap_metric(kind: str) -> str:
+    return f"g/{kind}"
+
+
+def score_session(intentions: Mapping[str, str], episode: IegEpisode) -> list[Score]:
+    """All scores of one episode."""
+    return [
+        Score(
+            metric=metric,
+            scenario=episode.scenario,
+            cluster=episode.cluster,
+            repeat=episode.repeat,
+            outcome=outcome,
+            value=value,
+            reason=reason,
+        )
+        for metric, value, outcome, reason in _values(intentions, episode)
+    ]
+
+
+def _values(intentions: Mapping[str, str], episode: IegEpisode) -> Iterator[tuple[str, float | None, Outcome, str]]:
+    failed = {EpisodeStatus.ERRORED: (Outcome.ERRORED, episode.error)}.get(episode.status)
+    if failed is None and episode.npc_failure:
+        failed = Outcome.UNSCORED, episode.npc_failure
+    if failed is not None:
+        yield from ((metric, None, *failed) for metric in CONDUCT)
+        return
+    yield "passed", fmean(turn.passed for turn in episode.turns), Outcome.SCORED, ""
+    if not intentions:
+        yield "named", None, Outcome.NOT_REACHED, "nobody had an intention"
+        return
+    blunt = {turn.speaker for turn in episode.turns if names_a_skill(turn.words)}
+    named = [player for player in intentions if player in blunt]
+    yield "named", len(named) / len(intentions), Outcome.SCORED, ", ".join(named)
+
+
+def estimate_conduct(scores: Sequence[Score]) -> list[Estimate]:
+    return [estimate_proportion(metric, scores) for metric in CONDUCT if any(score.metric == metric for score in scores)]
+
+
+def estimate_experiment(results: Results | None) -> list[Estimate]:
+    """F-scores of every master, the gaps, and the same with skills' names masked. None of them where there was no experiment."""
+    return [
+        Estimate(metric=metric, value=found.value, low=found.low, high=found.high, scored=results.tested_on if results else 0)
+        for metric, found in _found(results)
+    ]
+
+
+def _found(results: Results | None) -> Iterator[tuple[str, Bounds]]:
+    nothing = Bounds(value=None)
+    for kind in KINDS:
+        for master in MASTERS:
+            for suffix, figures in (("", results.figures if results else {}), (" masked", results.masked if results else {})):
+                known = figures.get(master)
+                yield f_metric(master, kind) + suffix, getattr(known, kind) if known else nothing
+                yield f"{f_metric(master, kind)} macro{suffix}", getattr(known, f"{kind}_macro") if known else nothing
+        for suffix in ("", " masked"):
+            yield gap_metric(kind) + suffix, results.gaps[kind + suffix] if results else nothing
+            yield f"signed_{gap_metric(kind)}{suffix}", results.gaps[f"signed {kind}{suffix}"] if results else nothing

@@ -1,0 +1,54 @@
+"""Intention expression (section 3.2): one scenario to one session.
+
+1. Seats: the model under test plays everybody; with a partner named, the partner plays the NPC.
+2. The session: players and NPC in order, turn by turn; each player knows its own intention, and nobody else's.
+"""
+
+from __future__ import annotations
+
+from sociable.anteval.ieg.briefing import brief_npc, brief_player
+from sociable.anteval.ieg.records import IegEpisode, IegOptions
+from sociable.anteval.ieg.reference import reference_player
+from sociable.anteval.ieg.scenario import IegScenario
+from sociable.anteval.players import Player, PromptedPlayer, play
+from sociable.core.errors import InstrumentFailure
+from sociable.core.prompts import Prompts
+from sociable.core.records import Usage, episode_id
+from sociable.runner.seats import Role, Seat, Seats
+
+
+async def run_session(
+    scenario: IegScenario, repeat: int, seats: Seats, prompts: Prompts, options: IegOptions, *, seed: int, half: int | None = None
+) -> IegEpisode:
+    """``half``: which half of their lines reference agents keep to. Raises RunFailure and RunStopped."""
+    identifier = episode_id(scenario.id, repeat)
+
+    def seated(name: str, seat: Seat) -> Player:
+        if seat.model is None:
+            return reference_player(seat.agent, scenario, name, options.turns, seed, repeat, half=half)
+        sheet = next((each for each in scenario.players if each.name == name), None)
+        briefing = brief_player(scenario, sheet, prompts) if sheet else brief_npc(scenario, prompts)
+        return PromptedPlayer(name, seat, identifier, briefing)
+
+    # 1. Seats.
+    players = [seated(sheet.name, seats.subject) for sheet in scenario.players]
+    npc = seated(scenario.scene.npc.name, seats.partner or seats.subject)
+
+    # 2. The session.
+    turns, failure = [], ""
+    try:
+        turns = await play([*players, npc], options.turns, instruments=frozenset({npc.name}) if seats.partner else frozenset())
+    except InstrumentFailure as error:
+        failure = str(error)
+
+    used = {Role.SUBJECT: sum((player.usage for player in players), Usage()), Role.PARTNER: Usage()}
+    used[Role.PARTNER if seats.partner else Role.SUBJECT] += npc.usage
+    return IegEpisode(
+        id=identifier,
+        scenario=scenario.id,
+        cluster=scenario.id,
+        repeat=repeat,
+        turns=tuple(turns),
+        npc_failure=failure,
+        usage={role.value: usage for role, usage in used.items() if usage.calls},
+    )

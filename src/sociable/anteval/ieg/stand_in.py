@@ -1,0 +1,33 @@
+"""What stands in for real sessions where there are none, so that everything can be tried: the expressive agent's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sociable.anteval.characters import Sheet
+from sociable.anteval.ieg.briefing import ieg_prompts
+from sociable.anteval.ieg.intentions import Marginals
+from sociable.anteval.ieg.logs import Log
+from sociable.anteval.ieg.protocol import run_session
+from sociable.anteval.ieg.records import IegOptions
+from sociable.anteval.ieg.scenario import drawn_scenarios, log_of
+from sociable.anteval.rules import rules
+from sociable.models.protocol import Sampling
+from sociable.runner.event_loop import waited
+from sociable.runner.seats import Role, Seat, Seats
+
+SESSIONS = 90
+SEED = 777_777
+EVEN = Marginals(dict.fromkeys(rules().skills, 1), {1: 6, 2: 3, 3: 1})
+"""Every skill as often as any other; mostly one player who means to do something."""
+
+
+def stand_in_sessions(sheets: Sequence[Sheet], options: IegOptions) -> tuple[Log, ...]:
+    """Out of the half of its lines that agents under test do not use, so that nothing is known by heart."""
+    drawn = drawn_scenarios(sheets, SESSIONS, options.players, EVEN, options.quiet, SEED)
+    seats = Seats(Seat(Role.SUBJECT, "reference/expressive", None, Sampling()))
+
+    async def played() -> list[Log]:
+        return [log_of(each, await run_session(each, 0, seats, ieg_prompts(), options, seed=SEED, half=1)) for each in drawn]
+
+    return tuple(waited(played()))

@@ -1,0 +1,188 @@
+"""Intention expression bound to its scenes, characters, real sessions, prompts and options."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from sociable.anteval.characters import load_sheets
+from sociable.anteval.ieg.briefing import ieg_prompts
+from sociable.anteval.ieg.experiment import Results, run_experiment
+from sociable.anteval.ieg.intentions import Marginals, marginals_of
+from sociable.anteval.ieg.logs import Log
+from sociable.anteval.ieg.masters.kinds import master_kind
+from sociable.anteval.ieg.metrics import CONDUCT, estimate_conduct, estimate_experiment, score_session
+from sociable.anteval.ieg.protocol import run_session
+from sociable.anteval.ieg.real import RealSessions, read_real_sessions
+from sociable.anteval.ieg.records import STAND_IN, IegEpisode, IegOptions
+from sociable.anteval.ieg.scenario import IegScenario, drawn_scenarios, log_of, scenes
+from sociable.anteval.ieg.stand_in import EVEN, stand_in_sessions
+from sociable.anteval.ieg.windows import windows_of
+from sociable.core.errors import InputError
+from sociable.core.records import EpisodeStatus, Estimate, Score
+from sociable.core.run_folder import write_atomically
+from sociable.core.seeding import named_generator
+from sociable.runner.benchmark import Study, StudyOptions, checked_options
+from sociable.runner.seats import Role, Seats
+
+MASTERS = "masters"
+"""The folder of a run that holds its virtual DMs and what came of them."""
+FEW_SESSIONS = 40
+"""Real sessions below which a virtual DM learns little (measured on CRD3)."""
+
+_SENTENCE = "I go up to the door and put my ear to it, to hear whether anybody is behind it. "
+
+
+class IegStudy(Study):
+    episode_type = IegEpisode
+    metrics = CONDUCT
+
+    def __init__(self, options: StudyOptions) -> None:
+        own = checked_options(IegOptions, options.values, "anteval-ieg")
+        if options.stages is not None:
+            raise InputError("anteval-ieg has no stages; leave --stages out.")
+        if options.dataset is not None:
+            raise InputError("anteval-ieg has no --dataset: real sessions are named with --option real=PATH.")
+        self.options = own
+        self.seed = options.seed
+        self.kind = master_kind(own.master, own.master_model)
+        self.prompts = ieg_prompts(options.prompts)
+        sheets = load_sheets(Path(own.sheets) if own.sheets else None)
+        if len(sheets.items) <= own.players:
+            few = f"{len(sheets.items)} characters are too few for {own.players} players and one to spare"
+            raise InputError(f"{sheets.source}: {few}.")
+        if own.real is None:
+            raise InputError(
+                "anteval-ieg needs sessions of real players: --option real=FOLDER of CRD3's cleaned transcripts, a file of "
+                f"FIREBALL's events, or your own logs as JSON Lines. To try it out without: --option real={STAND_IN}."
+            )
+        if own.real == STAND_IN:
+            self.real = RealSessions(stand_in_sessions(sheets.items, own), STAND_IN, {}, STAND_IN)
+        else:
+            self.real = read_real_sessions(Path(own.real))
+        self.source = self.real.source
+        self.training, self.held_out = split(self.real.logs, own.held_out, options.seed)
+        drawn = drawn_scenarios(sheets.items, own.sessions, own.players, self.marginals, own.quiet, options.seed)
+        self.scenarios: Mapping[str, IegScenario] = {each.id: each for each in drawn[: options.limit]}
+        scene_digest = hashlib.sha256("\n".join(each.model_dump_json() for each in scenes()).encode()).hexdigest()
+        self.digests = {
+            "scenes": scene_digest,
+            "characters": sheets.digest,
+            "real sessions": self.real.digest,
+            "prompts": self.prompts.digest,
+        }
+        named = {"real": own.real, "sheets": own.sheets}
+        paths = {name: str(Path(path).resolve()) for name, path in named.items() if path and path != STAND_IN}
+        self.resolved = {"options": {**options.values, **paths}}
+        self.notes = list(self._notes())
+
+    @cached_property
+    def marginals(self) -> Marginals:
+        """What intentions are drawn from: of the real training windows only."""
+        if self.real.source == STAND_IN:
+            return EVEN
+        return marginals_of(windows_of(self.training, self.options.window))
+
+    def _notes(self) -> Iterator[str]:
+        real, width = self.real, self.options.window
+        if real.source == STAND_IN:
+            yield (
+                "The real sessions are stand-ins: reference players, out of lines that the agents under test do not use. "
+                "G says nothing here about real people."
+            )
+            return
+        calls = [len(windows_of(logs, width)) for logs in (self.training, self.held_out)]
+        dropped = [(reason.removeprefix("dropped: "), count) for reason, count in real.counts.items() if "dropped" in reason]
+        lost = f" Calls dropped: {', '.join(f'{count} ({reason})' for reason, count in dropped)}." if dropped else ""
+        yield (
+            f"Real sessions: {len(real.logs)} of {real.source}, {len(self.training)} for training ({calls[0]} calls for checks), "
+            f"{len(self.held_out)} held out ({calls[1]}).{lost}"
+        )
+        if real.source == "CRD3":
+            yield (
+                "The paper's real sessions are not public; these are transcripts of a show (CRD3), with labels found by rule: "
+                "G is not comparable with the paper's."
+            )
+        if len(self.training) < FEW_SESSIONS:
+            yield (
+                f"{len(self.training)} real sessions to learn from are few: below some {FEW_SESSIONS} episodes the DM tuned on "
+                "them may be no better than the untuned one, and G says little."
+            )
+
+    def check_seats(self, roles: Iterable[Role], *, judges: int, references: bool) -> None:
+        if Role.REFERENCE in set(roles) or references:
+            raise InputError("anteval-ieg compares with no reference: leave --reference and --reference-file out.")
+        if judges:
+            raise InputError("anteval-ieg has nothing to judge: virtual DMs learn from the sessions. Leave --judge out.")
+
+    async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> IegEpisode:
+        # Reference players leave every second line to the stand-ins.
+        half = 0 if self.real.source == STAND_IN else None
+        drawn = self.scenarios[scenario]
+        return await run_session(drawn, repeat, seats, self.prompts, self.options, seed=self.seed, half=half)
+
+    def cluster_of(self, scenario: str) -> str:
+        return scenario
+
+    def score(self, episode: IegEpisode, judgments: Sequence[object], panel: Sequence[str]) -> list[Score]:
+        return score_session(self.scenarios[episode.scenario].intentions, episode)
+
+    def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
+        return estimate_conduct(scores)
+
+    def conclude(self, episodes: Iterable[IegEpisode], folder: Path) -> list[Estimate]:
+        """Trains the virtual DMs, unless that was done on the very same sessions."""
+        logs = [
+            log_of(self.scenarios[episode.scenario], episode)
+            for episode in episodes
+            if episode.status is EpisodeStatus.COMPLETED and not episode.npc_failure
+        ]
+        own = self.options
+        of = hashlib.sha256(json.dumps([[log.model_dump(mode="json") for log in logs], self.digests, own.model_dump()]).encode())
+        kept = read_results(folder)
+        if kept is None or kept[0] != of.hexdigest():
+            results = run_experiment(
+                logs,
+                self.training,
+                self.held_out,
+                self.kind,
+                width=own.window,
+                quiet=own.quiet,
+                resamples=own.resamples,
+                seed=self.seed,
+                keep=folder / MASTERS,
+            )
+            (folder / MASTERS).mkdir(exist_ok=True)
+            found = {"of": of.hexdigest(), "results": results.model_dump(mode="json") if results else None}
+            write_atomically(folder / MASTERS / "results.json", json.dumps(found, indent=1) + "\n")
+            return estimate_experiment(results)
+        return estimate_experiment(kept[1])
+
+    def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
+        """Everybody acts and speaks in each turn."""
+        return f"*{_SENTENCE.strip()}* {_SENTENCE * 2}"
+
+
+def split(logs: Sequence[Log], held_out: float, seed: int) -> tuple[list[Log], list[Log]]:
+    """(for training, held out), by session, at least one of each. Raises InputError where there is only one."""
+    if len(logs) < 2:
+        raise InputError("One real session is too few: what a virtual DM is tested on must be held out from what it learns.")
+    count = min(max(round(held_out * len(logs)), 1), len(logs) - 1)
+    tested = set(named_generator(seed, "held out").sample([log.id for log in logs], count))
+    return [log for log in logs if log.id not in tested], [log for log in logs if log.id in tested]
+
+
+def read_results(folder: Path) -> tuple[str, Results | None] | None:
+    """(what they were found on, the results) of a run; None where there are none that can be read."""
+    path = folder / MASTERS / "results.json"
+    if not path.is_file():
+        return None
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        return str(raw["of"]), Results.model_validate(raw["results"]) if raw["results"] else None
+    except (OSError, ValueError, KeyError, TypeError):
+        # Whatever it was, it can be found again.
+        return None

@@ -1,0 +1,245 @@
+"""What a report shows of intention expression, as plain view records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from sociable.anteval.characters import in_words
+from sociable.anteval.ieg.experiment import BASE, GENERATED, LAST, REAL, SHUFFLED, Bounds, Confusion, Results
+from sociable.anteval.ieg.metrics import CONDUCT, KINDS, f_metric, gap_metric
+from sociable.anteval.ieg.records import IegEpisode
+from sociable.anteval.ieg.study import IegStudy, read_results
+from sociable.anteval.published import TABLE_2
+from sociable.anteval.views import ANOTHER_DATA_SET, percent, session_lines, table_1
+from sociable.core.records import EpisodeStatus
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Case,
+    Column,
+    Curve,
+    CurvePlot,
+    IntervalPlot,
+    Mark,
+    Paragraph,
+    Point,
+    Quotation,
+    Row,
+    Section,
+    Table,
+    Tag,
+    Tone,
+    Transcript,
+)
+from sociable.runner.benchmark import RunResult
+from sociable.runner.result_tables import Metric, cost_block, counts_table, metrics_table, notes_of
+from sociable.runner.run import FinishedRun
+
+SUMMARY = {
+    f_metric(REAL, "character"): Metric("f_r char.", "F-score of the virtual DM tuned on real sessions: who acts"),
+    f_metric(GENERATED, "character"): Metric("f_g char.", "of the one tuned on this model's sessions"),
+    gap_metric("character"): Metric("G char.", "the gap between the two, |f_r - f_g| / (f_r + f_g); the smaller the better"),
+    f_metric(REAL, "tuple"): Metric("f_r overall", "the same for who acts and with which skill"),
+    f_metric(GENERATED, "tuple"): Metric("f_g overall", "the same for who acts and with which skill"),
+    gap_metric("tuple"): Metric("G overall", "the same for who acts and with which skill"),
+}
+CONDUCT_METRICS = {
+    "passed": Metric("passed", "share of turns that were let pass"),
+    "named": Metric("named", "share of players with an intention who name a skill outright"),
+}
+MASTERS = {
+    BASE: "untuned (f_0)",
+    GENERATED: "tuned on generated sessions (f_g)",
+    REAL: "tuned on real sessions (f_r)",
+    SHUFFLED: "tuned on generated sessions, labels shuffled",
+    LAST: "last speaker, most frequent skill",
+}
+_KIND_TITLES = {"character": "who acts", "tuple": "who acts, with which skill"}
+SESSIONS_SHOWN = 8
+
+
+def summary_table(results: Sequence[RunResult]) -> Table:
+    note = (
+        "F-scores of virtual DMs on held-out real sessions, as shares. 95% intervals: sessions resampled, generated and real, "
+        "and DMs trained again."
+    )
+    return metrics_table("AntEval, intention expression", results, SUMMARY, note)
+
+
+def sections(runs: Sequence[FinishedRun]) -> list[Section]:
+    """The body of a report on one or several runs."""
+    results = [run.result for run in runs]
+    known = {run.result.label: _results(run) for run in runs}
+    found = {label: each for label, each in known.items() if each is not None}
+    return [
+        Section(
+            "Scores",
+            [*notes_of(results), *_without(known), summary_table(results), _plot(results), table_1(results), _table_2(results)],
+        ),
+        Section("Controls", [*(_masters(label, each) for label, each in found.items() if each), _conduct(results)]),
+        Section(
+            "Over the size of the training set", [block for label, each in found.items() if each for block in _curve(label, each)]
+        ),
+        Section("Confusion", [block for label, each in found.items() if each for block in _confusion(label, each)]),
+        Section("What was counted", [*(_counted(label, each) for label, each in found.items() if each), *_counts(results)]),
+        Section("Cost", [cost_block(results)]),
+        *[Section(f"Sessions: {run.result.label}" if len(runs) > 1 else "Sessions", list(_sessions(run))) for run in runs],
+    ]
+
+
+def _results(run: FinishedRun) -> Results | None:
+    kept = read_results(Path(run.result.folder))
+    return kept[1] if kept else None
+
+
+def _without(found: Mapping[str, Results | None]) -> Iterator[Callout]:
+    for label, each in found.items():
+        if each is None:
+            yield Callout(
+                f"{label}: no session in which anything was said, so that nothing can be learned from it.", Tone.WARNING
+            )
+
+
+def _plot(results: Sequence[RunResult]) -> IntervalPlot:
+    marks = []
+    for kind in KINDS:
+        for result in results:
+            for master in (BASE, GENERATED, REAL):
+                found = result.estimate(f_metric(master, kind))
+                if found is not None:
+                    marks.append(Mark(f"{result.label}, {master}: {_KIND_TITLES[kind]}", found.value, found.low, found.high))
+    return IntervalPlot("F-scores on held-out real sessions", "F-score", marks, minimum=0.0, maximum=1.0)
+
+
+def _table_2(results: Sequence[RunResult]) -> Table:
+    """Table 2's layout: our runs first, then the published rows."""
+    columns = [Column("Interaction agent"), Column("Virtual DM")]
+    columns += [Column(f"{name} {kind}", True) for kind in ("char.", "overall") for name in ("f_0", "f_g", "f_r", "G")]
+    rows = []
+    for result in results:
+        cells = []
+        for kind in KINDS:
+            for metric in (*(f_metric(master, kind) for master in (BASE, GENERATED, REAL)), gap_metric(kind)):
+                found = result.estimate(metric)
+                cells.append(percent(found.value) if found else MISSING)
+        options = result.manifest["settings"]["options"]
+        rows.append(Row([result.label, options.get("master", "local"), *cells], emphasis=True))
+    for row in TABLE_2:
+        figures = (row.f_0_c, row.f_g_c, row.f_r_c, row.gap_c, row.f_0_o, row.f_g_o, row.f_r_o, row.gap_o)
+        rows.append(Row([f"{row.agents} (paper)", row.master, *(f"{each:.2f}" for each in figures)]))
+    return Table("Virtual DMs (Table 2's layout)", columns, rows, ANOTHER_DATA_SET)
+
+
+def _masters(label: str, results: Results) -> Table:
+    """All masters, with skills' names and without, micro and macro."""
+    rows = []
+    for name, title in MASTERS.items():
+        own, blind = results.figures[name], results.masked[name]
+        cells = [_shown(own.character), _shown(own.tuple), _shown(own.character_macro), _shown(own.tuple_macro)]
+        rows.append(Row([title, *cells, _shown(blind.character), _shown(blind.tuple)], emphasis=name in (GENERATED, REAL)))
+    gaps = results.gaps
+    for title, before in (("G", ""), ("signed G: above 0 where f_r is better", "signed ")):
+        shown = [_shown(gaps[f"{before}{kind}{suffix}"]) for suffix in ("", " masked") for kind in KINDS]
+        rows.append(Row([title, *shown[:2], MISSING, MISSING, *shown[2:]]))
+    columns = [Column("Virtual DM")]
+    columns += [Column(title, True) for title in ("character", "overall", "character, macro", "overall, macro")]
+    columns += [Column("character, masked", True), Column("overall, masked", True)]
+    note = (
+        "Masked: the names of skills are taken out of all windows, so that saying them is no help. With shuffled labels a DM "
+        "knows which skills are frequent, and not the play: f_g must beat it to mean something."
+    )
+    return Table(f"{label}: virtual DMs on {results.tested_on} held-out windows", columns, rows, note)
+
+
+def _shown(bounds: Bounds) -> str:
+    if bounds.value is None:
+        return MISSING
+    if bounds.low is None or bounds.high is None:
+        return f"{bounds.value:.3f}"
+    return f"{bounds.value:.3f} [{bounds.low:.2f}, {bounds.high:.2f}]"
+
+
+def _conduct(results: Sequence[RunResult]) -> Table:
+    return metrics_table("How it was played", results, CONDUCT_METRICS, "95% intervals by session.")
+
+
+def _curve(label: str, results: Results) -> Iterator[Block]:
+    for kind in KINDS:
+        curves = []
+        for master in (GENERATED, REAL):
+            points = [(each.windows, getattr(each, kind)) for each in results.curve if each.master == master]
+            known = [Point(float(windows), value) for windows, value in points if value is not None]
+            if known:
+                curves.append(Curve(MASTERS[master], known))
+        if curves:
+            caption = f"{label}: F-score for {_KIND_TITLES[kind]}"
+            yield CurvePlot(caption, "training windows", "F-score", curves, logarithmic=True, minimum=0.0, maximum=1.0)
+
+
+def _confusion(label: str, results: Results) -> Iterator[Block]:
+    for each in results.confusion:
+        yield _skills(label, each)
+        rows = [Row([what, str(count)]) for what, count in each.who.items()]
+        yield Table(f"{label}, {MASTERS[each.master]}: players", [Column(""), Column("Players", True)], rows)
+
+
+def _skills(label: str, confusion: Confusion) -> Table:
+    """A row a skill called for, a column a skill said."""
+    said = sorted({skill for counts in confusion.skills.values() for skill in counts} | set(confusion.skills))
+    rows = []
+    for called, counts in confusion.skills.items():
+        total = sum(counts.values())
+        cells = [str(counts[skill]) if skill in counts else "" for skill in said]
+        rows.append(Row([called, *cells], shades=[None, *(counts.get(skill, 0) / total for skill in said)]))
+    note = "Of players rightly named: the skill called for (rows) and the skill the DM said (columns)."
+    return Table(
+        f"{label}, {MASTERS[confusion.master]}: skills",
+        [Column("Called for"), *(Column(each, True) for each in said)],
+        rows,
+        note,
+    )
+
+
+def _counted(label: str, results: Results) -> Table:
+    rows = [
+        Row(["windows each DM was tuned on", str(results.trained_on)]),
+        Row(["held-out real windows", str(results.tested_on)]),
+        Row(["real sessions for training, held out", f"{results.real_sessions[0]}, {results.real_sessions[1]}"]),
+        Row(["generated sessions", str(results.generated_sessions)]),
+        Row(["resamples", f"{results.resamples}, {'each trained on anew' if results.retrained else 'none trained on anew'}"]),
+        *(Row(["skills held out that were never seen in training", each]) for each in results.unseen),
+    ]
+    return Table(f"{label}: the experiment", [Column(""), Column("", True)], rows)
+
+
+def _counts(results: Sequence[RunResult]) -> list[Table]:
+    return [counts_table(result, CONDUCT) for result in results]
+
+
+def _sessions(run: FinishedRun) -> Iterator[Block]:
+    done = [cast(IegEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
+    yield Paragraph(
+        f"The first {min(len(done), SESSIONS_SHOWN)} of {len(done)}. Any other: sociable show {run.result.folder} EPISODE."
+    )
+    yield from (session_view(run, episode) for episode in done[:SESSIONS_SHOWN])
+
+
+def session_view(run: FinishedRun, episode: IegEpisode) -> Case:
+    """One session, readable in full: the scene, who means to do what, and who said what."""
+    study = cast(IegStudy, run.study)
+    scenario = study.scenarios[episode.scenario]
+    tags = [Tag(f"{player.split()[0]}: {skill}") for player, skill in scenario.intentions.items()] or [Tag("no intention")]
+    blocks: list[Paragraph | Callout | Transcript | Quotation | Table] = [
+        Callout(problem, Tone.WARNING) for problem in (episode.error, episode.npc_failure) if problem
+    ]
+    npc = scenario.scene.npc
+    blocks.append(Paragraph(scenario.scene.scene))
+    blocks.append(Quotation(f"{npc.name} ({npc.pronouns}), the NPC", f"{npc.who}\n{npc.manner}\nWants: {npc.wants}"))
+    for sheet in scenario.players:
+        skill = scenario.intentions.get(sheet.name)
+        blocks.append(Quotation(f"{sheet.name}, a player; intends: {skill or 'nothing in particular'}", in_words(sheet)))
+    blocks.append(session_lines(episode.turns, {}))
+    return Case(f"{scenario.scene.title} ({episode.id})", tags, blocks)

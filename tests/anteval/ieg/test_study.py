@@ -1,0 +1,176 @@
+"""Intention expression as users run it: sessions, two virtual DMs, and the gap between them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sociable import api
+from sociable.anteval.characters import load_sheets
+from sociable.anteval.ieg.experiment import shuffled_labels
+from sociable.anteval.ieg.intentions import Marginals, drawn_intentions
+from sociable.anteval.ieg.metrics import score_session
+from sociable.anteval.ieg.records import IegEpisode
+from sociable.anteval.ieg.scenario import drawn_scenarios, scenes
+from sociable.anteval.ieg.study import read_results, split
+from sociable.anteval.ieg.windows import names_a_skill, windows_of
+from sociable.anteval.rules import rules
+from sociable.anteval.session import Move
+from sociable.core.errors import InputError
+from sociable.core.records import Outcome
+from sociable.core.seeding import named_generator
+from sociable.reports.html import render_html
+
+SMALL = {"real": "stand-in", "sessions": 24, "resamples": 0}
+CRD3 = Path(__file__).resolve().parents[4] / "shared" / "data" / "trpg_crd3" / "cleaned"
+
+
+def run(tmp_path: Path, model: str = "reference/expressive", name: str = "run", **options: Any) -> api.RunResult:
+    return api.run("anteval-ieg", model, out=tmp_path / name, options={**SMALL, **options})
+
+
+def values(result: api.RunResult) -> dict[str, float | None]:
+    return {each.metric: each.value for each in result.estimates}
+
+
+def test_everything_comes_out_and_is_kept(tmp_path: Path) -> None:
+    result = run(tmp_path, resamples=12)
+    found = values(result)
+    for kind in ("character", "tuple"):
+        f_r, f_g = found[f"f_r/{kind}"], found[f"f_g/{kind}"]
+        assert f_r is not None and f_g is not None
+        assert found[f"g/{kind}"] == pytest.approx(abs(f_r - f_g) / (f_r + f_g))
+        assert found[f"signed_g/{kind}"] == pytest.approx((f_r - f_g) / (f_r + f_g))
+    gap = result.estimate("g/character")
+    assert gap is not None and gap.low is not None and gap.high is not None
+    assert gap.low <= (gap.value or 0) <= gap.high
+    kept = read_results(tmp_path / "run")
+    assert kept is not None and kept[1] is not None
+    assert kept[1].resamples == 12 and kept[1].retrained
+    assert {each.name for each in (tmp_path / "run" / "masters").iterdir()} == {
+        "f_g", "f_r", "shuffled", "f_g-masked", "f_r-masked", "shuffled-masked", "results.json",
+    }  # fmt: skip
+    page = render_html(api.report_document([tmp_path / "run"]))
+    assert "stand-ins" in page and "labels shuffled" in page and "misprint" in page
+    # Scoring again trains nothing: what came out is read.
+    before = (tmp_path / "run" / "masters" / "f_g" / "ranker.npz").stat().st_mtime_ns
+    assert api.score(tmp_path / "run").estimates == result.estimates
+    assert (tmp_path / "run" / "masters" / "f_g" / "ranker.npz").stat().st_mtime_ns == before
+    # What cannot be read is found again.
+    (tmp_path / "run" / "masters" / "results.json").write_text("{")
+    assert api.score(tmp_path / "run").estimates == result.estimates
+
+
+def test_sessions_in_which_everybody_passes_teach_nothing(tmp_path: Path) -> None:
+    found = values(run(tmp_path, "reference/silent"))
+    assert found["passed"] == 1.0
+    assert found["f_g/character"] is None and found["g/tuple"] is None
+    assert "nothing can be learned" in render_html(api.report_document([tmp_path / "run"]))
+
+
+def test_who_names_skills_is_seen(tmp_path: Path) -> None:
+    assert values(run(tmp_path, "reference/blunt", "blunt"))["named"] == 1.0
+    assert values(run(tmp_path, "reference/expressive", "expressive"))["named"] == 0.0
+
+
+def test_a_model_is_told_its_intention_and_no_other(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(
+        "import json, pathlib\n"
+        f"seen = pathlib.Path({str(tmp_path / 'seen.jsonl')!r})\n"
+        "def reply(messages):\n"
+        "    with seen.open('a') as file: file.write(json.dumps(messages[0]['content']) + '\\n')\n"
+        "    return '*listens* Hm.'\n"
+    )
+    run(tmp_path, f"python:{tmp_path / 'agent.py'}:reply", sessions=4, turns=8)
+    study = api.study("anteval-ieg", options={**SMALL, "sessions": 4, "turns": 8})
+    briefings = {json.loads(line) for line in (tmp_path / "seen.jsonl").read_text().splitlines()}
+    for scenario in study.scenarios.values():
+        for sheet in scenario.players:
+            (own,) = [text for text in briefings if f"play {sheet.name}." in text and scenario.scene.scene in text]
+            skill = scenario.intentions.get(sheet.name)
+            assert ("Nothing in particular" in own) is (skill is None)
+            assert [name for name in rules().skills if f"your skill in {name} " in own] == ([skill] if skill else [])
+        (npc,) = [text for text in briefings if f"play {scenario.scene.npc.name}," in text and scenario.scene.scene in text]
+        assert "skill in" not in npc
+
+
+@pytest.mark.skipif(not CRD3.is_dir(), reason="needs CRD3 in ../shared/data/trpg_crd3")
+def test_it_runs_on_real_sessions_and_says_how_few_they_are(tmp_path: Path) -> None:
+    result = run(tmp_path, real=str(CRD3), sessions=60)
+    found = values(result)
+    assert found["f_r/character"] is not None and found["f_r/character"] > (found["f_0/character"] or 0)
+    assert found["last speaker/character"] is not None
+    notes = " ".join(result.notes)
+    assert "5 of CRD3" in notes and "Calls dropped" in notes and "not comparable" in notes and "are few" in notes
+    # Intentions are drawn from the training sessions' marginals.
+    study = api.study("anteval-ieg", options={**SMALL, "real": str(CRD3), "sessions": 300})
+    drawn = [skill for each in study.scenarios.values() for skill in each.intentions.values()]
+    real = [skill for window in windows_of(study.training, 30) for _, skill in window.checks]
+    assert set(drawn) <= set(real)
+    assert abs(drawn.count("Perception") / len(drawn) - real.count("Perception") / len(real)) < 0.1
+
+
+def test_held_out_sessions_are_none_of_the_training_ones() -> None:
+    study = api.study("anteval-ieg", options=SMALL)
+    training, held_out = ({log.id for log in logs} for logs in (study.training, study.held_out))
+    assert training and held_out and not training & held_out
+    assert len(held_out) == round(0.3 * 90)
+    with pytest.raises(InputError, match="One real session is too few"):
+        split(study.training[:1], 0.3, 0)
+    assert [len(part) for part in split(study.training[:2], 0.9, 0)] == [1, 1]
+
+
+def test_intentions_follow_the_marginals() -> None:
+    marginals = Marginals({"Stealth": 3, "Arcana": 1}, {1: 3, 5: 1})
+    drawn = [drawn_intentions(["a", "b", "c"], marginals, named_generator(1, number)) for number in range(2000)]
+    skills = [skill for each in drawn for skill in each.values()]
+    assert skills.count("Stealth") / len(skills) == pytest.approx(0.75, abs=0.03)
+    # A call for more players than there are is one for all.
+    assert [sum(len(each) == size for each in drawn) / 2000 for size in (1, 3)] == pytest.approx([0.75, 0.25], abs=0.03)
+
+
+def test_quiet_sessions_have_no_intention_and_labels_can_be_shuffled() -> None:
+    sheets = load_sheets(None).items
+    drawn = drawn_scenarios(sheets, 400, 3, Marginals({"Stealth": 1}, {1: 1}), 1.0, 0)
+    assert sum(not each.intentions for each in drawn) / 400 == pytest.approx(0.5, abs=0.07)
+    study = api.study("anteval-ieg", options=SMALL)
+    windows = windows_of(study.training, 30)
+    shuffled = shuffled_labels(windows, named_generator(0, "x"))
+    assert [len(each.checks) for each in shuffled] == [len(each.checks) for each in windows]
+    assert sorted(skill for each in shuffled for _, skill in each.checks) == sorted(s for each in windows for _, s in each.checks)
+    assert sum(one.checks == other.checks for one, other in zip(shuffled, windows, strict=True)) < len(windows) / 5
+
+
+def test_scenes_name_no_skill() -> None:
+    assert len(scenes()) >= 24
+    for scene in scenes():
+        assert not names_a_skill(f"{scene.scene} {'; '.join(scene.things)}"), scene.id
+
+
+def test_conduct_of_a_session() -> None:
+    turns = (Move(words="I roll stealth.").as_turn(1, "Ann"), Move().as_turn(2, "Bo"), Move(act="nods").as_turn(3, "GM"))
+    episode = IegEpisode(id="a#0", scenario="a", cluster="a", turns=turns)
+    found = {each.metric: each for each in score_session({"Ann": "Stealth", "Bo": "Arcana"}, episode)}
+    assert (found["passed"].value, found["named"].value) == (pytest.approx(1 / 3), 0.5)
+    assert score_session({}, episode)[1].outcome is Outcome.NOT_REACHED
+    failed = score_session({}, episode.model_copy(update={"npc_failure": "GM's turn 3: empty"}))
+    assert {each.outcome for each in failed} == {Outcome.UNSCORED}
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"options": {}}, "needs sessions of real players"),
+        ({"options": {**SMALL, "master": "oracle"}}, "master"),
+        ({"options": {**SMALL, "held_out": 1.0}}, "held_out"),
+        ({"options": SMALL, "judges": ("reference/rule",)}, "nothing to judge|cannot be the judge"),
+        ({"options": SMALL, "dataset": "x.json"}, "has no --dataset"),
+        ({"options": {**SMALL, "real": "nowhere.jsonl"}}, "no such file"),
+    ],
+)
+def test_what_makes_no_sense_is_said_before_anything_is_spent(settings: dict[str, Any], said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        api.run("anteval-ieg", "reference/oracle", out=tmp_path / "run", **settings)
