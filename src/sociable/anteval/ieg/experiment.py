@@ -107,10 +107,15 @@ def run_experiment(
         size = min(len(made), len(real))
         if not size or not test:
             return None
-        figures, confusion = experiment.compared(made, real, test, size, keep)
+        predicted, labels = experiment.predicted(made, real, test, size, keep), [window.checks for window in test]
+        figures = {name: f_scores(found, labels) for name, found in predicted.items()}
         unnamed = [[masked(window) for window in windows] for windows in (made, real, test)]
-        blind, _ = experiment.compared(unnamed[0], unnamed[1], unnamed[2], size, keep, " masked")
-        draws = list(experiment.resampled(generated, training, held_out, resamples)) if kind.quick else []
+        unnamed_predicted = experiment.predicted(unnamed[0], unnamed[1], unnamed[2], size, keep, " masked")
+        blind = {name: f_scores(found, labels) for name, found in unnamed_predicted.items()}
+        if kind.quick:
+            draws = list(experiment.resampled(generated, training, held_out, resamples))
+        else:
+            draws = list(experiment.tested_again(predicted, test, resamples))
         return Results(
             trained_on=size,
             tested_on=len(test),
@@ -122,7 +127,7 @@ def run_experiment(
             masked={name: _figures(found, []) for name, found in blind.items()},
             gaps={**_gaps(figures, draws), **{f"{name} masked": each for name, each in _gaps(blind, []).items()}},
             curve=tuple(experiment.curve(made, real, test)) if kind.quick else (),
-            confusion=confusion,
+            confusion=tuple(confusion_of(name, predicted[name], test) for name in TUNED),
             unseen=tuple(
                 f"{name}: {', '.join(lacking)}"
                 for name, windows in ((GENERATED, made), (REAL, real))
@@ -149,7 +154,7 @@ class _Experiment:
             return called
         return [*called, *quiet_windows(logs, self.width, count, named_generator(self.seed, "quiet", len(called)))]
 
-    def compared(
+    def predicted(
         self,
         made: Sequence[Window],
         real: Sequence[Window],
@@ -157,20 +162,23 @@ class _Experiment:
         size: int,
         keep: Path | None,
         suffix: str = "",
-    ) -> tuple[dict[str, FScores], tuple[Confusion, ...]]:
-        """Every master on the held-out windows."""
-        labels = [window.checks for window in test]
+    ) -> dict[str, Predictions]:
+        """What every master says of the held-out windows."""
         shuffled = shuffled_labels(made, named_generator(self.seed, "shuffled"))
         sets = {GENERATED: made, REAL: real, SHUFFLED: shuffled}
-        predicted: dict[str, Predictions] = {BASE: self.kind.untrained().predict(test)}
+
+        def folder(name: str) -> Path | None:
+            return keep / f"{name}{suffix}".replace(" ", "-") if keep is not None else None
+
+        predicted: dict[str, Predictions] = {BASE: self.kind.untrained(folder(BASE)).predict(test)}
         for name, windows in sets.items():
-            master = self.kind.train(self.subset(windows, size, name), self.seed, f"{name}{suffix}")
-            if keep is not None:
-                master.save(keep / f"{name}{suffix}".replace(" ", "-"))
+            own = folder(name)
+            master = self.kind.train(self.subset(windows, size, name), self.seed, f"{name}{suffix}", own)
+            if own is not None:
+                master.save(own)
             predicted[name] = master.predict(test)
         predicted[LAST] = last_speaker(test, most_frequent_skill(real))
-        confusion = tuple(confusion_of(name, predicted[name], test) for name in TUNED)
-        return {name: f_scores(found, labels) for name, found in predicted.items()}, confusion
+        return predicted
 
     def subset(self, windows: Sequence[Window], size: int, *names: str | int) -> list[Window]:
         """``size`` of them, drawn by seed."""
@@ -193,6 +201,17 @@ class _Experiment:
                 master = self.kind.train(self.subset(windows, size, name, draw), self.seed + draw + 1, name)
                 found[name] = f_scores(master.predict(test), labels)
             yield found
+
+    def tested_again(self, predicted: dict[str, Predictions], test: Sequence[Window], count: int) -> Iterator[dict[str, FScores]]:
+        """The same masters on held-out sessions drawn with replacement, where training again is too dear."""
+        places: dict[str, list[int]] = {}
+        for place, window in enumerate(test):
+            places.setdefault(window.session, []).append(place)
+        for draw in range(count):
+            sessions = named_generator(self.seed, "resample", draw).choices(sorted(places), k=len(places))
+            drawn = [place for session in sessions for place in places[session]]
+            labels = [test[place].checks for place in drawn]
+            yield {name: f_scores([found[place] for place in drawn], labels) for name, found in predicted.items()}
 
     def curve(self, made: Sequence[Window], real: Sequence[Window], test: Sequence[Window]) -> Iterator[CurvePoint]:
         """f over the size of the training set, each mean over a few draws."""

@@ -36,12 +36,12 @@ class MasterKind(ABC):
     """Whether it can be trained again many times, for intervals."""
 
     @abstractmethod
-    def untrained(self) -> Master:
+    def untrained(self, folder: Path | None = None) -> Master:
         """The base, which gives f_0."""
 
     @abstractmethod
-    def train(self, windows: Sequence[Window], seed: int, purpose: str) -> Master:
-        """``purpose`` names the master among those of a run."""
+    def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> Master:
+        """``purpose`` names the master among those of a run; what must outlive a crash is written to ``folder`` at once."""
 
     @abstractmethod
     def load(self, folder: Path) -> Master: ...

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from sociable.anteval.ieg.masters.hosted import HostedKind
 from sociable.anteval.ieg.masters.interface import MasterKind
 from sociable.anteval.ieg.masters.local import LocalKind
+from sociable.anteval.ieg.masters.lora import LoraKind
 from sociable.core.errors import InputError
 
 
@@ -13,4 +15,6 @@ def master_kind(name: str, model: str | None) -> MasterKind:
         if model is not None:
             raise InputError("master_model is for master = lora and master = hosted; the local one has no other base.")
         return LocalKind()
-    raise InputError(f"There is no virtual DM '{name}'.")
+    if model is None:
+        raise InputError(f"master = {name} needs a base: --option master_model=MODEL.")
+    return LoraKind(model) if name == "lora" else HostedKind(model)

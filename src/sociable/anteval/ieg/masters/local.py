@@ -222,10 +222,10 @@ class LocalKind(MasterKind):
     name = "local"
     quick = True
 
-    def untrained(self) -> LocalMaster:
+    def untrained(self, folder: Path | None = None) -> LocalMaster:
         return LocalMaster(None, None, {"kind": self.name, "base": "cues of the skills", "windows": 0})
 
-    def train(self, windows: Sequence[Window], seed: int, purpose: str) -> LocalMaster:
+    def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> LocalMaster:
         """Windows without players teach nothing; where all labels are alike there is nothing to learn of them."""
         seen = [_Seen(window) for window in windows if window.players]
         made_of = {"kind": self.name, "base": "cues of the skills", "purpose": purpose, "seed": seed, "windows": len(windows)}
