@@ -20,7 +20,7 @@ AGENTS = [
 ]
 SMALL: dict[str, dict[str, object]] = {
     "agentsense": {"limit": 5},
-    "anteval-ieg": {"options": {"real": "stand-in", "sessions": 24, "resamples": 0}},
+    "anteval-ieg": {"options": {"real": "stand-in", "sessions": 24, "resamples": 0, "curve": False}},
     "anteval-iep": {"limit": 16},
     "stss": {"options": {"tasks": ["portrait-sitting", "cradle-quilt", "a-poem-at-the-bandstand"]}},
     "stss-conversations": {"limit": 10},

@@ -22,7 +22,13 @@ COMMAND = (sys.executable, "-c", "from sociable.cli.main import main; main()")
 
 @pytest.fixture
 def server(start_chat_server: Callable[[float], Any]) -> Any:
+    """Slow enough to be caught in the middle of something."""
     return start_chat_server(15.0)
+
+
+@pytest.fixture
+def quick_server(start_chat_server: Callable[[float], Any]) -> Any:
+    return start_chat_server(0.0)
 
 
 def run_arguments(server: Any, out: Path, *more: str) -> list[str]:
@@ -125,7 +131,7 @@ def test_interrupt_lets_calls_under_way_end(server: Any, tmp_path: Path) -> None
     assert server.requests()["total"] == len(server.requests()["requests"])
 
 
-def test_cost_limit_stops_cleanly_is_never_exceeded_and_can_be_raised(server: Any, tmp_path: Path) -> None:
+def test_cost_limit_stops_cleanly_is_never_exceeded_and_can_be_raised(quick_server: Any, tmp_path: Path) -> None:
     prices = tmp_path / "prices.toml"
     prices.write_text('[prices."openai-compatible/social"]\ninput = 100\noutput = 100\n')
     # Short replies, so that the most a call can cost is near what it does cost.
@@ -133,7 +139,7 @@ def test_cost_limit_stops_cleanly_is_never_exceeded_and_can_be_raised(server: An
         prices.read_text()
         + "".join(f"[roles.{role}]\nmax_tokens = 60\n" for role in ("subject", "partner", "reference", "judge"))
     )
-    stopped = finish(*run_arguments(server, tmp_path / "run", "--max-cost", "5", "--config", str(prices)))
+    stopped = finish(*run_arguments(quick_server, tmp_path / "run", "--max-cost", "5", "--config", str(prices)))
     assert stopped.returncode == 3, stopped.stderr
     assert "--max-cost" in stopped.stderr
     cost = sum(json.loads((tmp_path / "run" / "manifest.json").read_text())["cost"].values())
@@ -142,7 +148,7 @@ def test_cost_limit_stops_cleanly_is_never_exceeded_and_can_be_raised(server: An
     assert again.returncode == 3
     done = finish("resume", str(tmp_path / "run"), "--max-cost", "1000")
     assert done.returncode == 0, done.stderr
-    assert server.requests()["total"] == len(server.requests()["requests"])
+    assert quick_server.requests()["total"] == len(quick_server.requests()["requests"])
 
 
 def test_a_folder_in_use_is_locked(start_chat_server: Callable[[float], Any], tmp_path: Path) -> None:
@@ -156,17 +162,17 @@ def test_a_folder_in_use_is_locked(start_chat_server: Callable[[float], Any], tm
     process.communicate()
 
 
-def test_references_are_made_once_and_used_for_another_model(server: Any, tmp_path: Path) -> None:
-    assert finish(*run_arguments(server, tmp_path / "first")).returncode == 0
-    made = server.requests()["total"]
-    second = run_arguments(server, tmp_path / "second")
-    second[second.index("--model") + 1] = f"openai-compatible/social:other@{server.url}"
+def test_references_are_made_once_and_used_for_another_model(quick_server: Any, tmp_path: Path) -> None:
+    assert finish(*run_arguments(quick_server, tmp_path / "first")).returncode == 0
+    made = quick_server.requests()["total"]
+    second = run_arguments(quick_server, tmp_path / "second")
+    second[second.index("--model") + 1] = f"openai-compatible/social:other@{quick_server.url}"
     place = second.index("--reference")
     second[place : place + 2] = ["--reference-file", str(tmp_path / "first" / "references.jsonl")]
     done = finish(*second)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "second" / "references.jsonl").read_bytes() == (tmp_path / "first" / "references.jsonl").read_bytes()
-    assert server.requests()["total"] < 2 * made
+    assert quick_server.requests()["total"] < 2 * made
     compared = finish("compare", str(tmp_path / "first"), str(tmp_path / "second"))
     assert compared.returncode == 0, compared.stderr
     # The run has its own copy: the file may go.
@@ -195,16 +201,18 @@ def test_a_dead_server_is_a_sentence_and_the_run_goes_on_when_it_lives(tmp_path:
     assert "Traceback" not in done.stderr
 
 
-def test_keys_are_in_no_file_of_the_run_and_in_no_message(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_are_in_no_file_of_the_run_and_in_no_message(
+    quick_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SUBJECT_KEY", "sk-canary-7f3a")
     config = tmp_path / "keys.toml"
     config.write_text('[roles.subject]\nkey_variable = "SUBJECT_KEY"\n')
     run = ["run", "hsii", "--limit", "1", "--config", str(config)]
-    good = finish(*run, "--model", f"openai-compatible/social@{server.url}", "--out", str(tmp_path / "good"))
-    bad = finish(*run, "--model", f"openai-compatible/unauthorized@{server.url}", "--out", str(tmp_path / "bad"))
+    good = finish(*run, "--model", f"openai-compatible/social@{quick_server.url}", "--out", str(tmp_path / "good"))
+    bad = finish(*run, "--model", f"openai-compatible/unauthorized@{quick_server.url}", "--out", str(tmp_path / "bad"))
     assert good.returncode == 0, good.stderr
     assert bad.returncode == 3
-    sent = [request["authorization"] for request in server.requests("social")["requests"]]
+    sent = [request["authorization"] for request in quick_server.requests("social")["requests"]]
     assert set(sent) == {"Bearer sk-canary-7f3a"}
     for text in (good.stdout, good.stderr, bad.stdout, bad.stderr):
         assert "sk-canary-7f3a" not in text

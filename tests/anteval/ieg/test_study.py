@@ -24,7 +24,7 @@ from sociable.core.records import Outcome
 from sociable.core.seeding import named_generator
 from sociable.reports.html import render_html
 
-SMALL = {"real": "stand-in", "sessions": 24, "resamples": 0}
+SMALL = {"real": "stand-in", "sessions": 24, "resamples": 0, "curve": False}
 CRD3 = Path(__file__).resolve().parents[4] / "shared" / "data" / "trpg_crd3" / "cleaned"
 
 
@@ -37,7 +37,7 @@ def values(result: api.RunResult) -> dict[str, float | None]:
 
 
 def test_everything_comes_out_and_is_kept(tmp_path: Path) -> None:
-    result = run(tmp_path, resamples=12)
+    result = run(tmp_path, resamples=12, curve=True)
     found = values(result)
     for kind in ("character", "tuple"):
         f_r, f_g = found[f"f_r/{kind}"], found[f"f_g/{kind}"]
@@ -50,6 +50,7 @@ def test_everything_comes_out_and_is_kept(tmp_path: Path) -> None:
     kept = read_results(tmp_path / "run")
     assert kept is not None and kept[1] is not None
     assert kept[1].resamples == 12 and kept[1].retrained
+    assert [each.windows for each in kept[1].curve if each.master == "f_g"] == [3, 6, 12, 24]
     assert {each.name for each in (tmp_path / "run" / "masters").iterdir()} == {
         "f_g", "f_r", "shuffled", "f_g-masked", "f_r-masked", "shuffled-masked", "results.json",
     }  # fmt: skip

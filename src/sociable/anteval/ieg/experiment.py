@@ -96,6 +96,7 @@ def run_experiment(
     width: int,
     quiet: float,
     resamples: int,
+    curve: bool,
     seed: int,
     keep: Path | None = None,
 ) -> Results | None:
@@ -126,7 +127,7 @@ def run_experiment(
             figures={name: _figures(found, [draw[name] for draw in draws if name in draw]) for name, found in figures.items()},
             masked={name: _figures(found, []) for name, found in blind.items()},
             gaps={**_gaps(figures, draws), **{f"{name} masked": each for name, each in _gaps(blind, []).items()}},
-            curve=tuple(experiment.curve(made, real, test)) if kind.quick else (),
+            curve=tuple(experiment.curve(made, real, test)) if curve and kind.quick else (),
             confusion=tuple(confusion_of(name, predicted[name], test) for name in TUNED),
             unseen=tuple(
                 f"{name}: {', '.join(lacking)}"
@@ -144,15 +145,21 @@ class _Experiment:
         self.width = width
         self.quiet = quiet
         self.seed = seed
+        self._of: dict[int, Sequence[Window]] = {}
 
     def windows(self, logs: Sequence[Log]) -> list[Window]:
-        """Those with a call, and of real sessions as many without one as the options say."""
-        called = windows_of(logs, self.width)
-        count = round(self.quiet * len(called))
-        # A generated session without intentions is a window without a call already.
-        if not count or any(not window.checks for window in called):
-            return called
-        return [*called, *quiet_windows(logs, self.width, count, named_generator(self.seed, "quiet", len(called)))]
+        """Of each log, however often it was drawn, the same windows."""
+        return [window for log in logs for window in self._windows_of(log)]
+
+    def _windows_of(self, log: Log) -> Sequence[Window]:
+        """Those with a call, and of a real session as many without one as the options say."""
+        # Sessions of different sources may have the same names.
+        if id(log) not in self._of:
+            called = windows_of([log], self.width)
+            # A generated session without intentions is a window without a call already.
+            count = round(self.quiet * sum(bool(window.checks) for window in called)) if len(log.calls) > 1 else 0
+            self._of[id(log)] = [*called, *quiet_windows([log], self.width, count, named_generator(self.seed, "quiet", log.id))]
+        return self._of[id(log)]
 
     def predicted(
         self,

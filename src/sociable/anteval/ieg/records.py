@@ -35,4 +35,5 @@ class IegOptions(Record):
     master: Literal["local", "lora", "hosted"] = Field(default="local", description="the kind of virtual DM")
     master_model: str | None = Field(default=None, description="the base of a lora or hosted DM")
     resamples: int = Field(default=100, ge=0, le=10_000, description="of sessions, each trained on anew, for the intervals")
+    curve: bool = Field(default=True, description="measure F-scores over the size of the training set as well")
     sheets: str | None = Field(default=None, description="a file of characters, in place of the bundled ones")

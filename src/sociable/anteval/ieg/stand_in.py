@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 
-from sociable.anteval.characters import Sheet
+from sociable.anteval.characters import load_sheets
 from sociable.anteval.ieg.briefing import ieg_prompts
 from sociable.anteval.ieg.intentions import Marginals
 from sociable.anteval.ieg.logs import Log
@@ -22,9 +22,11 @@ EVEN = Marginals(dict.fromkeys(rules().skills, 1), {1: 6, 2: 3, 3: 1})
 """Every skill as often as any other; mostly one player who means to do something."""
 
 
-def stand_in_sessions(sheets: Sequence[Sheet], options: IegOptions) -> tuple[Log, ...]:
+@lru_cache(4)
+def stand_in_sessions(turns: int, players: int, quiet: float) -> tuple[Log, ...]:
     """Out of the half of its lines that agents under test do not use, so that nothing is known by heart."""
-    drawn = drawn_scenarios(sheets, SESSIONS, options.players, EVEN, options.quiet, SEED)
+    drawn = drawn_scenarios(load_sheets(None).items, SESSIONS, players, EVEN, quiet, SEED)
+    options = IegOptions(turns=turns)
     seats = Seats(Seat(Role.SUBJECT, "reference/expressive", None, Sampling()))
 
     async def played() -> list[Log]:

@@ -60,7 +60,7 @@ class IegStudy(Study):
                 f"FIREBALL's events, or your own logs as JSON Lines. To try it out without: --option real={STAND_IN}."
             )
         if own.real == STAND_IN:
-            self.real = RealSessions(stand_in_sessions(sheets.items, own), STAND_IN, {}, STAND_IN)
+            self.real = RealSessions(stand_in_sessions(own.turns, own.players, own.quiet), STAND_IN, {}, STAND_IN)
         else:
             self.real = read_real_sessions(Path(own.real))
         self.source = self.real.source
@@ -152,6 +152,7 @@ class IegStudy(Study):
                 width=own.window,
                 quiet=own.quiet,
                 resamples=own.resamples,
+                curve=own.curve,
                 seed=self.seed,
                 keep=folder / MASTERS,
             )

@@ -21,8 +21,10 @@ MASK = "this"
 """In place of a skill's name."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Window:
+    """One object is one window, whatever else says the same: it is looked up very often."""
+
     session: str
     turns: tuple[Spoken, ...]
     players: tuple[str, ...]

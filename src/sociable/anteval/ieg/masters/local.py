@@ -12,13 +12,13 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack  # type: ignore[import-untyped]
+from scipy.sparse import csr_matrix, hstack, vstack  # type: ignore[import-untyped]
 from sklearn.feature_extraction.text import HashingVectorizer  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
@@ -57,18 +57,26 @@ def _cues() -> tuple[tuple[str, ...], Any]:
 
 
 class _Seen:
-    """A window as it is looked at: of every player its last words, with slots for names, and where it stands."""
+    """A window as it is looked at: of every player its last words, with slots for names, and where it stands.
+
+    ``to_rank`` and ``to_name`` are what the two regressions read, a row a player; ``likeness`` what the base does.
+    """
 
     def __init__(self, window: Window) -> None:
         self.window = window
         own = {player: [place for place, turn in enumerate(window.turns) if turn.speaker == player] for player in window.players}
         slots = _slots(window)
         texts = [slots(turn.text) for turn in window.turns]
-        self.last = [texts[own[player][-1]] for player in window.players]
-        self.said = [" ".join(texts[place] for place in own[player][-OWN_TURNS:]) for player in window.players]
+        last = [texts[own[player][-1]] for player in window.players]
+        said = [" ".join(texts[place] for place in own[player][-OWN_TURNS:]) for player in window.players]
         masters = [place for place, turn in enumerate(window.turns) if turn.speaker == window.master]
-        self.context = texts[masters[-1]] if masters else ""
-        self.numbers = np.array([self._numbers(player, own[player], masters) for player in window.players])
+        numbers = np.array([self._numbers(player, own[player], masters) for player in window.players])
+        self.likeness = _likeness(said)
+        likest = -np.sort(-self.likeness, axis=1)[:, :2]
+        count = len(window.players)
+        words = _words().transform([*last, *said, *[texts[masters[-1]] if masters else ""] * count])
+        self.to_rank = hstack([csr_matrix(np.hstack([numbers, 3 * likest])), words[:count]], format="csr")
+        self.to_name = hstack([csr_matrix(5 * self.likeness), words[count : 2 * count], 0.5 * words[2 * count :]], format="csr")
 
     def _numbers(self, player: str, own: Sequence[int], masters: Sequence[int]) -> list[float]:
         turns = self.window.turns
@@ -88,6 +96,12 @@ class _Seen:
             float(bool(masters) and masters[-1] > own[-1]),
             1.0,
         ]
+
+
+@lru_cache(maxsize=20_000)
+def _seen(window: Window) -> _Seen:
+    """Windows are looked at again for every master that is trained on them."""
+    return _Seen(window)
 
 
 def _slots(window: Window) -> Any:
@@ -152,33 +166,28 @@ class LocalMaster(Master):
         self.made_of = made_of
 
     def predict(self, windows: Sequence[Window]) -> Predictions:
-        seen = [_Seen(window) for window in windows if window.players]
+        seen = [_seen(window) for window in windows if window.players]
         if not seen:
             return [frozenset() for _ in windows]
         likelihoods = self._who(seen)
         chosen = [_meant(each) for each in np.split(likelihoods, np.cumsum([len(each.window.players) for each in seen])[:-1])]
-        rows = [(place, player) for place, players in enumerate(chosen) for player in players]
-        skills = self._with_what([seen[place].said[player] for place, player in rows], [seen[place].context for place, _ in rows])
-        found: list[set[Pair]] = [set() for _ in seen]
-        for (place, player), skill in zip(rows, skills, strict=True):
-            found[place].add((seen[place].window.players[player], skill))
-        by_window = iter(found)
-        return [frozenset(next(by_window)) if window.players else frozenset() for window in windows]
+        rows = [(each, player) for each, players in zip(seen, chosen, strict=True) for player in players]
+        found: dict[Window, set[Pair]] = {}
+        for (each, player), skill in zip(rows, self._with_what(rows), strict=True):
+            found.setdefault(each.window, set()).add((each.window.players[player], skill))
+        return [frozenset(found.get(window, ())) for window in windows]
 
     def _who(self, seen: Sequence[_Seen]) -> Floats:
         """Of every player of every window, one after another, how likely it is meant."""
         if self._ranker is None:
-            best: Floats = _likeness([text for each in seen for text in each.said]).max(axis=1)
-            return best
-        return self._ranker.likelihood(_player_features(seen))
+            return np.concatenate([each.likeness.max(axis=1) for each in seen])
+        return self._ranker.likelihood(vstack([each.to_rank for each in seen], format="csr"))
 
-    def _with_what(self, said: Sequence[str], context: Sequence[str]) -> list[str]:
-        skills, _ = _cues()
-        if not said:
-            return []
+    def _with_what(self, rows: Sequence[tuple[_Seen, int]]) -> list[str]:
         if self._namer is None:
-            return [skills[place] for place in _likeness(said).argmax(axis=1)]
-        return self._namer.likeliest(_skill_features(said, context))
+            skills, _ = _cues()
+            return [skills[each.likeness[player].argmax()] for each, player in rows]
+        return self._namer.likeliest(_rows_to_name(rows))
 
     def save(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -206,16 +215,8 @@ def _meant(likelihoods: Floats) -> list[int]:
     return [first, *(place for place, each in enumerate(likelihoods) if place != first and each > CERTAIN)]
 
 
-def _player_features(seen: Sequence[_Seen]) -> Any:
-    numbers = np.vstack([each.numbers for each in seen])
-    last, said = [text for each in seen for text in each.last], [text for each in seen for text in each.said]
-    likeness = _likeness(said)
-    ordered = -np.sort(-likeness, axis=1)[:, :2]
-    return hstack([csr_matrix(np.hstack([numbers, 3 * ordered])), _words().transform(last)]).tocsr()
-
-
-def _skill_features(said: Sequence[str], context: Sequence[str]) -> Any:
-    return hstack([csr_matrix(5 * _likeness(said)), _words().transform(said), 0.5 * _words().transform(context)]).tocsr()
+def _rows_to_name(rows: Sequence[tuple[_Seen, int]]) -> Any:
+    return vstack([each.to_name[player] for each, player in rows], format="csr")
 
 
 class LocalKind(MasterKind):
@@ -227,7 +228,7 @@ class LocalKind(MasterKind):
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> LocalMaster:
         """Windows without players teach nothing; where all labels are alike there is nothing to learn of them."""
-        seen = [_Seen(window) for window in windows if window.players]
+        seen = [_seen(window) for window in windows if window.players]
         made_of = {"kind": self.name, "base": "cues of the skills", "purpose": purpose, "seed": seed, "windows": len(windows)}
         if not seen:
             return LocalMaster(None, None, made_of)
@@ -236,9 +237,11 @@ class LocalKind(MasterKind):
             for each in seen
             for player in each.window.players
         ]
-        ranker = _Linear.fitted(_player_features(seen), meant, 1.0) if len(set(meant)) > 1 else None
+        ranker = (
+            _Linear.fitted(vstack([each.to_rank for each in seen], format="csr"), meant, 1.0) if len(set(meant)) > 1 else None
+        )
         examples = [
-            (each.said[place], each.context, skill)
+            (each, place, skill)
             for each in seen
             for place, player in enumerate(each.window.players)
             for who, skill in sorted(each.window.checks)
@@ -246,7 +249,7 @@ class LocalKind(MasterKind):
         ]
         if not examples:
             return LocalMaster(ranker, None, made_of)
-        features = _skill_features([said for said, *_ in examples], [context for _, context, _ in examples])
+        features = _rows_to_name([(each, place) for each, place, _ in examples])
         namer = _Linear.fitted(features, [skill for *_, skill in examples], 3.0)
         return LocalMaster(ranker, namer, made_of)
 
