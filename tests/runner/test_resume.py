@@ -31,10 +31,10 @@ def quick_server(start_chat_server: Callable[[float], Any]) -> Any:
     return start_chat_server(0.0)
 
 
-def run_arguments(server: Any, out: Path, *more: str) -> list[str]:
+def run_arguments(server: Any, out: Path, *more: str, limit: int = 2) -> list[str]:
     model = f"openai-compatible/social@{server.url}"
     roles = ("--model", model, "--partner", model, "--reference", model, "--judge", model)
-    return ["run", "hsii", *roles, "--limit", "2", "--max-connections", str(CONNECTIONS), "--out", str(out), *more]
+    return ["run", "hsii", *roles, "--limit", str(limit), "--max-connections", str(CONNECTIONS), "--out", str(out), *more]
 
 
 def start(*arguments: str) -> subprocess.Popen[bytes]:
@@ -87,7 +87,7 @@ def test_kill_and_resume_gives_the_same_scores_and_buys_nothing_twice(
 
 @pytest.mark.parametrize(
     "arguments",
-    [("hsii-cot", "--limit", "2", "--cycle-cap", "4"), ("hsii-memory", "--limit", "6", "--judge", "")],
+    [("hsii-cot", "--limit", "1", "--cycle-cap", "4"), ("hsii-memory", "--limit", "4", "--judge", "")],
     ids=["cot", "memory"],
 )
 def test_the_papers_other_benchmarks_survive_a_kill_too(
@@ -163,9 +163,9 @@ def test_a_folder_in_use_is_locked(start_chat_server: Callable[[float], Any], tm
 
 
 def test_references_are_made_once_and_used_for_another_model(quick_server: Any, tmp_path: Path) -> None:
-    assert finish(*run_arguments(quick_server, tmp_path / "first")).returncode == 0
+    assert finish(*run_arguments(quick_server, tmp_path / "first", limit=1)).returncode == 0
     made = quick_server.requests()["total"]
-    second = run_arguments(quick_server, tmp_path / "second")
+    second = run_arguments(quick_server, tmp_path / "second", limit=1)
     second[second.index("--model") + 1] = f"openai-compatible/social:other@{quick_server.url}"
     place = second.index("--reference")
     second[place : place + 2] = ["--reference-file", str(tmp_path / "first" / "references.jsonl")]

@@ -7,7 +7,7 @@ cases as independent is too narrow. Everything here takes the cluster as the sam
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,12 +157,12 @@ def _degrees_of_freedom_adjustment(clusters: int, confidence: float) -> float:
 
 
 def _wilson_limits(proportion: float, size: float, confidence: float) -> tuple[float, float]:
-    # Imported when asked for: scipy.stats and statsmodels take most of a second.
-    from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
-
-    low, high = proportion_confint(proportion * size, size, alpha=1 - confidence, method="wilson")
+    # Two lines here, since importing statsmodels for them takes most of a second of every command; the tests hold them to it.
+    z = float(ndtri((1 + confidence) / 2))
+    centre, half = proportion * size + z**2 / 2, z * sqrt(proportion * (1 - proportion) * size + z**2 / 4)
+    low, high = (centre - half) / (size + z**2), (centre + half) / (size + z**2)
     # At 0 and 1 a limit equals the proportion, and rounding may put it on the wrong side.
-    return min(float(low), proportion), max(float(high), proportion)
+    return max(min(low, proportion), 0.0), min(max(high, proportion), 1.0)
 
 
 def repeats_averaged(observations: Iterable[tuple[str, str, float | None]]) -> AveragedCases:
