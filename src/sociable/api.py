@@ -55,7 +55,7 @@ from sociable.runner.settings import (
     roles_and_prices,
     with_role_defaults,
 )
-from sociable.runner.sheets import draw_sheet, read_ratings, read_verdicts, write_sheet
+from sociable.runner.sheets import draw_sheet, read_ratings, read_verdicts, read_words, write_sheet, write_word_sheet
 
 
 def run(
@@ -217,12 +217,26 @@ def add_ratings(folder: str | Path, files: Sequence[str | Path]) -> Document:
     return people_document(folder)
 
 
+def export_word_sheet(folder: str | Path, file: str | Path) -> int:
+    """Writes a sheet of episodes that went badly, for readers to say in one word what they felt. Returns how many."""
+    with open_run(folder) as finished:
+        return write_word_sheet(finished, Path(file), finished.result.manifest["settings"]["seed"])
+
+
+def add_words(folder: str | Path, files: Sequence[str | Path]) -> Document:
+    """Takes readers' one word on each episode, and counts them."""
+    with RunFolder.open(Path(folder)), open_run(folder) as finished, PeopleRecords(Path(folder)) as people:
+        for word in [each for file in files for each in read_words(Path(file), finished.records.episodes)]:
+            people.words.append(word)
+    return people_document(folder)
+
+
 def people_document(folder: str | Path) -> Document:
     """What people have said about a run."""
     with open_run(folder) as finished, PeopleRecords(Path(folder)) as people:
         tables = [block for section in people_sections(finished, people) for block in section.blocks]
         if not tables or not isinstance(tables[0], Table):
-            raise InputError(f"Nobody has said anything about {folder} yet: see --export and --ratings.")
+            raise InputError(f"Nobody has said anything about {folder} yet: see --export, --ratings and --words.")
         return Document("People and judges", f"{finished.result.label} ({folder})", tables[0], [Section("More", tables[1:])])
 
 

@@ -111,8 +111,11 @@ def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
 def _subtitle(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> str:
     study = runs[0].study
     clusters = {score.cluster for run in runs for score in run.result.scores}
-    data = "bundled data" if runs[0].result.manifest["settings"]["dataset"] is None else "the user's own data"
-    size = f"{len(study.scenarios)} {benchmark.scenarios_called} of {len(clusters)} {benchmark.cluster_unit}s"
+    own = "bundled data" if runs[0].result.manifest["settings"]["dataset"] is None else "the user's own data"
+    data = study.data or own
+    size = f"{len(study.scenarios)} {benchmark.scenarios_called}"
+    if len(clusters) != len(study.scenarios):
+        size += f" of {len(clusters)} {benchmark.cluster_unit}s"
     return f"{benchmark.name} {benchmark.version}, {size} ({data})"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
@@ -15,6 +16,9 @@ from sociable.statistics.agreement import cohen, fleiss, krippendorff_alpha, obs
 from sociable.statistics.intervals import Interval, clustered_proportion, clustered_rank_limits
 from sociable.statistics.stratified import stratified_mean
 
+MOST_WORDS = 30
+"""Words that a report lists."""
+
 
 def people_sections(run: FinishedRun, people: PeopleRecords) -> list[Section]:
     """What there is to say, if people have said anything."""
@@ -24,6 +28,8 @@ def people_sections(run: FinishedRun, people: PeopleRecords) -> list[Section]:
         blocks += [_agreement(checked), _among_people(checked), _corrected(run, checked), *_unjudged(checked)]
     if len(people.ratings):
         blocks.append(_correlations(run, people))
+    if len(people.words):
+        blocks.append(_words(people))
     return [Section("People", blocks)] if blocks else []
 
 
@@ -161,6 +167,17 @@ def _correlations(run: FinishedRun, people: PeopleRecords) -> Table:
         rows,
         "Rank correlation with the mean rating. — : one of the two does not vary, or there are under three episodes.",
     )
+
+
+def _words(people: PeopleRecords) -> Table:
+    """The most frequent words, in place of a cloud of them."""
+    said = list(people.words)
+    counts = Counter(each.word for each in said)
+    persons, episodes = len({each.person for each in said}), len({each.episode for each in said})
+    rows = [Row([word, str(count), figure(count / len(said), 2)]) for word, count in counts.most_common(MOST_WORDS)]
+    caption = f"{len(said)} words of {persons} {'person' if persons == 1 else 'people'} on {episodes} episodes"
+    note = f"{len(counts)} different words." + (f" The {MOST_WORDS} most frequent." if len(counts) > MOST_WORDS else "")
+    return Table(caption, [Column("Word"), Column("Times", True), Column("Share", True)], rows, note)
 
 
 def _values_by_episode(run: FinishedRun) -> dict[str, dict[str, float]]:

@@ -23,6 +23,7 @@ from sociable.cli.options import (
     CycleCap,
     DatasetPath,
     Export,
+    ExportWords,
     ForcedTarget,
     HTMLFile,
     Human,
@@ -45,6 +46,7 @@ from sociable.cli.options import (
     Senders,
     SkipInvalid,
     Stages,
+    Words,
 )
 from sociable.cli.output import complain, console, messages, print_summary, print_whole, resumable, say, show_report
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
@@ -250,6 +252,8 @@ def judge(
     export: Export = None,
     corrections: Corrections = None,
     ratings: Ratings = None,
+    export_words: ExportWords = None,
+    words: Words = None,
 ) -> None:
     """Have other judges, or people, look at a run. No episode is run again; earlier judgments stay in the folder."""
     from sociable import api
@@ -261,12 +265,16 @@ def judge(
     if export is not None and sample is not None:
         say(f"{api.export_sheet(folder, sample, export)} items for people to judge: {export}")
         say("Fill in 'verdict' (pairs: 1, 2, or 0 for neither; questions: yes or no) and give it back with --corrections FILE.")
-    for add, files in ((api.add_corrections, corrections), (api.add_ratings, ratings)):
+    if export_words is not None:
+        say(f"{api.export_word_sheet(folder, export_words)} episodes for people to read: {export_words}")
+        say("Fill in 'word', one on each, and give it back with --words FILE.")
+    for add, files in ((api.add_corrections, corrections), (api.add_ratings, ratings), (api.add_words, words)):
         if files:
             print_whole(add(folder, files))
     if not judge and not rubric:
-        if not (export or corrections or ratings):
-            raise InputError("Name at least one --judge, or ask people: --sample N --export FILE, --corrections, --ratings.")
+        if not (export or corrections or ratings or export_words or words):
+            asked = "--sample N --export FILE, --corrections, --ratings, --export-words, --words"
+            raise InputError(f"Name at least one --judge, or ask people: {asked}.")
         return
     runs = folders_of(folder)
     with resumable(folder), RunProgress(messages) as progress:

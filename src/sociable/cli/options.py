@@ -59,4 +59,12 @@ Ratings = Annotated[
     list[Path] | None, typer.Option("--ratings", metavar="FILE", help="Free ratings: columns episode, rating, person.")
 ]
 
+ExportWords = Annotated[
+    Path | None,
+    typer.Option("--export-words", metavar="FILE", help="A sheet of episodes that went badly, for one word on each."),
+]
+Words = Annotated[
+    list[Path] | None, typer.Option("--words", metavar="FILE", help="Readers' words: columns episode, word, person.")
+]
+
 HTMLFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it as HTML too.")]

@@ -124,6 +124,8 @@ class Study(ABC):
     """Of dataset and prompts, for the manifest."""
     notes: Sequence[str] = ()
     """What the user should know about the data: records left out."""
+    data: str = ""
+    """What the data are, in a few words, where "bundled" or "the user's own" does not say it."""
     resolved: Mapping[str, Any] = {}
     """Settings that were left open and have been decided, for the manifest."""
     metrics: Sequence[str]

@@ -2,7 +2,7 @@
 
 The sample is drawn by stage and by the judges' verdict, so that rare verdicts are looked at too; weights undo that. Sides
 are shuffled and judges hidden. What was sampled stands in ``sheets.jsonl`` of the run folder, what people said in
-``people.jsonl`` and ``ratings.jsonl``; none of it changes the run's own scores.
+``people.jsonl``, ``ratings.jsonl`` and ``words.jsonl``; none of it changes the run's own scores.
 """
 
 from __future__ import annotations
@@ -70,6 +70,15 @@ class PersonRating(Record):
     rating: float
 
 
+class PersonWord(Record):
+    """One person's one word on a whole episode (AntEval, section 5.4)."""
+
+    id: str
+    episode: str
+    person: str
+    word: str
+
+
 class PeopleRecords:
     """What people were given and gave, in a run folder."""
 
@@ -77,6 +86,7 @@ class PeopleRecords:
         self.sheets = _records(folder / "sheets.jsonl", SheetItem)
         self.verdicts = _records(folder / "people.jsonl", PersonVerdict)
         self.ratings = _records(folder / "ratings.jsonl", PersonRating)
+        self.words = _records(folder / "words.jsonl", PersonWord)
 
     def sheets_differ_from(self, items: Sequence[SheetItem]) -> bool:
         """Whether an earlier sheet was drawn from other strata, or by another panel's verdicts, than these items."""
@@ -85,7 +95,7 @@ class PeopleRecords:
         return moved or any((item.stratum, item.size, item.panel) not in now for item in self.sheets)
 
     def close(self) -> None:
-        for file in (self.sheets, self.verdicts, self.ratings):
+        for file in (self.sheets, self.verdicts, self.ratings, self.words):
             file.close()
 
     def __enter__(self) -> PeopleRecords:

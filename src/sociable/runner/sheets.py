@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from sociable.core.errors import DataError, InputError
-from sociable.core.records import Verdict
+from sociable.core.records import Verdict, episode_id
 from sociable.core.run_folder import RecordFile, write_atomically
 from sociable.core.seeding import named_generator, named_seed
+from sociable.dialogue.names import words
 from sociable.runner.benchmark import ShownPair, ShownQuestion
-from sociable.runner.people import JudgedPair, PersonRating, PersonVerdict, SheetItem, judged_pairs
+from sociable.runner.people import JudgedPair, PersonRating, PersonVerdict, PersonWord, SheetItem, judged_pairs
 from sociable.runner.run import FinishedRun
 
 PAIR_FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment", "person")
@@ -158,8 +159,33 @@ def _verdict(item: SheetItem, given: str, place: str) -> Verdict:
 def read_ratings(file: Path, episodes: RecordFile[Any]) -> list[PersonRating]:
     """Ratings of whole episodes: columns ``episode``, ``rating`` (a number, higher is better) and, optionally, ``person``."""
     ratings = []
-    for place, row in _rows(file, ("episode", "rating")):
-        if not row["rating"].strip():
+    for place, episode, person, said in _said_of_episodes(file, "rating", episodes):
+        try:
+            rating = float(said)
+        except ValueError:
+            rating = math.nan
+        if not math.isfinite(rating):
+            raise DataError(place, "rating", f"expected a number, found '{said[:40]}'")
+        ratings.append(PersonRating(id=f"{episode}|{person}", episode=episode, person=person, rating=rating))
+    return ratings
+
+
+def read_words(file: Path, episodes: RecordFile[Any]) -> list[PersonWord]:
+    """One word on each episode: columns ``episode``, ``word`` and, optionally, ``person``."""
+    found = []
+    for place, episode, person, said in _said_of_episodes(file, "word", episodes):
+        word = " ".join(words(said))
+        if not word or " " in word:
+            raise DataError(place, "word", f"expected a single word, found '{said[:40]}'")
+        found.append(PersonWord(id=f"{episode}|{person}", episode=episode, person=person, word=word))
+    return found
+
+
+def _said_of_episodes(file: Path, column: str, episodes: RecordFile[Any]) -> Iterator[tuple[str, str, str, str]]:
+    """(place, episode, person, what it said) of every row in which ``column`` is filled in. Raises InputError if none is."""
+    empty = True
+    for place, row in _rows(file, ("episode", column)):
+        if not row[column].strip():
             continue
         name = row["episode"].strip()
         episode = name if name in episodes else f"{name}#0"
@@ -167,17 +193,35 @@ def read_ratings(file: Path, episodes: RecordFile[Any]) -> list[PersonRating]:
             raise DataError(place, "episode", f"'{name[:80]}' was run several times; write {name[:80]}#0, #1, …")
         if episode not in episodes:
             raise DataError(place, "episode", f"this run has no episode '{name[:80]}'")
-        try:
-            rating = float(row["rating"])
-        except ValueError:
-            rating = math.nan
-        if not math.isfinite(rating):
-            raise DataError(place, "rating", f"expected a number, found '{row['rating'][:40]}'")
-        person = row.get("person", "").strip() or file.stem
-        ratings.append(PersonRating(id=f"{episode}|{person}", episode=episode, person=person, rating=rating))
-    if not ratings:
-        raise InputError(f"{file}: no rating in it.")
-    return ratings
+        empty = False
+        yield place, episode, row.get("person", "").strip() or file.stem, row[column]
+    if empty:
+        raise InputError(f"{file}: no {column} in it.")
+
+
+WORD_FIELDS = ("episode", "score", "read_it_with", "word", "person")
+"""Of a sheet of episodes that went badly. ``word`` is to be filled in: what a reader felt, in one word."""
+LOW = 0.5
+"""Of a benchmark's first metric: episodes below it went badly."""
+LOW_EPISODES = 20
+"""As many as the paper had read by each of five people."""
+
+
+def write_word_sheet(run: FinishedRun, file: Path, seed: int) -> int:
+    """Some episodes that went badly, drawn by seed. Returns how many. Raises InputError where there are none."""
+    metric = run.study.metrics[0]
+    low = [score for score in run.result.scores if score.metric == metric and score.value is not None and score.value < LOW]
+    if not low:
+        raise InputError(f"{run.result.folder} has no episode with {metric} below {LOW}.")
+    drawn = named_generator(seed, "low").sample(low, min(LOW_EPISODES, len(low)))
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream)
+    writer.writerow(WORD_FIELDS)
+    for score in drawn:
+        episode = episode_id(score.scenario, score.repeat)
+        writer.writerow([episode, f"{score.value:.2f}", f"sociable show {run.result.folder} {episode}", "", ""])
+    write_atomically(file, stream.getvalue())
+    return len(drawn)
 
 
 def _rows(file: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:

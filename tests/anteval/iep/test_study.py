@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,7 @@ from sociable import api
 from sociable.anteval.iep.judge import point_questions
 from sociable.anteval.iep.records import IepEpisode, When
 from sociable.anteval.published import TABLE_1
-from sociable.core.errors import InputError
+from sociable.core.errors import DataError, InputError
 from sociable.reports.html import render_html
 
 MakeCard = Callable[..., dict[str, Any]]
@@ -142,3 +143,28 @@ def test_what_makes_no_sense_is_said_before_anything_is_spent(settings: dict[str
     options = {key: str(few) if value == "{few}" else value for key, value in settings.get("options", {}).items()}
     with pytest.raises(InputError, match=said):
         api.run("anteval-iep", "reference/oracle", out=tmp_path / "run", **{**settings, "options": options})
+
+
+def test_readers_say_in_one_word_what_went_badly(tmp_path: Path) -> None:
+    """Section 5.4: sessions below half of the key points, one word each, counted."""
+    api.run("anteval-iep", "reference/oracle@0.6", judges=("reference/rule",), out=tmp_path / "run", limit=24)
+    asked = api.export_word_sheet(tmp_path / "run", tmp_path / "low.csv")
+    with (tmp_path / "low.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert 5 < asked == len(rows) <= 20
+    assert all(float(row["score"]) < 0.5 and row["episode"] in row["read_it_with"] for row in rows)
+    for person, words in (("eve", ("Boring", "stiff")), ("adam", ("boring!", "boring"))):
+        with (tmp_path / f"{person}.csv").open("w", newline="") as stream:
+            writer = csv.DictWriter(stream, list(rows[0]))
+            writer.writeheader()
+            writer.writerows([row | {"word": words[place % 2]} for place, row in enumerate(rows[:4])])
+    table = api.add_words(tmp_path / "run", [tmp_path / "eve.csv", tmp_path / "adam.csv"]).summary
+    assert table.caption == "8 words of 2 people on 4 episodes"
+    assert [list(row.cells) for row in table.rows] == [["boring", "6", "0.75"], ["stiff", "2", "0.25"]]
+    assert "8 words of 2 people" in render_html(api.report_document([tmp_path / "run"]))
+    (tmp_path / "bad.csv").write_text(f"episode,word\n{rows[0]['episode']},not one word\n")
+    with pytest.raises(DataError, match="expected a single word"):
+        api.add_words(tmp_path / "run", [tmp_path / "bad.csv"])
+    (tmp_path / "none.csv").write_text("episode,word\nx,\n")
+    with pytest.raises(InputError, match="no word in it"):
+        api.add_words(tmp_path / "run", [tmp_path / "none.csv"])

@@ -64,6 +64,7 @@ class IegStudy(Study):
         else:
             self.real = read_real_sessions(Path(own.real))
         self.source = self.real.source
+        self.data = f"real sessions: {len(self.real.logs)} of {self.source}"
         self.training, self.held_out = split(self.real.logs, own.held_out, options.seed)
         drawn = drawn_scenarios(sheets.items, own.sessions, own.players, self.marginals, own.quiet, options.seed)
         self.scenarios: Mapping[str, IegScenario] = {each.id: each for each in drawn[: options.limit]}

@@ -39,12 +39,10 @@ from sociable.runner.result_tables import Metric, cost_block, counts_table, metr
 from sociable.runner.run import FinishedRun
 
 SUMMARY = {
-    f_metric(REAL, "character"): Metric("f_r char.", "F-score of the virtual DM tuned on real sessions: who acts"),
-    f_metric(GENERATED, "character"): Metric("f_g char.", "of the one tuned on this model's sessions"),
-    gap_metric("character"): Metric("G char.", "the gap between the two, |f_r - f_g| / (f_r + f_g); the smaller the better"),
-    f_metric(REAL, "tuple"): Metric("f_r overall", "the same for who acts and with which skill"),
-    f_metric(GENERATED, "tuple"): Metric("f_g overall", "the same for who acts and with which skill"),
-    gap_metric("tuple"): Metric("G overall", "the same for who acts and with which skill"),
+    f_metric(GENERATED, "character"): Metric("f_g char.", "F-score of the virtual DM tuned on this model's sessions: who acts"),
+    gap_metric("character"): Metric("G char.", "its gap to the DM tuned on real sessions, |f_r - f_g| / (f_r + f_g)"),
+    f_metric(GENERATED, "tuple"): Metric("f_g overall", "the same F-score for who acts and with which skill"),
+    gap_metric("tuple"): Metric("G overall", "the gap for who acts and with which skill"),
 }
 CONDUCT_METRICS = {
     "passed": Metric("passed", "share of turns that were let pass"),
@@ -58,6 +56,7 @@ MASTERS = {
     LAST: "last speaker, most frequent skill",
 }
 _KIND_TITLES = {"character": "who acts", "tuple": "who acts, with which skill"}
+_SHORT = {"character": "characters", "tuple": "overall"}
 SESSIONS_SHOWN = 8
 
 
@@ -77,14 +76,12 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     return [
         Section(
             "Scores",
-            [*notes_of(results), *_without(known), summary_table(results), _plot(results), table_1(results), _table_2(results)],
+            [*notes_of(results), *_without(known), _plot(results), table_1(results), _table_2(results)],
         ),
-        Section("Controls", [*(_masters(label, each) for label, each in found.items() if each), _conduct(results)]),
-        Section(
-            "Over the size of the training set", [block for label, each in found.items() if each for block in _curve(label, each)]
-        ),
-        Section("Confusion", [block for label, each in found.items() if each for block in _confusion(label, each)]),
-        Section("What was counted", [*(_counted(label, each) for label, each in found.items() if each), *_counts(results)]),
+        Section("Controls", [*[table for label, each in found.items() for table in _masters(label, each)], _conduct(results)]),
+        Section("Over the size of the training set", [block for label, each in found.items() for block in _curve(label, each)]),
+        Section("Confusion", [block for label, each in found.items() for block in _confusion(label, each)]),
+        Section("What was counted", [*(_counted(label, each) for label, each in found.items()), *_counts(results)]),
         Section("Cost", [cost_block(results)]),
         *[Section(f"Sessions: {run.result.label}" if len(runs) > 1 else "Sessions", list(_sessions(run))) for run in runs],
     ]
@@ -110,7 +107,7 @@ def _plot(results: Sequence[RunResult]) -> IntervalPlot:
             for master in (BASE, GENERATED, REAL):
                 found = result.estimate(f_metric(master, kind))
                 if found is not None:
-                    marks.append(Mark(f"{result.label}, {master}: {_KIND_TITLES[kind]}", found.value, found.low, found.high))
+                    marks.append(Mark(f"{result.label}: {master}, {_SHORT[kind]}", found.value, found.low, found.high))
     return IntervalPlot("F-scores on held-out real sessions", "F-score", marks, minimum=0.0, maximum=1.0)
 
 
@@ -133,25 +130,40 @@ def _table_2(results: Sequence[RunResult]) -> Table:
     return Table("Virtual DMs (Table 2's layout)", columns, rows, ANOTHER_DATA_SET)
 
 
-def _masters(label: str, results: Results) -> Table:
-    """All masters, with skills' names and without, micro and macro."""
-    rows = []
-    for name, title in MASTERS.items():
-        own, blind = results.figures[name], results.masked[name]
-        cells = [_shown(own.character), _shown(own.tuple), _shown(own.character_macro), _shown(own.tuple_macro)]
-        rows.append(Row([title, *cells, _shown(blind.character), _shown(blind.tuple)], emphasis=name in (GENERATED, REAL)))
-    gaps = results.gaps
-    for title, before in (("G", ""), ("signed G: above 0 where f_r is better", "signed ")):
-        shown = [_shown(gaps[f"{before}{kind}{suffix}"]) for suffix in ("", " masked") for kind in KINDS]
-        rows.append(Row([title, *shown[:2], MISSING, MISSING, *shown[2:]]))
-    columns = [Column("Virtual DM")]
-    columns += [Column(title, True) for title in ("character", "overall", "character, macro", "overall, macro")]
-    columns += [Column("character, masked", True), Column("overall, masked", True)]
-    note = (
-        "Masked: the names of skills are taken out of all windows, so that saying them is no help. With shuffled labels a DM "
-        "knows which skills are frequent, and not the play: f_g must beat it to mean something."
+def _masters(label: str, results: Results) -> Iterator[Table]:
+    """All masters: micro, then macro, then with the names of skills taken out."""
+    parts = (
+        ("", results.figures, "", ""),
+        (
+            ", skills' names masked",
+            results.masked,
+            " masked",
+            "The names of skills are taken out of all windows, so that saying them is no help.",
+        ),
     )
-    return Table(f"{label}: virtual DMs on {results.tested_on} held-out windows", columns, rows, note)
+    for title, figures, suffix, note in parts:
+        rows = []
+        for name, called in MASTERS.items():
+            own = figures[name]
+            cells = [_shown(own.character), _shown(own.tuple), _alone(own.character_macro), _alone(own.tuple_macro)]
+            rows.append(Row([called, *cells], emphasis=name in (GENERATED, REAL)))
+        for called, before in (("G", ""), ("signed G: above 0 where f_r is better", "signed ")):
+            rows.append(Row([called, *(_shown(results.gaps[f"{before}{kind}{suffix}"]) for kind in KINDS), MISSING, MISSING]))
+        columns = [
+            Column("Virtual DM"),
+            *(Column(each, True) for each in ("characters", "overall", "char., macro", "overall, macro")),
+        ]
+        yield Table(f"{label}: virtual DMs on {results.tested_on} held-out windows{title}", columns, rows, note or _CONTROLS)
+
+
+_CONTROLS = (
+    "With shuffled labels a DM knows which skills are frequent, and not the play: f_g must beat it to mean something. Macro: the "
+    "mean over windows in place of all counted together."
+)
+
+
+def _alone(bounds: Bounds) -> str:
+    return MISSING if bounds.value is None else f"{bounds.value:.3f}"
 
 
 def _shown(bounds: Bounds) -> str:

@@ -49,7 +49,7 @@ SESSIONS_SHOWN = 8
 
 
 def summary_table(results: Sequence[RunResult]) -> Table:
-    note = "95% intervals by session; none where all are alike. IEP: Information Exchange Precision, as a share."
+    note = "95% intervals by session. IEP: Information Exchange Precision, as a share."
     return metrics_table("AntEval, information exchange", results, SUMMARY, note)
 
 
@@ -57,7 +57,7 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     """The body of a report on one or several runs."""
     results = [run.result for run in runs]
     return [
-        Section("Scores", [*_unjudged(results), *notes_of(results), summary_table(results), _plot(results), table_1(results)]),
+        Section("Scores", [*_unjudged(results), *notes_of(results), _plot(results), table_1(results)]),
         Section("By kind of card", [_by_kind(results)]),
         Section("What was counted", [counts_table(result, MAIN) for result in results]),
         Section("Cost", [cost_block(results)]),
@@ -112,7 +112,10 @@ def _sessions(run: FinishedRun) -> Iterator[Block]:
     }
     for heading, episodes in shown.items():
         if episodes:
-            yield Paragraph(f"{heading}. Any other: sociable show {run.result.folder} EPISODE.")
+            hint = (
+                f" A sheet for readers' words: sociable judge {run.result.folder} --export-words FILE." if episodes is low else ""
+            )
+            yield Paragraph(f"{heading}. Any other: sociable show {run.result.folder} EPISODE.{hint}")
             yield from (session_view(run, episode) for episode in episodes[:SESSIONS_SHOWN])
 
 

@@ -1,0 +1,62 @@
+"""How long the local virtual dungeon master takes to learn and to read. See README.md.
+
+python benchmarks/dungeon_masters.py [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import time
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from sociable.anteval.characters import load_sheets
+from sociable.anteval.ieg.briefing import ieg_prompts
+from sociable.anteval.ieg.logs import Log
+from sociable.anteval.ieg.masters.local import LocalKind
+from sociable.anteval.ieg.protocol import run_session
+from sociable.anteval.ieg.records import IegOptions
+from sociable.anteval.ieg.scenario import drawn_scenarios, log_of
+from sociable.anteval.ieg.stand_in import EVEN
+from sociable.anteval.ieg.windows import windows_of
+from sociable.models.protocol import Sampling
+from sociable.runner.seats import Role, Seat, Seats
+
+WINDOWS = (100, 600, 3500)
+"""A few episodes; the paper's sessions; all calls that 159 episodes of CRD3 would give."""
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--quick", action="store_true", help="without the largest")
+    sizes = WINDOWS[:-1] if arguments.parse_args().quick else WINDOWS
+    print("| windows | first training, s | another training, s | ms to read a window | s, of a run with 100 resamples |")
+    print("|---|---|---|---|---|")
+    for size in sizes:
+        windows = windows_of(asyncio.run(sessions(size, 1)), 30)
+        test = windows_of(asyncio.run(sessions(200, 2)), 30)
+        with threadpool_limits(1):
+            began = time.perf_counter()
+            LocalKind().train(windows, 0, "first")
+            first = time.perf_counter() - began
+            began = time.perf_counter()
+            master = LocalKind().train(windows, 1, "another")
+            another = time.perf_counter() - began
+            began = time.perf_counter()
+            master.predict(test)
+            read = time.perf_counter() - began
+        # Six masters, two of them trained again a hundred times, and some five for the curve.
+        whole = 2 * first + 209 * another
+        print(f"| {len(windows):,} | {first:.2f} | {another:.2f} | {1000 * read / len(test):.2f} | {whole:.0f} |")
+
+
+async def sessions(count: int, seed: int) -> list[Log]:
+    """Of the expressive reference agent."""
+    options, seats = IegOptions(), Seats(Seat(Role.SUBJECT, "reference/expressive", None, Sampling()))
+    drawn = drawn_scenarios(load_sheets(None).items, count, 3, EVEN, 0.0, seed)
+    return [log_of(each, await run_session(each, 0, seats, ieg_prompts(), options, seed=seed)) for each in drawn]
+
+
+if __name__ == "__main__":
+    main()
