@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from sociable.anteval.ieg.fscore import FScores, f_scores, gap, signed_gap
 from sociable.anteval.ieg.logs import Log
-from sociable.anteval.ieg.masters.interface import MasterKind, Predictions
+from sociable.anteval.ieg.masters.interface import Master, MasterKind, Predictions, found_again, tuned_on
 from sociable.anteval.ieg.windows import Window, masked, quiet_windows, windows_of
 from sociable.core.records import Record
 from sociable.core.seeding import named_generator
@@ -99,19 +99,23 @@ def run_experiment(
     curve: bool,
     seed: int,
     keep: Path | None = None,
+    take: Path | None = None,
 ) -> Results | None:
-    """None where there is no window to train or to test on. Masters are saved in the folder ``keep``."""
+    """None where there is no window to train or to test on.
+
+    Masters are saved in the folder ``keep``; those in it, or in ``take``, that were tuned on the very same are used again.
+    """
     # Sums must not depend on how many threads share them.
     with threadpool_limits(1):
-        experiment = _Experiment(kind, width, quiet, seed)
+        experiment = _Experiment(kind, width, quiet, seed, keep, take)
         made, real, test = experiment.windows(generated), experiment.windows(training), experiment.windows(held_out)
         size = min(len(made), len(real))
         if not size or not test:
             return None
-        predicted, labels = experiment.predicted(made, real, test, size, keep), [window.checks for window in test]
+        predicted, labels = experiment.predicted(made, real, test, size), [window.checks for window in test]
         figures = {name: f_scores(found, labels) for name, found in predicted.items()}
         unnamed = [[masked(window) for window in windows] for windows in (made, real, test)]
-        unnamed_predicted = experiment.predicted(unnamed[0], unnamed[1], unnamed[2], size, keep, " masked")
+        unnamed_predicted = experiment.predicted(unnamed[0], unnamed[1], unnamed[2], size, " masked")
         blind = {name: f_scores(found, labels) for name, found in unnamed_predicted.items()}
         if kind.quick:
             draws = list(experiment.resampled(generated, training, held_out, resamples))
@@ -140,11 +144,15 @@ def run_experiment(
 class _Experiment:
     """What all steps share."""
 
-    def __init__(self, kind: MasterKind, width: int, quiet: float, seed: int) -> None:
+    def __init__(
+        self, kind: MasterKind, width: int, quiet: float, seed: int, keep: Path | None = None, take: Path | None = None
+    ) -> None:
         self.kind = kind
         self.width = width
         self.quiet = quiet
         self.seed = seed
+        self.keep = keep
+        self.take = take
         self._of: dict[int, Sequence[Window]] = {}
 
     def windows(self, logs: Sequence[Log]) -> list[Window]:
@@ -167,25 +175,34 @@ class _Experiment:
         real: Sequence[Window],
         test: Sequence[Window],
         size: int,
-        keep: Path | None,
         suffix: str = "",
     ) -> dict[str, Predictions]:
         """What every master says of the held-out windows."""
         shuffled = shuffled_labels(made, named_generator(self.seed, "shuffled"))
         sets = {GENERATED: made, REAL: real, SHUFFLED: shuffled}
 
-        def folder(name: str) -> Path | None:
-            return keep / f"{name}{suffix}".replace(" ", "-") if keep is not None else None
-
-        predicted: dict[str, Predictions] = {BASE: self.kind.untrained(folder(BASE)).predict(test)}
+        base = self._folder(self.keep, BASE, suffix)
+        predicted: dict[str, Predictions] = {BASE: self.kind.untrained(base).predict(test)}
         for name, windows in sets.items():
-            own = folder(name)
-            master = self.kind.train(self.subset(windows, size, name), self.seed, f"{name}{suffix}", own)
-            if own is not None:
-                master.save(own)
-            predicted[name] = master.predict(test)
+            predicted[name] = self._master(name, self.subset(windows, size, name), suffix).predict(test)
         predicted[LAST] = last_speaker(test, most_frequent_skill(real))
         return predicted
+
+    def _master(self, name: str, windows: Sequence[Window], suffix: str) -> Master:
+        """One that was tuned on the same before, or a new one."""
+        keep, take = (self._folder(folder, name, suffix) for folder in (self.keep, self.take))
+        of = tuned_on(self.kind, windows, self.seed)
+        known = found_again(self.kind, of, (keep, take), keep)
+        if known is not None:
+            return known
+        master = self.kind.train(windows, self.seed, f"{name}{suffix}", keep)
+        if keep is not None:
+            master.made_of["of"] = of
+            master.save(keep)
+        return master
+
+    def _folder(self, folder: Path | None, name: str, suffix: str) -> Path | None:
+        return folder / f"{name}{suffix}".replace(" ", "-") if folder is not None else None
 
     def subset(self, windows: Sequence[Window], size: int, *names: str | int) -> list[Window]:
         """``size`` of them, drawn by seed."""

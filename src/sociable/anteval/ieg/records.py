@@ -34,6 +34,9 @@ class IegOptions(Record):
     quiet: float = Field(default=0.0, ge=0, le=5, description="windows without a call, for each with one, in the real sessions")
     master: Literal["local", "lora", "hosted"] = Field(default="local", description="the kind of virtual DM")
     master_model: str | None = Field(default=None, description="the base of a lora or hosted DM")
+    masters: str | None = Field(
+        default=None, description="a run whose virtual DMs are used again where they were tuned on the same"
+    )
     resamples: int = Field(default=100, ge=0, le=10_000, description="of sessions, each trained on anew, for the intervals")
     curve: bool = Field(default=True, description="measure F-scores over the size of the training set as well")
     sheets: str | None = Field(default=None, description="a file of characters, in place of the bundled ones")

@@ -75,7 +75,9 @@ class IegStudy(Study):
             "real sessions": self.real.digest,
             "prompts": self.prompts.digest,
         }
-        named = {"real": own.real, "sheets": own.sheets}
+        if own.masters and not (Path(own.masters) / MASTERS).is_dir():
+            raise InputError(f"masters = {own.masters}: no run of anteval-ieg with virtual DMs in it.")
+        named = {"real": own.real, "sheets": own.sheets, "masters": own.masters}
         paths = {name: str(Path(path).resolve()) for name, path in named.items() if path and path != STAND_IN}
         self.resolved = {"options": {**options.values, **paths}}
         self.notes = list(self._notes())
@@ -156,6 +158,7 @@ class IegStudy(Study):
                 curve=own.curve,
                 seed=self.seed,
                 keep=folder / MASTERS,
+                take=Path(own.masters) / MASTERS if own.masters else None,
             )
             (folder / MASTERS).mkdir(exist_ok=True)
             found = {"of": of.hexdigest(), "results": results.model_dump(mode="json") if results else None}

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sociable.anteval.ieg.masters.interface import Master, MasterKind, Predictions, read_made_of
+from sociable.anteval.ieg.masters.interface import MADE_OF, Master, MasterKind, Predictions, read_made_of
 from sociable.anteval.ieg.masters.wording import INSTRUCTION, answer, asked, read_answer
 from sociable.anteval.ieg.windows import Window
 from sociable.core.errors import InputError, RunFailure
@@ -66,7 +66,7 @@ class HostedMaster(Master):
 
     def save(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / "made_of.json", json.dumps({**self.made_of, "model": self._model}, indent=1))
+        write_atomically(folder / MADE_OF, json.dumps({**self.made_of, "model": self._model}, indent=1))
 
 
 def _messages(window: Window) -> list[dict[str, str]]:
@@ -86,11 +86,11 @@ class HostedKind(MasterKind):
             self._client: Any = OpenAI()
         except OpenAIError as error:
             raise InputError(f"master = hosted: {error} Set OPENAI_API_KEY in the environment or in a file .env here.") from None
-        self._base = base
+        self.base = base
         self._seconds_between = seconds_between
 
     def untrained(self, folder: Path | None = None) -> HostedMaster:
-        return HostedMaster(self._client, self._base, {"kind": self.name, "base": self._base, "windows": 0}, folder)
+        return HostedMaster(self._client, self.base, {"kind": self.name, "base": self.base, "windows": 0}, folder)
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> HostedMaster:
         """Uploads, begins a job, waits for it. Raises InputError for too few windows, RunFailure where the job fails."""
@@ -99,11 +99,11 @@ class HostedKind(MasterKind):
         lines = "\n".join(
             json.dumps({"messages": [*_messages(each), {"role": "assistant", "content": answer(each)}]}) for each in windows
         )
-        of = hashlib.sha256(f"{self._base}\n{seed}\n{lines}".encode()).hexdigest()
+        of = hashlib.sha256(f"{self.base}\n{seed}\n{lines}".encode()).hexdigest()
         job = self._finished(self._begun(lines, of, seed, folder), folder)
         made_of = {
             "kind": self.name,
-            "base": self._base,
+            "base": self.base,
             "purpose": purpose,
             "seed": seed,
             "windows": len(windows),
@@ -119,7 +119,7 @@ class HostedKind(MasterKind):
             if known["of"] == of and self._client.fine_tuning.jobs.retrieve(known["job"]).status not in ("failed", "cancelled"):
                 return str(known["job"])
         uploaded = self._client.files.create(file=("windows.jsonl", lines.encode()), purpose="fine-tune")
-        job = self._client.fine_tuning.jobs.create(model=self._base, training_file=uploaded.id, seed=seed)
+        job = self._client.fine_tuning.jobs.create(model=self.base, training_file=uploaded.id, seed=seed)
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, json.dumps({"of": of, "job": job.id, "file": uploaded.id}) + "\n")

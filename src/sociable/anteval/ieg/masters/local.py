@@ -22,7 +22,7 @@ from scipy.sparse import csr_matrix, hstack, vstack  # type: ignore[import-untyp
 from sklearn.feature_extraction.text import HashingVectorizer  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
-from sociable.anteval.ieg.masters.interface import Master, MasterKind, Predictions, read_made_of
+from sociable.anteval.ieg.masters.interface import MADE_OF, Master, MasterKind, Predictions, read_made_of
 from sociable.anteval.ieg.windows import Pair, Window
 from sociable.anteval.rules import DATA, rules
 
@@ -194,7 +194,7 @@ class LocalMaster(Master):
         for part, name in ((self._ranker, "ranker"), (self._namer, "namer")):
             if part is not None:
                 np.savez(folder / f"{name}.npz", classes=np.array(part.classes), weights=part.weights, offsets=part.offsets)
-        (folder / "made_of.json").write_text(json.dumps(self.made_of, indent=1, ensure_ascii=False), encoding="utf-8")
+        (folder / MADE_OF).write_text(json.dumps(self.made_of, indent=1, ensure_ascii=False), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> LocalMaster:
@@ -221,15 +221,16 @@ def _rows_to_name(rows: Sequence[tuple[_Seen, int]]) -> Any:
 
 class LocalKind(MasterKind):
     name = "local"
+    base = "cues of the skills"
     quick = True
 
     def untrained(self, folder: Path | None = None) -> LocalMaster:
-        return LocalMaster(None, None, {"kind": self.name, "base": "cues of the skills", "windows": 0})
+        return LocalMaster(None, None, {"kind": self.name, "base": self.base, "windows": 0})
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> LocalMaster:
         """Windows without players teach nothing; where all labels are alike there is nothing to learn of them."""
         seen = [_seen(window) for window in windows if window.players]
-        made_of = {"kind": self.name, "base": "cues of the skills", "purpose": purpose, "seed": seed, "windows": len(windows)}
+        made_of = {"kind": self.name, "base": self.base, "purpose": purpose, "seed": seed, "windows": len(windows)}
         if not seen:
             return LocalMaster(None, None, made_of)
         meant = [

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sociable.anteval.ieg.masters.interface import Master, MasterKind, Predictions, read_made_of
+from sociable.anteval.ieg.masters.interface import MADE_OF, Master, MasterKind, Predictions, read_made_of
 from sociable.anteval.ieg.masters.wording import INSTRUCTION, answer, asked, read_answer
 from sociable.anteval.ieg.windows import Window
 from sociable.core.errors import InputError
@@ -56,7 +56,7 @@ class LoraMaster(Master):
         folder.mkdir(parents=True, exist_ok=True)
         if hasattr(self._model, "peft_config"):
             self._model.save_pretrained(folder)
-        (folder / "made_of.json").write_text(json.dumps(self.made_of, indent=1), encoding="utf-8")
+        (folder / MADE_OF).write_text(json.dumps(self.made_of, indent=1), encoding="utf-8")
 
 
 class LoraKind(MasterKind):
@@ -70,7 +70,7 @@ class LoraKind(MasterKind):
             import transformers
         except ImportError as error:
             raise InputError(f"master = lora needs {error.name}: pip install 'sociable[train]'.") from None
-        self._base = base
+        self.base = base
         try:
             self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(base)
         except (OSError, ValueError) as error:
@@ -81,10 +81,10 @@ class LoraKind(MasterKind):
         import transformers
 
         device = "cuda" if torch.cuda.is_available() else "cpu"
-        return transformers.AutoModelForCausalLM.from_pretrained(self._base).to(device)
+        return transformers.AutoModelForCausalLM.from_pretrained(self.base).to(device)
 
     def untrained(self, folder: Path | None = None) -> LoraMaster:
-        return LoraMaster(self._fresh(), self._tokenizer, {"kind": self.name, "base": self._base, "windows": 0})
+        return LoraMaster(self._fresh(), self._tokenizer, {"kind": self.name, "base": self.base, "windows": 0})
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> LoraMaster:
         import peft
@@ -93,7 +93,7 @@ class LoraKind(MasterKind):
         torch.manual_seed(seed)
         config = peft.LoraConfig(r=RANK, lora_alpha=2 * RANK, target_modules="all-linear", task_type="CAUSAL_LM")
         model: Any = peft.get_peft_model(self._fresh(), config)
-        made_of = {"kind": self.name, "base": self._base, "purpose": purpose, "seed": seed, "windows": len(windows)}
+        made_of = {"kind": self.name, "base": self.base, "purpose": purpose, "seed": seed, "windows": len(windows)}
         examples = [self._example(window, model) for window in windows]
         optimizer = torch.optim.AdamW((each for each in model.parameters() if each.requires_grad), lr=LEARNING_RATE)
         model.train()
