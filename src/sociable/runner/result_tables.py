@@ -60,6 +60,18 @@ def interval_plot(
     )
 
 
+def unjudged(results: Sequence[RunResult], what: str) -> list[Callout]:
+    """What to do about runs that nobody has judged, where there is no score without judges; ``what`` they say."""
+    found = []
+    for result in results:
+        if not result.manifest["models"]["judges"]:
+            whom = f"{result.label}: nobody" if len(results) > 1 else "Nobody"
+            remedy = f"Go on with: sociable judge {result.folder} --judge M"
+            text = f"{whom} judged: {what} is said by a judge, a model or reference/rule. {remedy}"
+            found.append(Callout(text, Tone.WARNING))
+    return found
+
+
 def notes_of(results: Sequence[RunResult]) -> list[Callout]:
     """What a reader must know, each note once, with the models it is about unless it is about all."""
     about: dict[str, list[str]] = defaultdict(list)

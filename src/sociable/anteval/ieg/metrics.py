@@ -43,11 +43,10 @@ def score_session(intentions: Mapping[str, str], episode: IegEpisode) -> list[Sc
 
 
 def _values(intentions: Mapping[str, str], episode: IegEpisode) -> Iterator[tuple[str, float | None, Outcome, str]]:
-    failed = {EpisodeStatus.ERRORED: (Outcome.ERRORED, episode.error)}.get(episode.status)
-    if failed is None and episode.npc_failure:
-        failed = Outcome.UNSCORED, episode.npc_failure
-    if failed is not None:
-        yield from ((metric, None, *failed) for metric in CONDUCT)
+    if episode.status is EpisodeStatus.ERRORED or episode.npc_failure:
+        errored = episode.status is EpisodeStatus.ERRORED
+        outcome, reason = (Outcome.ERRORED, episode.error) if errored else (Outcome.UNSCORED, episode.npc_failure)
+        yield from ((metric, None, outcome, reason) for metric in CONDUCT)
         return
     yield "passed", fmean(turn.passed for turn in episode.turns), Outcome.SCORED, ""
     if not intentions:

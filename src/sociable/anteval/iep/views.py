@@ -33,7 +33,7 @@ from sociable.core.view import (
 )
 from sociable.judging.panel import with_panel
 from sociable.runner.benchmark import RunResult
-from sociable.runner.result_tables import Metric, cost_block, counts_table, metrics_table, notes_of
+from sociable.runner.result_tables import Metric, cost_block, counts_table, metrics_table, notes_of, unjudged
 from sociable.runner.run import FinishedRun
 
 SUMMARY = {
@@ -57,23 +57,12 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     """The body of a report on one or several runs."""
     results = [run.result for run in runs]
     return [
-        Section("Scores", [*_unjudged(results), *notes_of(results), _plot(results), table_1(results)]),
+        Section("Scores", [*unjudged(results, "what claims state"), *notes_of(results), _plot(results), table_1(results)]),
         Section("By kind of card", [_by_kind(results)]),
         Section("What was counted", [counts_table(result, MAIN) for result in results]),
         Section("Cost", [cost_block(results)]),
         *[Section(f"Sessions: {run.result.label}" if len(runs) > 1 else "Sessions", list(_sessions(run))) for run in runs],
     ]
-
-
-def _unjudged(results: Sequence[RunResult]) -> Iterator[Callout]:
-    for result in results:
-        if not result.manifest["models"]["judges"]:
-            whom = f"{result.label}: nobody" if len(results) > 1 else "Nobody"
-            text = (
-                f"{whom} judged: what claims state is said by a judge, a model or reference/rule. Go on with: "
-                f"sociable judge {result.folder} --judge M"
-            )
-            yield Callout(text, Tone.WARNING)
 
 
 def _plot(results: Sequence[RunResult]) -> IntervalPlot:

@@ -27,7 +27,7 @@ from sociable.core.view import (
     with_interval,
 )
 from sociable.runner.benchmark import RunResult
-from sociable.runner.result_tables import Metric, columns_of, cost_block, counts_table, metrics_table, notes_of
+from sociable.runner.result_tables import Metric, columns_of, cost_block, counts_table, metrics_table, notes_of, unjudged
 from sociable.runner.run import FinishedRun
 from sociable.stss.conversations import published
 from sociable.stss.conversations.conditions import CONDITIONS
@@ -76,7 +76,16 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     """The body of a report on one or several runs."""
     results = [run.result for run in runs]
     return [
-        Section("Scores", [*_unjudged(results), *notes_of(results), _table_3(results), *_plot(results), _conduct(results)]),
+        Section(
+            "Scores",
+            [
+                *unjudged(results, "whether conditions are met"),
+                *notes_of(results),
+                _table_3(results),
+                *_plot(results),
+                _conduct(results),
+            ],
+        ),
         Section("By type of task", [_by_type(results, text) for text in TEXTS]),
         Section("By condition", [_by_condition(results)]),
         Section(
@@ -86,18 +95,6 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
         Section("Cost", [cost_block(results)]),
         *[Section(f"Scenes: {run.result.label}" if len(runs) > 1 else "Scenes", list(_scenes(run))) for run in runs],
     ]
-
-
-def _unjudged(results: Sequence[RunResult]) -> Iterator[Callout]:
-    """What to do about a run that nobody has judged: without judges there is no score at all."""
-    for result in results:
-        if not result.manifest["models"]["judges"]:
-            whom = f"{result.label}: nobody" if len(results) > 1 else "Nobody"
-            text = (
-                f"{whom} judged: whether conditions are met is said by a judge, a model or reference/rule. Go on with: "
-                f"sociable judge {result.folder} --judge M"
-            )
-            yield Callout(text, Tone.WARNING)
 
 
 def _table_3(results: Sequence[RunResult]) -> Table:
