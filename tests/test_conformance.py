@@ -76,7 +76,7 @@ def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, tmp_path:
     for row in table:
         agent = row.pop("agent")
         row.pop("why")
-        rates = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0) if agent.endswith("@p") else (None,)
+        rates = (0.0, 0.3, 0.6, 1.0) if agent.endswith("@p") else (None,)
         results = [
             run_offline(
                 benchmark, agent if rate is None else agent.replace("@p", f"@{rate}"), tmp_path / f"{agent}-{rate}", whole=True

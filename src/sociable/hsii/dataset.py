@@ -11,7 +11,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -227,6 +227,16 @@ def load_dataset(path: Path | None = None, *, skip_invalid: bool = False) -> Dat
     Raises DataError at the first bad record, naming file, line, field and what was expected; with ``skip_invalid``
     bad records are left out and counted instead.
     """
+    return _loaded(path, skip_invalid) if path else _bundled()
+
+
+@cache
+def _bundled() -> Dataset:
+    """Read once: a command opens its data several times."""
+    return _loaded(None, False)
+
+
+def _loaded(path: Path | None, skip_invalid: bool) -> Dataset:
     loaded = load_items(
         path,
         Path(str(resources.files("sociable.hsii").joinpath("data", "dialogues"))),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -99,6 +100,15 @@ _RECORD: TypeAdapter[SettingRecord | PersonRecord | TaskRecord | SceneRecord] = 
 
 def load_scenes(path: Path | None, town: TownMap, *, skip_invalid: bool = False) -> tuple[Loaded[Scene], Clock]:
     """Raises DataError naming file, line and field where a record is wrong, or names what is not there."""
+    return _loaded(path, town, skip_invalid) if path else _bundled(town)
+
+
+@lru_cache(maxsize=2)
+def _bundled(town: TownMap) -> tuple[Loaded[Scene], Clock]:
+    return _loaded(None, town, False)
+
+
+def _loaded(path: Path | None, town: TownMap, skip_invalid: bool) -> tuple[Loaded[Scene], Clock]:
     reader = _Reader(town)
     expected = "records of kind setting, person, task and scene, as `sociable construct stss-conversations` writes them"
     loaded = load_items(path, BUNDLED, reader.scenes, skip_invalid=skip_invalid, expected=expected)
