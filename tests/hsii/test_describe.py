@@ -7,7 +7,7 @@ import random
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,6 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sociable.core.errors import InputError
 from sociable.core.view import Document, Paragraph, RadarPlot, ScatterPlot, Table
+from sociable.dialogue.embeddings import sentence_encoder
 from sociable.hsii.clusters import (
     FEWEST_DIALOGUES,
     UNCLUSTERED,
@@ -433,7 +434,7 @@ Encode = Callable[..., Any]
 
 
 @pytest.fixture
-def package(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """A stand-in for sentence-transformers: one direction a theme, as long as a passage has words of it. Lists what it got."""
     got: list[Any] = []
 
@@ -455,7 +456,9 @@ def package(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             return [*map(float, own), *np.random.default_rng(zlib.crc32(passage.encode())).normal(0, 0.5, 40)]
 
     monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=Transformer))
-    return got
+    sentence_encoder.cache_clear()
+    yield got
+    sentence_encoder.cache_clear()
 
 
 def test_embeddings_of_passages_are_clustered(package: list[Any]) -> None:

@@ -16,11 +16,10 @@ Differs from the paper:
 
 from __future__ import annotations
 
-import importlib
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from statistics import fmean
@@ -29,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from sociable.core.errors import InputError
+from sociable.dialogue.embeddings import Encoder, sentence_encoder
 from sociable.dialogue.names import words
 from sociable.hsii.dataset import ASSISTANT, Case
 from sociable.statistics.intervals import Floats
@@ -142,7 +142,7 @@ def cluster_dialogues(
     if features not in FEATURES:
         raise InputError(f"There are no features '{features}'. Choose {' or '.join(repr(name) for name in FEATURES)}.")
     dialogues = longest_cases(cases)
-    encode = _encoder(embedding_model) if features == "embeddings" else None
+    encode = sentence_encoder(embedding_model) if features == "embeddings" else None
     if len(dialogues) < FEWEST_DIALOGUES:
         return None
     neighbours = max(SMALLEST_CLUSTER, round(math.log(len(dialogues))))
@@ -250,24 +250,6 @@ def _by_size(labels: Sequence[int], cases: Sequence[int]) -> tuple[int, ...]:
             sizes[label] += count
     rank = {label: place for place, (label, _) in enumerate(sizes.most_common())} | {UNCLUSTERED: UNCLUSTERED}
     return tuple(rank[label] for label in labels)
-
-
-Encoder = Callable[[list[str]], Floats]
-
-
-def _encoder(model: str) -> Encoder:
-    try:
-        package = importlib.import_module("sentence_transformers")
-    except ImportError as error:
-        raise InputError(
-            f"Features 'embeddings' need the package sentence-transformers ({error}). "
-            "Install it with: pip install 'sociable[embeddings]'. Or choose features 'tfidf'."
-        ) from None
-    try:
-        transformer = package.SentenceTransformer(model)
-    except Exception as error:  # its own, the hub's, the network's and torch's have no base in common
-        raise InputError(f"The embedding model '{model}' cannot be loaded: {error}. Name one that is installed.") from error
-    return lambda passages: np.asarray(transformer.encode(passages, show_progress_bar=False), dtype=np.float64)
 
 
 def _mean_embedding(encode: Encoder, passages: list[str]) -> Floats:

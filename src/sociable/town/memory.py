@@ -7,7 +7,7 @@ sentence embeddings.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sociable.core.errors import InputError
+from sociable.dialogue.embeddings import Encoder, sentence_encoder
 
 MemoryKind = Literal["fact", "seen", "conversation", "plan", "thought", "told"]
 """As in ``events.Remembered``."""
@@ -208,7 +208,7 @@ def _hasher() -> Any:
 class Embedded:
     """Texts are alike as their vectors are (cosine). ``encode`` makes of n texts an array of n rows."""
 
-    def __init__(self, encode: Callable[[list[str]], NDArray[Any]]) -> None:
+    def __init__(self, encode: Encoder) -> None:
         self._encode = encode
         self._rows = np.empty((0, 0), np.float32)
         self._texts = 0
@@ -233,14 +233,4 @@ class Embedded:
 
 def sentence_embeddings(model: str = "all-MiniLM-L6-v2") -> Embedded:
     """Likeness by meaning, from a local model of sentence-transformers. Raises InputError where that is not installed."""
-    return Embedded(_encoder(model))
-
-
-@cache
-def _encoder(model: str) -> Callable[[list[str]], NDArray[Any]]:
-    try:
-        library: Any = import_module("sentence_transformers")
-    except ImportError:
-        raise InputError("Sentence embeddings need an extra: pip install 'sociable[embeddings]'.") from None
-    loaded = library.SentenceTransformer(model)
-    return lambda texts: np.asarray(loaded.encode(texts, show_progress_bar=False))
+    return Embedded(sentence_encoder(model))

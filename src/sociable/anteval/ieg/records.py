@@ -34,6 +34,7 @@ class IegOptions(Record):
     quiet: float = Field(default=0.0, ge=0, le=5, description="windows without a call, for each with one, in the real sessions")
     master: Literal["local", "lora", "hosted"] = Field(default="local", description="the kind of virtual DM")
     master_model: str | None = Field(default=None, description="the base of a lora or hosted DM")
+    embeddings: str | None = Field(default=None, description="sentence-transformers model for the local DM, beside words")
     masters: str | None = Field(
         default=None, description="a run whose virtual DMs are used again where they were tuned on the same"
     )

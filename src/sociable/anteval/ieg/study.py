@@ -48,7 +48,7 @@ class IegStudy(Study):
             raise InputError("anteval-ieg has no --dataset: real sessions are named with --option real=PATH.")
         self.options = own
         self.seed = options.seed
-        self.kind = master_kind(own.master, own.master_model)
+        self.kind = master_kind(own.master, own.master_model, own.embeddings)
         self.prompts = ieg_prompts(options.prompts)
         sheets = load_sheets(Path(own.sheets) if own.sheets else None)
         if len(sheets.items) <= own.players:
@@ -79,6 +79,9 @@ class IegStudy(Study):
             raise InputError(f"masters = {own.masters}: no run of anteval-ieg with virtual DMs in it.")
         named = {"real": own.real, "sheets": own.sheets, "masters": own.masters}
         paths = {name: str(Path(path).resolve()) for name, path in named.items() if path and path != STAND_IN}
+        # A model here is a folder, or a name that others know.
+        models = {"embeddings": own.embeddings, "master_model": own.master_model if own.master == "lora" else None}
+        paths |= {name: str(Path(model).resolve()) for name, model in models.items() if model and Path(model).is_dir()}
         self.resolved = {"options": {**options.values, **paths}}
         self.notes = list(self._notes())
 

@@ -9,12 +9,14 @@ from sociable.anteval.ieg.masters.lora import LoraKind
 from sociable.core.errors import InputError
 
 
-def master_kind(name: str, model: str | None) -> MasterKind:
+def master_kind(name: str, model: str | None, embeddings: str | None = None) -> MasterKind:
     """Raises InputError where an extra or a model is missing."""
     if name == "local":
         if model is not None:
             raise InputError("master_model is for master = lora and master = hosted; the local one has no other base.")
-        return LocalKind()
+        return LocalKind(embeddings)
+    if embeddings is not None:
+        raise InputError(f"embeddings are for master = local; master = {name} reads words. Leave them out.")
     if model is None:
         raise InputError(f"master = {name} needs a base: --option master_model=MODEL.")
     return LoraKind(model) if name == "lora" else HostedKind(model)
