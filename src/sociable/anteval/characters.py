@@ -11,9 +11,10 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from sociable.anteval.rules import DATA, Background, CharacterClass, Race, backgrounds, rules
-from sociable.core.data_files import Loaded, Text, load_items, one_each
+from sociable.core.data_files import Loaded, RawRecord, Text, load_items, one_each
+from sociable.core.errors import DataError
 from sociable.core.records import Record
-from sociable.dialogue.names import Name
+from sociable.dialogue.names import Name, normalised_name
 
 
 class Attributes(Record):
@@ -146,7 +147,17 @@ def _pairs(places: Sequence[int]) -> Iterable[tuple[int, int]]:
 def load_sheets(path: Path | None) -> Loaded[Sheet]:
     """Characters of a file, or the bundled ones. Raises DataError naming file, line and field."""
     expected = "characters: name, race, class, background, …"
-    return load_items(path, DATA / "sheets.jsonl", one_each(Sheet), skip_invalid=False, expected=expected)
+    one = one_each(Sheet)
+    names: dict[str, str] = {}
+
+    def with_a_name_of_its_own(raw: RawRecord) -> list[Sheet]:
+        sheets = one(raw)
+        for sheet in sheets:
+            if (known := names.setdefault(normalised_name(sheet.name), raw.place)) != raw.place:
+                raise DataError(raw.place, "name", f"'{sheet.name}' is used already by {known}; who sits at a table must differ")
+        return sheets
+
+    return load_items(path, DATA / "sheets.jsonl", with_a_name_of_its_own, skip_invalid=False, expected=expected)
 
 
 def in_words(sheet: Sheet) -> str:

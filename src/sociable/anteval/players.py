@@ -51,13 +51,13 @@ class PromptedPlayer:
 
     async def take_turn(self, seen: Sequence[TableTurn]) -> Move:
         utterance = await self._participant.take_turn(seen)
-        act, words = read_move(without_own_name(utterance.content, [self.name])[:MAX_CHARACTERS])
-        if utterance.defect == CUT_OFF and (act or words):
-            # The limit is part of the protocol: what was said before it stands.
-            return Move(act, words, utterance.thinking, note=CUT_OFF)
-        if utterance.defect:
+        text = without_own_name(utterance.content, [self.name])
+        act, words = read_move(text[:MAX_CHARACTERS])
+        # The limit is part of the protocol: what was said before it stands.
+        if utterance.defect and not (utterance.defect == CUT_OFF and (act or words)):
             return Move(thinking=utterance.thinking, defect=utterance.defect)
-        return Move(act, words, utterance.thinking)
+        shortened = f"shortened from {len(text)} characters" if len(text) > MAX_CHARACTERS else ""
+        return Move(act, words, utterance.thinking, note="; ".join(filter(None, (utterance.defect, shortened))))
 
     async def ask(self, seen: Sequence[Turn], question: ChatMessage, sampling: Sampling) -> Reply:
         """A question away from the table, on a copy of its view."""

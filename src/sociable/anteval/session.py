@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sociable.core.prompts import one_line
@@ -57,8 +56,3 @@ def read_move(text: str) -> tuple[str, str]:
     act = " ".join(part.strip() for part in _ACTS.findall(text))
     words = " ".join(_ACTS.sub(" ", text).replace("*", " ").split())
     return " ".join(act.split()), words
-
-
-def told(turns: Sequence[TableTurn]) -> str:
-    """The session as a transcript, one line a turn; who passed is not in it."""
-    return "\n".join(f"{turn.speaker}: {one_line(turn.content)}" for turn in turns if not turn.passed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from sociable.anteval.published import GPT_4_NOTE, TABLE_1
 from sociable.anteval.session import TableTurn
@@ -56,3 +57,9 @@ def session_lines(turns: Sequence[TableTurn], remarks: Mapping[int, str], told: 
         text = f"{turn.content or '(passes)'}{f' [{notes}]' if notes else ''}"
         lines.append(Line(f"{turn.index}. {turn.speaker}", "", text, (told or {}).get(turn.index)))
     return Transcript("The session", lines)
+
+
+def run_label(manifest: Mapping[str, Any]) -> str:
+    """A run with a partner names who played the NPC."""
+    subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
+    return f"{subject} + {partner}" if partner else str(subject)

@@ -42,9 +42,7 @@ def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]
         try:
             text = file.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
-            raise InputError(
-                f"{file}: no such file. Give --dataset the path of a .json or .jsonl file, or a folder of them."
-            ) from None
+            raise InputError(f"{file}: no such file. Expected a .json or .jsonl file, or a folder of them.") from None
         except UnicodeDecodeError as error:
             raise InputError(f"{file}: not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
         except OSError as error:

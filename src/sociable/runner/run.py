@@ -196,23 +196,24 @@ class Run:
         self.records.rubrics.arrange([task.id for task in tasks])
 
     def score(self, benchmark: Benchmark) -> ScoreFile:
-        """Scores and estimates from what is on disk, written to ``scores.json``. Calls no model."""
+        """Scores and estimates from what is on disk, written to ``scores.json``. Calls no participant and no judge."""
         panel = [seat.name for seat in self.seats.judges]
         scores: list[Score] = []
         for episode in self.records.episodes:
             scores += self.study.score(episode, self.records.judgments_of(self.study, episode, self.seats), panel)
-        estimates = [*self.study.estimate(scores), *self.study.conclude(self.records.episodes, self.folder.path)]
+        estimates = list(self.study.estimate(scores))
         if self.rubric is not None:
             rated = self._rating_scores(self.rubric)
             scores += rated
             estimates += rating_estimates(self.rubric, rated, seed=0)
-        file = ScoreFile(
-            benchmark=benchmark.name,
-            version=benchmark.version,
-            estimates=tuple(estimates),
-            scores=tuple(scores),
-        )
-        self.folder.write("scores.json", file.model_dump_json(indent=1) + "\n")
+        try:
+            estimates += self.study.conclude(self.records.episodes, self.folder.path)
+        finally:
+            # What is known already is kept, whatever becomes of the rest.
+            file = ScoreFile(
+                benchmark=benchmark.name, version=benchmark.version, estimates=tuple(estimates), scores=tuple(scores)
+            )
+            self.folder.write("scores.json", file.model_dump_json(indent=1) + "\n")
         return file
 
     def _rating_scores(self, rubric: Rubric) -> list[Score]:

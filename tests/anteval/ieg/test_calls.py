@@ -108,6 +108,13 @@ def test_asking_again_is_the_same_call() -> None:
     assert found[1].who == ()
 
 
+def test_a_word_is_no_name_and_endless_sentences_end() -> None:
+    heard = [Heard(("GM",), "If you will, make an investigation check."), Heard(("BO",), "14.")]
+    (call,) = attributed_calls(heard, "GM", {"WILL": ["Kash", "Will"], "BO": ["Birch"]})
+    assert call.who == ("BO",)
+    assert calls_in("- " * 20_000 + "stealth") == []
+
+
 @needs_crd3
 def test_calls_in_real_transcripts_are_attributed_to_whom_readers_say() -> None:
     """Rules were adjusted on these same turns: of other episodes expect a little less."""
@@ -174,6 +181,50 @@ def test_fireball_is_read_by_its_commands() -> None:
     assert MASTER in {turn.speaker for turn in log.turns}
 
 
+def fireball_events(*said: tuple[str, str], check: str = "!c stealth") -> str:
+    caster = {"type": "player", "name": "Zed\nthe Bold"}
+    events: list[dict[str, Any]] = [
+        {"event_type": "command", "author_id": 1, "author_name": "gm", "command_name": "begin", "message_id": 0},
+        *({"event_type": "message", "author_id": who, "author_name": who, "content": text} for who, text in said),
+        {
+            "event_type": "command", "author_id": 2, "author_name": "\U0001f525", "command_name": "check",
+            "message_id": 1, "content": check, "caster": caster,
+        },
+    ]  # fmt: skip
+    return "".join(json.dumps({"combat_id": "x", **event}) + "\n" for event in events)
+
+
+@pytest.mark.parametrize(
+    ("said", "before"),
+    [
+        ((("2", "I creep on."), ("1", "Zed, give me a Stealth check."), ("2", "Sure.")), 1),
+        ((("2", "I creep on."), ("1", "You can try (DC20)."), ("3", "Ooh.")), 1),
+        ((("2", "I creep on, with stealth."), ("1", "Fine.")), 2),
+    ],
+)
+def test_a_window_of_fireball_ends_before_the_check_is_called_for(
+    said: tuple[tuple[str, str], ...], before: int, tmp_path: Path
+) -> None:
+    (tmp_path / "events.jsonl").write_text(fireball_events(*said))
+    (log,) = read_fireball(tmp_path / "events.jsonl").logs
+    assert [(call.before, call.checks[0].character) for call in log.calls] == [(before, "Zed the Bold")]
+
+
+def test_whatever_people_are_called_logs_are_read(tmp_path: Path) -> None:
+    (tmp_path / "events.jsonl").write_text(fireball_events(("2", "Hm \ud83d."), ("3", "zed the bold here.")))
+    (log,) = read_real_sessions(tmp_path / "events.jsonl").logs
+    assert log.players == ("Zed the Bold", "3")
+    folder = tmp_path / "crd3"
+    folder.mkdir()
+    turns = [
+        {"NAMES": names, "UTTERANCES": [text]}
+        for names, text in (([""], "Hm."), (["???"], "\ud83d"), (["BO\nX"], "I look."), (["MATT"], "Bo X, roll perception."))
+    ]
+    (folder / "C1E001.json").write_text(json.dumps({"TURNS": turns}))
+    (log,) = read_real_sessions(folder).logs
+    assert [call.checks[0].character for call in log.calls] == ["Bo X"]
+
+
 def test_a_folder_or_file_without_calls_says_what_is_expected(tmp_path: Path) -> None:
     path = tmp_path / "logs.jsonl"
     path.write_text(json.dumps({"id": "a", "players": ["Ann"], "turns": [{"speaker": "Ann", "text": "Hm."}]}))
@@ -210,6 +261,9 @@ def test_a_users_own_logs_are_read(tmp_path: Path) -> None:
         ({"calls": [{"before": 1, "checks": [{"character": "Ann", "skill": "Luck"}]}]}, "'Luck' is no skill"),
         ({"master": "Ann"}, "both master and player"),
         ({"turns": [{"speaker": "Ann"}]}, "turns.0.text"),
+        ({"players": ["Ann", "ann"]}, "'ann' is also 'Ann'"),
+        ({"players": ["Ann", "Ann"]}, "'Ann' is also 'Ann'"),
+        ({"turns": [{"speaker": "ann", "text": "I look."}]}, "the speaker 'ann' is spelled 'Ann' among players"),
     ],
 )
 def test_logs_that_contradict_themselves_are_refused(changes: dict[str, Any], said: str, tmp_path: Path) -> None:

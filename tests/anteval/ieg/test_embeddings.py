@@ -93,9 +93,9 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     sentence_encoder.cache_clear()
     monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=StandIn))
     with pytest.raises(InputError, match=r"'absent' cannot be loaded: no such model"):
-        master_kind("local", None, "absent")
+        master_kind("local", None, "absent").check()
     with pytest.raises(InputError, match=r"embeddings are for master = local"):
         master_kind("lora", "some-model", "some-embeddings")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match=r"pip install 'sociable\[embeddings\]'"):
-        master_kind("local", None, "any")
+        master_kind("local", None, "any").check()

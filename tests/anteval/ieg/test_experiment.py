@@ -31,7 +31,7 @@ HELD_OUT = [log(f"h{number}", "Perception") for number in range(2)]
 
 def run(kind: Any = None, **changes: Any) -> Any:
     asked: dict[str, Any] = {"width": 6, "quiet": 0.0, "resamples": 0, "curve": False, "seed": 0, **changes}
-    return run_experiment(GENERATED, TRAINING, HELD_OUT, kind or LocalKind(), **asked)
+    return run_experiment([[each] for each in GENERATED], TRAINING, HELD_OUT, kind or LocalKind(), **asked)
 
 
 def test_skills_that_training_never_saw_are_named_and_cannot_be_found() -> None:
@@ -52,16 +52,32 @@ def test_windows_without_a_call_are_as_many_as_asked_for() -> None:
     long = [log(f"l{number}", "Arcana", 1).model_copy(update={"turns": log("x", "Arcana", 9).turns}) for number in range(3)]
     twice = [each.model_copy(update={"calls": (*each.calls, each.calls[0].model_copy(update={"before": 54}))}) for each in long]
     asked: dict[str, Any] = {"width": 6, "resamples": 0, "curve": False, "seed": 0}
-    without = run_experiment(GENERATED, TRAINING, twice, LocalKind(), quiet=0.0, **asked)
-    quiet = run_experiment(GENERATED, TRAINING, twice, LocalKind(), quiet=1.0, **asked)
-    assert without is not None and quiet is not None
-    assert (without.tested_on, quiet.tested_on) == (6, 12)
+    for held_out, called in ((twice, 6), (long, 3)):
+        for quiet, tested_on in ((0.0, called), (0.34, called + round(0.34 * called)), (1.0, 2 * called)):
+            found = run_experiment([GENERATED], TRAINING, held_out, LocalKind(), quiet=quiet, **asked)
+            assert found is not None and found.tested_on == tested_on
+
+
+def test_repeats_are_drawn_with_their_scenario() -> None:
+    drawn: list[int] = []
+
+    class Watched(LocalKind):
+        def train(self, windows: Any, seed: int, purpose: str, folder: Path | None = None) -> Any:
+            if purpose == "f_g" and seed:
+                drawn.append(len({each.session for each in windows}))
+            return super().train(windows, seed, purpose, folder)
+
+    asked: dict[str, Any] = {"width": 6, "quiet": 0.0, "resamples": 12, "curve": False, "seed": 0}
+    results = run_experiment([GENERATED[:2], GENERATED[2:]], [*TRAINING, *TRAINING], HELD_OUT, Watched(), **asked)
+    assert results is not None and results.generated_sessions == 4
+    # One scenario twice, or both: two sessions or four, and never three.
+    assert set(drawn) == {2, 4}
 
 
 def test_nothing_to_learn_from_is_no_experiment() -> None:
     asked: dict[str, Any] = {"width": 6, "quiet": 0.0, "resamples": 0, "curve": False, "seed": 0}
     assert run_experiment([], TRAINING, HELD_OUT, LocalKind(), **asked) is None
-    assert run_experiment(GENERATED, TRAINING, [log("h", "Arcana", 0)], LocalKind(), **asked) is None
+    assert run_experiment([GENERATED], TRAINING, [log("h", "Arcana", 0)], LocalKind(), **asked) is None
 
 
 def test_a_master_tuned_on_the_same_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,5 +97,29 @@ def test_a_master_tuned_on_the_same_is_found_again(tmp_path: Path, monkeypatch: 
     assert (tmp_path / "b" / "f_r" / "made_of.json").is_file()
     others = [log(f"o{number}", "Insight") for number in range(4)]
     asked: dict[str, Any] = {"width": 6, "quiet": 0.0, "resamples": 0, "curve": False, "seed": 0}
-    run_experiment(others, TRAINING, HELD_OUT, LocalKind(), keep=tmp_path / "c", take=tmp_path / "a", **asked)
+    run_experiment([others], TRAINING, HELD_OUT, LocalKind(), keep=tmp_path / "c", take=tmp_path / "a", **asked)
     assert trained == ["f_g", "shuffled", "f_g masked", "shuffled masked"]
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda folder: (folder / "namer.npz").unlink(),
+        lambda folder: (folder / "namer.npz").write_bytes(b"PK\x03\x04 torn"),
+        lambda folder: (folder / "made_of.json").write_text("[]"),
+        lambda folder: (folder / "made_of.json").write_text('{"of'),
+    ],
+)
+def test_a_master_that_is_not_whole_is_trained_anew(harm: Any, tmp_path: Path) -> None:
+    first = run(keep=tmp_path)
+    harm(tmp_path / "f_r")
+    assert run(keep=tmp_path) == first
+    assert (tmp_path / "f_r" / "namer.npz").stat().st_size > 100
+
+
+def test_masters_of_another_recipe_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(keep=tmp_path)
+    before = (tmp_path / "f_r" / "made_of.json").read_text()
+    monkeypatch.setattr("sociable.anteval.ieg.masters.local.VERSION", "another")
+    run(keep=tmp_path)
+    assert (tmp_path / "f_r" / "made_of.json").read_text() != before

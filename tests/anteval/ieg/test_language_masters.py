@@ -16,7 +16,7 @@ from sociable.anteval.ieg.masters.hosted import HostedKind
 from sociable.anteval.ieg.masters.kinds import master_kind
 from sociable.anteval.ieg.masters.wording import NOBODY, answer, asked, read_answer
 from sociable.anteval.ieg.windows import Window
-from sociable.core.errors import InputError, RunFailure
+from sociable.core.errors import InputError, RunStopped
 
 _spec = importlib.util.spec_from_file_location("tuning_server", Path(__file__).with_name("tuning_server.py"))
 assert _spec is not None and _spec.loader is not None
@@ -33,7 +33,7 @@ WINDOWS = [window(number) for number in range(12)]
 
 
 def test_a_window_is_fenced_and_its_checks_are_lines() -> None:
-    assert asked(window()) == "| Ann: I creep on, step 0.\n| Bo: Hm. | GM: obey me\nPlayers: Ann, Bo"
+    assert asked(window()) == "| Ann: I creep on, step 0.\n| Bo: Hm. | GM: obey me\nPlayers:\n| Ann\n| Bo"
     assert answer(window()) == "Ann: Stealth"
     assert answer(Window("s", (), ("Ann",), "GM", frozenset())) == NOBODY
 
@@ -52,6 +52,13 @@ def test_a_window_is_fenced_and_its_checks_are_lines() -> None:
 )
 def test_answers_are_read_and_never_guessed(text: str, pairs: set[tuple[str, str]]) -> None:
     assert read_answer(text, window()) == pairs
+
+
+@pytest.mark.parametrize("name", ["Zed (he/him)", "Dr. Who?", "Ann: the Bold", "'Moth'", "1. Zed", "- Bo", "Zoë Ó Súilleabháin"])
+def test_whatever_players_are_called_answers_come_back(name: str) -> None:
+    turns = (Spoken(speaker=name, text="I creep on."), Spoken(speaker="Bo", text="Hm."))
+    asked_of = Window("s", turns, (name, "Bo"), "GM", frozenset({(name, "Sleight of Hand"), ("Bo", "Stealth")}))
+    assert read_answer(answer(asked_of), asked_of) == asked_of.checks
 
 
 @pytest.fixture
@@ -90,7 +97,7 @@ def test_a_hosted_master_is_tuned_used_and_found_again(service: Any, tmp_path: P
 @pytest.mark.parametrize("service", ["failed", "cancelled"], indirect=True)
 def test_a_job_that_comes_to_nothing_says_why_and_is_begun_anew(service: Any, tmp_path: Path) -> None:
     for _ in range(2):
-        with pytest.raises(RunFailure, match=f"{service.outcome}: the file was bad"):
+        with pytest.raises(RunStopped, match=f"{service.outcome}: the file was bad"):
             HostedKind("small-model", seconds_between=0.01).train(WINDOWS, 0, "f_g", tmp_path)
     assert len(service.jobs) == 2
 
@@ -117,6 +124,27 @@ def test_an_interrupted_job_goes_on_unless_nothing_knows_of_it(
     assert len(service.jobs) == 2
 
 
+def test_an_answer_that_was_being_written_is_asked_for_again(service: Any, tmp_path: Path) -> None:
+    def master() -> Any:
+        return HostedKind("small-model").untrained(tmp_path)
+
+    found = master().predict(WINDOWS[:2])
+    answers = tmp_path / "answers.jsonl"
+    answers.write_bytes(answers.read_bytes()[:-9])
+    for _ in range(2):
+        assert master().predict(WINDOWS[:3]) == master().predict(WINDOWS[:3])
+    assert master().predict(WINDOWS[:2]) == found
+    assert service.asked == 4
+    assert answers.read_text().count("\n") == 3
+
+
+def test_too_few_windows_cost_nothing(service: Any, tmp_path: Path) -> None:
+    options = {"real": "stand-in", "sessions": 4, "resamples": 0, "master": "hosted", "master_model": "small-model"}
+    with pytest.raises(InputError, match="needs 10 windows or more to be tuned on, and there are 4 for each"):
+        api.run("anteval-ieg", "reference/expressive", out=tmp_path / "run", options=options)
+    assert service.asked == 0
+
+
 def test_a_whole_run_with_hosted_masters(service: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sociable.anteval.ieg.masters.hosted.time.sleep", lambda _: None)
     options = {"real": "stand-in", "sessions": 12, "resamples": 12, "master": "hosted", "master_model": "small-model"}
@@ -131,13 +159,11 @@ def test_a_whole_run_with_hosted_masters(service: Any, tmp_path: Path, monkeypat
 
 
 def test_what_a_hosted_master_lacks_is_said(monkeypatch: pytest.MonkeyPatch, service: Any) -> None:
-    with pytest.raises(InputError, match="needs 10 windows or more"):
-        HostedKind("m").train(WINDOWS[:9], 0, "f_g")
     with pytest.raises(InputError, match="needs a base"):
         master_kind("hosted", None)
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(InputError, match="Set OPENAI_API_KEY"):
-        HostedKind("m")
+        HostedKind("m").check()
 
 
 @pytest.fixture(scope="module")
@@ -216,4 +242,4 @@ def test_a_base_that_is_not_there_is_said(tmp_path: Path) -> None:
     pytest.importorskip("peft", reason="needs the extra sociable[train]")
     pytest.importorskip("torch", reason="needs the extra sociable[train]")
     with pytest.raises(InputError, match="no model could be read"):
-        master_kind("lora", str(tmp_path))
+        master_kind("lora", str(tmp_path)).check()

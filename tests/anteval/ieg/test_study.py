@@ -16,10 +16,10 @@ from sociable.anteval.ieg.metrics import score_session
 from sociable.anteval.ieg.records import IegEpisode
 from sociable.anteval.ieg.scenario import drawn_scenarios, scenes
 from sociable.anteval.ieg.study import read_results, split
-from sociable.anteval.ieg.windows import names_a_skill, windows_of
+from sociable.anteval.ieg.windows import names_skill, windows_of
 from sociable.anteval.rules import rules
 from sociable.anteval.session import Move
-from sociable.core.errors import InputError
+from sociable.core.errors import InputError, RunStopped
 from sociable.core.records import Outcome
 from sociable.core.seeding import named_generator
 from sociable.reports.html import render_html
@@ -119,9 +119,55 @@ def test_held_out_sessions_are_none_of_the_training_ones() -> None:
     training, held_out = ({log.id for log in logs} for logs in (study.training, study.held_out))
     assert training and held_out and not training & held_out
     assert len(held_out) == round(0.3 * 90)
-    with pytest.raises(InputError, match="One real session is too few"):
-        split(study.training[:1], 0.3, 0)
     assert [len(part) for part in split(study.training[:2], 0.9, 0)] == [1, 1]
+
+
+def own_logs(tmp_path: Path, *sessions: dict[str, Any]) -> str:
+    said = [{"speaker": name, "text": "I creep on."} for name in ("Ann", "Bo", "Ann")]
+    lines = [{"players": ["Ann", "Bo"], "turns": said, **session} for session in sessions]
+    (tmp_path / "logs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return str(tmp_path / "logs.jsonl")
+
+
+CALL = {"before": 3, "checks": [{"character": "Ann", "skill": "Stealth"}]}
+
+
+def test_sessions_without_a_call_are_neither_trained_on_nor_tested_on(tmp_path: Path) -> None:
+    path = own_logs(tmp_path, {"calls": [CALL]}, {}, {"calls": [CALL | {"before": 0}]}, {}, {"calls": [CALL]})
+    for seed in range(4):
+        study = api.study("anteval-ieg", options={**SMALL, "real": path}, seed=seed)
+        assert (len(study.training), len(study.held_out)) == (1, 1)
+    assert "3 without a call are left out" in " ".join(study.notes)
+    with pytest.raises(InputError, match=r"is in 1 of its 3 sessions. At least two are needed"):
+        api.study("anteval-ieg", options={**SMALL, "real": own_logs(tmp_path, {"calls": [CALL]}, {}, {})})
+
+
+def test_labels_that_nobody_could_know_are_counted(tmp_path: Path) -> None:
+    unheard = {"before": 3, "checks": [{"character": "Cy", "skill": "Stealth"}]}
+    path = own_logs(tmp_path, {"calls": [CALL]}, {"players": ["Ann", "Bo", "Cy"], "calls": [unheard]})
+    notes = " ".join(api.study("anteval-ieg", options={**SMALL, "real": path}).notes)
+    assert "1 are for somebody who says nothing in the 30 turns before" in notes
+
+
+def test_characters_of_one_name_are_refused(tmp_path: Path) -> None:
+    lines = [
+        json.dumps(json.loads(sheet.model_dump_json(by_alias=True)) | {"name": "Ann"}) for sheet in load_sheets(None).items[:5]
+    ]
+    (tmp_path / "sheets.jsonl").write_text("\n".join(lines))
+    with pytest.raises(InputError, match=r"sheets.jsonl, line 2: field 'name': 'Ann' is used already"):
+        load_sheets(tmp_path / "sheets.jsonl")
+
+
+def test_what_is_known_is_kept_when_the_rest_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setattr("openai._base_client.BaseClient._calculate_retry_timeout", lambda *_: 0.0)
+    with pytest.raises(RunStopped, match="The hosted service refused to answer: Connection error"):
+        run(tmp_path, master="hosted", master_model="small")
+    assert {each.metric: each.value for each in api.result(tmp_path / "run").estimates} == {"passed": 0.0, "named": 0.0}
+    # To report what is there needs no key.
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert "reference/expressive" in render_html(api.report_document([tmp_path / "run"]))
 
 
 def test_intentions_follow_the_marginals() -> None:
@@ -148,16 +194,23 @@ def test_quiet_sessions_have_no_intention_and_labels_can_be_shuffled() -> None:
 def test_scenes_name_no_skill() -> None:
     assert len(scenes()) >= 24
     for scene in scenes():
-        assert not names_a_skill(f"{scene.scene} {'; '.join(scene.things)}"), scene.id
+        text = f"{scene.scene} {'; '.join(scene.things)}"
+        assert not [skill for skill in rules().skills if names_skill(text, skill)], scene.id
 
 
 def test_conduct_of_a_session() -> None:
-    turns = (Move(words="I roll stealth.").as_turn(1, "Ann"), Move().as_turn(2, "Bo"), Move(act="nods").as_turn(3, "GM"))
+    turns = (
+        Move(act="rolls a Stealth check").as_turn(1, "Ann"),
+        Move().as_turn(2, "Bo"),
+        Move(words="No history here.").as_turn(3, "Cy"),
+        Move().as_turn(4, "GM"),
+    )
     episode = IegEpisode(id="a#0", scenario="a", cluster="a", turns=turns)
-    found = {each.metric: each for each in score_session({"Ann": "Stealth", "Bo": "Arcana"}, episode)}
+    found = {each.metric: each for each in score_session("GM", {"Ann": "Stealth", "Cy": "Arcana"}, episode)}
+    # The game master's turns are not the players'; a skill that a player does not mean to use is a word like any other.
     assert (found["passed"].value, found["named"].value) == (pytest.approx(1 / 3), 0.5)
-    assert score_session({}, episode)[1].outcome is Outcome.NOT_REACHED
-    failed = score_session({}, episode.model_copy(update={"npc_failure": "GM's turn 3: empty"}))
+    assert score_session("GM", {}, episode)[1].outcome is Outcome.NOT_REACHED
+    failed = score_session("GM", {}, episode.model_copy(update={"npc_failure": "GM's turn 3: empty"}))
     assert {each.outcome for each in failed} == {Outcome.UNSCORED}
 
 

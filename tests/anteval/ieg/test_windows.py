@@ -7,7 +7,7 @@ import random
 import pytest
 
 from sociable.anteval.ieg.logs import Call, Check, Log, Spoken
-from sociable.anteval.ieg.windows import masked, names_a_skill, quiet_windows, windows_of
+from sociable.anteval.ieg.windows import masked, names_skill, quiet_windows, windows_of
 
 
 def log(turns: int = 20, calls: dict[int, list[tuple[str, str]]] | None = None) -> Log:
@@ -37,11 +37,11 @@ def test_a_short_beginning_is_a_window_too_but_nothing_is_none() -> None:
 
 
 def test_quiet_windows_keep_away_from_calls() -> None:
-    logs = [log(60, {30: [("Ann", "Stealth")]})]
-    quiet = quiet_windows(logs, 10, 100, random.Random(1))
+    called = log(60, {30: [("Ann", "Stealth")]})
+    quiet = quiet_windows(called, 10, 100, random.Random(1))
     assert len(quiet) == len(range(10, 21)) + len(range(40, 61))
     assert all(not window.checks and len(window.turns) == 10 for window in quiet)
-    assert len(quiet_windows(logs, 10, 5, random.Random(1))) == 5
+    assert len(quiet_windows(called, 10, 5, random.Random(1))) == 5
 
 
 @pytest.mark.parametrize(
@@ -52,6 +52,12 @@ def test_quiet_windows_keep_away_from_calls() -> None:
         ("She moves stealthily and persuades him.", "She moves this and this him."),
         ("Look at her.", "Look at her."),
         ("His nature is historical.", "His this is this."),
+        ("A persuasive, deceptive deceit; deceiving.", "A this, this this; this."),
+        ("I  animal\n handling, handle the animal", "I  this, this"),
+        ("sleight\u2011of  hands", "this"),
+        ("stealthing, stealthed, perceptions, insightful", "this, this, this, this"),
+        ("performing to survive", "this to this"),
+        ("Naturally arcane.", "Naturally this."),
     ],
 )
 def test_skills_are_masked_in_all_their_forms(text: str, after: str) -> None:
@@ -59,4 +65,10 @@ def test_skills_are_masked_in_all_their_forms(text: str, after: str) -> None:
         [log(1, {1: [("Ann", "Stealth")]}).model_copy(update={"turns": (Spoken(speaker="Ann", text=text),)})], 5
     )
     assert masked(window).turns[0].text == after
-    assert names_a_skill(text) is (text != after)
+
+
+def test_a_skill_is_named_by_its_name_only() -> None:
+    assert names_skill("*makes a Sleight-of-Hand check*", "Sleight of Hand")
+    assert names_skill("STEALTH!", "Stealth")
+    assert not names_skill("stealthily", "Stealth")
+    assert not names_skill("I roll Perception", "Stealth")

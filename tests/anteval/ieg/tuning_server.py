@@ -99,7 +99,7 @@ class TuningServer:
         if model.startswith("tuned:"):
             lines = self.files[model.partition(":")[2]]
             skill = Counter(re.sub(r".*: ", "", line["messages"][-1]["content"]) for line in lines).most_common(1)[0][0]
-            player = re.search(r"Players: ([^,\n]+)", asked["messages"][-1]["content"])
+            player = re.search(r"Players:\n\| ([^\n]+)", asked["messages"][-1]["content"])
             text = f"{player[1]}: {skill}" if player else "nobody"
         choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
         return {"id": "c", "object": "chat.completion", "created": 0, "model": model, "choices": [choice]}

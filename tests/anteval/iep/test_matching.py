@@ -52,6 +52,12 @@ def test_no_better_matching_exists(pairs: set[tuple[int, int]]) -> None:
         ('{"claims": "all"}', [], "nothing could be read"),
         ('{"claims": ["a", "b", "c", "d"]}', ["a", "b", "c"], "4 claims; the first 3 count"),
         ('{"claims": ["a", ""]}', ["a"], ""),
+        ('{"claims": ["a", "b"]}\nHope this helps! {smile}', ["a", "b"], ""),
+        ('{"claims": ["a", 3, ["b"]]}', ["a"], "2 entries were no text"),
+        ('{"claims": ["a \\"x\\"", "b", "c that was c', ['a "x"', "b"], "cut off"),
+        ('{"claims": ["a"]} or {"claims": ["b"]}', [], "nothing could be read"),
+        ("{" * 5000 + '{"claims": ["a"]}', ["a"], ""),
+        ('{"claims": ' + "[" * 100_000, [], "nothing could be read"),
     ],
 )
 def test_claims_are_read_out_of_a_reply(text: str, claims: list[str], noticed: str) -> None:

@@ -59,7 +59,7 @@ def test_what_the_npc_said_and_who_passed(card: KnowledgeCard) -> None:
     found = scores(card, {}, judged=False)
     assert given_away(card, episode().turns) == {0: 2}
     assert found["told"].value == pytest.approx(1 / 3)
-    assert found["passed"].value == pytest.approx(1 / 4)
+    assert found["passed"].value == pytest.approx(1 / 2)
     assert IEP not in found
 
 
@@ -73,8 +73,8 @@ def test_a_player_who_says_a_key_point_has_not_given_it_away(card: KnowledgeCard
     [
         ({"status": EpisodeStatus.ERRORED, "error": "network"}, {"ann_after": "111"}, Outcome.ERRORED, "network"),
         ({"npc_failure": "Old Hanna's turn 4: empty"}, {"ann_after": "111"}, Outcome.UNSCORED, "Old Hanna's turn 4"),
-        ({}, {"ann_after": "11-", "bo_after": "11"}, Outcome.UNSCORED, "split"),
-        ({}, {"ann_after": "11=", "bo_after": "11"}, Outcome.UNSCORED, "split"),
+        ({}, {"ann_after": "---", "bo_after": "11"}, Outcome.UNSCORED, "split"),
+        ({}, {"ann_after": "==-", "bo_after": "11"}, Outcome.UNSCORED, "split"),
         ({}, {"ann_after": "111"}, Outcome.ERRORED, "judging was not finished"),
     ],
 )
@@ -84,6 +84,17 @@ def test_failures_are_told_apart(
     found = scores(card, verdicts(**given), **changes)[IEP]
     assert (found.outcome, found.value) == (outcome, None)
     assert reason in found.reason
+
+
+def test_what_judges_could_not_decide_is_no_part_of_k(card: KnowledgeCard) -> None:
+    found = scores(card, verdicts(ann_after="1=0", bo_after="11"))[IEP]
+    assert found.value == pytest.approx((1 / 2 + 1) / 2)
+    assert found.reason == "Ann 0.50 (1 of 3 undecided); Bo 1.00"
+
+
+def test_only_the_players_turns_are_theirs_to_let_pass(card: KnowledgeCard) -> None:
+    turns = (Move(words="Well?").as_turn(1, "Ann"), Move().as_turn(2, "Bo"), Move().as_turn(3, card.npc.name))
+    assert scores(card, {}, judged=False, turns=turns)["passed"].value == pytest.approx(1 / 2)
 
 
 def test_a_card_without_key_points_has_no_iep(card: KnowledgeCard) -> None:

@@ -60,6 +60,10 @@ def test_a_model_plays_and_a_model_judges(cards: str, tmp_path: Path) -> None:
     # 8 turns, 6 probes, and one call of the judge for each of three players after the session.
     assert result.manifest["usage"]["subject"]["calls"] == 2 * 14
     assert result.manifest["usage"]["judge"]["calls"] == 2 * 3
+    # Judgments that were lost are asked for again, and a call is booked once, whichever were lost.
+    judgments = tmp_path / "run" / "judgments.jsonl"
+    judgments.write_text("".join(judgments.read_text().splitlines(keepends=True)[:2]))
+    assert api.resume(tmp_path / "run").manifest["usage"]["judge"]["calls"] == 2 * 3
     page = render_html(api.report_document([tmp_path / "run"]))
     assert "tells key point 1" in page
     assert "no → yes" in page

@@ -29,6 +29,8 @@ _GROUP = re.compile(
       | all[ ]roll )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
+LONGEST_SENTENCE = 600
+"""Characters; nobody calls for a check in a longer one, and patterns must end."""
 _NO_CALL = re.compile(
     r"""\b(?: did[ ]you | what[ ](?:did|was|were) | what'?[ds]
       | rolled | failed | succeeded | had[ ]an? | you[ ]had | earlier | the[ ]\w+[ ]roll\b          # rolls that were made
@@ -90,16 +92,14 @@ def calls_in(text: str) -> list[Asked]:
     asked, lone, one = _patterns()
     found: list[Asked] = []
     for sentence in map(str.strip, _SENTENCE.findall(text)):
-        if _NO_CALL.search(sentence):
+        if len(sentence) > LONGEST_SENTENCE or _NO_CALL.search(sentence):
             continue
         match = lone.match(sentence) or asked.search(sentence)
         if match is None or ("check" not in sentence.lower() and not _imperative(sentence, match)):
             continue
         if _TAKEN_BACK.match(sentence):
             found.clear()
-        skills = tuple(
-            dict.fromkeys(name.replace("-", " ").title().replace(" Of ", " of ") for name in one.findall(match["skills"]))
-        )
+        skills = tuple(dict.fromkeys(map(_spelled_as_ruled, one.findall(match["skills"]))))
         if not any(set(skills) & set(each.skills) for each in found):
             found.append(Asked(skills, sentence))
     return found
@@ -162,7 +162,8 @@ def attributed_calls(turns: Sequence[Heard], master: str, names: Mapping[str, Se
 
 
 def _spelled(names: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})\b", re.IGNORECASE)
+    """As names are written: "Will", not "will"."""
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})\b")
 
 
 def _whom(

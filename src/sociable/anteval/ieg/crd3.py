@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from sociable.anteval.ieg.calls import Attributed, Heard, attributed_calls
-from sociable.anteval.ieg.logs import MASTER, Call, Check, Imported, Log, Spoken, combined
+from sociable.anteval.ieg.logs import MASTER, Call, Check, Imported, Log, Spoken, clean_name, combined, distinct
 from sociable.anteval.rules import DATA
 from sociable.core.errors import DataError, InputError
+from sociable.models.protocol import storable
 
 _EPISODE = re.compile(r"C\d+E\d+")
+_WORDS = frozenset({"Will", "Mark"})
+"""Actors' names with which a sentence may begin that is about nobody of that name."""
 EVERYBODY = "ALL"
 """The speaker where several speak at once."""
 
@@ -42,9 +45,9 @@ def _episode(file: Path) -> Imported:
     # Guests that nobody wrote down are called by their own names.
     speaking = {speaker for turn in turns for speaker in turn.speakers} - {_master(), EVERYBODY}
     names = {**{speaker: [speaker.title()] for speaker in sorted(speaking)}, **{s: c for s, c in names.items() if s in speaking}}
-    characters = {speaker: called[0] for speaker, called in names.items()}
+    characters = distinct({speaker: called[0] for speaker, called in names.items()})
     # Players call one another by either name.
-    spelled = {speaker: [*called, speaker.title()] for speaker, called in names.items()}
+    spelled = {speaker: [*called, *({speaker.title()} - _WORDS)] for speaker, called in names.items()}
     found = list(attributed_calls(turns, _master(), spelled))
     counts = Counter("attributed" if each.who else f"dropped: {each.how}" for each in found)
     log = Log(
@@ -60,7 +63,7 @@ def _turns(file: Path) -> Iterator[Heard]:
     try:
         raw: Any = json.loads(file.read_text(encoding="utf-8"))
         for turn in raw["TURNS"]:
-            yield Heard(tuple(_named(turn["NAMES"])), " ".join(map(str, turn["UTTERANCES"])))
+            yield Heard(tuple(_named(turn["NAMES"])), storable(" ".join(map(str, turn["UTTERANCES"]))))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             str(file), "TURNS", f"no episode of CRD3 ({error!r}); expected NAMES and UTTERANCES of every turn"
@@ -69,7 +72,7 @@ def _turns(file: Path) -> Iterator[Heard]:
 
 def _named(names: Sequence[str]) -> list[str]:
     """The speakers of a turn; "ALL - SAM - MATT" is everybody."""
-    return [EVERYBODY if EVERYBODY in str(name) else str(name).strip() for name in names]
+    return [EVERYBODY if EVERYBODY in str(name) else clean_name(name, "SOMEBODY") for name in names]
 
 
 def _spoken(turn: Heard, characters: Mapping[str, str]) -> Spoken:

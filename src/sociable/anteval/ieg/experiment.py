@@ -20,11 +20,22 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from sociable.anteval.ieg.fscore import FScores, f_scores, gap, signed_gap
 from sociable.anteval.ieg.logs import Log
 from sociable.anteval.ieg.masters.interface import Master, MasterKind, Predictions, found_again, tuned_on
+from sociable.anteval.ieg.results import (
+    BASE,
+    GENERATED,
+    LAST,
+    REAL,
+    SHUFFLED,
+    Bounds,
+    Confusion,
+    CurvePoint,
+    Figures,
+    Results,
+)
 from sociable.anteval.ieg.windows import Window, masked, quiet_windows, windows_of
-from sociable.core.records import Record
+from sociable.core.errors import InputError
 from sociable.core.seeding import named_generator
 
-BASE, GENERATED, REAL, SHUFFLED, LAST = "f_0", "f_g", "f_r", "shuffled", "last speaker"
 TUNED = (GENERATED, REAL)
 CURVE = (0.125, 0.25, 0.5, 1.0)
 """Shares of the training windows at which f is measured."""
@@ -32,63 +43,8 @@ CURVE_DRAWS = 3
 CONFIDENCE = 0.95
 
 
-class Bounds(Record):
-    """A figure with its interval; None where there is none."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-
-
-class Figures(Record):
-    """What one master scores on the held-out windows, by F-score."""
-
-    character: Bounds
-    tuple: Bounds
-    character_macro: Bounds
-    tuple_macro: Bounds
-
-
-class CurvePoint(Record):
-    master: str
-    windows: int
-    character: float | None
-    tuple: float | None
-
-
-class Confusion(Record):
-    """Of a tuned master: for each skill called for, what it said of the same player; and whom it named."""
-
-    master: str
-    skills: dict[str, dict[str, int]]
-    who: dict[str, int]
-
-
-class Results(Record):
-    """All that came of one experiment."""
-
-    trained_on: int
-    """Windows, the same number for both."""
-    tested_on: int
-    real_sessions: tuple[int, int]
-    """For training and for testing."""
-    generated_sessions: int
-    retrained: bool
-    """Whether intervals come from training again, and not only from other held-out sessions."""
-    resamples: int
-    figures: dict[str, Figures]
-    masked: dict[str, Figures]
-    """The same with the names of skills taken out of all windows."""
-    gaps: dict[str, Bounds]
-    """``character``, ``tuple``, and each with ``signed `` before it; with `` masked`` behind it."""
-    curve: tuple[CurvePoint, ...]
-    confusion: tuple[Confusion, ...]
-    unseen: tuple[str, ...]
-    """Skills called for in the held-out sessions that no training window has, by master."""
-
-
 def run_experiment(
-    generated: Sequence[Log],
+    generated: Sequence[Sequence[Log]],
     training: Sequence[Log],
     held_out: Sequence[Log],
     kind: MasterKind,
@@ -101,17 +57,24 @@ def run_experiment(
     keep: Path | None = None,
     take: Path | None = None,
 ) -> Results | None:
-    """None where there is no window to train or to test on.
+    """``generated``: by scenario the sessions played of it. None where there is no window to train or to test on.
 
     Masters are saved in the folder ``keep``; those in it, or in ``take``, that were tuned on the very same are used again.
+    Raises InputError where there are too few windows for such masters.
     """
     # Sums must not depend on how many threads share them.
     with threadpool_limits(1):
-        experiment = _Experiment(kind, width, quiet, seed, keep, take)
-        made, real, test = experiment.windows(generated), experiment.windows(training), experiment.windows(held_out)
+        experiment = _Experiment(kind, width, seed, keep, take)
+        experiment.add_quiet([*training, *held_out], quiet)
+        made, real, test = (experiment.windows(logs) for logs in (_all(generated), training, held_out))
         size = min(len(made), len(real))
         if not size or not test:
             return None
+        if size < kind.fewest:
+            raise InputError(
+                f"A {kind.name} virtual DM needs {kind.fewest} windows or more to be tuned on, and there are {size} for each. "
+                "Have more sessions played, or add real ones."
+            )
         predicted, labels = experiment.predicted(made, real, test, size), [window.checks for window in test]
         figures = {name: f_scores(found, labels) for name, found in predicted.items()}
         unnamed = [[masked(window) for window in windows] for windows in (made, real, test)]
@@ -125,7 +88,7 @@ def run_experiment(
             trained_on=size,
             tested_on=len(test),
             real_sessions=(len(training), len(held_out)),
-            generated_sessions=len(generated),
+            generated_sessions=len(_all(generated)),
             retrained=kind.quick and bool(draws),
             resamples=len(draws),
             figures={name: _figures(found, [draw[name] for draw in draws if name in draw]) for name, found in figures.items()},
@@ -144,30 +107,27 @@ def run_experiment(
 class _Experiment:
     """What all steps share."""
 
-    def __init__(
-        self, kind: MasterKind, width: int, quiet: float, seed: int, keep: Path | None = None, take: Path | None = None
-    ) -> None:
+    def __init__(self, kind: MasterKind, width: int, seed: int, keep: Path | None = None, take: Path | None = None) -> None:
         self.kind = kind
         self.width = width
-        self.quiet = quiet
         self.seed = seed
         self.keep = keep
         self.take = take
+        # Sessions of different sources may have the same names.
         self._of: dict[int, Sequence[Window]] = {}
+
+    def add_quiet(self, logs: Sequence[Log], share: float) -> None:
+        """Windows without a call for each with one, in these sessions: as many in all, and each time the same."""
+        due = 0.0
+        for log in logs:
+            called = windows_of([log], self.width)
+            before, due = round(due), due + share * sum(bool(window.checks) for window in called)
+            draw = named_generator(self.seed, "quiet", log.id)
+            self._of[id(log)] = [*called, *quiet_windows(log, self.width, round(due) - before, draw)]
 
     def windows(self, logs: Sequence[Log]) -> list[Window]:
         """Of each log, however often it was drawn, the same windows."""
-        return [window for log in logs for window in self._windows_of(log)]
-
-    def _windows_of(self, log: Log) -> Sequence[Window]:
-        """Those with a call, and of a real session as many without one as the options say."""
-        # Sessions of different sources may have the same names.
-        if id(log) not in self._of:
-            called = windows_of([log], self.width)
-            # A generated session without intentions is a window without a call already.
-            count = round(self.quiet * sum(bool(window.checks) for window in called)) if len(log.calls) > 1 else 0
-            self._of[id(log)] = [*called, *quiet_windows([log], self.width, count, named_generator(self.seed, "quiet", log.id))]
-        return self._of[id(log)]
+        return [window for log in logs for window in self._of.setdefault(id(log), windows_of([log], self.width))]
 
     def predicted(
         self,
@@ -210,12 +170,16 @@ class _Experiment:
         return [windows[place] for place in sorted(places)]
 
     def resampled(
-        self, generated: Sequence[Log], training: Sequence[Log], held_out: Sequence[Log], count: int
+        self, generated: Sequence[Sequence[Log]], training: Sequence[Log], held_out: Sequence[Log], count: int
     ) -> Iterator[dict[str, FScores]]:
-        """f_0, f_g and f_r on sessions drawn with replacement, all three kinds of them, trained anew each time."""
+        """f_0, f_g and f_r on sessions drawn with replacement, all three kinds of them, trained anew each time.
+
+        A scenario is drawn with all the sessions played of it: repeats are no new cases.
+        """
         for draw in range(count):
             generator = named_generator(self.seed, "resample", draw)
-            made, real, test = (self.windows(generator.choices(logs, k=len(logs))) for logs in (generated, training, held_out))
+            made = self.windows(_all(generator.choices(generated, k=len(generated))))
+            real, test = (self.windows(generator.choices(logs, k=len(logs))) for logs in (training, held_out))
             size = min(len(made), len(real))
             if not size or not test:
                 continue
@@ -256,6 +220,10 @@ class _Experiment:
                     character=_mean([each.character for each in found]),
                     tuple=_mean([each.tuple for each in found]),
                 )
+
+
+def _all(groups: Sequence[Sequence[Log]]) -> list[Log]:
+    return [log for group in groups for log in group]
 
 
 def shuffled_labels(windows: Sequence[Window], generator: random.Random) -> list[Window]:

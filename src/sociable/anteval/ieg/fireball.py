@@ -2,22 +2,30 @@
 
 ``!c athletics`` is a check of the character of whoever writes it; ``!mc "sea hag" athletics`` one of a monster, and so of the
 dungeon master. Only players' checks of the 18 skills are labels. Messages are the turns; commands and the bot's own are not.
+Where a check was called for in words, its window ends before them.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sociable.anteval.ieg.logs import MASTER, Call, Check, Imported, Log, Spoken, combined
+from sociable.anteval.ieg.logs import MASTER, Call, Check, Imported, Log, Spoken, clean_name, combined, distinct
+from sociable.anteval.ieg.windows import names_skill
 from sociable.anteval.rules import rules
 from sociable.core.data_files import read_records
 from sociable.core.errors import DataError
 
 _OF_THE_MASTER = frozenset({"moncheck", "monster_atk", "madd", "monattack", "monsave", "moncast", "begin"})
 """Commands that only whoever leads the game gives."""
+
+
+CALLED_WITHIN = 10
+"""Turns before a check in which it may have been called for."""
+_DIFFICULTY = re.compile(r"\bDC ?\d+\b", re.IGNORECASE)
 
 
 def is_fireball(first: Any) -> bool:
@@ -37,7 +45,10 @@ def read_fireball(file: Path) -> Imported:
 def _session(name: str, events: Sequence[Mapping[str, Any]]) -> Imported:
     commands = [event for event in events if event.get("event_type") == "command"]
     master = _master(commands)
-    characters = _characters(commands, master)
+    acting = _characters(commands, master)
+    writing = {str(each.get("author_id")): each.get("author_name") for each in events}
+    names = distinct({who: clean_name(acting.get(who, name), f"player {who}") for who, name in writing.items() if who != master})
+    characters = {who: names[who] for who in acting}
     turns: list[Spoken] = []
     called: dict[int, list[Check]] = {}
     counts: Counter[str] = Counter()
@@ -50,18 +61,29 @@ def _session(name: str, events: Sequence[Mapping[str, Any]]) -> Imported:
             check = _check(event, text, master, characters)
             counts["attributed" if isinstance(check, Check) else f"dropped: {check}"] += 1
             if isinstance(check, Check):
-                called.setdefault(len(turns), []).append(check)
+                called.setdefault(_called_at(turns, check), []).append(check)
         elif event.get("event_type") == "message" and not event.get("author_bot") and text and not text.startswith("!"):
-            speaker = MASTER if author == master else characters.get(author, str(event.get("author_name")))
-            turns.append(Spoken(speaker=speaker, text=" ".join(text.split())))
+            turns.append(Spoken(speaker=MASTER if author == master else names[author], text=" ".join(text.split())))
     players = dict.fromkeys([*characters.values(), *(turn.speaker for turn in turns if turn.speaker != MASTER)])
     log = Log(
         id=name,
         players=tuple(players),
         turns=tuple(turns),
-        calls=tuple(Call(before=before, checks=tuple(dict.fromkeys(checks))) for before, checks in called.items()),
+        calls=tuple(Call(before=before, checks=tuple(dict.fromkeys(checks))) for before, checks in sorted(called.items())),
     )
     return Imported(logs=(log,), counts=dict(counts))
+
+
+def _called_at(turns: Sequence[Spoken], check: Check) -> int:
+    """Before which turn the check was called for: the first lately in which somebody else names the skill or a difficulty.
+
+    A window must end there: what a virtual DM is to predict stands in the call.
+    """
+    first = max(0, len(turns) - CALLED_WITHIN)
+    for place, turn in enumerate(turns[first:], start=first):
+        if turn.speaker != check.character and (names_skill(turn.text, check.skill) or _DIFFICULTY.search(turn.text)):
+            return place
+    return len(turns)
 
 
 def _master(commands: Sequence[Mapping[str, Any]]) -> str:

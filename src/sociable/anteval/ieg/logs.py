@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import count
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
 from sociable.anteval.rules import rules
 from sociable.core.data_files import Text
 from sociable.core.records import Record
-from sociable.dialogue.names import Name
+from sociable.dialogue.names import Name, words
+from sociable.models.protocol import storable
 
 MASTER = "Dungeon Master"
 """Whoever speaks for the world, where a log gives no other name."""
 
 
+Said = Annotated[str, AfterValidator(storable)]
+
+
 class Spoken(Record):
     speaker: Name
-    text: str
+    text: Said
 
 
 class Check(Record):
@@ -44,7 +49,7 @@ class Call(Record):
 class Log(Record):
     """One session. A user's own, as one line of a JSON Lines file, has exactly these fields."""
 
-    id: Text
+    id: Annotated[Text, AfterValidator(storable)]
     players: tuple[Name, ...]
     master: Name = MASTER
     turns: tuple[Spoken, ...]
@@ -60,7 +65,40 @@ class Log(Record):
                     raise ValueError(f"'{check.character}', who is to make a check, is none of the players")
         if self.master in self.players:
             raise ValueError(f"'{self.master}' is both master and player")
+        called: dict[str, str] = {}
+        for name in (*self.players, self.master):
+            if (other := called.setdefault(_plain(name), name)) != name or self.players.count(name) > 1:
+                raise ValueError(f"'{name}' is also '{other}'; everybody must have a name of their own")
+        for number, turn in enumerate(self.turns):
+            if (known := called.get(_plain(turn.speaker), turn.speaker)) != turn.speaker:
+                raise ValueError(f"turns.{number}: the speaker '{turn.speaker}' is spelled '{known}' among players and master")
         return self
+
+
+_NAME: TypeAdapter[str] = TypeAdapter(Name)
+
+
+def clean_name(name: object, otherwise: str) -> str:
+    """What a transcript calls somebody, on one line; ``otherwise`` where that is no name, of signs only, say."""
+    try:
+        return _NAME.validate_python(" ".join(storable(str(name)).split()))
+    except ValidationError:
+        return otherwise
+
+
+def distinct(names: Mapping[str, str]) -> dict[str, str]:
+    """By speaker a name of its own: of two who are called alike the second is ``Zed 2``."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for speaker, name in names.items():
+        tried = (f"{name} {number}" if number > 1 else name for number in count(1))
+        found[speaker] = next(each for each in tried if _plain(each) not in taken)
+        taken.add(_plain(found[speaker]))
+    return found
+
+
+def _plain(name: str) -> str:
+    return " ".join(words(name))
 
 
 class Imported(Record):
@@ -76,6 +114,6 @@ def combined(parts: Iterable[Imported]) -> Imported:
     counts: dict[str, int] = {}
     for part in parts:
         logs += part.logs
-        for reason, count in part.counts.items():
-            counts[reason] = counts.get(reason, 0) + count
+        for reason, calls in part.counts.items():
+            counts[reason] = counts.get(reason, 0) + calls
     return Imported(logs=tuple(logs), counts=counts)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
-from sociable.anteval.ieg.experiment import BASE, GENERATED, LAST, REAL, SHUFFLED, Bounds, Results
 from sociable.anteval.ieg.records import IegEpisode
-from sociable.anteval.ieg.windows import names_a_skill
+from sociable.anteval.ieg.results import BASE, GENERATED, LAST, REAL, SHUFFLED, Bounds, Results
+from sociable.anteval.ieg.windows import names_skill
 from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score
 from sociable.statistics.estimates import estimate_proportion
 
 CONDUCT = ("passed", "named")
-"""Of a session: the share of turns that were let pass; the share of players with an intention who name a skill outright."""
+"""Of a session: the share of the players' turns that were let pass; of players with an intention those who name its skill."""
 MASTERS = (BASE, GENERATED, REAL, SHUFFLED, LAST)
 KINDS = ("character", "tuple")
 """Of F-scores: who acts; who acts and with which skill."""
@@ -26,8 +26,8 @@ def gap_metric(kind: str) -> str:
     return f"g/{kind}"
 
 
-def score_session(intentions: Mapping[str, str], episode: IegEpisode) -> list[Score]:
-    """All scores of one episode."""
+def score_session(npc: str, intentions: Mapping[str, str], episode: IegEpisode) -> list[Score]:
+    """All scores of one episode, of what its players did; the ``npc`` may be another's."""
     return [
         Score(
             metric=metric,
@@ -38,22 +38,26 @@ def score_session(intentions: Mapping[str, str], episode: IegEpisode) -> list[Sc
             value=value,
             reason=reason,
         )
-        for metric, value, outcome, reason in _values(intentions, episode)
+        for metric, value, outcome, reason in _values(npc, intentions, episode)
     ]
 
 
-def _values(intentions: Mapping[str, str], episode: IegEpisode) -> Iterator[tuple[str, float | None, Outcome, str]]:
+def _values(npc: str, intentions: Mapping[str, str], episode: IegEpisode) -> Iterator[tuple[str, float | None, Outcome, str]]:
     if episode.status is EpisodeStatus.ERRORED or episode.npc_failure:
         errored = episode.status is EpisodeStatus.ERRORED
         outcome, reason = (Outcome.ERRORED, episode.error) if errored else (Outcome.UNSCORED, episode.npc_failure)
         yield from ((metric, None, outcome, reason) for metric in CONDUCT)
         return
-    yield "passed", fmean(turn.passed for turn in episode.turns), Outcome.SCORED, ""
+    own = [turn for turn in episode.turns if turn.speaker != npc]
+    yield "passed", fmean(turn.passed for turn in own), Outcome.SCORED, ""
     if not intentions:
         yield "named", None, Outcome.NOT_REACHED, "nobody had an intention"
         return
-    blunt = {turn.speaker for turn in episode.turns if names_a_skill(turn.words)}
-    named = [player for player in intentions if player in blunt]
+    named = [
+        player
+        for player, skill in intentions.items()
+        if any(turn.speaker == player and names_skill(turn.content, skill) for turn in own)
+    ]
     yield "named", len(named) / len(intentions), Outcome.SCORED, ", ".join(named)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sociable.anteval.characters import load_sheets
 from sociable.anteval.ieg.briefing import ieg_prompts
-from sociable.anteval.ieg.experiment import Results, run_experiment
+from sociable.anteval.ieg.experiment import run_experiment
 from sociable.anteval.ieg.intentions import Marginals, marginals_of
 from sociable.anteval.ieg.logs import Log
 from sociable.anteval.ieg.masters.kinds import master_kind
@@ -18,6 +18,7 @@ from sociable.anteval.ieg.metrics import CONDUCT, estimate_conduct, estimate_exp
 from sociable.anteval.ieg.protocol import run_session
 from sociable.anteval.ieg.real import RealSessions, read_real_sessions
 from sociable.anteval.ieg.records import STAND_IN, IegEpisode, IegOptions
+from sociable.anteval.ieg.results import Results
 from sociable.anteval.ieg.scenario import IegScenario, drawn_scenarios, log_of, scenes
 from sociable.anteval.ieg.stand_in import EVEN, stand_in_sessions
 from sociable.anteval.ieg.windows import windows_of
@@ -65,7 +66,13 @@ class IegStudy(Study):
             self.real = read_real_sessions(Path(own.real))
         self.source = self.real.source
         self.data = f"real sessions: {len(self.real.logs)} of {self.source}"
-        self.training, self.held_out = split(self.real.logs, own.held_out, options.seed)
+        called = [log for log in self.real.logs if any(window.checks for window in windows_of([log], own.window))]
+        if len(called) < 2:
+            raise InputError(
+                f"{own.real}: a call for a check that follows something said is in {len(called)} of its {len(self.real.logs)} "
+                "sessions. At least two are needed: what a virtual DM is tested on must be held out from what it learns."
+            )
+        self.training, self.held_out = split(called, own.held_out, options.seed)
         drawn = drawn_scenarios(sheets.items, own.sessions, own.players, self.marginals, own.quiet, options.seed)
         self.scenarios: Mapping[str, IegScenario] = {each.id: each for each in drawn[: options.limit]}
         scene_digest = hashlib.sha256("\n".join(each.model_dump_json() for each in scenes()).encode()).hexdigest()
@@ -103,9 +110,11 @@ class IegStudy(Study):
         calls = [len(windows_of(logs, width)) for logs in (self.training, self.held_out)]
         dropped = [(reason.removeprefix("dropped: "), count) for reason, count in real.counts.items() if "dropped" in reason]
         lost = f" Calls dropped: {', '.join(f'{count} ({reason})' for reason, count in dropped)}." if dropped else ""
+        none = len(real.logs) - len(self.training) - len(self.held_out)
+        without = f" {none} without a call are left out." if none else ""
         yield (
             f"Real sessions: {len(real.logs)} of {real.source}, {len(self.training)} for training ({calls[0]} calls for checks), "
-            f"{len(self.held_out)} held out ({calls[1]}).{lost}"
+            f"{len(self.held_out)} held out ({calls[1]}).{without}{lost}{self._unheard()}"
         )
         if real.source == "CRD3":
             yield (
@@ -118,11 +127,18 @@ class IegStudy(Study):
                 "them may be no better than the untuned one, and G says little."
             )
 
+    def _unheard(self) -> str:
+        """How often nobody could know who is meant."""
+        windows = windows_of([*self.training, *self.held_out], self.options.window)
+        count = sum(any(who not in window.players for who, _ in window.checks) for window in windows)
+        return f" {count} are for somebody who says nothing in the {self.options.window} turns before." if count else ""
+
     def check_seats(self, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         if Role.REFERENCE in set(roles) or references:
             raise InputError("anteval-ieg compares with no reference: leave --reference and --reference-file out.")
         if judges:
             raise InputError("anteval-ieg has nothing to judge: virtual DMs learn from the sessions. Leave --judge out.")
+        self.kind.check()
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> IegEpisode:
         # Reference players leave every second line to the stand-ins.
@@ -134,40 +150,41 @@ class IegStudy(Study):
         return scenario
 
     def score(self, episode: IegEpisode, judgments: Sequence[object], panel: Sequence[str]) -> list[Score]:
-        return score_session(self.scenarios[episode.scenario].intentions, episode)
+        drawn = self.scenarios[episode.scenario]
+        return score_session(drawn.scene.npc.name, drawn.intentions, episode)
 
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
         return estimate_conduct(scores)
 
     def conclude(self, episodes: Iterable[IegEpisode], folder: Path) -> list[Estimate]:
         """Trains the virtual DMs, unless that was done on the very same sessions."""
-        logs = [
-            log_of(self.scenarios[episode.scenario], episode)
-            for episode in episodes
-            if episode.status is EpisodeStatus.COMPLETED and not episode.npc_failure
-        ]
-        own = self.options
-        of = hashlib.sha256(json.dumps([[log.model_dump(mode="json") for log in logs], self.digests, own.model_dump()]).encode())
+        by_scenario: dict[str, list[Log]] = {}
+        for episode in episodes:
+            if episode.status is EpisodeStatus.COMPLETED and not episode.npc_failure:
+                by_scenario.setdefault(episode.scenario, []).append(log_of(self.scenarios[episode.scenario], episode))
+        generated, own = list(by_scenario.values()), self.options
+        made_of = [[[log.model_dump(mode="json") for log in logs] for logs in generated], self.digests, own.model_dump()]
+        of = hashlib.sha256(json.dumps([made_of, self.kind.recipe]).encode()).hexdigest()
         kept = read_results(folder)
-        if kept is None or kept[0] != of.hexdigest():
-            results = run_experiment(
-                logs,
-                self.training,
-                self.held_out,
-                self.kind,
-                width=own.window,
-                quiet=own.quiet,
-                resamples=own.resamples,
-                curve=own.curve,
-                seed=self.seed,
-                keep=folder / MASTERS,
-                take=Path(own.masters) / MASTERS if own.masters else None,
-            )
-            (folder / MASTERS).mkdir(exist_ok=True)
-            found = {"of": of.hexdigest(), "results": results.model_dump(mode="json") if results else None}
-            write_atomically(folder / MASTERS / "results.json", json.dumps(found, indent=1) + "\n")
-            return estimate_experiment(results)
-        return estimate_experiment(kept[1])
+        if kept is not None and kept[0] == of:
+            return estimate_experiment(kept[1])
+        results = run_experiment(
+            generated,
+            self.training,
+            self.held_out,
+            self.kind,
+            width=own.window,
+            quiet=own.quiet,
+            resamples=own.resamples,
+            curve=own.curve,
+            seed=self.seed,
+            keep=folder / MASTERS,
+            take=Path(own.masters) / MASTERS if own.masters else None,
+        )
+        (folder / MASTERS).mkdir(exist_ok=True)
+        found = {"of": of, "results": results.model_dump(mode="json") if results else None}
+        write_atomically(folder / MASTERS / "results.json", json.dumps(found, indent=1) + "\n")
+        return estimate_experiment(results)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         """Everybody acts and speaks in each turn."""
@@ -175,9 +192,7 @@ class IegStudy(Study):
 
 
 def split(logs: Sequence[Log], held_out: float, seed: int) -> tuple[list[Log], list[Log]]:
-    """(for training, held out), by session, at least one of each. Raises InputError where there is only one."""
-    if len(logs) < 2:
-        raise InputError("One real session is too few: what a virtual DM is tested on must be held out from what it learns.")
+    """(for training, held out), by session, at least one of each."""
     count = min(max(round(held_out * len(logs)), 1), len(logs) - 1)
     tested = set(named_generator(seed, "held out").sample([log.id for log in logs], count))
     return [log for log in logs if log.id not in tested], [log for log in logs if log.id in tested]

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import cast
 
 from sociable.anteval.characters import in_words
-from sociable.anteval.ieg.experiment import BASE, GENERATED, LAST, REAL, SHUFFLED, Bounds, Confusion, Results
 from sociable.anteval.ieg.metrics import CONDUCT, KINDS, f_metric, gap_metric
 from sociable.anteval.ieg.records import IegEpisode
+from sociable.anteval.ieg.results import BASE, GENERATED, LAST, REAL, SHUFFLED, Bounds, Confusion, Results
 from sociable.anteval.ieg.study import IegStudy, read_results
 from sociable.anteval.published import TABLE_2
 from sociable.anteval.views import ANOTHER_DATA_SET, percent, session_lines, table_1
@@ -45,8 +45,8 @@ SUMMARY = {
     gap_metric("tuple"): Metric("G overall", "the gap for who acts and with which skill"),
 }
 CONDUCT_METRICS = {
-    "passed": Metric("passed", "share of turns that were let pass"),
-    "named": Metric("named", "share of players with an intention who name a skill outright"),
+    "passed": Metric("passed", "share of the players' turns that were let pass"),
+    "named": Metric("named", "share of players with an intention who say the name of its skill"),
 }
 MASTERS = {
     BASE: "untuned (f_0)",
@@ -61,11 +61,18 @@ SESSIONS_SHOWN = 8
 
 
 def summary_table(results: Sequence[RunResult]) -> Table:
-    note = (
-        "F-scores of virtual DMs on held-out real sessions, as shares. 95% intervals: sessions resampled, generated and real, "
-        "and DMs trained again."
-    )
+    note = f"F-scores of virtual DMs on held-out real sessions, as shares. {' '.join(dict.fromkeys(map(_intervals, results)))}"
     return metrics_table("AntEval, intention expression", results, SUMMARY, note)
+
+
+def _intervals(result: RunResult) -> str:
+    """Where a run's intervals come from."""
+    options = result.manifest["settings"]["options"]
+    if options.get("resamples") == 0:
+        return "No intervals were asked for."
+    if options.get("master", "local") != "local":
+        return "95% intervals: held-out sessions resampled; DMs are not trained again."
+    return "95% intervals: sessions resampled, generated and real, and DMs trained again."
 
 
 def sections(runs: Sequence[FinishedRun]) -> list[Section]:

@@ -44,15 +44,12 @@ def windows_of(logs: Iterable[Log], width: int) -> list[Window]:
     ]
 
 
-def quiet_windows(logs: Sequence[Log], width: int, count: int, generator: random.Random) -> list[Window]:
+def quiet_windows(log: Log, width: int, count: int, generator: random.Random) -> list[Window]:
     """Windows without a call, drawn among those further than a window from any."""
     places = [
-        (log, before)
-        for log in logs
-        for before in range(width, len(log.turns) + 1)
-        if all(abs(call.before - before) >= width for call in log.calls)
+        before for before in range(width, len(log.turns) + 1) if all(abs(call.before - before) >= width for call in log.calls)
     ]
-    return [_window(log, before, width, []) for log, before in generator.sample(places, min(count, len(places)))]
+    return [_window(log, before, width, []) for before in generator.sample(places, min(count, len(places)))]
 
 
 def _window(log: Log, before: int, width: int, checks: Sequence[Pair]) -> Window:
@@ -61,21 +58,42 @@ def _window(log: Log, before: int, width: int, checks: Sequence[Pair]) -> Window
     return Window(log.id, turns, tuple(speaking), log.master, frozenset(checks))
 
 
+_FORMS = {
+    "Acrobatics": r"acrobat\w*",
+    "Animal Handling": r"handl\w* \w+ animals?|animal handl\w*",
+    "Arcana": r"arcan\w*",
+    "Athletics": r"athlet\w*",
+    "Deception": r"decept\w*|deceiv\w*|deceit\w*",
+    "History": r"histor\w*",
+    "Insight": r"insight\w*",
+    "Intimidation": r"intimidat\w*",
+    "Investigation": r"investigat\w*",
+    "Medicine": r"medicin\w*|medical\w*",
+    "Nature": r"natures?",
+    "Perception": r"percept\w*|perceiv\w*",
+    "Performance": r"perform\w*",
+    "Persuasion": r"persua\w*",
+    "Religion": r"religio\w*",
+    "Sleight of Hand": r"sleights? of hands?",
+    "Stealth": r"stealth\w*",
+    "Survival": r"surviv\w*",
+}
+"""By skill its name and words of the same stem, as people say them."""
+_BETWEEN_WORDS = r"[\s\-\u2010-\u2015]+"
+
+
 @cache
-def _skill_words() -> re.Pattern[str]:
-    """The skills' names, as they are said and written, and forms of them."""
-    stems = "|".join(re.escape(name).replace(r"\ ", "[ -]") for name in rules().skills)
-    forms = (
-        "acrobatic|athletic|deceiv|intimidat|investigat|perceiv|perceptive|persuad|stealth(?:y|ily)|medical|historical|religious"
-    )
-    return re.compile(rf"\b(?:{stems}|(?:{forms})\w*)\b", re.IGNORECASE)
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{pattern.replace(' ', _BETWEEN_WORDS)})\b", re.IGNORECASE)
 
 
 def masked(window: Window) -> Window:
-    """Without the skills' names, so that nobody who calls a skill by its name is understood by it."""
-    turns = tuple(Spoken(speaker=turn.speaker, text=_skill_words().sub(MASK, turn.text)) for turn in window.turns)
+    """Without the skills' names and their forms, so that nobody who calls a skill by its name is understood by it."""
+    spelled = _words("|".join(_FORMS[skill] for skill in rules().skills))
+    turns = tuple(Spoken(speaker=turn.speaker, text=spelled.sub(MASK, turn.text)) for turn in window.turns)
     return replace(window, turns=turns)
 
 
-def names_a_skill(text: str) -> bool:
-    return _skill_words().search(text) is not None
+def names_skill(text: str, skill: str) -> bool:
+    """Whether a skill is called by its name."""
+    return _words(re.escape(skill).replace(r"\ ", " ")).search(text) is not None

@@ -12,6 +12,7 @@ from sociable.anteval.iep import views
 from sociable.anteval.iep.records import IepEpisode
 from sociable.anteval.iep.reference import AGENTS, RULE
 from sociable.anteval.iep.study import IepStudy
+from sociable.anteval.views import run_label
 from sociable.core.records import Judgment, Record
 from sociable.core.view import Block, Document, Section, Table
 from sociable.runner.benchmark import Benchmark, RunResult, Study, StudyOptions
@@ -39,9 +40,7 @@ class AntEvalIep(Benchmark):
         return IepStudy(options)
 
     def label_of(self, manifest: Mapping[str, Any]) -> str:
-        """A run with a partner names who played the NPC."""
-        subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
-        return f"{subject} + {partner}" if partner else subject
+        return run_label(manifest)
 
     def summary(self, results: Sequence[RunResult]) -> Table:
         return views.summary_table(results)

@@ -45,7 +45,7 @@ def brief_player(scenario: IepScenario, sheet: Sheet, prompts: Prompts) -> list[
         sheet=quoted(in_words(sheet)),
         scene=quoted(_scene(card)),
         others=present(scenario.players, card.npc.name, without=sheet.name),
-        subject=one_line(card.title),
+        subject=quoted(card.title),
     )
     return opening(text)
 

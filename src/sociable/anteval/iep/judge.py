@@ -75,8 +75,7 @@ class ClaimJudge:
     async def judge(self, scenario: IepScenario, episode: IepEpisode, asked: PointQuestion, seat: Seat) -> Judgment:
         recall = asked.recall
         key = (episode.id, recall.when.value, recall.player, seat.name)
-        first = key not in self._asked
-        if first:
+        if key not in self._asked:
             self._asked[key] = asyncio.ensure_future(self._match(scenario, episode, recall, seat))
         try:
             found = await asyncio.shield(self._asked[key])
@@ -88,8 +87,8 @@ class ClaimJudge:
         return yes_no_judgment(
             None if found.claims is None else claim is not None,
             found.reason if claim is None else f"“{recall.claims[claim]}”",
-            # The call is booked once.
-            usage=found.usage if first else Usage(),
+            # One call for all points: it is booked with the first of them.
+            usage=found.usage if asked.place == min(scenario.counted[recall.player]) else Usage(),
             episode=episode.id,
             scenario=scenario.id,
             criterion=asked.criterion,

@@ -21,7 +21,7 @@ IEP, BEFORE, GAIN = "iep", "iep_before", "iep_gain"
 MAIN = (IEP, BEFORE)
 """Of a session, where somebody judged."""
 CONDUCT = ("told", "passed")
-"""The share of key points the NPC says in its card's wordings; the share of turns that were let pass."""
+"""The share of key points the NPC says in its card's wordings; the share of the players' turns that were let pass."""
 
 
 def kind_metric(kind: str) -> str:
@@ -70,8 +70,8 @@ def _values(
         except _Missing as missing:
             yield from ((name, None, missing.outcome, missing.reason) for name in names)
             continue
-        reason = "; ".join(f"{player} {share:.2f}" for player, share in shares.items())
-        yield from ((name, fmean(shares.values()), Outcome.SCORED, reason) for name in names)
+        reason = "; ".join(f"{player} {share:.2f}{note}" for player, (share, note) in shares.items())
+        yield from ((name, fmean(share for share, _ in shares.values()), Outcome.SCORED, reason) for name in names)
     try:
         _check(episode)
     except _Missing as missing:
@@ -83,7 +83,7 @@ def _values(
         yield "told", len(told) / len(worded), Outcome.SCORED, ""
     else:
         yield "told", None, Outcome.NOT_REACHED, "the card says nothing about how its key points are said"
-    yield "passed", fmean(turn.passed for turn in episode.turns), Outcome.SCORED, ""
+    yield "passed", fmean(turn.passed for turn in episode.turns if turn.speaker != card.npc.name), Outcome.SCORED, ""
 
 
 def _check(episode: IepEpisode) -> None:
@@ -93,28 +93,36 @@ def _check(episode: IepEpisode) -> None:
         raise _Missing(Outcome.UNSCORED, episode.npc_failure)
 
 
-def _shares(counted: Mapping[str, Sequence[int]], episode: IepEpisode, verdicts: Verdicts, when: When) -> dict[str, float]:
-    """By player p = s / k."""
+def _shares(
+    counted: Mapping[str, Sequence[int]], episode: IepEpisode, verdicts: Verdicts, when: When
+) -> dict[str, tuple[float, str]]:
+    """By player p = s / k and a note. Key points that judges could not decide are no part of k."""
     _check(episode)
     claims = {recall.player: recall.claims for recall in episode.recalls if recall.when is when}
     shares = {}
     for player, places in counted.items():
         if not places:
             continue
-        # A result: who claims nothing knows nothing.
-        shares[player] = fmean(_stated(verdicts, when, player, place) for place in places) if claims[player] else 0.0
+        if not claims[player]:
+            # A result: who claims nothing knows nothing.
+            shares[player] = (0.0, "")
+            continue
+        found = [_verdict(verdicts, when, player, place) for place in places]
+        decided = [verdict is Verdict.WIN for verdict, _ in found if verdict in (Verdict.WIN, Verdict.LOSS)]
+        if not decided:
+            raise _Missing(Outcome.UNSCORED, next((why for _, why in found if why), "the judges are split"))
+        left = len(found) - len(decided)
+        shares[player] = (fmean(decided), f" ({left} of {len(found)} undecided)" if left else "")
     if not shares:
         raise _Missing(Outcome.NOT_REACHED, "the card has no key point that counts")
     return shares
 
 
-def _stated(verdicts: Verdicts, when: When, player: str, place: int) -> bool:
-    verdict = verdicts.get((player_criterion(when, player, place), PANEL))
-    if verdict is None:
+def _verdict(verdicts: Verdicts, when: When, player: str, place: int) -> tuple[Verdict, str]:
+    found = verdicts.get((player_criterion(when, player, place), PANEL))
+    if found is None:
         raise _Missing(Outcome.ERRORED, "judging was not finished")
-    if verdict[0] not in (Verdict.WIN, Verdict.LOSS):
-        raise _Missing(Outcome.UNSCORED, verdict[1] or "the judges are split")
-    return verdict[0] is Verdict.WIN
+    return found
 
 
 def given_away(card: KnowledgeCard, turns: Sequence[TableTurn]) -> dict[int, int]:

@@ -45,7 +45,6 @@ class PromptedIepPlayer(PromptedPlayer):
 
     async def recall(self, seen: Sequence[TableTurn], when: When) -> Recall:
         reply = await self.ask(seen, ask_what_is_known(self._card, when, self._prompts), self._asked)
-        # A list that was cut off is as long as it is: every claim in it is whole, or is no JSON.
         claims, note = read_claims(reply.text, len(self._card.key_points))
         note = "; ".join(filter(None, (reply.defect, note)))
         return Recall(player=self.name, when=when, claims=tuple(claims), reply=reply.text[:MAX_REPLY], note=note)

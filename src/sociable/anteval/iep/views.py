@@ -41,7 +41,7 @@ SUMMARY = {
     BEFORE: Metric("before", "the same, asked before the session: what can be guessed"),
     GAIN: Metric("gain", "IEP less what was known before"),
     "told": Metric("told", "share of key points that the NPC says, in one of the wordings that its card lists"),
-    "passed": Metric("passed", "share of turns that were let pass"),
+    "passed": Metric("passed", "share of the players' turns that were let pass"),
 }
 LOW = 0.5
 """Sessions below it are looked at (section 5.4)."""

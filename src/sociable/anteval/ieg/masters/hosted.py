@@ -6,21 +6,21 @@ begun and every answer are written down at once: a run that was stopped goes on 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sociable.anteval.ieg.masters.interface import MADE_OF, Master, MasterKind, Predictions, read_made_of
+from sociable.anteval.ieg.masters.interface import Master, MasterKind, Predictions, read_made_of, write_made_of
 from sociable.anteval.ieg.masters.wording import INSTRUCTION, answer, asked, read_answer
 from sociable.anteval.ieg.windows import Window
-from sociable.core.errors import InputError, RunFailure
+from sociable.core.errors import InputError, RunStopped
 from sociable.core.run_folder import write_atomically
 
-FEWEST = 10
-"""Examples below which services refuse a job."""
 LONGEST_ANSWER = 128
 """Tokens."""
 _RUNNING = ("validating_files", "queued", "running", "paused")
@@ -43,12 +43,13 @@ class HostedMaster(Master):
         messages = _messages(window)
         key = hashlib.blake2b(json.dumps([self._model, messages]).encode(), digest_size=16).hexdigest()
         if key not in kept:
-            reply = self._client.chat.completions.create(
-                model=self._model,
-                messages=messages,
-                temperature=0.0,
-                max_tokens=LONGEST_ANSWER,
-            )
+            with _of_the_service("to answer"):
+                reply = self._client.chat.completions.create(
+                    model=self._model,
+                    messages=messages,
+                    temperature=0.0,
+                    max_tokens=LONGEST_ANSWER,
+                )
             kept[key] = (reply.choices[0].message.content or "") if reply.choices else ""
             if self._folder is not None:
                 self._folder.mkdir(parents=True, exist_ok=True)
@@ -60,13 +61,28 @@ class HostedMaster(Master):
         path = self._folder / "answers.jsonl" if self._folder else None
         if path is None or not path.is_file():
             return {}
-        lines = path.read_text(encoding="utf-8").split("\n")
-        # A line that was being written when the process died is no answer.
-        return dict(json.loads(line) for line in lines[:-1])
+        *whole, torn = path.read_text(encoding="utf-8").split("\n")
+        if torn:
+            # A line that was being written when the process died is no answer, and the next must not be added to it.
+            write_atomically(path, "".join(f"{line}\n" for line in whole))
+        return dict(json.loads(line) for line in whole)
 
     def save(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / MADE_OF, json.dumps({**self.made_of, "model": self._model}, indent=1))
+        write_made_of(folder, self.made_of | {"model": self._model})
+
+
+@contextlib.contextmanager
+def _of_the_service(what: str) -> Iterator[None]:
+    """Its errors, as those of a run. Raises RunStopped."""
+    from openai import OpenAIError
+
+    try:
+        yield
+    except OpenAIError as error:
+        raise RunStopped(
+            f"The hosted service refused {what}: {error} Look at OPENAI_BASE_URL, OPENAI_API_KEY and master_model. Sessions, "
+            "jobs and answers are kept: resume goes on with them."
+        ) from None
 
 
 def _messages(window: Window) -> list[dict[str, str]]:
@@ -76,31 +92,39 @@ def _messages(window: Window) -> list[dict[str, str]]:
 class HostedKind(MasterKind):
     name = "hosted"
     quick = False
+    fewest = 10
+    """Below it services refuse a job."""
 
     def __init__(self, base: str, *, seconds_between: float = 30.0) -> None:
+        self.base = base
+        self._seconds_between = seconds_between
+
+    def check(self) -> None:
+        self._client  # noqa: B018
+
+    @cached_property
+    def _client(self) -> Any:
+        """Raises InputError."""
         try:
             from openai import OpenAI, OpenAIError
         except ImportError:
             raise InputError("master = hosted needs the openai client: pip install 'sociable[hosted]'.") from None
         try:
-            self._client: Any = OpenAI()
+            return OpenAI()
         except OpenAIError as error:
             raise InputError(f"master = hosted: {error} Set OPENAI_API_KEY in the environment or in a file .env here.") from None
-        self.base = base
-        self._seconds_between = seconds_between
 
     def untrained(self, folder: Path | None = None) -> HostedMaster:
         return HostedMaster(self._client, self.base, {"kind": self.name, "base": self.base, "windows": 0}, folder)
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> HostedMaster:
-        """Uploads, begins a job, waits for it. Raises InputError for too few windows, RunFailure where the job fails."""
-        if len(windows) < FEWEST:
-            raise InputError(f"A hosted service needs {FEWEST} windows or more to tune a model; there are {len(windows)}.")
+        """Uploads, begins a job, waits for it. Raises RunStopped where the service refuses or fails."""
         lines = "\n".join(
             json.dumps({"messages": [*_messages(each), {"role": "assistant", "content": answer(each)}]}) for each in windows
         )
         of = hashlib.sha256(f"{self.base}\n{seed}\n{lines}".encode()).hexdigest()
-        job = self._finished(self._begun(lines, of, seed, folder), folder)
+        with _of_the_service("to tune a model"):
+            job = self._finished(self._begun(lines, of, seed, folder), folder)
         made_of = {
             "kind": self.name,
             "base": self.base,
@@ -136,7 +160,7 @@ class HostedKind(MasterKind):
             raise
         if job.status != "succeeded" or not job.fine_tuned_model:
             why = job.error.message if job.error else "no reason was given"
-            raise RunFailure(f"The tuning job {identifier} {job.status}: {why}")
+            raise RunStopped(f"The tuning job {identifier} {job.status}: {why}. Nothing is lost: resume begins another job.")
         return job
 
     def load(self, folder: Path) -> HostedMaster:

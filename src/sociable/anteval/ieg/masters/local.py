@@ -11,18 +11,22 @@ import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sklearn  # type: ignore[import-untyped]
 from scipy.sparse import vstack  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
-from sociable.anteval.ieg.masters.interface import MADE_OF, Master, MasterKind, Predictions, read_made_of
+from sociable.anteval.ieg.masters.interface import MADE_OF, Master, MasterKind, Predictions, read_made_of, write_made_of
 from sociable.anteval.ieg.masters.sight import Floats, Seen, cues, seen
 from sociable.anteval.ieg.windows import Pair, Window
 from sociable.dialogue.embeddings import sentence_encoder
 
+VERSION = "1"
+"""Counts up with every change to what is seen of a window, or to how it is learned from."""
 CERTAIN = 0.5
 """Probability from which a further player is taken to be meant."""
 
@@ -99,22 +103,25 @@ class LocalMaster(Master):
 
     def save(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        for part, name in ((self._ranker, "ranker"), (self._namer, "namer")):
-            if part is not None:
-                np.savez(folder / f"{name}.npz", classes=np.array(part.classes), weights=part.weights, offsets=part.offsets)
-        (folder / MADE_OF).write_text(json.dumps(self.made_of, indent=1, ensure_ascii=False), encoding="utf-8")
+        (folder / MADE_OF).unlink(missing_ok=True)
+        parts = {name: part for name, part in (("ranker", self._ranker), ("namer", self._namer)) if part is not None}
+        for name, part in parts.items():
+            np.savez(folder / f"{name}.npz", classes=np.array(part.classes), weights=part.weights, offsets=part.offsets)
+        write_made_of(folder, self.made_of | {"parts": list(parts)})
 
     @classmethod
     def load(cls, folder: Path) -> LocalMaster:
         """Raises InputError where there is none."""
 
+        made_of = read_made_of(folder)
+        parts = made_of.pop("parts", [])
+
         def part(name: str) -> _Linear | None:
-            if not (folder / f"{name}.npz").is_file():
+            if name not in parts:
                 return None
-            with np.load(folder / f"{name}.npz", allow_pickle=False) as kept:
+            with np.load(BytesIO((folder / f"{name}.npz").read_bytes()), allow_pickle=False) as kept:
                 return _Linear(tuple(map(str, kept["classes"])), kept["weights"], kept["offsets"])
 
-        made_of = read_made_of(folder)
         return cls(part("ranker"), part("namer"), made_of, made_of.get("embeddings"))
 
 
@@ -133,11 +140,17 @@ class LocalKind(MasterKind):
     quick = True
 
     def __init__(self, embeddings: str | None = None) -> None:
-        """With sentence ``embeddings`` of that model, or by words alone. Raises InputError where it cannot be loaded."""
-        if embeddings:
-            sentence_encoder(embeddings)
+        """With sentence ``embeddings`` of that model, or by words alone."""
         self.embeddings = embeddings
         self.base = f"cues of the skills, by {embeddings}" if embeddings else "cues of the skills"
+
+    @property
+    def recipe(self) -> str:
+        return "\n".join((super().recipe, VERSION, sklearn.__version__, json.dumps(cues(), sort_keys=True)))
+
+    def check(self) -> None:
+        if self.embeddings:
+            sentence_encoder(self.embeddings)
 
     def untrained(self, folder: Path | None = None) -> LocalMaster:
         return self._made(None, None, {"windows": 0})

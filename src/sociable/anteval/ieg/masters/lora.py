@@ -5,13 +5,13 @@ The base is any local or hub model. Only the adapter is trained and kept; withou
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sociable.anteval.ieg.masters.interface import MADE_OF, Master, MasterKind, Predictions, read_made_of
+from sociable.anteval.ieg.masters.interface import MADE_OF, Master, MasterKind, Predictions, read_made_of, write_made_of
 from sociable.anteval.ieg.masters.wording import INSTRUCTION, answer, asked, read_answer
 from sociable.anteval.ieg.windows import Window
 from sociable.core.errors import InputError
@@ -54,9 +54,11 @@ class LoraMaster(Master):
 
     def save(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        if hasattr(self._model, "peft_config"):
+        (folder / MADE_OF).unlink(missing_ok=True)
+        tuned = hasattr(self._model, "peft_config")
+        if tuned:
             self._model.save_pretrained(folder)
-        (folder / MADE_OF).write_text(json.dumps(self.made_of, indent=1), encoding="utf-8")
+        write_made_of(folder, self.made_of | {"adapter": tuned})
 
 
 class LoraKind(MasterKind):
@@ -64,17 +66,31 @@ class LoraKind(MasterKind):
     quick = False
 
     def __init__(self, base: str) -> None:
+        self.base = base
+
+    def check(self) -> None:
         try:
             import peft  # noqa: F401
             import torch  # noqa: F401
-            import transformers
+            import transformers  # noqa: F401
         except ImportError as error:
             raise InputError(f"master = lora needs {error.name}: pip install 'sociable[train]'.") from None
-        self.base = base
         try:
-            self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(base)
+            self._tokenizer  # noqa: B018
         except (OSError, ValueError) as error:
-            raise InputError(f"master_model = {base}: no model could be read there ({str(error).splitlines()[0]}).") from None
+            raise InputError(
+                f"master_model = {self.base}: no model could be read there ({str(error).splitlines()[0]})."
+            ) from None
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        import transformers
+
+        return transformers.AutoTokenizer.from_pretrained(self.base)
+
+    @property
+    def recipe(self) -> str:
+        return f"{super().recipe}\n{(EPOCHS, BATCH, LEARNING_RATE, RANK, LONGEST, LONGEST_ANSWER)}\n{INSTRUCTION}{_ANSWER}"
 
     def _fresh(self) -> Any:
         import torch
@@ -124,7 +140,7 @@ class LoraKind(MasterKind):
 
         made_of = read_made_of(folder)
         model = self._fresh()
-        if (folder / "adapter_config.json").is_file():
+        if made_of.pop("adapter", False):
             model = peft.PeftModel.from_pretrained(model, str(folder))
         return LoraMaster(model, self._tokenizer, made_of)
 

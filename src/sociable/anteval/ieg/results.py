@@ -1,0 +1,63 @@
+"""What an experiment with virtual dungeon masters finds: plain records, kept in a run's folder."""
+
+from __future__ import annotations
+
+from sociable.core.records import Record
+
+BASE, GENERATED, REAL, SHUFFLED, LAST = "f_0", "f_g", "f_r", "shuffled", "last speaker"
+"""The base; tuned on generated and on real sessions; on shuffled labels; and the baseline that reads nothing."""
+
+
+class Bounds(Record):
+    """A figure with its interval; None where there is none."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+class Figures(Record):
+    """What one master scores on the held-out windows, by F-score."""
+
+    character: Bounds
+    tuple: Bounds
+    character_macro: Bounds
+    tuple_macro: Bounds
+
+
+class CurvePoint(Record):
+    master: str
+    windows: int
+    character: float | None
+    tuple: float | None
+
+
+class Confusion(Record):
+    """Of a tuned master: for each skill called for, what it said of the same player; and whom it named."""
+
+    master: str
+    skills: dict[str, dict[str, int]]
+    who: dict[str, int]
+
+
+class Results(Record):
+    """All that came of one experiment."""
+
+    trained_on: int
+    """Windows, the same number for both."""
+    tested_on: int
+    real_sessions: tuple[int, int]
+    """For training and for testing."""
+    generated_sessions: int
+    retrained: bool
+    """Whether intervals come from training again, and not only from other held-out sessions."""
+    resamples: int
+    figures: dict[str, Figures]
+    masked: dict[str, Figures]
+    """The same with the names of skills taken out of all windows."""
+    gaps: dict[str, Bounds]
+    """``character``, ``tuple``, and each with ``signed `` before it; with `` masked`` behind it."""
+    curve: tuple[CurvePoint, ...]
+    confusion: tuple[Confusion, ...]
+    unseen: tuple[str, ...]
+    """Skills called for in the held-out sessions that no training window has, by master."""
