@@ -5,8 +5,8 @@ import json
 import pytest
 from hypothesis import given, strategies
 
-from sociable.core.records import Usage
-from sociable.models.protocol import FinishReason, Reply, Request, Sampling, Scope, split_thinking, storable
+from sociable.core.records import Usage, storable
+from sociable.models.protocol import FinishReason, Reply, Request, Sampling, Scope, split_thinking
 
 ANYTHING = strategies.text(strategies.characters(exclude_categories=()))
 

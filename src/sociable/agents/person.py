@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 from sociable.core.errors import Interrupted
 from sociable.core.form import Form, Question
-from sociable.core.records import Usage
+from sociable.core.records import Usage, storable
 from sociable.core.view import Block, Paragraph, Quotation
-from sociable.models.protocol import Reply, Request, storable
+from sociable.models.protocol import Reply, Request
 
 NAME = "human"
 

@@ -19,6 +19,11 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+def storable(text: str) -> str:
+    """``text`` without lone surrogates, which no file and no database can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 class Usage(Record):
     """What calls consumed, as the server counted it. Calls replayed from the journal count: they were paid once."""
 

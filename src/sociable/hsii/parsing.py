@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from sociable.core.records import storable
 from sociable.dialogue.names import normalised_name
 from sociable.hsii.dataset import ASSISTANT
-from sociable.models.protocol import storable
 
 MAX_CHARACTERS = 100_000
 """Of a reply that are read: a longer one was not asked for."""

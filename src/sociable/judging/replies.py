@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from sociable.models.protocol import storable
+from sociable.core.records import storable
 
 _AFTER_OBJECT = re.compile(r"[\s\])*`.]*")
 

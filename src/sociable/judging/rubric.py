@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
-from sociable.core.records import Opinion
+from sociable.core.records import Opinion, storable
 from sociable.judging.verdicts import MAX_REASON
-from sociable.models.protocol import Model, Request, Sampling, Scope, storable
+from sociable.models.protocol import Model, Request, Sampling, Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
+from sociable.core.records import storable
 from sociable.judging.replies import closing_object, only, text_of
-from sociable.models.protocol import storable
 
 MAX_REASON = 2000
 """Characters of a judge's reason that are kept."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sociable.core.records import Judgment, Usage, Verdict
+from sociable.core.records import Judgment, Usage, Verdict, storable
 from sociable.dialogue.names import words
 from sociable.judging.pairwise import judgment_id
 from sociable.judging.replies import UNREADABLE, closing_object, only, text_of
 from sociable.judging.verdicts import MAX_REASON
-from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope, storable
+from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
 
 YES_NO_SCHEMA = {
     "type": "object",

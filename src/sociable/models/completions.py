@@ -10,8 +10,8 @@ import time
 from typing import Any
 
 from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, RunFailure
-from sociable.core.records import Usage
-from sociable.models.protocol import FinishReason, Reply, split_thinking, storable
+from sociable.core.records import Usage, storable
+from sociable.models.protocol import FinishReason, Reply, split_thinking
 
 _CONTEXT = re.compile(
     r"context.{0,10}(length|window|size)|maximum context|too many tokens|(prompt|input) is too long|exceed.{0,40}context",

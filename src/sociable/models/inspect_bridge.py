@@ -9,8 +9,8 @@ import importlib
 from typing import Any
 
 from sociable.core.errors import ContextLengthExceeded, InputError, RunFailure
-from sociable.core.records import Usage
-from sociable.models.protocol import FinishReason, Reply, Request, split_thinking, storable
+from sociable.core.records import Usage, storable
+from sociable.models.protocol import FinishReason, Reply, Request, split_thinking
 
 
 class InspectModel:

@@ -153,8 +153,3 @@ def split_thinking(text: str) -> tuple[str, str]:
             before, _, after = text.partition(closing)
             return after.strip(), before.strip()
     return text, ""
-
-
-def storable(text: str) -> str:
-    """``text`` without lone surrogates, which no file and no database can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")

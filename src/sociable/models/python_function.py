@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from sociable.core.errors import InputError, RunFailure
-from sociable.core.records import Usage
-from sociable.models.protocol import Reply, Request, split_thinking, storable
+from sociable.core.records import Usage, storable
+from sociable.models.protocol import Reply, Request, split_thinking
 
 
 class FunctionModel:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,22 @@ def test_everything_comes_out_and_is_kept(tmp_path: Path) -> None:
     # What cannot be read is found again.
     (tmp_path / "run" / "masters" / "results.json").write_text("{")
     assert api.score(tmp_path / "run").estimates == result.estimates
+
+
+def test_two_runs_are_compared_on_the_same_resamples(tmp_path: Path) -> None:
+    for name in ("expressive", "again", "blunt"):
+        run(tmp_path, f"reference/{name.replace('again', 'expressive')}", name, resamples=12)
+    (same,) = api.compare(tmp_path / "expressive", tmp_path / "again").sections
+    (table,) = same.blocks
+    assert [row.cells[3] for row in table.rows] == ["0.000 [0.00, 0.00]"] * 4
+    (other,) = api.compare(tmp_path / "expressive", tmp_path / "blunt").sections
+    (table,) = other.blocks
+    difference, low, high = map(float, re.findall(r"-?[\d.]+", table.rows[0].cells[3]))
+    assert low < high and low <= difference <= high
+    # Where nothing was said there is nothing to compare.
+    run(tmp_path, "reference/silent", "silent", resamples=12)
+    (none,) = api.compare(tmp_path / "silent", tmp_path / "blunt").sections
+    assert {row.cells[3] for row in none.blocks[0].rows} == {"—"}
 
 
 def test_sessions_in_which_everybody_passes_teach_nothing(tmp_path: Path) -> None:

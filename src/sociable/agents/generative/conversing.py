@@ -19,7 +19,8 @@ from sociable.agents.generative.replies import (
     true,
 )
 from sociable.core.prompts import one_line, quoted
-from sociable.models.protocol import Reply, storable
+from sociable.core.records import storable
+from sociable.models.protocol import Reply
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import Line
 from sociable.town.minds import Utterance

@@ -46,7 +46,7 @@ from sociable.agents.generative.reflecting import (
 )
 from sociable.agents.generative.target_driven import TargetDrivenPlanning
 from sociable.core.prompts import Prompts, one_line, quoted
-from sociable.models.protocol import storable
+from sociable.core.records import storable
 from sociable.town.clock import MINUTES_PER_DAY, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Remembered
 from sociable.town.memory import Memory, MemoryKind, MemoryStream

@@ -14,7 +14,7 @@ from datetime import date
 from typing import Any
 
 from sociable.core.prompts import defused
-from sociable.models.protocol import storable
+from sociable.core.records import storable
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 
 _LONGEST = 30_000

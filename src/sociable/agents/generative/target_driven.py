@@ -14,7 +14,8 @@ from sociable.agents.architecture import TaskInWords
 from sociable.agents.asking import Asker
 from sociable.agents.generative.briefing import day_of, messages, task_in_words
 from sociable.core.prompts import Prompts, quoted
-from sociable.models.protocol import ChatMessage, Reply, storable
+from sociable.core.records import storable
+from sociable.models.protocol import ChatMessage, Reply
 from sociable.town.clock import Clock
 
 LONGEST = 2000

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sociable.anteval.ieg import views
+from sociable.anteval.ieg.contrast import contrast_sections
 from sociable.anteval.ieg.records import STAND_IN, IegEpisode
 from sociable.anteval.ieg.reference import AGENTS
 from sociable.anteval.ieg.study import IegStudy
@@ -50,6 +51,9 @@ class AntEvalIeg(Benchmark):
 
     def episode_blocks(self, run: FinishedRun, episode: Any) -> Sequence[Block]:
         return [views.session_view(run, episode)]
+
+    def contrast(self, first: FinishedRun, second: FinishedRun) -> list[Section]:
+        return contrast_sections(first, second)
 
     def audit(self, study: Study) -> Document:
         from sociable.anteval.ieg.audit import audit_document

@@ -18,7 +18,7 @@ from sociable.anteval.ieg.calls import Attributed, Heard, attributed_calls
 from sociable.anteval.ieg.logs import MASTER, Call, Check, Imported, Log, Spoken, clean_name, combined, distinct
 from sociable.anteval.rules import DATA
 from sociable.core.errors import DataError, InputError
-from sociable.models.protocol import storable
+from sociable.core.records import storable
 
 _EPISODE = re.compile(r"C\d+E\d+")
 _WORDS = frozenset({"Will", "Mark"})

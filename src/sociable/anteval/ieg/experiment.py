@@ -23,6 +23,7 @@ from sociable.anteval.ieg.masters.interface import Master, MasterKind, Predictio
 from sociable.anteval.ieg.results import (
     BASE,
     GENERATED,
+    KINDS,
     LAST,
     REAL,
     SHUFFLED,
@@ -31,6 +32,8 @@ from sociable.anteval.ieg.results import (
     CurvePoint,
     Figures,
     Results,
+    f_metric,
+    gap_metric,
 )
 from sociable.anteval.ieg.windows import Window, masked, quiet_windows, windows_of
 from sociable.core.errors import InputError
@@ -94,6 +97,7 @@ def run_experiment(
             figures={name: _figures(found, [draw[name] for draw in draws if name in draw]) for name, found in figures.items()},
             masked={name: _figures(found, []) for name, found in blind.items()},
             gaps={**_gaps(figures, draws), **{f"{name} masked": each for name, each in _gaps(blind, []).items()}},
+            drawn=_drawn(draws),
             curve=tuple(experiment.curve(made, real, test)) if curve and kind.quick else (),
             confusion=tuple(confusion_of(name, predicted[name], test) for name in TUNED),
             unseen=tuple(
@@ -178,8 +182,9 @@ class _Experiment:
         """
         for draw in range(count):
             generator = named_generator(self.seed, "resample", draw)
-            made = self.windows(_all(generator.choices(generated, k=len(generated))))
+            # Real sessions first: another model's run draws the same.
             real, test = (self.windows(generator.choices(logs, k=len(logs))) for logs in (training, held_out))
+            made = self.windows(_all(generator.choices(generated, k=len(generated))))
             size = min(len(made), len(real))
             if not size or not test:
                 continue
@@ -289,11 +294,20 @@ def _figures(found: FScores, draws: Sequence[FScores]) -> Figures:
 
 def _gaps(found: dict[str, FScores], draws: Sequence[dict[str, FScores]]) -> dict[str, Bounds]:
     gaps = {}
-    for what in ("character", "tuple"):
+    for what in KINDS:
         for label, of in ((what, gap), (f"signed {what}", signed_gap)):
             value, *drawn = (of(getattr(each[REAL], what), getattr(each[GENERATED], what)) for each in (found, *draws))
             gaps[label] = _bounds(value, drawn)
     return gaps
+
+
+def _drawn(draws: Sequence[dict[str, FScores]]) -> dict[str, tuple[float | None, ...]]:
+    found = {}
+    for kind in KINDS:
+        pairs = [(getattr(each[REAL], kind), getattr(each[GENERATED], kind)) for each in draws]
+        found[f_metric(GENERATED, kind)] = tuple(generated for _, generated in pairs)
+        found[gap_metric(kind)] = tuple(gap(real, generated) for real, generated in pairs)
+    return found
 
 
 def _bounds(value: float | None, draws: Sequence[float | None]) -> Bounds:

@@ -10,9 +10,8 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_
 
 from sociable.anteval.rules import rules
 from sociable.core.data_files import Text
-from sociable.core.records import Record
+from sociable.core.records import Record, storable
 from sociable.dialogue.names import Name, words
-from sociable.models.protocol import storable
 
 MASTER = "Dungeon Master"
 """Whoever speaks for the world, where a log gives no other name."""

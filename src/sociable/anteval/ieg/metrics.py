@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from sociable.anteval.ieg.records import IegEpisode
-from sociable.anteval.ieg.results import BASE, GENERATED, LAST, REAL, SHUFFLED, Bounds, Results
+from sociable.anteval.ieg.results import BASE, GENERATED, KINDS, LAST, REAL, SHUFFLED, Bounds, Results, f_metric, gap_metric
 from sociable.anteval.ieg.windows import names_skill
 from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score
 from sociable.statistics.estimates import estimate_proportion
@@ -14,16 +14,6 @@ from sociable.statistics.estimates import estimate_proportion
 CONDUCT = ("passed", "named")
 """Of a session: the share of the players' turns that were let pass; of players with an intention those who name its skill."""
 MASTERS = (BASE, GENERATED, REAL, SHUFFLED, LAST)
-KINDS = ("character", "tuple")
-"""Of F-scores: who acts; who acts and with which skill."""
-
-
-def f_metric(master: str, kind: str) -> str:
-    return f"{master}/{kind}"
-
-
-def gap_metric(kind: str) -> str:
-    return f"g/{kind}"
 
 
 def score_session(npc: str, intentions: Mapping[str, str], episode: IegEpisode) -> list[Score]:

@@ -7,6 +7,9 @@ from sociable.core.records import Record
 BASE, GENERATED, REAL, SHUFFLED, LAST = "f_0", "f_g", "f_r", "shuffled", "last speaker"
 """The base; tuned on generated and on real sessions; on shuffled labels; and the baseline that reads nothing."""
 
+KINDS = ("character", "tuple")
+"""Of F-scores: who acts; who acts and with which skill."""
+
 
 class Bounds(Record):
     """A figure with its interval; None where there is none."""
@@ -57,7 +60,17 @@ class Results(Record):
     """The same with the names of skills taken out of all windows."""
     gaps: dict[str, Bounds]
     """``character``, ``tuple``, and each with ``signed `` before it; with `` masked`` behind it."""
+    drawn: dict[str, tuple[float | None, ...]]
+    """Of each resample f_g and the gap, ``f_g/character`` and so on: runs on the same real sessions drew the same of them."""
     curve: tuple[CurvePoint, ...]
     confusion: tuple[Confusion, ...]
     unseen: tuple[str, ...]
     """Skills called for in the held-out sessions that no training window has, by master."""
+
+
+def f_metric(master: str, kind: str) -> str:
+    return f"{master}/{kind}"
+
+
+def gap_metric(kind: str) -> str:
+    return f"g/{kind}"

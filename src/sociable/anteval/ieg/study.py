@@ -40,6 +40,7 @@ _SENTENCE = "I go up to the door and put my ear to it, to hear whether anybody i
 class IegStudy(Study):
     episode_type = IegEpisode
     metrics = CONDUCT
+    tested_options = frozenset({"masters"})
 
     def __init__(self, options: StudyOptions) -> None:
         own = checked_options(IegOptions, options.values, "anteval-ieg")

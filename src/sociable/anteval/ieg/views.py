@@ -7,9 +7,21 @@ from pathlib import Path
 from typing import cast
 
 from sociable.anteval.characters import in_words
-from sociable.anteval.ieg.metrics import CONDUCT, KINDS, f_metric, gap_metric
+from sociable.anteval.ieg.metrics import CONDUCT
 from sociable.anteval.ieg.records import IegEpisode
-from sociable.anteval.ieg.results import BASE, GENERATED, LAST, REAL, SHUFFLED, Bounds, Confusion, Results
+from sociable.anteval.ieg.results import (
+    BASE,
+    GENERATED,
+    KINDS,
+    LAST,
+    REAL,
+    SHUFFLED,
+    Bounds,
+    Confusion,
+    Results,
+    f_metric,
+    gap_metric,
+)
 from sociable.anteval.ieg.study import IegStudy, read_results
 from sociable.anteval.published import TABLE_2
 from sociable.anteval.views import ANOTHER_DATA_SET, percent, session_lines, table_1

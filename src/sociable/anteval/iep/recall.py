@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from sociable.models.protocol import storable
+from sociable.core.records import storable
 
 LONGEST_CLAIM = 400
 """Characters of a claim that count; a whole retelling is no claim."""
