@@ -40,7 +40,7 @@ from sociable.documents import estimate_document, run_document, warnings_about
 from sociable.models.journal import JournalledModel
 from sociable.models.protocol import Sampling
 from sociable.people import people_sections
-from sociable.registry import find_benchmark
+from sociable.registry import benchmark_names, find_benchmark
 from sociable.runner.benchmark import RunResult, Study, StudyOptions
 from sociable.runner.event_loop import on_interrupt, waited
 from sociable.runner.people import PeopleRecords
@@ -86,7 +86,7 @@ def run_settings(asked: RunSettings, folder: Path, *, watch: Watch | None = None
 def settings_for(benchmark: str, config: str | Path | None, *, elsewhere: Sequence[str] = (), **settings: Any) -> RunSettings:
     """What the user asks for, on top of what the benchmark prefers."""
     found = find_benchmark(benchmark)
-    asked = load_settings(benchmark, Path(config) if config else None, elsewhere=elsewhere, **settings)
+    asked = load_settings(benchmark, Path(config) if config else None, elsewhere=elsewhere, beside=benchmark_names(), **settings)
     return with_role_defaults(asked, found.role_defaults)
 
 
@@ -289,11 +289,11 @@ def open_run(folder: str | Path, *, scored: bool = True) -> Iterator[FinishedRun
 
 
 def report(folders: Sequence[str | Path], out: str | Path | None = None) -> Path:
-    """Writes the HTML report of one or several runs of one benchmark; by default into the first folder."""
+    """Writes the HTML report of one or several runs of one benchmark; by default into the first folder, beside its own."""
     from sociable.reports.html import write_html
 
     document = report_document(folders)
-    path = Path(out) if out else Path(folders[0]) / "report.html"
+    path = Path(out) if out else Path(folders[0]) / ("report.html" if len(folders) == 1 else "joint-report.html")
     write_html(document, path)
     return path
 

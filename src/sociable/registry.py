@@ -59,9 +59,8 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
     agents = benchmark.reference_agents[role]
     if name == PERSON and role not in benchmark.people_play:
         can = " or ".join(f"the {each.value}" for each in benchmark.people_play)
-        raise InputError(
-            f"In {benchmark.name} a person can be {can}. People judge by sheets: sociable judge DIR --sample N --export FILE."
-        )
+        who = f"a person can be {can}" if can else "nobody can be played by a person"
+        raise InputError(f"In {benchmark.name} {who}. People judge by sheets: sociable judge DIR --sample N --export FILE.")
     if name.startswith("reference/"):
         agent = name.removeprefix("reference/")
         if agent.partition("@")[0] not in agents:

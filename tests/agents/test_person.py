@@ -69,6 +69,24 @@ def test_the_long_run_is_answered_turn_by_turn(open_terminal: OpenTerminal, tmp_
     assert [turn["content"] for turn in episode["turns"]][::2] == ["First words.", "Second words."]
 
 
+def test_a_person_plays_the_npc_of_a_game(open_terminal: OpenTerminal, tmp_path: Path) -> None:
+    terminal = open_terminal(
+        "run", "anteval-iep", "--model", "reference/oracle", "--partner", "human", "--judge", "reference/rule", "--limit", "1",
+        "--option", "turns=8", "--out", "mine",
+    )  # fmt: skip
+    screen = terminal.wait_for("What do you do and say?")
+    # What a model would be told, and what players have said so far.
+    assert "You sit at the table" in screen and "| " in screen
+    terminal.type("*shrugs* Who knows.")
+    terminal.wait_for("It goes on")
+    terminal.wait_for("What do you do and say?")
+    terminal.type("PASS")
+    terminal.wait_for("Report:")
+    assert terminal.end() == 0
+    (episode,) = [json.loads(line) for line in (tmp_path / "mine" / "episodes.jsonl").read_text().splitlines()]
+    assert [(turn["act"], turn["words"]) for turn in episode["turns"]][3::4] == [("shrugs", "Who knows."), ("", "")]
+
+
 def test_a_pipe_that_ends_is_an_interruption(tmp_path: Path) -> None:
     ended = subprocess.run(
         [sys.executable, *PROGRAM, *RUN],

@@ -9,8 +9,10 @@ from sociable.agents.prompted import PromptedParticipant
 from sociable.anteval.characters import Sheet, in_brief
 from sociable.anteval.session import Move, TableTurn, read_move
 from sociable.core.errors import InstrumentFailure
+from sociable.core.form import Form, Question
 from sociable.core.prompts import one_line
 from sociable.core.records import CUT_OFF, Turn, Usage
+from sociable.core.view import Block, Line, Paragraph, Transcript
 from sociable.dialogue.conversation import MAX_CHARACTERS
 from sociable.dialogue.names import without_own_name
 from sociable.models.protocol import ChatMessage, Reply, Request, Sampling
@@ -43,7 +45,11 @@ class PromptedPlayer:
             scope=seat.scope(item, name),
             sampling=seat.sampling,
             heard=lambda turn: f"{turn.speaker}: {one_line(turn.content)}",
+            form=self._form,
         )
+        self._briefing = briefing
+        self._shown: int | None = None
+        """Index of the last turn that a person in its place was shown; None before the briefing was."""
 
     @property
     def usage(self) -> Usage:
@@ -58,6 +64,16 @@ class PromptedPlayer:
             return Move(thinking=utterance.thinking, defect=utterance.defect)
         shortened = f"shortened from {len(text)} characters" if len(text) > MAX_CHARACTERS else ""
         return Move(act, words, utterance.thinking, note="; ".join(filter(None, (utterance.defect, shortened))))
+
+    def _form(self, seen: Sequence[Turn]) -> Form:
+        """What a person is shown: the briefing once, then what has happened since."""
+        blocks: list[Block] = [] if self._shown is not None else [Paragraph(self._briefing[0]["content"])]
+        lines = [Line(turn.speaker, "", turn.content or "(passes)") for turn in seen if turn.index > (self._shown or 0)]
+        if lines:
+            blocks.append(Transcript("", lines))
+        title = "A new scene" if self._shown is None else "It goes on"
+        self._shown = seen[-1].index if seen else 0
+        return Form(title, blocks, [Question(f"You are {self.name}. What do you do and say? (one line, or PASS)")])
 
     async def ask(self, seen: Sequence[Turn], question: ChatMessage, sampling: Sampling) -> Reply:
         """A question away from the table, on a copy of its view."""

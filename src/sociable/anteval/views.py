@@ -33,7 +33,7 @@ def table_1(results: Sequence[RunResult]) -> Table:
         figures = (row.iep, row.f_g_c, row.gap_c, row.f_g_o, row.gap_o)
         rows.append(Row([f"{row.model} (paper)", *(f"{each:.2f}" for each in figures)]))
     return Table(
-        "IEP and IEG (Table 1's layout)",
+        "IEP and IEG in percent, in the layout of the paper's Table 1",
         [Column("Model"), *TABLE_1_METRICS.values()],
         rows,
         f"{ANOTHER_DATA_SET} {GPT_4_NOTE}",
@@ -50,12 +50,12 @@ def percent(value: float | None, low: float | None = None, high: float | None = 
 
 
 def session_lines(turns: Sequence[TableTurn], remarks: Mapping[int, str], told: Mapping[int, Tone] | None = None) -> Transcript:
-    """Every turn with its number; ``remarks`` says by index what is to be known of a turn, ``told`` how it is marked."""
+    """Every turn; ``remarks`` says by index what is to be known of a turn, ``told`` how it is marked."""
     lines = []
     for turn in turns:
         notes = "; ".join(filter(None, (remarks.get(turn.index), turn.note)))
         text = f"{turn.content or '(passes)'}{f' [{notes}]' if notes else ''}"
-        lines.append(Line(f"{turn.index}. {turn.speaker}", "", text, (told or {}).get(turn.index)))
+        lines.append(Line(turn.speaker, "", text, (told or {}).get(turn.index)))
     return Transcript("The session", lines)
 
 

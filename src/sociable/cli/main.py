@@ -162,9 +162,10 @@ def run(
     from sociable import api
     from sociable.cli.progress import RunProgress
     from sociable.documents import judges_itself
+    from sociable.registry import benchmark_names
     from sociable.runner.settings import load_settings, plain_name
 
-    asked = load_settings(benchmark, config, model=model, **given)
+    asked = load_settings(benchmark, config, beside=benchmark_names(), model=model, **given)
     if plain_name(asked.model) in map(plain_name, asked.judges):
         messages.print(Text(f"Warning: {judges_itself(plain_name(asked.model))}"), soft_wrap=True)
     folder = out or api.new_folder(benchmark, asked.model)
@@ -271,6 +272,8 @@ def judge(
     for add, files in ((api.add_corrections, corrections), (api.add_ratings, ratings), (api.add_words, words)):
         if files:
             print_whole(add(folder, files))
+    if corrections or ratings or words:
+        say(f"Report: {api.report(folders_of(folder), out=folder / 'report.html')}")
     if not judge and not rubric:
         if not (export or corrections or ratings or export_words or words):
             asked = "--sample N --export FILE, --corrections, --ratings, --export-words, --words"
@@ -307,7 +310,8 @@ def score(folder: RunPath) -> None:
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Run folders of one benchmark.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="The file to write; by default report.html in the first folder.")
+        Path | None,
+        typer.Option("--out", help="The file to write; by default report.html in the folder, or joint-report.html in the first."),
     ] = None,
 ) -> None:
     """Write the HTML report of one or several runs. Calls no model."""
@@ -316,7 +320,8 @@ def report(
 
     runs = [run for folder in folders for run in folders_of(folder)]
     print_summary(api.report_document(runs))
-    say(f"Report: {api.report(runs, out or (folders[0] / 'report.html'))}")
+    usual = folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
+    say(f"Report: {api.report(runs, out or usual)}")
 
 
 @app.command()

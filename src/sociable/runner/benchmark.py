@@ -7,7 +7,7 @@ scenarios and what to do with each. The runner and everything above it know benc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,11 +18,16 @@ from sociable.core.errors import InputError
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Score, Verdict, episode_id
 from sociable.core.view import Block, Document, Section, Table
 from sociable.judging.rubric import RatedParticipant
+from sociable.runner.phases import Progress
 from sociable.runner.seats import Role, Seat, Seats
 from sociable.runner.settings import RoleSettings
 
 if TYPE_CHECKING:
     from sociable.runner.run import FinishedRun
+
+
+Begin = Callable[[str, int], Progress]
+"""The name of a phase and its number of steps → its live counts."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,12 @@ class Study(ABC):
     """Whether participants have goals, so that a rubric can rate them."""
     tested_options: frozenset[str] = frozenset()
     """Options in which runs that are compared may differ: they say what is under test, or which cases are looked at."""
+
+    @property
+    def low_metric(self) -> str:
+        """The metric of an episode that went badly where it is low; empty where there is none."""
+        return self.metrics[0]
+
     passes: Sequence[str] = ()
     """Metrics of 0 and 1 whose sum says how far an episode came."""
 
@@ -203,8 +214,11 @@ class Study(ABC):
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
         """All estimates over the table of scores. Pure."""
 
-    def conclude(self, episodes: Iterable[Any], folder: Path) -> list[Estimate]:
-        """Estimates that need all episodes at once, as of a model trained on them. What they rest on is kept in ``folder``."""
+    def conclude(self, episodes: Iterable[Any], folder: Path, begin: Begin) -> list[Estimate]:
+        """Estimates that need all episodes at once, as of a model trained on them. What they rest on is kept in ``folder``.
+
+        What takes long shows how far it is: ``begin`` gives the counts of a phase of so many steps.
+        """
         return []
 
     @abstractmethod

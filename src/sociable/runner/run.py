@@ -207,7 +207,7 @@ class Run:
             scores += rated
             estimates += rating_estimates(self.rubric, rated, seed=0)
         try:
-            estimates += self.study.conclude(self.records.episodes, self.folder.path)
+            estimates += self.study.conclude(self.records.episodes, self.folder.path, self._progress)
         finally:
             # What is known already is kept, whatever becomes of the rest.
             file = ScoreFile(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -84,8 +84,12 @@ def plain_name(model: str) -> str:
     return model.partition("@http")[0] if model.startswith(("openai/", "openai-compatible/")) else model
 
 
-def load_settings(benchmark: str, file: Path | None = None, *, elsewhere: Sequence[str] = (), **given: Any) -> RunSettings:
+def load_settings(
+    benchmark: str, file: Path | None = None, *, elsewhere: Sequence[str] = (), beside: Collection[str] = (), **given: Any
+) -> RunSettings:
     """Settings from ``file`` with those ``given`` (and not None) on top. Raises InputError naming file and field.
+
+    Tables of the benchmarks ``beside`` this one may stand in the file.
 
     Roles of models ``elsewhere``, in other runs of a series, may stand in the file; they are left out where they have no part.
     """
@@ -97,6 +101,7 @@ def load_settings(benchmark: str, file: Path | None = None, *, elsewhere: Sequen
         values["roles"] = {key: role for key, role in values["roles"].items() if key not in absent}
     if file and values.get("benchmark", benchmark) != benchmark:
         raise InputError(f"{file} is for the benchmark '{values['benchmark']}', not for {benchmark}.")
+    values = {name: value for name, value in values.items() if name not in beside or not isinstance(value, dict)}
     if unknown := values.keys() - RunSettings.model_fields.keys():
         known = ", ".join((*RunSettings.model_fields, benchmark))
         raise InputError(f"{file}: unknown setting '{min(unknown)}'. Known are: {known}.")

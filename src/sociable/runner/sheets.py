@@ -209,7 +209,11 @@ LOW_EPISODES = 20
 
 def write_word_sheet(run: FinishedRun, file: Path, seed: int) -> int:
     """Some episodes that went badly, drawn by seed. Returns how many. Raises InputError where there are none."""
-    metric = run.study.metrics[0]
+    metric = run.study.low_metric
+    if not metric:
+        raise InputError(
+            f"In {run.result.manifest['benchmark']} no episode goes well or badly by itself: there is no such sheet."
+        )
     low = [score for score in run.result.scores if score.metric == metric and score.value is not None and score.value < LOW]
     if not low:
         raise InputError(f"{run.result.folder} has no episode with {metric} below {LOW}.")

@@ -92,7 +92,9 @@ def test_a_master_tuned_on_the_same_is_found_again(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(LocalKind, "train", counted)
     # In the same run, and by another run that asks for it; not where the windows differ.
     assert run(keep=tmp_path / "a") == first
-    assert run(keep=tmp_path / "b", take=tmp_path / "a") == first
+    other = run(keep=tmp_path / "b", take=tmp_path / "a")
+    assert other.taken_over == ("f_g", "f_r", "shuffled", "f_g masked", "f_r masked", "shuffled masked")
+    assert other.model_copy(update={"taken_over": ()}) == first
     assert trained == []
     assert (tmp_path / "b" / "f_r" / "made_of.json").is_file()
     others = [log(f"o{number}", "Insight") for number in range(4)]

@@ -110,9 +110,9 @@ def test_a_model_is_told_its_intention_and_no_other(tmp_path: Path) -> None:
             (own,) = [text for text in briefings if f"play {sheet.name}." in text and scenario.scene.scene in text]
             skill = scenario.intentions.get(sheet.name)
             assert ("Nothing in particular" in own) is (skill is None)
-            assert [name for name in rules().skills if f"your skill in {name} " in own] == ([skill] if skill else [])
+            assert [name for name in rules().skills if f"mean to use {name} on" in own] == ([skill] if skill else [])
         (npc,) = [text for text in briefings if f"play {scenario.scene.npc.name}," in text and scenario.scene.scene in text]
-        assert "skill in" not in npc
+        assert "mean to use" not in npc
 
 
 @pytest.mark.skipif(not CRD3.is_dir(), reason="needs CRD3 in ../shared/data/trpg_crd3")
@@ -189,9 +189,14 @@ def test_what_is_known_is_kept_when_the_rest_fails(tmp_path: Path, monkeypatch: 
 
 def test_intentions_follow_the_marginals() -> None:
     marginals = Marginals({"Stealth": 3, "Arcana": 1}, {1: 3, 5: 1})
-    drawn = [drawn_intentions(["a", "b", "c"], marginals, named_generator(1, number)) for number in range(2000)]
+    drawn = [
+        drawn_intentions({"a": ["Stealth"], "b": [], "c": []}, marginals, named_generator(1, number)) for number in range(2000)
+    ]
     skills = [skill for each in drawn for skill in each.values()]
     assert skills.count("Stealth") / len(skills) == pytest.approx(0.75, abs=0.03)
+    # Whoever has a skill is the one to use it; whoever has not may try.
+    alone = [each for each in drawn if len(each) == 1]
+    assert all((skill == "Stealth") is (player == "a") or skill == "Arcana" for each in alone for player, skill in each.items())
     # A call for more players than there are is one for all.
     assert [sum(len(each) == size for each in drawn) / 2000 for size in (1, 3)] == pytest.approx([0.75, 0.25], abs=0.03)
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from sociable.anteval.ieg import views
 from sociable.anteval.ieg.contrast import contrast_sections
+from sociable.anteval.ieg.metrics import doubts
 from sociable.anteval.ieg.records import STAND_IN, IegEpisode
 from sociable.anteval.ieg.reference import AGENTS
 from sociable.anteval.ieg.study import IegStudy
 from sociable.anteval.views import run_label
-from sociable.core.records import Judgment, Record
+from sociable.core.records import Estimate, Judgment, Record
 from sociable.core.view import Block, Document, Section, Table
 from sociable.runner.benchmark import Benchmark, RunResult, Study, StudyOptions
 from sociable.runner.run import FinishedRun
@@ -30,8 +31,8 @@ class AntEvalIeg(Benchmark):
     scenarios_called = "sessions"
     reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: AGENTS, Role.REFERENCE: (), Role.JUDGE: ()}
     role_defaults = {role: RoleSettings(temperature=0.7, max_tokens=512) for role in (Role.SUBJECT, Role.PARTNER)}
-    people_play = ()
-    demo = {"options": {"real": STAND_IN, "sessions": 90, "resamples": 20}}
+    people_play = (Role.PARTNER,)
+    demo = {"options": {"real": STAND_IN, "resamples": 20}}
     demo_agents = ("expressive", "blunt", "small-talk", "random", "silent")
     episode_type = IegEpisode
     judgment_type = Judgment
@@ -42,6 +43,9 @@ class AntEvalIeg(Benchmark):
 
     def label_of(self, manifest: Mapping[str, Any]) -> str:
         return run_label(manifest)
+
+    def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
+        return doubts(estimates)
 
     def summary(self, results: Sequence[RunResult]) -> Table:
         return views.summary_table(results)

@@ -59,11 +59,13 @@ def run_experiment(
     seed: int,
     keep: Path | None = None,
     take: Path | None = None,
+    begun: Callable[[int], Callable[[], None]] = lambda _steps: lambda: None,
 ) -> Results | None:
     """``generated``: by scenario the sessions played of it. None where there is no window to train or to test on.
 
     Masters are saved in the folder ``keep``; those in it, or in ``take``, that were tuned on the very same are used again.
-    Raises InputError where there are too few windows for such masters.
+    ``begun`` is told how many steps there are, and gives what is called after each. Raises InputError where there are too few
+    windows for such masters.
     """
     # Sums must not depend on how many threads share them.
     with threadpool_limits(1):
@@ -78,6 +80,8 @@ def run_experiment(
                 f"A {kind.name} virtual DM needs {kind.fewest} windows or more to be tuned on, and there are {size} for each. "
                 "Have more sessions played, or add real ones."
             )
+        curve = curve and kind.quick
+        experiment.step = begun(2 + resamples + (len(TUNED) * len(CURVE) if curve else 0))
         predicted, labels = experiment.predicted(made, real, test, size), [window.checks for window in test]
         figures = {name: f_scores(found, labels) for name, found in predicted.items()}
         unnamed = [[masked(window) for window in windows] for windows in (made, real, test)]
@@ -92,13 +96,14 @@ def run_experiment(
             tested_on=len(test),
             real_sessions=(len(training), len(held_out)),
             generated_sessions=len(_all(generated)),
+            taken_over=tuple(experiment.taken_over),
             retrained=kind.quick and bool(draws),
             resamples=len(draws),
             figures={name: _figures(found, [draw[name] for draw in draws if name in draw]) for name, found in figures.items()},
             masked={name: _figures(found, []) for name, found in blind.items()},
             gaps={**_gaps(figures, draws), **{f"{name} masked": each for name, each in _gaps(blind, []).items()}},
             drawn=_drawn(draws),
-            curve=tuple(experiment.curve(made, real, test)) if curve and kind.quick else (),
+            curve=tuple(experiment.curve(made, real, test)) if curve else (),
             confusion=tuple(confusion_of(name, predicted[name], test) for name in TUNED),
             unseen=tuple(
                 f"{name}: {', '.join(lacking)}"
@@ -117,6 +122,8 @@ class _Experiment:
         self.seed = seed
         self.keep = keep
         self.take = take
+        self.step: Callable[[], None] = lambda: None
+        self.taken_over: list[str] = []
         # Sessions of different sources may have the same names.
         self._of: dict[int, Sequence[Window]] = {}
 
@@ -150,13 +157,16 @@ class _Experiment:
         for name, windows in sets.items():
             predicted[name] = self._master(name, self.subset(windows, size, name), suffix).predict(test)
         predicted[LAST] = last_speaker(test, most_frequent_skill(real))
+        self.step()
         return predicted
 
     def _master(self, name: str, windows: Sequence[Window], suffix: str) -> Master:
         """One that was tuned on the same before, or a new one."""
         keep, take = (self._folder(folder, name, suffix) for folder in (self.keep, self.take))
         of = tuned_on(self.kind, windows, self.seed)
-        known = found_again(self.kind, of, (keep, take), keep)
+        known = found_again(self.kind, of, (keep,), keep)
+        if known is None and (known := found_again(self.kind, of, (take,), keep)):
+            self.taken_over.append(f"{name}{suffix}")
         if known is not None:
             return known
         master = self.kind.train(windows, self.seed, f"{name}{suffix}", keep)
@@ -186,6 +196,7 @@ class _Experiment:
             real, test = (self.windows(generator.choices(logs, k=len(logs))) for logs in (training, held_out))
             made = self.windows(_all(generator.choices(generated, k=len(generated))))
             size = min(len(made), len(real))
+            self.step()
             if not size or not test:
                 continue
             labels = [window.checks for window in test]
@@ -203,6 +214,7 @@ class _Experiment:
         for draw in range(count):
             sessions = named_generator(self.seed, "resample", draw).choices(sorted(places), k=len(places))
             drawn = [place for session in sessions for place in places[session]]
+            self.step()
             labels = [test[place].checks for place in drawn]
             yield {name: f_scores([found[place] for place in drawn], labels) for name, found in predicted.items()}
 
@@ -219,6 +231,7 @@ class _Experiment:
                     )
                     for draw in draws
                 ]
+                self.step()
                 yield CurvePoint(
                     master=name,
                     windows=size,
@@ -263,9 +276,9 @@ def confusion_of(name: str, predicted: Predictions, windows: Sequence[Window]) -
     who: Counter[str] = Counter()
     for found, window in zip(predicted, windows, strict=True):
         said, called = dict(sorted(found)), dict(sorted(window.checks))
-        who["named, and meant"] += len(said.keys() & called.keys())
-        who["named, and not meant"] += len(said.keys() - called.keys())
-        who["meant, and not named"] += len(called.keys() - said.keys())
+        who["picked, and meant"] += len(said.keys() & called.keys())
+        who["picked, and not meant"] += len(said.keys() - called.keys())
+        who["meant, and not picked"] += len(called.keys() - said.keys())
         for player in called.keys() & said.keys():
             skills.setdefault(called[player], Counter())[said[player]] += 1
     return Confusion(master=name, skills={skill: dict(each) for skill, each in sorted(skills.items())}, who=dict(who))
@@ -316,4 +329,7 @@ def _bounds(value: float | None, draws: Sequence[float | None]) -> Bounds:
     if value is None or len(known) < 10:
         return Bounds(value=value)
     low, high = (float(each) for each in np.quantile(known, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]))
+    if low == high == value:
+        # Where all draws are alike, they do not say how others would be.
+        return Bounds(value=value)
     return Bounds(value=value, low=min(low, value), high=max(high, value))

@@ -29,10 +29,19 @@ def marginals_of(windows: Sequence[Window]) -> Marginals:
     )
 
 
-def drawn_intentions(players: Sequence[str], marginals: Marginals, generator: random.Random) -> dict[str, str]:
-    """By player a skill; players without an intention are not in it. Of a call for more than there are, all have one."""
-    size = min(_drawn(marginals.sizes, generator), len(players))
-    return {player: _drawn(marginals.skills, generator) for player in sorted(generator.sample(list(players), size))}
+def drawn_intentions(skilled: Mapping[str, Sequence[str]], marginals: Marginals, generator: random.Random) -> dict[str, str]:
+    """By player a skill; players without an intention are not in it. Of a call for more than there are, all have one.
+
+    ``skilled``: by player the skills on its sheet. A skill goes to somebody who has it, where anybody does.
+    """
+    free = list(skilled)
+    intentions = {}
+    for _ in range(min(_drawn(marginals.sizes, generator), len(free))):
+        skill = _drawn(marginals.skills, generator)
+        player = generator.choice([each for each in free if skill in skilled[each]] or free)
+        free.remove(player)
+        intentions[player] = skill
+    return {player: intentions[player] for player in skilled if player in intentions}
 
 
 def _drawn(counts: Mapping[T, int], generator: random.Random) -> T:

@@ -74,3 +74,25 @@ def _found(results: Results | None) -> Iterator[tuple[str, Bounds]]:
         for suffix in ("", " masked"):
             yield gap_metric(kind) + suffix, results.gaps[kind + suffix] if results else nothing
             yield f"signed_{gap_metric(kind)}{suffix}", results.gaps[f"signed {kind}{suffix}"] if results else nothing
+
+
+def doubts(estimates: Sequence[Estimate]) -> list[str]:
+    """Where F-scores say that G means little: a master that learned nothing is as near to another that learned nothing."""
+    found = {each.metric: each.value for each in estimates}
+    said = []
+    for kind, called in (("character", "who acts"), ("tuple", "who acts, with which skill")):
+
+        def f(master: str, kind: str = kind) -> float:
+            return found.get(f_metric(master, kind)) or 0.0
+
+        if found.get(f_metric(REAL, kind)) is None:
+            continue
+        better = [name for name in (BASE, LAST) if f(name) >= f(REAL)]
+        if better:
+            rest = " and ".join(f"{name} {f(name):.3f}" for name in better)
+            why = "The DM tuned on real sessions learned nothing that G could measure."
+            said.append(f"{called}: f_r is {f(REAL):.3f}, {rest}. {why}")
+        if f(GENERATED) <= f(SHUFFLED):
+            why = "The generated sessions taught it nothing but which skills are frequent, and G says nothing of them."
+            said.append(f"{called}: f_g is {f(GENERATED):.3f}, and {f(SHUFFLED):.3f} with shuffled labels. {why}")
+    return said

@@ -15,6 +15,11 @@ from sociable.anteval.ieg.logs import Imported, Log
 from sociable.core.data_files import complaint, read_records
 from sociable.core.errors import DataError, InputError
 
+_EXPECTED = (
+    "Expected a folder of CRD3's cleaned transcripts (files such as C1E001.json), a file of FIREBALL's events, or your own logs "
+    "as JSON Lines, each with id, players, turns and calls."
+)
+
 
 @dataclass(frozen=True)
 class RealSessions:
@@ -27,6 +32,10 @@ class RealSessions:
 
 def read_real_sessions(path: Path) -> RealSessions:
     """Raises InputError or DataError where there is nothing that can be read, or no call in it."""
+    if not path.exists():
+        raise InputError(f"real = {path}: no such file or folder. {_EXPECTED}")
+    if path.is_dir() and (inside := next((each for each in sorted(path.iterdir()) if is_crd3(each)), None)):
+        raise InputError(f"real = {path}: CRD3's transcripts are in its folder '{inside.name}'. Name that: {inside}")
     if is_crd3(path):
         found, source = read_crd3(path), "CRD3"
     else:
@@ -36,10 +45,7 @@ def read_real_sessions(path: Path) -> RealSessions:
         else:
             found, source = _own(path), "logs"
     if not any(log.calls for log in found.logs):
-        raise InputError(
-            f"{path}: no call for a skill check in it. Name a folder of CRD3's cleaned transcripts, a file of FIREBALL's "
-            "events, or logs as JSON Lines, each with id, players, turns and calls."
-        )
+        raise InputError(f"real = {path}: no call for a skill check in it. {_EXPECTED}")
     digest = hashlib.sha256("\n".join(log.model_dump_json() for log in found.logs).encode("utf-8", "replace")).hexdigest()
     return RealSessions(found.logs, source, found.counts, digest)
 
@@ -50,8 +56,13 @@ def _own(path: Path) -> Imported:
         try:
             log = Log.model_validate({"id": raw.default_id, **raw.value} if isinstance(raw.value, dict) else raw.value)
         except ValidationError as error:
-            raise complaint(error, raw.place) from None
+            found = complaint(error, raw.place)
+            raise DataError(found.place, found.field, f"{found.problem}. (Read as a log of your own. {_EXPECTED})") from None
         if any(log.id == other.id for other in logs):
             raise DataError(raw.place, "id", f"'{log.id}' is used already; ids must be unique")
         logs.append(log)
-    return Imported(logs=tuple(logs), counts={"attributed": sum(len(log.calls) for log in logs)})
+    calls = [call for log in logs for call in log.calls]
+    counts = {"attributed": sum(bool(call.before and call.checks) for call in calls)}
+    counts["dropped: nothing was said before"] = sum(not call.before for call in calls)
+    counts["for nobody"] = sum(bool(call.before and not call.checks) for call in calls)
+    return Imported(logs=tuple(logs), counts={reason: count for reason, count in counts.items() if count})

@@ -19,6 +19,10 @@ class IegEpisode(Episode):
     """What the NPC failed at, where it is no part of the model under test: the session is left out then."""
 
 
+PAPER_SESSIONS = 600
+"""As many as the authors had played (section 5.1)."""
+
+
 class IegOptions(Record):
     """Defaults are the paper's, or say why not in the README."""
 
@@ -26,7 +30,7 @@ class IegOptions(Record):
         default=None,
         description="real sessions: a folder of CRD3's cleaned transcripts, FIREBALL's events, logs as JSON Lines",
     )
-    sessions: int = Field(default=600, ge=1, le=100_000, description="sessions to be played")
+    sessions: int | None = Field(default=None, ge=1, le=100_000, description="sessions to be played; by default as many as help")
     turns: int = Field(default=30, ge=1, le=1000, description="turns of a session, one participant's action being one")
     players: int = Field(default=3, ge=1, le=10, description="players at the table, beside the NPC")
     window: int = Field(default=30, ge=1, le=1000, description="turns before a call that a virtual DM reads")

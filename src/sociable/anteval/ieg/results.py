@@ -52,6 +52,8 @@ class Results(Record):
     real_sessions: tuple[int, int]
     """For training and for testing."""
     generated_sessions: int
+    taken_over: tuple[str, ...] = ()
+    """Masters of another run, tuned on the very same."""
     retrained: bool
     """Whether intervals come from training again, and not only from other held-out sessions."""
     resamples: int

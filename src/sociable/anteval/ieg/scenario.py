@@ -66,7 +66,7 @@ def drawn_scenarios(
         scene = scenes()[number % len(scenes())]
         others = [sheet for sheet in sheets if normalised_name(sheet.name) != normalised_name(scene.npc.name)]
         cast = generator.sample(others, players)
-        intentions = drawn_intentions([sheet.name for sheet in cast], marginals, generator)
+        intentions = drawn_intentions({sheet.name: sheet.skills for sheet in cast}, marginals, generator)
         if generator.random() < quiet / (1 + quiet):
             intentions = {}
         found.append(IegScenario(f"{scene.id}-{number + 1}", scene, cast, intentions))

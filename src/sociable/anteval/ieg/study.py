@@ -17,7 +17,7 @@ from sociable.anteval.ieg.masters.kinds import master_kind
 from sociable.anteval.ieg.metrics import CONDUCT, estimate_conduct, estimate_experiment, score_session
 from sociable.anteval.ieg.protocol import run_session
 from sociable.anteval.ieg.real import RealSessions, read_real_sessions
-from sociable.anteval.ieg.records import STAND_IN, IegEpisode, IegOptions
+from sociable.anteval.ieg.records import PAPER_SESSIONS, STAND_IN, IegEpisode, IegOptions
 from sociable.anteval.ieg.results import Results
 from sociable.anteval.ieg.scenario import IegScenario, drawn_scenarios, log_of, scenes
 from sociable.anteval.ieg.stand_in import EVEN, stand_in_sessions
@@ -26,13 +26,14 @@ from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Estimate, Score
 from sociable.core.run_folder import write_atomically
 from sociable.core.seeding import named_generator
-from sociable.runner.benchmark import Study, StudyOptions, checked_options
+from sociable.runner.benchmark import Begin, Study, StudyOptions, checked_options
 from sociable.runner.seats import Role, Seats
 
 MASTERS = "masters"
 """The folder of a run that holds its virtual DMs and what came of them."""
 FEW_SESSIONS = 40
 """Real sessions below which a virtual DM learns little (measured on CRD3)."""
+FEW_HELD_OUT = 5
 
 _SENTENCE = "I go up to the door and put my ear to it, to hear whether anybody is behind it. "
 
@@ -40,7 +41,8 @@ _SENTENCE = "I go up to the door and put my ear to it, to hear whether anybody i
 class IegStudy(Study):
     episode_type = IegEpisode
     metrics = CONDUCT
-    tested_options = frozenset({"masters"})
+    tested_options = frozenset({"masters", "resamples", "curve"})
+    low_metric = ""
 
     def __init__(self, options: StudyOptions) -> None:
         own = checked_options(IegOptions, options.values, "anteval-ieg")
@@ -74,7 +76,7 @@ class IegStudy(Study):
                 "sessions. At least two are needed: what a virtual DM is tested on must be held out from what it learns."
             )
         self.training, self.held_out = split(called, own.held_out, options.seed)
-        drawn = drawn_scenarios(sheets.items, own.sessions, own.players, self.marginals, own.quiet, options.seed)
+        drawn = drawn_scenarios(sheets.items, self._sessions, own.players, self.marginals, own.quiet, options.seed)
         self.scenarios: Mapping[str, IegScenario] = {each.id: each for each in drawn[: options.limit]}
         scene_digest = hashlib.sha256("\n".join(each.model_dump_json() for each in scenes()).encode()).hexdigest()
         self.digests = {
@@ -92,6 +94,12 @@ class IegStudy(Study):
         paths |= {name: str(Path(model).resolve()) for name, model in models.items() if model and Path(model).is_dir()}
         self.resolved = {"options": {**options.values, **paths}}
         self.notes = list(self._notes())
+
+    @property
+    def _sessions(self) -> int:
+        """As many as asked for; or as there are windows to learn from in the real sessions, at most the authors' number."""
+        windows = sum(bool(window.checks) for window in windows_of(self.training, self.options.window))
+        return self.options.sessions or min(PAPER_SESSIONS, round(windows * (1 + self.options.quiet)))
 
     @cached_property
     def marginals(self) -> Marginals:
@@ -121,6 +129,10 @@ class IegStudy(Study):
             yield (
                 "The paper's real sessions are not public; these are transcripts of a show (CRD3), with labels found by rule: "
                 "G is not comparable with the paper's."
+            )
+        if len(self.held_out) < FEW_HELD_OUT:
+            yield (
+                f"{len(self.held_out)} held-out sessions are few: intervals resample sessions, and of so few they are too narrow."
             )
         if len(self.training) < FEW_SESSIONS:
             yield (
@@ -157,7 +169,7 @@ class IegStudy(Study):
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
         return estimate_conduct(scores)
 
-    def conclude(self, episodes: Iterable[IegEpisode], folder: Path) -> list[Estimate]:
+    def conclude(self, episodes: Iterable[IegEpisode], folder: Path, begin: Begin) -> list[Estimate]:
         """Trains the virtual DMs, unless that was done on the very same sessions."""
         by_scenario: dict[str, list[Log]] = {}
         for episode in episodes:
@@ -181,6 +193,7 @@ class IegStudy(Study):
             seed=self.seed,
             keep=folder / MASTERS,
             take=Path(own.masters) / MASTERS if own.masters else None,
+            begun=lambda steps: begin("virtual DMs", steps).count,
         )
         (folder / MASTERS).mkdir(exist_ok=True)
         found = {"of": of, "results": results.model_dump(mode="json") if results else None}

@@ -114,20 +114,26 @@ def _results(run: FinishedRun) -> Results | None:
 def _without(found: Mapping[str, Results | None]) -> Iterator[Callout]:
     for label, each in found.items():
         if each is None:
-            yield Callout(
-                f"{label}: no session in which anything was said, so that nothing can be learned from it.", Tone.WARNING
-            )
+            why = "no session was finished in which anything was said, so that nothing can be learned from it"
+            yield Callout(f"{label}: {why}.", Tone.WARNING)
 
 
 def _plot(results: Sequence[RunResult]) -> IntervalPlot:
-    marks = []
+    """What does not depend on the model under test once, where runs agree on it; then each model's own."""
+    marks: dict[Mark, None] = {}
     for kind in KINDS:
+        for master in (LAST, BASE, REAL):
+            shared = [(result, found) for result in results if (found := result.estimate(f_metric(master, kind))) is not None]
+            agree = len({(found.value, found.low, found.high) for _, found in shared if found.value is not None}) == 1
+            for result, found in shared:
+                if found.value is not None:
+                    whose = "" if agree else f" ({result.label})"
+                    marks[Mark(f"{_SHORT[kind]}: {MASTERS[master]}{whose}", found.value, found.low, found.high)] = None
         for result in results:
-            for master in (BASE, GENERATED, REAL):
-                found = result.estimate(f_metric(master, kind))
-                if found is not None:
-                    marks.append(Mark(f"{result.label}: {master}, {_SHORT[kind]}", found.value, found.low, found.high))
-    return IntervalPlot("F-scores on held-out real sessions", "F-score", marks, minimum=0.0, maximum=1.0)
+            found = result.estimate(f_metric(GENERATED, kind))
+            if found is not None:
+                marks[Mark(f"{_SHORT[kind]}: {result.label} (f_g)", found.value, found.low, found.high)] = None
+    return IntervalPlot("F-scores on held-out real sessions", "F-score", list(marks), minimum=0.0, maximum=1.0)
 
 
 def _table_2(results: Sequence[RunResult]) -> Table:
@@ -146,7 +152,7 @@ def _table_2(results: Sequence[RunResult]) -> Table:
     for row in TABLE_2:
         figures = (row.f_0_c, row.f_g_c, row.f_r_c, row.gap_c, row.f_0_o, row.f_g_o, row.f_r_o, row.gap_o)
         rows.append(Row([f"{row.agents} (paper)", row.master, *(f"{each:.2f}" for each in figures)]))
-    return Table("Virtual DMs (Table 2's layout)", columns, rows, ANOTHER_DATA_SET)
+    return Table("Virtual DMs in percent, in the layout of the paper's Table 2", columns, rows, ANOTHER_DATA_SET)
 
 
 def _masters(label: str, results: Results) -> Iterator[Table]:
@@ -214,21 +220,24 @@ def _confusion(label: str, results: Results) -> Iterator[Block]:
     for each in results.confusion:
         yield _skills(label, each)
         rows = [Row([what, str(count)]) for what, count in each.who.items()]
-        yield Table(f"{label}, {MASTERS[each.master]}: players", [Column(""), Column("Players", True)], rows)
+        yield Table(f"{label}, {MASTERS[each.master]}: players", [Column("What became of them"), Column("Players", True)], rows)
 
 
 def _skills(label: str, confusion: Confusion) -> Table:
     """A row a skill called for, a column a skill said."""
-    said = sorted({skill for counts in confusion.skills.values() for skill in counts} | set(confusion.skills))
+    said = sorted({skill for counts in confusion.skills.values() for skill in counts})
     rows = []
     for called, counts in confusion.skills.items():
         total = sum(counts.values())
         cells = [str(counts[skill]) if skill in counts else "" for skill in said]
         rows.append(Row([called, *cells], shades=[None, *(counts.get(skill, 0) / total for skill in said)]))
-    note = "Of players rightly named: the skill called for (rows) and the skill the DM said (columns)."
+    note = (
+        "Of players rightly picked: the skill called for (rows) and the skill the DM said (columns, by their first letters). "
+        "The darker, the larger its share of the row."
+    )
     return Table(
         f"{label}, {MASTERS[confusion.master]}: skills",
-        [Column("Called for"), *(Column(each, True) for each in said)],
+        [Column("Called for"), *(Column(each[:4], True, each) for each in said)],
         rows,
         note,
     )
@@ -241,9 +250,13 @@ def _counted(label: str, results: Results) -> Table:
         Row(["real sessions for training, held out", f"{results.real_sessions[0]}, {results.real_sessions[1]}"]),
         Row(["generated sessions", str(results.generated_sessions)]),
         Row(["resamples", f"{results.resamples}, {'each trained on anew' if results.retrained else 'none trained on anew'}"]),
-        *(Row(["skills held out that were never seen in training", each]) for each in results.unseen),
+        *(
+            Row([f"held-out skills that no window had: {MASTERS[master]}", lacking])
+            for master, _, lacking in (each.partition(": ") for each in results.unseen)
+        ),
+        *([Row(["DMs of an earlier run, tuned on the same", ", ".join(results.taken_over)])] if results.taken_over else []),
     ]
-    return Table(f"{label}: the experiment", [Column(""), Column("", True)], rows)
+    return Table(f"{label}: the experiment", [Column("What"), Column("Count", True)], rows)
 
 
 def _counts(results: Sequence[RunResult]) -> list[Table]:

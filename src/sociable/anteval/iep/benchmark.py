@@ -13,12 +13,15 @@ from sociable.anteval.iep.records import IepEpisode
 from sociable.anteval.iep.reference import AGENTS, RULE
 from sociable.anteval.iep.study import IepStudy
 from sociable.anteval.views import run_label
-from sociable.core.records import Judgment, Record
+from sociable.core.records import Estimate, Judgment, Record
 from sociable.core.view import Block, Document, Section, Table
 from sociable.runner.benchmark import Benchmark, RunResult, Study, StudyOptions
 from sociable.runner.run import FinishedRun
 from sociable.runner.seats import Role
 from sociable.runner.settings import RoleSettings
+
+OFTEN = 0.1
+"""Share of unreadable answers from which on nobody should miss them."""
 
 
 class AntEvalIep(Benchmark):
@@ -29,7 +32,7 @@ class AntEvalIep(Benchmark):
     scenarios_called = "cards"
     reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: AGENTS, Role.REFERENCE: (), Role.JUDGE: (RULE,)}
     role_defaults = {role: RoleSettings(temperature=0.7, max_tokens=512) for role in (Role.SUBJECT, Role.PARTNER)}
-    people_play = ()
+    people_play = (Role.PARTNER,)
     demo = {"judges": (f"reference/{RULE}",)}
     demo_agents = ("oracle", "oracle@0.3", "oracle@0.6", "heuristic", "random", "silent")
     episode_type = IepEpisode
@@ -41,6 +44,11 @@ class AntEvalIep(Benchmark):
 
     def label_of(self, manifest: Mapping[str, Any]) -> str:
         return run_label(manifest)
+
+    def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
+        share = next((each.value for each in estimates if each.metric == "unreadable"), None) or 0.0
+        low = "IEP is low for want of form, whatever players had learned."
+        return [f"{share:.0%} of the answers to what players know could not be read: {low}"] if share > OFTEN else []
 
     def summary(self, results: Sequence[RunResult]) -> Table:
         return views.summary_table(results)

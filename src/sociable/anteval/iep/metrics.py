@@ -20,8 +20,9 @@ from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 IEP, BEFORE, GAIN = "iep", "iep_before", "iep_gain"
 MAIN = (IEP, BEFORE)
 """Of a session, where somebody judged."""
-CONDUCT = ("told", "passed")
-"""The share of key points the NPC says in its card's wordings; the share of the players' turns that were let pass."""
+CONDUCT = ("told", "passed", "unreadable")
+"""Shares: of the key points those the NPC says in its card's wordings; of the players' turns those that were let pass; of their
+answers to what they know those in which no list of claims was found."""
 
 
 def kind_metric(kind: str) -> str:
@@ -84,6 +85,7 @@ def _values(
     else:
         yield "told", None, Outcome.NOT_REACHED, "the card says nothing about how its key points are said"
     yield "passed", fmean(turn.passed for turn in episode.turns if turn.speaker != card.npc.name), Outcome.SCORED, ""
+    yield "unreadable", fmean(recall.unreadable for recall in episode.recalls), Outcome.SCORED, ""
 
 
 def _check(episode: IepEpisode) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from sociable.anteval.iep.briefing import ask_what_is_known
-from sociable.anteval.iep.recall import read_claims
+from sociable.anteval.iep.recall import UNREADABLE, read_claims
 from sociable.anteval.iep.records import Recall, When
 from sociable.anteval.iep.scenario import IepScenario
 from sociable.anteval.players import Player, PromptedPlayer
@@ -47,4 +47,11 @@ class PromptedIepPlayer(PromptedPlayer):
         reply = await self.ask(seen, ask_what_is_known(self._card, when, self._prompts), self._asked)
         claims, note = read_claims(reply.text, len(self._card.key_points))
         note = "; ".join(filter(None, (reply.defect, note)))
-        return Recall(player=self.name, when=when, claims=tuple(claims), reply=reply.text[:MAX_REPLY], note=note)
+        return Recall(
+            player=self.name,
+            when=when,
+            claims=tuple(claims),
+            reply=reply.text[:MAX_REPLY],
+            note=note,
+            unreadable=UNREADABLE in note,
+        )

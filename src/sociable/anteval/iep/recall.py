@@ -15,12 +15,18 @@ _STRING = re.compile(r'"(?:[^"\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 
 
+UNREADABLE = "nothing could be read"
+
+
 def read_claims(text: str, most: int) -> tuple[list[str], str]:
-    """(claims, what was noticed). Those of the object asked for, whole or cut off; or else one claim a line of a list."""
+    """(claims, what was noticed; ``UNREADABLE`` where nothing could be read).
+
+    Those of the object asked for, whole or cut off; or else one claim a line of a list.
+    """
     found, note = _in_json(text)
     if found is None:
         found = [_BULLET.sub("", line) for line in text.splitlines() if _BULLET.match(line)]
-        note = "no JSON; read as a list" if found else "nothing could be read"
+        note = "no JSON; read as a list" if found else UNREADABLE
     claims = [storable(" ".join(each.split()))[:LONGEST_CLAIM] for each in found if each.strip()]
     if len(claims) > most:
         note = "; ".join(filter(None, (note, f"{len(claims)} claims; the first {most} count")))

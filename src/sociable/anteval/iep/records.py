@@ -28,6 +28,8 @@ class Recall(Record):
     """As it came, its beginning."""
     note: str = ""
     """Why nothing, or less than it says, could be read in it."""
+    unreadable: bool = False
+    """Whether no list of claims was found in it, be it empty."""
 
 
 class IepEpisode(Episode):

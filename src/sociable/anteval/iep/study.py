@@ -10,7 +10,7 @@ from sociable.anteval.characters import load_sheets
 from sociable.anteval.iep.briefing import iep_prompts
 from sociable.anteval.iep.cards import load_cards
 from sociable.anteval.iep.judge import ClaimJudge, PointQuestion, point_questions
-from sociable.anteval.iep.metrics import MAIN, estimate_all, score_session
+from sociable.anteval.iep.metrics import CONDUCT, MAIN, estimate_all, score_session
 from sociable.anteval.iep.protocol import run_session
 from sociable.anteval.iep.records import IepEpisode, IepOptions
 from sociable.anteval.iep.scenario import IepScenario, cast
@@ -30,7 +30,7 @@ _SENTENCE = "The ferryman kept the third lantern dark whenever the salt boats ca
 
 class IepStudy(Study):
     episode_type = IepEpisode
-    metrics = MAIN
+    metrics = (*MAIN, *CONDUCT)
     win_rates = {POINT: {"key points stated, each decision once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
 
     def __init__(self, options: StudyOptions) -> None:

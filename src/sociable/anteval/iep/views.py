@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from sociable.anteval.characters import in_words
-from sociable.anteval.iep.metrics import BEFORE, GAIN, IEP, MAIN, given_away, kind_metric, player_criterion
+from sociable.anteval.iep.metrics import BEFORE, CONDUCT, GAIN, IEP, MAIN, given_away, kind_metric, player_criterion
 from sociable.anteval.iep.records import IepEpisode, When
 from sociable.anteval.iep.scenario import IepScenario
 from sociable.anteval.iep.study import IepStudy
@@ -40,8 +40,11 @@ SUMMARY = {
     IEP: Metric("IEP", "share of the card's key points that players state afterwards, one claim a point"),
     BEFORE: Metric("before", "the same, asked before the session: what can be guessed"),
     GAIN: Metric("gain", "IEP less what was known before"),
+}
+CONDUCT_METRICS = {
     "told": Metric("told", "share of key points that the NPC says, in one of the wordings that its card lists"),
     "passed": Metric("passed", "share of the players' turns that were let pass"),
+    "unreadable": Metric("unreadable", "share of answers to what players know in which no list of claims was found"),
 }
 LOW = 0.5
 """Sessions below it are looked at (section 5.4)."""
@@ -59,10 +62,18 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     return [
         Section("Scores", [*unjudged(results, "what claims state"), *notes_of(results), _plot(results), table_1(results)]),
         Section("By kind of card", [_by_kind(results)]),
-        Section("What was counted", [counts_table(result, MAIN) for result in results]),
+        Section(
+            "How it was played",
+            [metrics_table("Told, let pass, answered", results, CONDUCT_METRICS, "95% intervals by session.")],
+        ),
+        Section("What was counted", [counts_table(result, (*MAIN, *CONDUCT)) for result in results]),
         Section("Cost", [cost_block(results)]),
         *[Section(f"Sessions: {run.result.label}" if len(runs) > 1 else "Sessions", list(_sessions(run))) for run in runs],
     ]
+
+
+def _conduct(results: Sequence[RunResult]) -> Table:
+    return metrics_table("Told, let pass, unreadable", results, CONDUCT_METRICS, "95% intervals by session.")
 
 
 def _plot(results: Sequence[RunResult]) -> IntervalPlot:
