@@ -33,8 +33,8 @@ TABLE_1 = (
 """As printed. See ``GPT_4_NOTE`` for the last row."""
 
 GPT_4_NOTE = (
-    "GPT-4's IEG figures in Table 1 are not GPT-4's: 33.92, 12.94 and 24.44 are those of GPT-3.5's agents under the "
-    "long-context DM (Table 2), and 20.22 is a misprint of that row's 20.33. Under the GPT-3.5 DM Table 2 gives GPT-4 "
+    "GPT-4's IEG figures in the paper's Table 1 are not GPT-4's: 33.92, 12.94 and 24.44 are those of GPT-3.5's agents under the "
+    "long-context DM (its Table 2), and 20.22 is a misprint of that row's 20.33. Under the GPT-3.5 DM that table gives GPT-4 "
     "f 32.65, G 9.78 for characters and f 14.89, G 34.55 for tuples."
 )
 

@@ -79,20 +79,15 @@ def _found(results: Results | None) -> Iterator[tuple[str, Bounds]]:
 def doubts(estimates: Sequence[Estimate]) -> list[str]:
     """Where F-scores say that G means little: a master that learned nothing is as near to another that learned nothing."""
     found = {each.metric: each.value for each in estimates}
-    said = []
-    for kind, called in (("character", "who acts"), ("tuple", "who acts, with which skill")):
-
-        def f(master: str, kind: str = kind) -> float:
-            return found.get(f_metric(master, kind)) or 0.0
-
-        if found.get(f_metric(REAL, kind)) is None:
-            continue
-        better = [name for name in (BASE, LAST) if f(name) >= f(REAL)]
-        if better:
-            rest = " and ".join(f"{name} {f(name):.3f}" for name in better)
-            why = "The DM tuned on real sessions learned nothing that G could measure."
-            said.append(f"{called}: f_r is {f(REAL):.3f}, {rest}. {why}")
-        if f(GENERATED) <= f(SHUFFLED):
-            why = "The generated sessions taught it nothing but which skills are frequent, and G says nothing of them."
-            said.append(f"{called}: f_g is {f(GENERATED):.3f}, and {f(SHUFFLED):.3f} with shuffled labels. {why}")
-    return said
+    no_better = []
+    for kind, called in (("character", "for characters"), ("tuple", "overall")):
+        for master, controls in ((REAL, (BASE, LAST)), (GENERATED, (BASE, SHUFFLED))):
+            own = found.get(f_metric(master, kind))
+            known = {control: found.get(f_metric(control, kind)) or 0.0 for control in controls}
+            beaten_by = [f"{control} {value:.3f}" for control, value in known.items() if own is not None and value >= own]
+            if beaten_by:
+                no_better.append(f"{master} {called} is {own:.3f} ({', '.join(beaten_by)})")
+    if not no_better:
+        return []
+    why = "A DM that does no better than what was not tuned, or was tuned on nothing, has learned nothing that G could measure."
+    return [f"G means little here: {'; '.join(no_better)}. {why}"]

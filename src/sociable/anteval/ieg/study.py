@@ -130,14 +130,12 @@ class IegStudy(Study):
                 "The paper's real sessions are not public; these are transcripts of a show (CRD3), with labels found by rule: "
                 "G is not comparable with the paper's."
             )
-        if len(self.held_out) < FEW_HELD_OUT:
+        few = [f"{len(self.training)} to learn from" if len(self.training) < FEW_SESSIONS else ""]
+        few += [f"{len(self.held_out)} held out" if len(self.held_out) < FEW_HELD_OUT else ""]
+        if any(few):
             yield (
-                f"{len(self.held_out)} held-out sessions are few: intervals resample sessions, and of so few they are too narrow."
-            )
-        if len(self.training) < FEW_SESSIONS:
-            yield (
-                f"{len(self.training)} real sessions to learn from are few: below some {FEW_SESSIONS} episodes the DM tuned on "
-                "them may be no better than the untuned one, and G says little."
+                f"Few real sessions: {' and '.join(filter(None, few))}. Below some {FEW_SESSIONS} episodes the DM tuned on them "
+                f"may be no better than the untuned one; with fewer than {FEW_HELD_OUT} held out intervals are too narrow."
             )
 
     def _unheard(self) -> str:

@@ -124,11 +124,14 @@ def _plot(results: Sequence[RunResult]) -> IntervalPlot:
     for kind in KINDS:
         for master in (LAST, BASE, REAL):
             shared = [(result, found) for result in results if (found := result.estimate(f_metric(master, kind))) is not None]
+            called = f"{_SHORT[kind]}: {MASTERS[master].partition(',')[0]}"
             agree = len({(found.value, found.low, found.high) for _, found in shared if found.value is not None}) == 1
             for result, found in shared:
                 if found.value is not None:
                     whose = "" if agree else f" ({result.label})"
-                    marks[Mark(f"{_SHORT[kind]}: {MASTERS[master]}{whose}", found.value, found.low, found.high)] = None
+                    marks[
+                        Mark(f"{_SHORT[kind]}: {MASTERS[master].partition(',')[0]}{whose}", found.value, found.low, found.high)
+                    ] = None
         for result in results:
             found = result.estimate(f_metric(GENERATED, kind))
             if found is not None:

@@ -106,7 +106,7 @@ def _sessions(run: FinishedRun) -> Iterator[Block]:
     low = [each for value, each in ranked if value < LOW]
     best = [each for value, each in ranked[::-1] if value >= LOW]
     shown = {
-        f"{len(low)} of {len(scored)} sessions are below {LOW} (section 5.4); the lowest": low,
+        f"{len(low)} of {len(scored)} sessions have an IEP below {LOW} (as looked at in the paper, section 5.4); the lowest": low,
         "The best sessions": best,
         "Not scored": [each for each in done if values.get((each.scenario, each.repeat)) is None],
     }
