@@ -351,7 +351,7 @@ def test_a_bad_file_is_named_with_its_line(name: str, content: bytes, words: Seq
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no such file.*--dataset"):
+    with pytest.raises(InputError, match=r"no such file. Expected a .json"):
         load_dataset(tmp_path / "nothing.json")
     with pytest.raises(InputError, match=r"no \.json or \.jsonl file"):
         load_dataset(tmp_path)

@@ -129,9 +129,7 @@ def _plot(results: Sequence[RunResult]) -> IntervalPlot:
             for result, found in shared:
                 if found.value is not None:
                     whose = "" if agree else f" ({result.label})"
-                    marks[
-                        Mark(f"{_SHORT[kind]}: {MASTERS[master].partition(',')[0]}{whose}", found.value, found.low, found.high)
-                    ] = None
+                    marks[Mark(f"{called}{whose}", found.value, found.low, found.high)] = None
         for result in results:
             found = result.estimate(f_metric(GENERATED, kind))
             if found is not None:
