@@ -67,15 +67,7 @@ def score_scene(
     """
     scorer = _Scorer(scenario, episode, verdicts, judges, mixed, blind)
     return [
-        Score(
-            metric=metric,
-            scenario=scenario.id,
-            cluster=scenario.template,
-            repeat=episode.repeat,
-            outcome=Outcome.SCORED if found.value is not None else found.outcome,
-            value=found.value,
-            reason=found.reason,
-        )
+        episode.score(metric, found.value, Outcome.SCORED if found.value is not None else found.outcome, found.reason)
         for metric, found in scorer.all(judged_after)
     ]
 

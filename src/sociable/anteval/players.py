@@ -16,7 +16,7 @@ from sociable.core.view import Block, Line, Paragraph, Transcript
 from sociable.dialogue.conversation import MAX_CHARACTERS
 from sociable.dialogue.names import without_own_name
 from sociable.models.protocol import ChatMessage, Reply, Request, Sampling
-from sociable.runner.seats import Seat
+from sociable.runner.seats import Role, Seat
 
 
 class Player(Protocol):
@@ -93,6 +93,13 @@ async def play(players: Sequence[Player], turns: int, *, instruments: frozenset[
             raise InstrumentFailure(f"{player.name}'s turn {index}: {move.defect}")
         seen.append(move.as_turn(index, player.name))
     return seen
+
+
+def usage_by_role(players: Sequence[Player], npc: Player, *, alone: bool) -> dict[str, Usage]:
+    """What a session cost; ``alone``, the model under test plays the NPC as well."""
+    used = {Role.SUBJECT: sum((player.usage for player in players), Usage()), Role.PARTNER: Usage()}
+    used[Role.SUBJECT if alone else Role.PARTNER] += npc.usage
+    return {role.value: usage for role, usage in used.items() if usage.calls}
 
 
 def opening(briefing: str) -> list[ChatMessage]:

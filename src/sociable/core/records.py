@@ -77,6 +77,18 @@ class Episode(Record):
     usage: dict[str, Usage] = Field(default_factory=dict)
     """By role."""
 
+    def score(self, metric: str, value: float | None, outcome: Outcome, reason: str = "") -> Score:
+        """One metric's value for this episode."""
+        return Score(
+            metric=metric,
+            scenario=self.scenario,
+            cluster=self.cluster,
+            repeat=self.repeat,
+            outcome=outcome,
+            value=value,
+            reason=reason,
+        )
+
 
 def episode_id(scenario: str, repeat: int) -> str:
     return f"{scenario}#{repeat}"
@@ -141,6 +153,15 @@ class Score(Record):
 
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class NoValue(Exception):
+    """Why a metric has no value in an episode."""
+
+    def __init__(self, outcome: Outcome, reason: str) -> None:
+        super().__init__(reason)
+        self.outcome = outcome
+        self.reason = reason
 
 
 class Estimate(Record):

@@ -37,14 +37,11 @@ def score_episode(task: Task, episode: StssEpisode, measured: Measured | None, f
         shares = {name: sum(each is stage for each in measured.stages.values()) / people for stage, name in STAGES.items()}
         values |= {SCORE: measured.score, RATIO: measured.conversation_ratio, **shares, NOTHING: measured.came_to_nothing}
     return [
-        Score(
-            metric=metric,
-            scenario=task.id,
-            cluster=task.template,
-            repeat=episode.repeat,
-            outcome=Outcome.NOT_REACHED if value is None and outcome is Outcome.SCORED else outcome,
-            value=value,
-            reason=reason if metric == SCORE or value is None else "",
+        episode.score(
+            metric,
+            value,
+            Outcome.NOT_REACHED if value is None and outcome is Outcome.SCORED else outcome,
+            reason if metric == SCORE or value is None else "",
         )
         for metric, value in values.items()
         # Of help there is no conversation ratio (Table 4's caption).

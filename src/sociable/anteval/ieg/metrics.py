@@ -18,18 +18,7 @@ MASTERS = (BASE, GENERATED, REAL, SHUFFLED, LAST)
 
 def score_session(npc: str, intentions: Mapping[str, str], episode: IegEpisode) -> list[Score]:
     """All scores of one episode, of what its players did; the ``npc`` may be another's."""
-    return [
-        Score(
-            metric=metric,
-            scenario=episode.scenario,
-            cluster=episode.cluster,
-            repeat=episode.repeat,
-            outcome=outcome,
-            value=value,
-            reason=reason,
-        )
-        for metric, value, outcome, reason in _values(npc, intentions, episode)
-    ]
+    return [episode.score(*each) for each in _values(npc, intentions, episode)]
 
 
 def _values(npc: str, intentions: Mapping[str, str], episode: IegEpisode) -> Iterator[tuple[str, float | None, Outcome, str]]:

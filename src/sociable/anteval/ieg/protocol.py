@@ -10,11 +10,11 @@ from sociable.anteval.ieg.briefing import brief_npc, brief_player
 from sociable.anteval.ieg.records import IegEpisode, IegOptions
 from sociable.anteval.ieg.reference import reference_player
 from sociable.anteval.ieg.scenario import IegScenario
-from sociable.anteval.players import Player, PromptedPlayer, play
+from sociable.anteval.players import Player, PromptedPlayer, play, usage_by_role
 from sociable.core.errors import InstrumentFailure
 from sociable.core.prompts import Prompts
-from sociable.core.records import Usage, episode_id
-from sociable.runner.seats import Role, Seat, Seats
+from sociable.core.records import episode_id
+from sociable.runner.seats import Seat, Seats
 
 
 async def run_session(
@@ -41,8 +41,6 @@ async def run_session(
     except InstrumentFailure as error:
         failure = str(error)
 
-    used = {Role.SUBJECT: sum((player.usage for player in players), Usage()), Role.PARTNER: Usage()}
-    used[Role.PARTNER if seats.partner else Role.SUBJECT] += npc.usage
     return IegEpisode(
         id=identifier,
         scenario=scenario.id,
@@ -50,5 +48,5 @@ async def run_session(
         repeat=repeat,
         turns=tuple(turns),
         npc_failure=failure,
-        usage={role.value: usage for role, usage in used.items() if usage.calls},
+        usage=usage_by_role(players, npc, alone=seats.partner is None),
     )

@@ -32,7 +32,7 @@ def measure_shortcuts(cards: Sequence[KnowledgeCard]) -> list[ShortcutResult]:
         "everything another card's NPC knows": lambda card: _sentences(after[card.id].knowledge),
     }
     read = checked_cards()
-    guessed = [card for card in worded if card.id in read and read[card.id].guesses]
+    guessed = [card for card in worded if card.id in read]
     results = [
         ShortcutResult(name, share({card.id: points_in(of(card), card) for card in worded}), 0.0) for name, of in claims.items()
     ]
@@ -76,22 +76,25 @@ def _verdict(scenarios: Sequence[IepScenario], results: Sequence[ShortcutResult]
 
 def _rule_table(retold: Sequence[tuple[KnowledgeCard, CheckedCard]]) -> Table:
     """What the rule takes of key points in others' words, and what it takes them for besides."""
-    told = {
-        card.id: [(card, point, text) for point, text in zip(card.key_points, each.retold, strict=True) if text is not None]
-        for card, each in retold
-    }
-    taken = share({each: [float(expresses(text, point.wording or ())) for _, point, text in of] for each, of in told.items()})
+    taken = share(
+        {
+            card.id: [
+                float(expresses(text, point.wording or ())) for point, text in zip(card.key_points, each.retold, strict=True)
+            ]
+            for card, each in retold
+        }
+    )
     mistaken = share(
         {
-            each: [
+            card.id: [
                 float(any(expresses(text, other.wording or ()) for other in card.key_points if other is not point))
-                for card, point, text in of
+                for point, text in zip(card.key_points, each.retold, strict=True)
             ]
-            for each, of in told.items()
+            for card, each in retold
         }
     )
     rows = [
-        Row(["key points retold", str(sum(len(of) for of in told.values()))]),
+        Row(["key points retold", str(sum(len(each.retold) for _, each in retold))]),
         Row(["taken for what they are", with_interval(taken.value, taken.low, taken.high, 2)]),
         Row(["taken for another point of the card", with_interval(mistaken.value, mistaken.low, mistaken.high, 2)]),
         Row(["wordings a point", figure(_mean_wordings([card for card, _ in retold]), 1)]),

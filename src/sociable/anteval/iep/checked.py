@@ -20,12 +20,9 @@ from sociable.statistics.intervals import Interval, clustered_proportion
 class CheckedCard(Record):
     card: str
     guesses: tuple[str, ...]
-    """By a reader of title, scene and 'who', as many as there are key points; none for a card no reader has had yet."""
-    retold: tuple[str | None, ...]
-    """Each key point in other words, in order, by a writer who did not see the wordings.
-
-    None where the point, or a wording with the retelling in view, was written anew since: it waits to be retold.
-    """
+    """By a reader of title, scene and 'who', as many as there are key points."""
+    retold: tuple[str, ...]
+    """Each key point in other words, in order, by a writer who did not see the wordings."""
 
 
 @cache

@@ -12,7 +12,7 @@ from statistics import fmean
 from sociable.anteval.iep.cards import KnowledgeCard
 from sociable.anteval.iep.records import IepEpisode, When
 from sociable.anteval.session import TableTurn
-from sociable.core.records import PANEL, EpisodeStatus, Estimate, Outcome, Score, Verdict, Verdicts
+from sociable.core.records import PANEL, EpisodeStatus, Estimate, NoValue, Outcome, Score, Verdict, Verdicts
 from sociable.core.seeding import named_seed
 from sociable.dialogue.wording import expresses
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
@@ -34,31 +34,11 @@ def player_criterion(when: When, player: str, place: int) -> str:
     return f"{when.value}|{player}|{place + 1}"
 
 
-class _Missing(Exception):
-    """Why there is no value."""
-
-    def __init__(self, outcome: Outcome, reason: str) -> None:
-        super().__init__(reason)
-        self.outcome = outcome
-        self.reason = reason
-
-
 def score_session(
     card: KnowledgeCard, counted: Mapping[str, Sequence[int]], episode: IepEpisode, verdicts: Verdicts, *, judged: bool
 ) -> list[Score]:
     """All scores of one episode. ``counted``: by player the key points that count; ``judged``: whether there is a panel."""
-    return [
-        Score(
-            metric=metric,
-            scenario=episode.scenario,
-            cluster=episode.cluster,
-            repeat=episode.repeat,
-            outcome=outcome,
-            value=value,
-            reason=reason,
-        )
-        for metric, value, outcome, reason in _values(card, counted, episode, verdicts, judged=judged)
-    ]
+    return [episode.score(*each) for each in _values(card, counted, episode, verdicts, judged=judged)]
 
 
 def _values(
@@ -68,14 +48,14 @@ def _values(
         names = [metric, *([kind_metric(card.kind)] if when is When.AFTER else [])]
         try:
             shares = _shares(counted, episode, verdicts, when)
-        except _Missing as missing:
+        except NoValue as missing:
             yield from ((name, None, missing.outcome, missing.reason) for name in names)
             continue
         reason = "; ".join(f"{player} {share:.2f}{note}" for player, (share, note) in shares.items())
         yield from ((name, fmean(share for share, _ in shares.values()), Outcome.SCORED, reason) for name in names)
     try:
         _check(episode)
-    except _Missing as missing:
+    except NoValue as missing:
         yield from ((name, None, missing.outcome, missing.reason) for name in CONDUCT)
         return
     worded = [place for place, point in enumerate(card.key_points) if point.wording is not None]
@@ -90,9 +70,9 @@ def _values(
 
 def _check(episode: IepEpisode) -> None:
     if episode.status is EpisodeStatus.ERRORED:
-        raise _Missing(Outcome.ERRORED, episode.error)
+        raise NoValue(Outcome.ERRORED, episode.error)
     if episode.npc_failure:
-        raise _Missing(Outcome.UNSCORED, episode.npc_failure)
+        raise NoValue(Outcome.UNSCORED, episode.npc_failure)
 
 
 def _shares(
@@ -112,18 +92,18 @@ def _shares(
         found = [_verdict(verdicts, when, player, place) for place in places]
         decided = [verdict is Verdict.WIN for verdict, _ in found if verdict in (Verdict.WIN, Verdict.LOSS)]
         if not decided:
-            raise _Missing(Outcome.UNSCORED, next((why for _, why in found if why), "the judges are split"))
+            raise NoValue(Outcome.UNSCORED, next((why for _, why in found if why), "the judges are split"))
         left = len(found) - len(decided)
         shares[player] = (fmean(decided), f" ({left} of {len(found)} undecided)" if left else "")
     if not shares:
-        raise _Missing(Outcome.NOT_REACHED, "the card has no key point that counts")
+        raise NoValue(Outcome.NOT_REACHED, "the card has no key point that counts")
     return shares
 
 
 def _verdict(verdicts: Verdicts, when: When, player: str, place: int) -> tuple[Verdict, str]:
     found = verdicts.get((player_criterion(when, player, place), PANEL))
     if found is None:
-        raise _Missing(Outcome.ERRORED, "judging was not finished")
+        raise NoValue(Outcome.ERRORED, "judging was not finished")
     return found
 
 

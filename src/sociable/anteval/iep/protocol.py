@@ -15,11 +15,11 @@ from sociable.anteval.iep.players import IepPlayer, PromptedIepPlayer
 from sociable.anteval.iep.records import IepEpisode, IepOptions, When
 from sociable.anteval.iep.reference import reference_player
 from sociable.anteval.iep.scenario import IepScenario
-from sociable.anteval.players import play
+from sociable.anteval.players import play, usage_by_role
 from sociable.core.errors import InstrumentFailure
 from sociable.core.prompts import Prompts
-from sociable.core.records import Usage, episode_id
-from sociable.runner.seats import Role, Seat, Seats
+from sociable.core.records import episode_id
+from sociable.runner.seats import Seat, Seats
 
 
 async def run_session(
@@ -51,8 +51,6 @@ async def run_session(
     except InstrumentFailure as error:
         failure = str(error)
 
-    used = {Role.SUBJECT: sum((player.usage for player in players), Usage()), Role.PARTNER: Usage()}
-    used[Role.PARTNER if seats.partner else Role.SUBJECT] += npc.usage
     return IepEpisode(
         id=identifier,
         scenario=scenario.id,
@@ -61,5 +59,5 @@ async def run_session(
         turns=tuple(turns),
         recalls=tuple(recalls),
         npc_failure=failure,
-        usage={role.value: usage for role, usage in used.items() if usage.calls},
+        usage=usage_by_role(players, npc, alone=seats.partner is None),
     )

@@ -30,18 +30,7 @@ def score_episode(case: MemoryCase, episode: MemoryEpisode, verdict: tuple[Verdi
     (``judged``) means that the run was cut off, and without one that nobody could tell.
     """
     outcome, value, reason = _decided(case, episode, verdict, judged)
-    return [
-        Score(
-            metric=metric,
-            scenario=case.id,
-            cluster=case.scenario,
-            repeat=episode.repeat,
-            outcome=outcome,
-            value=value,
-            reason=reason,
-        )
-        for metric in metrics_of(case)
-    ]
+    return [episode.score(metric, value, outcome, reason) for metric in metrics_of(case)]
 
 
 def _decided(

@@ -12,7 +12,7 @@ from statistics import fmean
 
 import numpy as np
 
-from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score, Verdict, Verdicts
+from sociable.core.records import EpisodeStatus, Estimate, NoValue, Outcome, Score, Verdict, Verdicts
 from sociable.core.seeding import named_seed
 from sociable.statistics.estimates import cluster_totals, episode_counts, estimate_proportion
 from sociable.statistics.intervals import joint_bootstrap
@@ -39,29 +39,9 @@ def type_metric(metric: str, kind: str) -> str:
     return f"{metric}/{kind}"
 
 
-class _Missing(Exception):
-    """Why there is no value."""
-
-    def __init__(self, outcome: Outcome, reason: str) -> None:
-        super().__init__(reason)
-        self.outcome = outcome
-        self.reason = reason
-
-
 def score_scene(scene: Scene, episode: ConversationEpisode, verdicts: Verdicts, *, judged: bool) -> list[Score]:
     """All scores of one episode. ``judged``: whether there is a panel; without one only conduct is scored."""
-    return [
-        Score(
-            metric=metric,
-            scenario=scene.id,
-            cluster=scene.template,
-            repeat=episode.repeat,
-            outcome=outcome,
-            value=value,
-            reason=reason,
-        )
-        for metric, value, outcome, reason in _values(scene, episode, verdicts, judged=judged)
-    ]
+    return [episode.score(*each) for each in _values(scene, episode, verdicts, judged=judged)]
 
 
 def _values(
@@ -71,7 +51,7 @@ def _values(
         metrics = [f"{text}_sr", f"{text}_gcsr"]
         try:
             met = _met(scene, episode, verdicts, text)
-        except _Missing as missing:
+        except NoValue as missing:
             for metric in metrics:
                 yield metric, None, missing.outcome, missing.reason
                 yield type_metric(metric, scene.type), None, missing.outcome, missing.reason
@@ -84,7 +64,7 @@ def _values(
             yield condition_metric(text, scene.type, condition), float(is_met), Outcome.SCORED, ""
     try:
         _check(episode)
-    except _Missing as missing:
+    except NoValue as missing:
         for metric in CONDUCT:
             yield metric, None, missing.outcome, missing.reason
         return
@@ -96,9 +76,9 @@ def _values(
 
 def _check(episode: ConversationEpisode) -> None:
     if episode.status is EpisodeStatus.ERRORED:
-        raise _Missing(Outcome.ERRORED, episode.error)
+        raise NoValue(Outcome.ERRORED, episode.error)
     if episode.partner_failure:
-        raise _Missing(Outcome.UNSCORED, episode.partner_failure)
+        raise NoValue(Outcome.UNSCORED, episode.partner_failure)
 
 
 def _met(scene: Scene, episode: ConversationEpisode, verdicts: Verdicts, text: str) -> dict[str, bool]:
@@ -109,14 +89,14 @@ def _met(scene: Scene, episode: ConversationEpisode, verdicts: Verdicts, text: s
         # A result: without the performer's words nothing can have been conveyed.
         return {condition.value: False for condition in conditions}
     if text == "summary" and episode.summary_failure:
-        raise _Missing(Outcome.UNSCORED, episode.summary_failure)
+        raise NoValue(Outcome.UNSCORED, episode.summary_failure)
     found = {}
     for condition in conditions:
         verdict = verdicts.get((f"{text}|{condition}", ""))
         if verdict is None:
-            raise _Missing(Outcome.ERRORED, "judging was not finished")
+            raise NoValue(Outcome.ERRORED, "judging was not finished")
         if verdict[0] not in (Verdict.WIN, Verdict.LOSS):
-            raise _Missing(Outcome.UNSCORED, verdict[1] or "the judges are split")
+            raise NoValue(Outcome.UNSCORED, verdict[1] or "the judges are split")
         found[condition.value] = verdict[0] is Verdict.WIN
     return found
 
