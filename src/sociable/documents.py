@@ -72,6 +72,10 @@ def judges_itself(model: str) -> str:
     return f"{model} judges its own replies; models tend to prefer their own. Name another judge."
 
 
+FEW_CLUSTERS = 10
+"""Below it a percentile bootstrap is clearly too narrow."""
+
+
 def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     """What a reader of the scores must know."""
     models = manifest["models"]
@@ -104,6 +108,9 @@ def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
         )
     for reason, count in manifest.get("failures", {}).items():
         notes.append(f"{count} × {reason}")
+    clusters = len({score.cluster for score in scores.scores})
+    if 1 < clusters < FEW_CLUSTERS:
+        notes.append(f"Intervals resample {clusters} units only: over so few they are too narrow.")
     notes += manifest["notes"]
     return notes
 

@@ -82,7 +82,8 @@ def raise_for(name: str, url: str, status: int, complaint: str) -> None:
     if status in (401, 403):
         raise EndpointUnusable(
             f"{name} at {url} refuses the key (HTTP {status}: {complaint}). "
-            "Set OPENAI_API_KEY in the environment or in .env, or name another variable as `key_variable` in the configuration."
+            "Set OPENAI_API_KEY in the environment or in .env, or name another variable as `key_variable` in the configuration. "
+            "An address in a model's name gets a key only in this latter way."
         )
     if status == 404:
         raise EndpointUnusable(
