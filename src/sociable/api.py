@@ -32,7 +32,7 @@ from sociable.build import (
     study_options,
     who_and_how,
 )
-from sociable.core.errors import InputError, RunFolderError, RunStopped
+from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped
 from sociable.core.records import ScoreFile
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document, Section, Table
@@ -450,7 +450,10 @@ async def _go_on(path: Path, watch: Watch | None, build: Collection[Role], offli
                 await model.close()
             with contextlib.suppress(RunStopped):
                 _note_what_happened(run_, models)
-        run_.score(benchmark)
+        try:
+            run_.score(benchmark)
+        except KeyboardInterrupt:
+            raise Interrupted("Interrupted while scores were worked out. All that was said and judged is kept.") from None
 
 
 def _note_what_happened(run_: Run, models: Sequence[JournalledModel]) -> None:

@@ -207,7 +207,7 @@ class Run:
             scores += rated
             estimates += rating_estimates(self.rubric, rated, seed=0)
         try:
-            estimates += self.study.conclude(self.records.episodes, self.folder.path, self._progress)
+            estimates += self.study.conclude(self.records.episodes, self.folder.path, self._begun)
         finally:
             # What is known already is kept, whatever becomes of the rest.
             file = ScoreFile(
@@ -231,6 +231,11 @@ class Run:
     def _errored_episode(self, item: tuple[str, int], reason: str) -> Episode:
         scenario, repeat = item
         return self.study.errored_episode(scenario, repeat, reason)
+
+    def _begun(self, phase: str, total: int) -> Progress:
+        progress = self._progress(phase, total)
+        progress.changed(progress)
+        return progress
 
     def _progress(self, phase: str, total: int) -> Progress:
         return Progress(phase, total, changed=self.progress, failures=self.failures)

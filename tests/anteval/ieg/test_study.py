@@ -20,7 +20,7 @@ from sociable.anteval.ieg.study import read_results, split
 from sociable.anteval.ieg.windows import names_skill, windows_of
 from sociable.anteval.rules import rules
 from sociable.anteval.session import Move
-from sociable.core.errors import InputError, RunStopped
+from sociable.core.errors import InputError, Interrupted, RunStopped
 from sociable.core.records import Outcome
 from sociable.core.seeding import named_generator
 from sociable.reports.html import render_html
@@ -255,3 +255,31 @@ def test_conduct_of_a_session() -> None:
 def test_what_makes_no_sense_is_said_before_anything_is_spent(settings: dict[str, Any], said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
         api.run("anteval-ieg", "reference/oracle", out=tmp_path / "run", **settings)
+
+
+def test_how_far_the_training_is_can_be_seen(tmp_path: Path) -> None:
+    seen: dict[str, list[tuple[int, int]]] = {}
+
+    def watch(counts: Any, _: Any) -> None:
+        seen.setdefault(counts.phase, []).append((counts.done, counts.total))
+
+    api.run(
+        "anteval-ieg",
+        "reference/expressive",
+        out=tmp_path / "run",
+        options={**SMALL, "resamples": 10, "curve": True},
+        watch=watch,
+    )
+    steps = seen["virtual DMs"]
+    assert steps == [(done, 2 + 10 + 8) for done in range(21)]
+
+
+def test_who_stops_it_while_it_trains_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sociable.anteval.ieg.masters.local.LocalKind.train", interrupt)
+        with pytest.raises(Interrupted, match="All that was said and judged is kept"):
+            run(tmp_path)
+    assert api.resume(tmp_path / "run").estimate("g/tuple") is not None
