@@ -27,9 +27,9 @@ from sociable.judging.verdicts import VERDICT_SCHEMA
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
+from sociable.models.phases import Progress, run_phase
 from sociable.models.prices import Price
 from sociable.models.protocol import Model, Request, Sampling, Scope
-from sociable.runner.phases import Progress, run_phase
 
 Client = Callable[[Work, str, Path], Awaitable[None]]
 Send = Callable[[dict[str, Any]], Awaitable[str]]

@@ -22,11 +22,11 @@ from sociable.core.run_folder import RunFolder
 from sociable.judging.rubric import rubric_prompts
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
+from sociable.models.phases import Progress
 from sociable.models.prices import Price, price_of
 from sociable.models.protocol import Model
 from sociable.registry import build_seat, find_benchmark
 from sociable.runner.benchmark import Benchmark, Study, StudyOptions
-from sociable.runner.phases import Progress
 from sociable.runner.rubrics import find_rubric
 from sociable.runner.run import Run, RunRecords, references_from
 from sociable.runner.seats import AbsentModel, Role, Seat, Seats

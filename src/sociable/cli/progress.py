@@ -11,7 +11,7 @@ from rich.text import Text
 
 from sociable.core.errors import Interrupted
 from sociable.models.limits import Budget
-from sociable.runner.phases import Progress as Counts
+from sociable.models.phases import Progress as Counts
 
 
 class RunProgress:

@@ -18,7 +18,7 @@ from sociable.core.errors import InputError
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Score, Verdict, episode_id
 from sociable.core.view import Block, Document, Section, Table
 from sociable.judging.rubric import RatedParticipant
-from sociable.runner.phases import Progress
+from sociable.models.phases import Progress
 from sociable.runner.seats import Role, Seat, Seats
 from sociable.runner.settings import RoleSettings
 

@@ -20,8 +20,8 @@ from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, Score
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.judging.rubric import Rubric, RubricJudgment, rate, rubric_prompts
 from sociable.models.limits import Budget
+from sociable.models.phases import Progress, run_phase
 from sociable.runner.benchmark import Benchmark, JudgingTask, RunResult, Study
-from sociable.runner.phases import Progress, run_phase
 from sociable.runner.rubrics import RatingTask, rating_estimates, rating_scores, rating_tasks
 from sociable.runner.seats import Seats
 
