@@ -148,6 +148,46 @@ def _town_model() -> Any:
     return module
 
 
+FIVE = ("WARDEN", "TENANT A", "TENANT B", "CARETAKER", "REPORTER")
+
+
+def writer(call: Call) -> web.Response:
+    """Writes scenes and dialogues for data sets; some of them not as they should be."""
+    asked, chosen = call.messages[-1]["content"], number(call)
+    if '"relationships"' in asked:
+        scene = {
+            "domain": "housing",
+            "scene": f"A hallway on a wet evening, number {chosen % 1000}. The Intelligent Assistant keeps the list of keys.",
+            "characters": list(FIVE[: 2 + chosen % 4]),
+            "relationships": [f"{one} rents from {other}." for one, other in zip(FIVE[1:], FIVE, strict=False)],
+            "conflicts": [{"between": list(FIVE[:2]), "over": f"the key, {place}"} for place in range(1 + chosen % 3)],
+        }
+        said = (
+            "I would rather not.",
+            json.dumps(scene | {"characters": [*FIVE, "CLERK"]}),
+            json.dumps(scene | {"characters": ["Ann Miller", "WARDEN"]}),
+            json.dumps(scene | {"conflicts": [{"between": ["WARDEN", "BISHOP"], "over": "the key"}]}),
+        )
+        return says(call, said[chosen // 7 % 16] if chosen // 7 % 16 < len(said) else json.dumps(scene))
+    people = re.findall(r"^\| ([A-Z][A-Z ]+)$", asked, re.MULTILINE)
+    turns = []
+    for place in range(12):
+        who, sentence = people[place % len(people)], SENTENCES[(chosen + place) % len(SENTENCES)]
+        turns += [
+            {"role_from": who, "role_to": "Intelligent Assistant", "content": f"{sentence} That is my turn number {place}."},
+            {"role_from": "Intelligent Assistant", "role_to": who, "content": f"{place + 1} of you have asked me now."},
+        ]
+    turns = turns[:16]
+    match chosen // 11 % 12:
+        case 0:
+            turns[3] = turns[3] | {"role_to": "NOBODY AT ALL"}
+        case 1:
+            turns[3] = turns[3] | {"content": turns[0]["content"]}
+        case 2:
+            turns = turns[:2]
+    return says(call, json.dumps({"topic": "housing", "messages": turns}))
+
+
 def social(call: Call) -> web.Response:
     """Answers HSII's, AgentSense's and AntEval's prompts by what they ask."""
     chosen = number(call)
@@ -260,6 +300,7 @@ def alternates(call: Call) -> bool:
 BEHAVIOURS: dict[str, Behaviour] = {
     "plain": plain,
     "social": social,
+    "writer": writer,
     "resident": resident,
     "slow": slow,
     # Wait and try again.

@@ -74,6 +74,20 @@ def chat_server() -> Iterator[ChatServer]:
         server.stop()
 
 
+@pytest.fixture
+def start_chat_server(chat_server: ChatServer) -> Iterator[Callable[[float], ChatServer]]:
+    """Starts further servers like ``chat_server``, with a latency in milliseconds: a test's own, to count what one run asks."""
+    servers: list[ChatServer] = []
+
+    def start(latency_ms: float) -> ChatServer:
+        servers.append(ChatServer(latency_ms))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
 class ReadOnlyFolder:
     """``path`` is to be filled by the test; ``use`` runs code that may only read there."""
 

@@ -21,14 +21,14 @@ messages = Console(stderr=True)
 
 
 @contextmanager
-def resumable(folder: Path) -> Iterator[None]:
-    """Tells how to go on when a run ends early."""
+def resumable(folder: Path, command: str = "") -> Iterator[None]:
+    """Tells how to go on when a run ends early: by ``sociable resume``, or by another ``command``."""
     try:
         yield
     except RunStopped as stop:
         begun = any((folder / name).exists() for name in ("manifest.json", SERIES_FILE))
         if begun and not isinstance(stop, StorageFailure):
-            stop.add_note(f"Everything so far is kept. Go on with: sociable resume {folder}")
+            stop.add_note(f"Everything so far is kept. Go on with: {command or f'sociable resume {folder}'}")
         raise
 
 

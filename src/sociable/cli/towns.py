@@ -9,7 +9,6 @@ import typer
 
 from sociable.cli.options import RunPath
 from sociable.cli.output import messages, resumable, say, show_report
-from sociable.core.errors import InputError
 
 Episode = Annotated[str, typer.Argument(metavar="EPISODE", help="Which one; `sociable show DIR` lists them.")]
 At = Annotated[str, typer.Option("--at", metavar="TIME", help="The moment: 14:30 of the first day, 2 09:00, Tuesday 09:00.")]
@@ -81,26 +80,7 @@ def interview(
         say(f"> {question}\n{answer}\n")
 
 
-def construct(
-    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="What the data are for: stss-conversations.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A new .jsonl file.")],
-    folders: Annotated[
-        list[Path] | None, typer.Argument(metavar="[DIR...]", help="Runs of stss; without any, reference agents live first.")
-    ] = None,
-    count: Annotated[int, typer.Option("--count", metavar="N", help="How many scenes.")] = 360,
-) -> None:
-    """Make a dataset: conversation scenes, frozen out of runs of stss."""
-    from sociable import towns
-    from sociable.cli.progress import RunProgress
-
-    if benchmark != "stss-conversations":
-        raise InputError(f"There is no recipe for '{benchmark}'; there is one for: stss-conversations.")
-    with RunProgress(messages) as progress:
-        said = towns.construct_conversations(folders or (), out, count=count, watch=progress)
-    say(f"{said}\nScenes: {out}")
-
-
 def add_commands(app: typer.Typer) -> None:
-    for command in (replay, export, fork, interview, construct):
+    for command in (replay, export, fork, interview):
         app.command()(command)
     app.command("map")(map_)

@@ -1,0 +1,105 @@
+"""Building data sets: ``sociable construct``, as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import dotenv
+
+from sociable.api import settings_for
+from sociable.build import Watch, build_seats, prices_of
+from sociable.construction.articles import read_articles
+from sociable.construction.build import DATASET, Build, Counted, Recipe, begin
+from sociable.construction.views import funnel_document
+from sociable.core.errors import InputError
+from sociable.core.view import Document
+from sociable.hsii.construct.news import news_recipe
+from sociable.models.limits import Budget
+from sociable.models.protocol import Model, Sampling
+from sociable.registry import find_benchmark
+from sociable.runner.event_loop import on_interrupt, waited
+from sociable.runner.seats import Role
+
+WRITING = Sampling(temperature=1.0, max_tokens=4096)
+"""Unless the configuration says otherwise: what is written should not all sound alike."""
+
+
+def construct_hsii(
+    source: str | Path,
+    out: str | Path,
+    *,
+    model: str | None = None,
+    config: str | Path | None = None,
+    most: int | None = None,
+    prompts: str | Path | None = None,
+    watch: Watch | None = None,
+    **settings: Any,
+) -> Document:
+    """HSII's dialogues out of news, in the build folder ``out``; called again it goes on. Returns the funnel.
+
+    Without a ``model`` it goes as far as it can. Raises InputError, RunFolderError, and RunStopped where it can be resumed.
+    """
+    articles = read_articles(Path(source))
+    recipe = news_recipe(articles, most=most, prompts=Path(prompts) if prompts else None)
+    return _constructed(recipe, articles, Path(out), model, config, watch, settings)
+
+
+def _constructed(
+    recipe: Recipe,
+    sources: Sequence[Any],
+    path: Path,
+    model: str | None,
+    config: str | Path | None,
+    watch: Watch | None,
+    settings: dict[str, Any],
+) -> Document:
+    if model is not None and model.startswith("reference/"):
+        raise InputError("A data set is written by a model that can write: reference agents cannot.")
+    dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
+    writer, sampling, budget, at_once = _writer(recipe.benchmark, model, config, settings)
+    with begin(path, recipe, model, sampling) as folder:
+        build = Build(folder, recipe, writer, sampling, budget, at_once)
+        if watch is not None:
+            build.watch = watch
+        found = waited(_run(build, sources))
+    return _funnel(recipe, found, path)
+
+
+def _writer(
+    benchmark: str, model: str | None, config: str | Path | None, settings: dict[str, Any]
+) -> tuple[Model | None, Sampling, Budget, int]:
+    if model is None:
+        return None, WRITING, Budget({}), 1
+    asked = settings_for(benchmark, config, model=model, **settings)
+    seats = build_seats(asked, find_benchmark(benchmark), build=(Role.SUBJECT,))
+    given = asked.roles.get(Role.SUBJECT.value)
+    said = given.model_fields_set if given and config else set()
+    sampling = replace(
+        seats.subject.sampling,
+        temperature=seats.subject.sampling.temperature if "temperature" in said else WRITING.temperature,
+        max_tokens=seats.subject.sampling.max_tokens if "max_tokens" in said else WRITING.max_tokens,
+    )
+    budget = Budget(prices_of(asked, seats, (Role.SUBJECT,)), asked.max_cost)
+    return seats.subject.model, sampling, budget, asked.max_connections
+
+
+async def _run(build: Build, sources: Sequence[Any]) -> list[Counted]:
+    undo = on_interrupt(build.budget)
+    try:
+        return await build.run(sources)
+    finally:
+        undo()
+
+
+def _funnel(recipe: Recipe, found: Sequence[Counted], path: Path) -> Document:
+    done = len(found) == len(recipe.stages)
+    waiting = ""
+    if not done:
+        stage = recipe.stages[len(found)]
+        items = found[-1].made if found else 0
+        waiting = f"{items:,} items wait for a model at the stage '{stage.name}'. Name one with --model, and the same --out."
+    subtitle = f"{path / DATASET}" if done else f"{path}, not finished"
+    return funnel_document(f"{recipe.benchmark}, built from {recipe.name}", subtitle, found, waiting)

@@ -1,0 +1,1 @@
+"""General steps for building data sets. Knows no benchmark."""

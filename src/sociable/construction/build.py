@@ -1,0 +1,242 @@
+"""The build folder: everything a construction needs to be resumed, reviewed and documented.
+
+    manifest.json  calls.sqlite  1-articles.jsonl  2-scenes.jsonl  …  dataset.jsonl
+
+Each stage has a file with a line for every item that came in: what was made of it, or why nothing was. A build that was
+stopped goes on where it was, and buys no reply twice. One process at a time works in a folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from sociable.construction.stages import EachStage, Item, Outcome, Rejected, Stage, WholeStage, Writer, items_of
+from sociable.core.errors import InputError, RunFolderError
+from sociable.core.run_folder import RecordFile, RunFolder, write_atomically
+from sociable.models.journal import Journal, JournalledModel
+from sociable.models.limits import Budget
+from sociable.models.phases import Progress, run_phase
+from sociable.models.protocol import Model, Sampling, Scope
+
+DATASET = "dataset.jsonl"
+"""What a build is made for."""
+
+Watch = Callable[[Progress, Budget], None]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a data set is built: from sources, by stages."""
+
+    name: str
+    version: str
+    benchmark: str
+    """Which takes what comes out."""
+    stages: Sequence[Stage[Any, Any]]
+    settings: Mapping[str, Any]
+    """All that the outcome depends on beside sources, prompts and model, as plain values."""
+    digests: Mapping[str, str]
+    """Of sources and prompts."""
+    record: Callable[[Any], dict[str, Any]]
+    """An item of the last stage as a record of the data set."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What came into a stage and what became of it."""
+
+    stage: str
+    meaning: str
+    came: int
+    made: int
+    rejected: Mapping[str, int]
+    """By reason."""
+
+
+@dataclass
+class Build:
+    """An opened build folder."""
+
+    folder: RunFolder
+    recipe: Recipe
+    model: Model | None
+    sampling: Sampling
+    budget: Budget
+    at_once: int = 8
+    watch: Watch = field(default=lambda _progress, _budget: None)
+
+    async def run(self, sources: Sequence[BaseModel]) -> list[Counted]:
+        """Works through the stages, as far as it can without a model if there is none; what was done stays done.
+
+        Raises RunStopped where it must end early, RunFailure where an item's failure is the run's: both can be resumed.
+        """
+        found: list[Counted] = []
+        items: Sequence[BaseModel] = sources
+        path = self.folder.path
+        with Journal(path / "calls.sqlite") as journal:
+            for bought in journal.bought():
+                self.budget.book(*bought)
+            model = JournalledModel(self.model, journal, self.budget) if self.model is not None else None
+            try:
+                for number, stage in enumerate(self.recipe.stages, start=1):
+                    if stage.asks and model is None:
+                        break
+                    file = outcome_file(path, number, stage)
+                    try:
+                        await self._work(stage, items, file, model)
+                        found.append(counted(stage, file))
+                        items = list(items_of(iter(file), stage.makes))
+                    finally:
+                        file.close()
+                else:
+                    lines = (json.dumps(self.recipe.record(item), ensure_ascii=False) + "\n" for item in items)
+                    write_atomically(path / DATASET, "".join(lines))
+            finally:
+                if model is not None:
+                    await model.close()
+                self._note(found)
+        return found
+
+    async def _work(
+        self,
+        stage: Stage[Any, Any],
+        items: Sequence[BaseModel],
+        file: RecordFile[Outcome],
+        model: JournalledModel | None,
+    ) -> None:
+        order = [_id(item) for item in items]
+        if len(set(order)) < len(order):
+            twice = Counter(order).most_common(1)[0][0]
+            raise InputError(f"'{twice}' came into the stage {stage.name} twice; ids must be unique.")
+        if isinstance(stage, WholeStage):
+            if set(file.ids()) != set(order):
+                kept = stage.select(items)
+                for item in items:
+                    file.append(_outcome(_id(item), kept.get(_id(item), (item,))))
+        elif isinstance(stage, EachStage):
+            pending = [item for item in items if _id(item) not in file]
+            progress = Progress(stage.name, len(pending), changed=lambda counts: self.watch(counts, self.budget))
+
+            async def work(item: BaseModel) -> Outcome:
+                scope = Scope(f"{stage.name}:{_id(item)}", "writer", model.name if model else "")
+                try:
+                    made: Sequence[Item] | Rejected = await stage.work(item, Writer(model, self.sampling, scope))
+                except Rejected as rejected:
+                    made = rejected
+                return _outcome(_id(item), made).model_copy(update={"usage": scope.usage})
+
+            # What fails for want of a reply is not recorded: it is tried again when the build is resumed.
+            await run_phase(pending, work, lambda _item, _reason: None, file, self.budget, progress, at_once=self.at_once)
+            if progress.failures:
+                reason, count = progress.failures.most_common(1)[0]
+                raise BuildUnfinished(f"{count} items could not be worked on: {reason}. Resume the build to try again.")
+        file.arrange(order)
+
+    def _note(self, found: Sequence[Counted]) -> None:
+        manifest = self.folder.read_manifest()
+        manifest["stages"] = [
+            {"name": each.stage, "came": each.came, "made": each.made, "rejected": dict(each.rejected)} for each in found
+        ]
+        manifest["usage"] = {role: usage.model_dump() for role, usage in sorted(self.budget.usage.items())}
+        manifest["cost"] = {role: round(cost, 6) for role, cost in sorted(self.budget.cost.items())}
+        self.folder.write_manifest({name: value for name, value in manifest.items() if name != "format"})
+
+
+class BuildUnfinished(RunFolderError):
+    """Some items could not be worked on; the build can be resumed."""
+
+
+def begin(path: Path, recipe: Recipe, model: str | None, sampling: Sampling) -> RunFolder:
+    """A new build folder, or one that was begun in the same way. Raises RunFolderError naming what differs."""
+    asked = {
+        "recipe": recipe.name,
+        "version": recipe.version,
+        "benchmark": recipe.benchmark,
+        "settings": dict(recipe.settings),
+        "digests": dict(recipe.digests),
+    }
+    writer = {"model": model, "sampling": {"temperature": sampling.temperature, "max_tokens": sampling.max_tokens}}
+    if not (path / "manifest.json").exists():
+        folder = RunFolder.create(path)
+        made = {"created": datetime.now(UTC).isoformat(timespec="seconds"), "packages": _packages(), "stages": []}
+        folder.write_manifest({"kind": "build", **asked, "writer": writer if model else None, **made})
+        return folder
+    folder = RunFolder.open(path)
+    try:
+        manifest = folder.read_manifest()
+        if manifest.get("kind") != "build":
+            raise RunFolderError(f"{path} is no build. Choose another --out.")
+        known = json.loads(json.dumps(asked))
+        if different := _differences(manifest, known):
+            raise RunFolderError(
+                f"{path} was begun in another way: {'; '.join(different)}. Give what it was begun with, or another --out."
+            )
+        if manifest["writer"] is None:
+            folder.write_manifest(
+                {**{key: value for key, value in manifest.items() if key != "format"}, "writer": writer if model else None}
+            )
+        elif model is not None and manifest["writer"] != writer:
+            raise RunFolderError(
+                f"{path} was written by {manifest['writer']['model']}, or with other settings. Go on in that way, or choose "
+                "another --out."
+            )
+    except BaseException:
+        folder.close()
+        raise
+    return folder
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """In words. Of digests only that they differ can be told."""
+    found = [f"{name} ({before.get(name)} and {now[name]})" for name in ("recipe", "version") if before.get(name) != now[name]]
+    for part, said in (("settings", "{name} ({old} and {new})"), ("digests", "other {name}")):
+        one, other = before.get(part, {}), now[part]
+        names = [name for name in sorted({*one, *other}) if one.get(name) != other.get(name)]
+        found += [said.format(name=name, old=one.get(name), new=other.get(name)) for name in names]
+    return found
+
+
+def outcome_file(path: Path, number: int, stage: Stage[Any, Any]) -> RecordFile[Outcome]:
+    return RecordFile(path / f"{number}-{stage.name}.jsonl", Outcome.model_validate_json, lambda outcome: outcome.id)
+
+
+def counted(stage: Stage[Any, Any], outcomes: RecordFile[Outcome]) -> Counted:
+    reasons: Counter[str] = Counter()
+    made = came = 0
+    for outcome in outcomes:
+        came += 1
+        made += len(outcome.made)
+        if outcome.rejected:
+            reasons[outcome.rejected] += 1
+    return Counted(stage.name, stage.meaning, came, made, dict(reasons.most_common()))
+
+
+def digest_of(items: Sequence[BaseModel]) -> str:
+    return hashlib.sha256("\n".join(each.model_dump_json() for each in items).encode("utf-8", "replace")).hexdigest()
+
+
+def _packages() -> dict[str, str]:
+    return {name: metadata.version(name) for name in ("sociable", "pydantic", "scikit-learn")} | {
+        "python": platform.python_version()
+    }
+
+
+def _id(item: BaseModel) -> str:
+    return str(item.id)  # type: ignore[attr-defined]
+
+
+def _outcome(identifier: str, made: Sequence[Item] | Sequence[BaseModel] | Rejected) -> Outcome:
+    if isinstance(made, Rejected):
+        return Outcome(id=identifier, rejected=made.reason, detail=made.detail)
+    return Outcome(id=identifier, made=tuple(each.model_dump(mode="json") for each in made))

@@ -1,0 +1,91 @@
+"""What a construction is made of: named, typed stages, each reading what the one before made.
+
+A stage makes of one item none, one or several; an item of which nothing can be made is rejected with its reason, and never
+lost from sight. Some stages need all items at once, to see which are alike or which are the best.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from sociable.core.records import Record, Usage
+from sociable.models.protocol import ChatMessage, Model, Reply, Request, Sampling, Scope
+
+
+class Item(Record):
+    """What stages hand on. ``id`` is unique in the output of a stage."""
+
+    id: str
+
+
+class Rejected(Exception):
+    """Why nothing is made of an item: in a few words, alike for alike reasons, so that they can be counted."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.detail = detail
+        """What was wrong with this very item."""
+
+
+class Outcome(Record):
+    """What became of one item in one stage: a line of the stage's file."""
+
+    id: str
+    made: tuple[dict[str, Any], ...] = ()
+    rejected: str = ""
+    detail: str = ""
+    usage: Usage = Usage()
+
+
+I_ = TypeVar("I_", bound=BaseModel)
+O_ = TypeVar("O_", bound=Item)
+
+
+class Stage(ABC, Generic[I_, O_]):
+    """``name`` names its file; ``meaning`` says in the funnel and the data card what it does."""
+
+    name: ClassVar[str]
+    meaning: ClassVar[str]
+    makes: type[O_]
+    asks: ClassVar[bool] = False
+    """Whether it needs a model."""
+
+
+class EachStage(Stage[I_, O_]):
+    """One item at a time, several at once."""
+
+    @abstractmethod
+    async def work(self, item: I_, writer: Writer) -> Sequence[O_]:
+        """Raises Rejected."""
+
+
+class WholeStage(Stage[I_, O_]):
+    """All items at once. It must come to the same each time."""
+
+    @abstractmethod
+    def select(self, items: Sequence[I_]) -> Mapping[str, Sequence[O_] | Rejected]:
+        """By id of an item what is made of it. An item that is not in it is handed on as it is."""
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The model that writes, for one item of one stage."""
+
+    model: Model | None
+    sampling: Sampling
+    scope: Scope
+
+    async def ask(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None = None) -> Reply:
+        assert self.model is not None, "a stage that asks has a model"
+        return await self.model.generate(Request(messages, self.scope, self.sampling, schema))
+
+
+def items_of(outcomes: Iterator[Outcome], kind: type[O_]) -> Iterator[O_]:
+    for outcome in outcomes:
+        yield from (kind.model_validate(each) for each in outcome.made)

@@ -1,0 +1,112 @@
+"""What can be checked of a written scene and a written dialogue without understanding them (section 5.1, rebuttal).
+
+Each check raises Rejected with a reason that can be counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sociable.construction.stages import Rejected
+from sociable.core.errors import DataError
+from sociable.dialogue.names import normalised_name, words
+from sociable.hsii.dataset import ASSISTANT, Case, Message, cut_cases
+
+PARTIES = (2, 5)
+"""Characters of a scene (Figure 6: not more than five)."""
+ASSISTANT_TURNS = 3
+COPIED = 8
+"""Words in a row: who says so many of another's words has them from there."""
+_PARTICLES = "de|del|la|le|van|von|der|den|bin|ibn|al|el|du|di|da|dos|of|the"
+_NAMED = re.compile(rf"\b[A-Z][\w'’-]+(?: (?:[A-Z]\.|{_PARTICLES}))*(?: [A-Z][\w'’-]+)+\b")
+"""Two capitalised words or more: people, firms and places; and offices."""
+_OFFICES = frozenset(
+    {"Prime", "Minister", "President", "Vice", "Secretary", "General", "Chief", "Justice", "Supreme", "High", "Court", "Senate"}
+    | {"House", "Parliament", "Police", "Department", "Ministry", "Council", "Mayor", "Governor", "Attorney", "Officer"}
+    | {"Director", "Executive", "Member", "Committee", "Office", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday"}
+    | {"Saturday", "Sunday"}
+)
+
+
+def check_characters(characters: Sequence[str]) -> None:
+    low, high = PARTIES
+    if not low <= len(characters) <= high:
+        raise Rejected(f"not {low} to {high} characters", f"{len(characters)} characters")
+    if len({normalised_name(each) for each in characters}) < len(characters):
+        raise Rejected("two characters of one name", ", ".join(characters))
+    if any("assistant" in words(each) for each in characters):
+        raise Rejected("an assistant among the characters", ", ".join(characters))
+    if identified := [each for each in characters if each.upper() != each]:
+        raise Rejected("a character without a role in capitals", ", ".join(identified))
+
+
+def check_identities(article: str, said: str) -> None:
+    """Names in a report must not stand in what was written after it; offices may, and words that begin a sentence."""
+    plain = set(re.findall(r"\b[a-z][\w'’-]+", article))
+    kept = set()
+    for match in _NAMED.finditer(article):
+        capitals = [word for word in match.group().split() if word[:1].isupper() and not word.endswith(".")]
+        if capitals[0].lower() in plain:
+            capitals = capitals[1:]
+        name = match.group()[match.group().index(capitals[0]) :] if len(capitals) > 1 else ""
+        if name and not _OFFICES.issuperset(capitals) and re.search(rf"\b{re.escape(name)}\b", said):
+            kept.add(name)
+    if kept:
+        raise Rejected("a name out of the report", ", ".join(sorted(kept)[:5]))
+
+
+def check_dialogue(record: Mapping[str, Any], place: str) -> list[Case]:
+    """The cases of a dialogue. Raises Rejected."""
+    try:
+        cases = list(cut_cases(dict(record), place, str(record.get("id", "dialogue"))))
+    except DataError as error:
+        raise Rejected("not in the data's layout", f"{error.field}: {error.problem}") from None
+    last = cases[-1]
+    turns = [*last.messages, last.golden]
+    own = [turn for turn in turns if turn.role_from == ASSISTANT]
+    if len(own) < ASSISTANT_TURNS:
+        raise Rejected(f"the assistant speaks fewer than {ASSISTANT_TURNS} times", f"{len(own)} times")
+    if len({turn.role_to for turn in own}) < 2:
+        raise Rejected("the assistant speaks to one character only", own[0].role_to)
+    spoken = Counter(turn.role_from for turn in turns if turn.role_from != ASSISTANT)
+    if sum(count > 1 for count in spoken.values()) * 2 <= len(last.characters):
+        raise Rejected("most characters speak once or never", ", ".join(f"{name} {count}" for name, count in spoken.items()))
+    for case in cases:
+        _check_golden(case)
+    _check_confidences(turns)
+    return cases
+
+
+def _check_golden(case: Case) -> None:
+    """Its golden response must not have been said before."""
+    golden = _runs(case.golden.content)
+    for message in case.messages:
+        if golden and len(golden & _runs(message.content)) * 2 > len(golden):
+            raise Rejected("a golden response is given away", f"{case.id}: {message.content}")
+
+
+def _check_confidences(turns: Sequence[Message]) -> None:
+    """What the assistant was told by one alone it must not say in the same words to another."""
+    told: dict[str, set[tuple[str, ...]]] = {}
+    public: set[tuple[str, ...]] = set()
+    for turn in turns:
+        runs = _runs(turn.content)
+        if turn.role_to == ASSISTANT:
+            told.setdefault(turn.role_from, set()).update(runs)
+        elif turn.role_from == ASSISTANT:
+            for owner, theirs in told.items():
+                if owner != turn.role_to and (runs & theirs) - public:
+                    raise Rejected("private words passed on", f"of {owner} to {turn.role_to}: {turn.content}")
+        else:
+            public |= runs
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    """Its runs of words, or all of a shorter text."""
+    found = words(text)
+    if len(found) < COPIED:
+        return {tuple(found)} if len(found) > COPIED // 2 else set()
+    return {tuple(found[place : place + COPIED]) for place in range(len(found) - COPIED + 1)}
