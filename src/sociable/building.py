@@ -13,9 +13,11 @@ from sociable.api import settings_for
 from sociable.build import Watch, build_seats, prices_of
 from sociable.construction.articles import read_articles
 from sociable.construction.build import DATASET, Build, Counted, Recipe, begin
+from sociable.construction.transcripts import read_transcripts
 from sociable.construction.views import funnel_document
 from sociable.core.errors import InputError
 from sociable.core.view import Document
+from sociable.hsii.construct.dialogues import dialogues_recipe
 from sociable.hsii.construct.news import news_recipe
 from sociable.models.limits import Budget
 from sociable.models.protocol import Model, Sampling
@@ -45,6 +47,18 @@ def construct_hsii(
     articles = read_articles(Path(source))
     recipe = news_recipe(articles, most=most, prompts=Path(prompts) if prompts else None)
     return _constructed(recipe, articles, Path(out), model, config, watch, settings)
+
+
+def construct_hsii_from_dialogues(
+    source: str | Path, out: str | Path, *, assistant: str | None = None, certain: bool = False, watch: Watch | None = None
+) -> Document:
+    """HSII's cases out of conversations that are there already; no model writes anything. Returns the funnel.
+
+    Raises InputError and RunFolderError.
+    """
+    transcripts = read_transcripts(Path(source))
+    recipe = dialogues_recipe(transcripts, assistant=assistant, certain=certain)
+    return _constructed(recipe, transcripts, Path(out), None, None, watch, {})
 
 
 def _constructed(

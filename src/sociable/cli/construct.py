@@ -18,9 +18,18 @@ def construct(
     out: Annotated[Path, typer.Option("--out", metavar="DIR|FILE", help="The build; stss-conversations: a new .jsonl file.")],
     sources: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[SOURCE...]", help="hsii: news, as .jsonl, .csv or a folder. stss-conversations: runs of stss."),
+        typer.Argument(metavar="[SOURCE...]", help="hsii: news or dialogues. stss-conversations: runs of stss."),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The model that writes.")] = None,
+    dialogues: Annotated[
+        bool, typer.Option("--dialogues", help="hsii: SOURCE holds conversations, not news; no model is needed.")
+    ] = False,
+    assistant: Annotated[
+        str | None, typer.Option("--assistant", metavar="NAME", help="With --dialogues: whose part the assistant takes.")
+    ] = None,
+    certain: Annotated[
+        bool, typer.Option("--certain", help="With --dialogues: only cases whose addressee is given, linked or named.")
+    ] = False,
     most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="hsii: scenes that get a dialogue.")] = None,
     prompts: Annotated[Path | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of ours.")] = None,
     config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings of the model, prices.")] = None,
@@ -44,7 +53,14 @@ def construct(
     from sociable import building
 
     if not sources or len(sources) > 1:
-        raise InputError("Name one source: a file of articles (.jsonl, .csv), or a folder of them.")
+        raise InputError("Name one source: a file of articles or of conversations, or a folder of them.")
+    if dialogues:
+        if model is not None:
+            raise InputError("Out of dialogues no model writes anything: leave --model out.")
+        print_whole(building.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, certain=certain))
+        return
+    if assistant is not None or certain:
+        raise InputError("--assistant and --certain go with --dialogues.")
     with resumable(out, "the same command"), RunProgress(messages) as progress:
         document = building.construct_hsii(
             sources[0],

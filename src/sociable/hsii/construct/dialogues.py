@@ -1,0 +1,155 @@
+"""Dialogues that are there already to HSII's cases (Appendix B.4, native dialogues): no model writes anything.
+
+One of the speakers takes the assistant's part: whoever speaks to the most others. Every turn of theirs is a case, whose golden
+response is what was really said; whom it was for is known from the data, or inferred, and then the case says how.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from sociable.construction.build import Recipe, digest_of
+from sociable.construction.stages import EachStage, Item, Rejected, Writer
+from sociable.construction.transcripts import CERTAIN, SaidTurn, Transcript, with_addressees
+from sociable.core.errors import DataError
+from sociable.core.prompts import one_line
+from sociable.hsii.construct.checks import PARTIES
+from sociable.hsii.dataset import ASSISTANT, cut_cases
+
+LONGEST = 24
+"""Turns of a stretch that is cut from a longer conversation."""
+
+
+class Stretch(Item):
+    transcript: str
+    topic: str
+    scene: str
+    assistant: str
+    """Whose part the assistant takes."""
+    turns: tuple[SaidTurn, ...]
+
+
+class CutCase(Item):
+    record: dict[str, Any]
+
+
+class FindAddressees(EachStage[Transcript, Transcript]):
+    name = "addressees"
+    meaning = "conversations of three speakers or more, with whom each turn is for"
+    makes = Transcript
+
+    async def work(self, item: Transcript, writer: Writer) -> Sequence[Transcript]:
+        if len(item.speakers) < 3:
+            raise Rejected("fewer than three speakers", ", ".join(item.speakers))
+        return [with_addressees(item)]
+
+
+class CutStretches(EachStage[Transcript, Stretch]):
+    name = "stretches"
+    meaning = f"stretches of up to {LONGEST} turns in which the assistant's part meets {PARTIES[0]} to {PARTIES[1]} others"
+    makes = Stretch
+
+    def __init__(self, assistant: str | None) -> None:
+        self._assistant = assistant
+
+    async def work(self, item: Transcript, writer: Writer) -> Sequence[Stretch]:
+        assistant = self._assistant or _most_turned_to_others(item)
+        if assistant not in item.speakers:
+            raise Rejected("nobody of the assistant's name", str(assistant))
+        found: list[list[SaidTurn]] = [[]]
+        for turn in item.turns:
+            if len(found[-1]) == LONGEST or len(_others([*found[-1], turn], assistant)) > PARTIES[1]:
+                found.append([])
+            found[-1].append(turn)
+        kept = [stretch for stretch in found if _is_fit(stretch, assistant)]
+        if not kept:
+            raise Rejected("nobody turns from one to another in it", f"{assistant}'s part")
+        scene = item.scene or item.title or "A conversation."
+        return [
+            Stretch(
+                id=item.id if len(kept) == 1 else f"{item.id}-{number}",
+                transcript=item.id,
+                topic=item.title or "conversation",
+                scene=one_line(scene),
+                assistant=assistant,
+                turns=tuple(stretch),
+            )
+            for number, stretch in enumerate(kept, start=1)
+        ]
+
+
+class CutCases(EachStage[Stretch, CutCase]):
+    name = "cases"
+    meaning = "a case for every turn of the assistant's part"
+    makes = CutCase
+
+    def __init__(self, certain: bool) -> None:
+        self._certain = certain
+
+    async def work(self, item: Stretch, writer: Writer) -> Sequence[CutCase]:
+        messages = [_message(turn, item.assistant) for turn in item.turns]
+        background = {"scene": item.scene, "characters": _others(item.turns, item.assistant)}
+        made = []
+        for place, turn in enumerate(item.turns):
+            if turn.speaker != item.assistant or messages[place] is None or not any(messages[:place]):
+                continue
+            if self._certain and turn.how not in CERTAIN:
+                continue
+            record = {
+                "id": f"{item.id}-{place + 1}",
+                "dialogue": item.transcript,
+                "topic": item.topic,
+                "background": background,
+                "messages": [message for message in messages[:place] if message is not None],
+                "golden": messages[place],
+                "why": f"Whom it is for: {turn.how}.",
+            }
+            try:
+                list(cut_cases(record, item.id, item.id))
+            except DataError as error:
+                raise Rejected("not in the data's layout", f"{error.field}: {error.problem}") from None
+            made.append(CutCase(id=str(record["id"]), record=record))
+        if not made:
+            raise Rejected("no turn of the assistant's part with a certain addressee" if self._certain else "no case in it")
+        return made
+
+
+def _most_turned_to_others(transcript: Transcript) -> str:
+    """Whoever speaks to the most others, then most often, then first."""
+    spoken = Counter(turn.speaker for turn in transcript.turns)
+    to = {speaker: {turn.to for turn in transcript.turns if turn.speaker == speaker and turn.to} for speaker in spoken}
+    return max(transcript.speakers, key=lambda speaker: (len(to[speaker]), spoken[speaker]))
+
+
+def _others(turns: Sequence[SaidTurn], assistant: str) -> list[str]:
+    """Who speaks, or is spoken to, beside the assistant."""
+    named = (name for turn in turns for name in (turn.speaker, turn.to) if name and name != assistant)
+    return list(dict.fromkeys(named))
+
+
+def _is_fit(turns: Sequence[SaidTurn], assistant: str) -> bool:
+    to = {turn.to for turn in turns if turn.speaker == assistant and turn.to}
+    return len(to) >= 2 and PARTIES[0] <= len(_others(turns, assistant)) <= PARTIES[1]
+
+
+def _message(turn: SaidTurn, assistant: str) -> dict[str, Any] | None:
+    """None for what is said to nobody in particular, before anybody else has spoken."""
+    if turn.to is None or not turn.text:
+        return None
+    names = [ASSISTANT if name == assistant else name for name in (turn.speaker, turn.to)]
+    return {"role_from": names[0], "role_to": names[1], "content": turn.text}
+
+
+def dialogues_recipe(transcripts: Sequence[Transcript], *, assistant: str | None = None, certain: bool = False) -> Recipe:
+    """``assistant``: whose part the assistant takes; ``certain``: only cases whose addressee is given, linked or named."""
+    return Recipe(
+        name="dialogues",
+        version="1.0.0",
+        benchmark="hsii",
+        stages=(FindAddressees(), CutStretches(assistant), CutCases(certain)),
+        settings={"assistant": assistant, "certain": certain},
+        digests={"dialogues": digest_of(transcripts)},
+        record=lambda case: case.record,
+    )
