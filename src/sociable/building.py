@@ -13,6 +13,7 @@ from sociable.api import settings_for
 from sociable.build import Watch, build_seats, prices_of
 from sociable.construction.articles import read_articles
 from sociable.construction.build import DATASET, Build, Counted, Recipe, begin
+from sociable.construction.card import write_cards
 from sociable.construction.transcripts import read_transcripts
 from sociable.construction.views import funnel_document
 from sociable.core.errors import InputError
@@ -25,6 +26,8 @@ from sociable.registry import find_benchmark
 from sociable.runner.event_loop import on_interrupt, waited
 from sociable.runner.seats import Role
 
+LICENCE = "that of its sources"
+"""In a data card, where nothing else is said."""
 WRITING = Sampling(temperature=1.0, max_tokens=4096)
 """Unless the configuration says otherwise: what is written should not all sound alike."""
 
@@ -37,6 +40,7 @@ def construct_hsii(
     config: str | Path | None = None,
     most: int | None = None,
     prompts: str | Path | None = None,
+    licence: str = LICENCE,
     watch: Watch | None = None,
     **settings: Any,
 ) -> Document:
@@ -46,11 +50,17 @@ def construct_hsii(
     """
     articles = read_articles(Path(source))
     recipe = news_recipe(articles, most=most, prompts=Path(prompts) if prompts else None)
-    return _constructed(recipe, articles, Path(out), model, config, watch, settings)
+    return _constructed(recipe, articles, Path(out), model, config, watch, licence, settings)
 
 
 def construct_hsii_from_dialogues(
-    source: str | Path, out: str | Path, *, assistant: str | None = None, certain: bool = False, watch: Watch | None = None
+    source: str | Path,
+    out: str | Path,
+    *,
+    assistant: str | None = None,
+    certain: bool = False,
+    licence: str = LICENCE,
+    watch: Watch | None = None,
 ) -> Document:
     """HSII's cases out of conversations that are there already; no model writes anything. Returns the funnel.
 
@@ -58,7 +68,7 @@ def construct_hsii_from_dialogues(
     """
     transcripts = read_transcripts(Path(source))
     recipe = dialogues_recipe(transcripts, assistant=assistant, certain=certain)
-    return _constructed(recipe, transcripts, Path(out), None, None, watch, {})
+    return _constructed(recipe, transcripts, Path(out), None, None, watch, licence, {})
 
 
 def _constructed(
@@ -68,6 +78,7 @@ def _constructed(
     model: str | None,
     config: str | Path | None,
     watch: Watch | None,
+    licence: str,
     settings: dict[str, Any],
 ) -> Document:
     if model is not None and model.startswith("reference/"):
@@ -79,6 +90,8 @@ def _constructed(
         if watch is not None:
             build.watch = watch
         found = waited(_run(build, sources))
+        if len(found) == len(recipe.stages):
+            write_cards(path, recipe, found, folder.read_manifest(), licence)
     return _funnel(recipe, found, path)
 
 

@@ -32,6 +32,9 @@ def construct(
     ] = False,
     most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="hsii: scenes that get a dialogue.")] = None,
     prompts: Annotated[Path | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of ours.")] = None,
+    licence: Annotated[
+        str, typer.Option("--licence", metavar="TEXT", help="hsii: what the data card says of the licence.")
+    ] = "that of its sources",
     config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings of the model, prices.")] = None,
     max_cost: Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Stop before more is spent.")] = None,
     max_connections: Annotated[int | None, typer.Option("--max-connections", metavar="N", help="Calls at the same time.")] = None,
@@ -57,7 +60,9 @@ def construct(
     if dialogues:
         if model is not None:
             raise InputError("Out of dialogues no model writes anything: leave --model out.")
-        print_whole(building.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, certain=certain))
+        print_whole(
+            building.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, certain=certain, licence=licence)
+        )
         return
     if assistant is not None or certain:
         raise InputError("--assistant and --certain go with --dialogues.")
@@ -69,6 +74,7 @@ def construct(
             config=config,
             most=most,
             prompts=prompts,
+            licence=licence,
             watch=progress,
             max_cost=max_cost,
             max_connections=max_connections,

@@ -1,0 +1,36 @@
+"""The data card of a build, as others read it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sociable import building
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Path:
+    said = [("Ann", "Bo, hold the rope."), ("Bo", "I have it."), ("Ann", "Cy, the | lamp."), ("Cy", "It is out.")]
+    turns = [{"speaker": who, "text": text} for who, text in said]
+    (tmp_path / "talk.jsonl").write_text(json.dumps({"id": "pier", "title": "fog", "turns": turns}))
+    building.construct_hsii_from_dialogues(tmp_path / "talk.jsonl", tmp_path / "build", licence="CC BY 4.0 | so")
+    return tmp_path / "build"
+
+
+def test_it_says_where_the_data_come_from_and_what_fell_out(build: Path) -> None:
+    _, front, text = (build / "README.md").read_text().split("---\n", 2)
+    # JSON is YAML: what the hub reads is a mapping.
+    fields = {line.partition(": ")[0]: json.loads(line.partition(": ")[2]) for line in front.splitlines()}
+    assert fields["license_name"] == "CC BY 4.0 | so"
+    assert fields["configs"][0]["data_files"] == [{"split": "test", "path": "dataset.jsonl"}]
+    assert "| records | 1 |" in text and "nobody: no model was asked" in text and "CC BY 4.0 \\| so" in text
+
+
+def test_croissant_is_read_by_its_own_library(build: Path) -> None:
+    croissant = pytest.importorskip("mlcroissant", reason="needs the extra sociable[hub]")
+    dataset = croissant.Dataset(str(build / "croissant.json"))
+    assert not dataset.metadata.ctx.issues.errors
+    (record,) = dataset.records("records")
+    assert record["records/id"] == b"pier-3"
