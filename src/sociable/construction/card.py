@@ -137,9 +137,7 @@ def _readme(name: str, recipe: Recipe, found: Sequence[Counted], manifest: Mappi
         "records": str(records),
         "recipe": f"{recipe.name} {recipe.version} of sociable {manifest['packages']['sociable']}",
         "for": f"`sociable run {recipe.benchmark} --dataset {DATASET}`",
-        "written by": f"{writer['model']}, temperature {writer['sampling']['temperature']}"
-        if writer
-        else "nobody: no model was asked",
+        "written by": by,
         "begun": manifest["created"],
         "digests": ", ".join(f"{key} {value[:12]}" for key, value in manifest["digests"].items()),
         "licence": licence,
