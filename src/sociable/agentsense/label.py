@@ -15,8 +15,8 @@ from sociable.agentsense.briefing import scene_in_words
 from sociable.agentsense.scenario import CharacterRole, Domain, Goal, GoalType, Scenario
 from sociable.core.prompts import Prompts, quoted
 from sociable.dialogue.names import words
-from sociable.judging.replies import closing_object, only
 from sociable.models.protocol import Model, Request, Sampling, Scope
+from sociable.models.replies import closing_object, only
 
 
 @dataclass

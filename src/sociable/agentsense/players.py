@@ -20,9 +20,9 @@ from sociable.core.records import CUT_OFF, Turn, Usage
 from sociable.dialogue.conversation import Utterance
 from sociable.dialogue.names import without_own_name
 from sociable.judging.choice import parse_choice
-from sociable.judging.replies import closing_object, only
 from sociable.judging.yes_no import parse_yes_no
 from sociable.models.protocol import ChatMessage, Reply, Request
+from sociable.models.replies import closing_object, only
 from sociable.runner.seats import Seat
 
 PROBE_TOKENS = 1024

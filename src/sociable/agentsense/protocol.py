@@ -28,8 +28,8 @@ from sociable.dialogue.conversation import Conversation
 from sociable.dialogue.loop import run_conversation
 from sociable.dialogue.names import who_is_named, words
 from sociable.dialogue.turn_taking import AddressedNext, Bidding, RandomSpeaker, RoundRobin, TurnPolicy
-from sociable.judging.replies import closing_object, only
 from sociable.models.protocol import Request
+from sociable.models.replies import closing_object, only
 from sociable.runner.seats import Role, Seat, Seats
 
 GREETING = "Hi there!"

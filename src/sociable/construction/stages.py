@@ -6,15 +6,17 @@ lost from sight. Some stages need all items at once, to see which are alike or w
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from sociable.core.records import Record, Usage
-from sociable.models.protocol import ChatMessage, Model, Reply, Request, Sampling, Scope
+from sociable.core.records import Record, Usage, storable
+from sociable.models.protocol import Model, Request, Sampling, Scope
+from sociable.models.replies import closing_object
 
 
 class Item(Record):
@@ -45,6 +47,7 @@ class Outcome(Record):
 
 I_ = TypeVar("I_", bound=BaseModel)
 O_ = TypeVar("O_", bound=Item)
+R_ = TypeVar("R_", bound=BaseModel)
 
 
 class Stage(ABC, Generic[I_, O_]):
@@ -81,9 +84,25 @@ class Writer:
     sampling: Sampling
     scope: Scope
 
-    async def ask(self, messages: Sequence[ChatMessage], schema: Mapping[str, Any] | None = None) -> Reply:
+    async def ask(self, question: str) -> dict[str, Any]:
+        """The JSON object in the reply. Raises Rejected where there is none, or the reply could not stand."""
         assert self.model is not None, "a stage that asks has a model"
-        return await self.model.generate(Request(messages, self.scope, self.sampling, schema))
+        reply = await self.model.generate(Request([{"role": "user", "content": question}], self.scope, self.sampling))
+        if reply.defect:
+            raise Rejected("no usable reply", reply.defect)
+        if not closing_object(reply.text):
+            raise Rejected("no JSON in the reply", storable(reply.text)[:200])
+        found: dict[str, Any] = json.loads(reply.text[reply.text.find("{") : reply.text.rfind("}") + 1], strict=False)
+        return found
+
+
+def validated(kind: type[R_], fields: Mapping[str, Any], called: str) -> R_:
+    """A record out of a reply. Raises Rejected("not ``called``") naming the first field that is wrong."""
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise Rejected(f"not {called}", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
 def items_of(outcomes: Iterator[Outcome], kind: type[O_]) -> Iterator[O_]:

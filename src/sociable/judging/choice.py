@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sociable.core.records import storable
-from sociable.judging.replies import closing_object, only
+from sociable.models.replies import closing_object, only
 
 _LONE = re.compile(r"[\W_]*([A-Za-z])[\W_]*")
 _STATED = re.compile(r"\b[Aa]nswer\b(?:\s+is)?[\s:*_`\"'(\[=]*([A-Z])(?=[*_`\"']*(?:\s*[.:,;)\]!]|\s*\Z|\s*\n))")

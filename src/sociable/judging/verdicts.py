@@ -10,7 +10,7 @@ import re
 from enum import IntEnum
 
 from sociable.core.records import storable
-from sociable.judging.replies import closing_object, only, text_of
+from sociable.models.replies import closing_object, only, text_of
 
 MAX_REASON = 2000
 """Characters of a judge's reason that are kept."""

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from sociable.core.records import Judgment, Usage, Verdict, storable
 from sociable.dialogue.names import words
 from sociable.judging.pairwise import judgment_id
-from sociable.judging.replies import UNREADABLE, closing_object, only, text_of
 from sociable.judging.verdicts import MAX_REASON
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
+from sociable.models.replies import UNREADABLE, closing_object, only, text_of
 
 YES_NO_SCHEMA = {
     "type": "object",

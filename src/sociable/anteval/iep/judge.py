@@ -18,10 +18,10 @@ from sociable.anteval.iep.scenario import IepScenario
 from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment, Usage
 from sociable.dialogue.wording import expresses
-from sociable.judging.replies import closing_object, only, text_of
 from sociable.judging.verdicts import MAX_REASON
 from sociable.judging.yes_no import yes_no_judgment
 from sociable.models.protocol import Request
+from sociable.models.replies import closing_object, only, text_of
 from sociable.runner.seats import Seat
 
 SCHEMA = {

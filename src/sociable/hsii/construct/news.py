@@ -9,17 +9,16 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from sociable.construction.articles import Article
 from sociable.construction.build import Recipe, digest_of
-from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer
+from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer, validated
 from sociable.core.data_files import Text
 from sociable.core.prompts import Prompts, defused, load_prompts, one_line, quoted
 from sociable.core.records import Record
 from sociable.hsii.construct.checks import check_characters, check_dialogue, check_identities
 from sociable.hsii.dataset import ASSISTANT
-from sociable.judging.replies import closing_object
 
 PLACEHOLDERS = {
     "scene": frozenset({"article"}),
@@ -94,13 +93,7 @@ class WriteScenes(EachStage[Article, Scene]):
 
     async def work(self, item: Article, writer: Writer) -> Sequence[Scene]:
         article = quoted(f"{one_line(item.title)}\n{item.text[:READ]}")
-        reply = await writer.ask([{"role": "user", "content": self._prompts["scene"].render(article=article)}])
-        fields = _object(reply.text, reply.defect)
-        try:
-            written = WrittenScene.model_validate(fields)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            raise Rejected("not a scene", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+        written = validated(WrittenScene, await writer.ask(self._prompts["scene"].render(article=article)), "a scene")
         check_characters(written.characters)
         check_identities(item.text, json.dumps(written.model_dump(mode="json"), ensure_ascii=False))
         for conflict in written.conflicts:
@@ -144,8 +137,7 @@ class WriteDialogues(EachStage[Scene, Dialogue]):
             conflicts=quoted("\n".join(conflicts)),
             assistant=ASSISTANT,
         )
-        reply = await writer.ask([{"role": "user", "content": text}])
-        fields = _object(reply.text, reply.defect)
+        fields = await writer.ask(text)
         record: dict[str, Any] = {
             "id": item.id,
             "topic": str(fields.get("topic") or item.domain),
@@ -169,16 +161,6 @@ def _numbered(messages: Any) -> list[Any]:
         {**{name: defused(str(each.get(name, ""))) for name in kept}, "index": number} if isinstance(each, dict) else each
         for number, each in enumerate(messages, start=1)
     ]
-
-
-def _object(text: str, defect: str) -> dict[str, Any]:
-    """The object in a reply. Raises Rejected where there is none, or the reply could not stand."""
-    if defect:
-        raise Rejected("no usable reply", defect)
-    fields = closing_object(text)
-    if not fields:
-        raise Rejected("no JSON in the reply", text[:200])
-    return json.loads(text[text.find("{") : text.rfind("}") + 1], strict=False)  # type: ignore[no-any-return]
 
 
 def news_recipe(articles: Sequence[Article], *, most: int | None, prompts: Path | None = None) -> Recipe:
