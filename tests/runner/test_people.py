@@ -231,14 +231,6 @@ def test_too_small_a_sample_and_a_run_nobody_judged(run: Path, tmp_path: Path) -
         api.people_document(run)
 
 
-def test_what_a_model_wrote_is_no_formula(tmp_path: Path) -> None:
-    from sociable.runner.sheets import _no_formula
-
-    for text in ("=HYPERLINK(1)", "+1", "-1", "@x", " =1"):
-        assert _no_formula(text).startswith("'")
-    assert _no_formula("Go home = now") == "Go home = now"
-
-
 def test_free_ratings_are_ranked_against_every_metric(run: Path, tmp_path: Path) -> None:
     with api.open_run(run) as opened:
         passed: Counter[str] = Counter()

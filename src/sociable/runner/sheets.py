@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-import contextlib
 import csv
 import io
 import json
@@ -17,6 +15,7 @@ from sociable.core.errors import DataError, InputError
 from sociable.core.records import Verdict, episode_id
 from sociable.core.run_folder import RecordFile, write_atomically
 from sociable.core.seeding import named_generator, named_seed
+from sociable.core.spreadsheets import csv_text, rows_of
 from sociable.dialogue.names import words
 from sociable.runner.benchmark import ShownPair, ShownQuestion
 from sociable.runner.people import JudgedPair, PersonRating, PersonVerdict, PersonWord, SheetItem, judged_pairs
@@ -28,6 +27,7 @@ PAIR_FIELDS = ("item", "stage", "situation", "addressee", "response_1", "respons
 QUESTION_FIELDS = ("item", "stage", "situation", "about", "conversation", "question", "verdict", "comment", "person")
 """Of a sheet of questions. ``verdict`` is to be filled in: yes or no."""
 
+_BESIDES = "and person, where there are several"
 _VERDICTS = {"1": True, "2": False}
 _ANSWERS = {"yes": Verdict.WIN, "y": Verdict.WIN, "no": Verdict.LOSS, "n": Verdict.LOSS}
 
@@ -96,11 +96,7 @@ def write_sheet(run: FinishedRun, items: Sequence[SheetItem], file: Path) -> Non
     if file.suffix == ".jsonl":
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
-        written = io.StringIO()
-        writer = csv.DictWriter(written, list(rows[0]))
-        writer.writeheader()
-        writer.writerows({name: _no_formula(value) for name, value in row.items()} for row in rows)
-        text = "\ufeff" + written.getvalue()  # by which spreadsheets know that it is UTF-8
+        text = csv_text(list(rows[0]), [list(row.values()) for row in rows])
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, text)
 
@@ -116,18 +112,13 @@ def _row(run: FinishedRun, item: SheetItem) -> dict[str, str]:
     return dict(zip(PAIR_FIELDS, (item.id, item.counted_as, *texts, "", "", ""), strict=True))
 
 
-def _no_formula(text: str) -> str:
-    """What a model wrote must not be run by a spreadsheet."""
-    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
-
-
 def read_verdicts(file: Path, items: RecordFile[SheetItem]) -> list[PersonVerdict]:
     """Verdicts from a sheet that was filled in. Rows without a verdict are left out.
 
     The person is named in a column ``person``, or by the name of the file. Raises DataError naming file, line and field.
     """
     verdicts: list[PersonVerdict] = []
-    for place, row in _rows(file, ("item", "verdict")):
+    for place, row in rows_of(file, ("item", "verdict"), _BESIDES):
         given = row["verdict"].strip().removesuffix(".0")
         if not given:
             continue
@@ -184,7 +175,7 @@ def read_words(file: Path, episodes: RecordFile[Any]) -> list[PersonWord]:
 def _said_of_episodes(file: Path, column: str, episodes: RecordFile[Any]) -> Iterator[tuple[str, str, str, str]]:
     """(place, episode, person, what it said) of every row in which ``column`` is filled in. Raises InputError if none is."""
     empty = True
-    for place, row in _rows(file, ("episode", column)):
+    for place, row in rows_of(file, ("episode", column), _BESIDES):
         if not row[column].strip():
             continue
         name = row["episode"].strip()
@@ -226,52 +217,3 @@ def write_word_sheet(run: FinishedRun, file: Path, seed: int) -> int:
         writer.writerow([episode, f"{score.value:.2f}", f"sociable show {run.result.folder} {episode}", "", ""])
     write_atomically(file, stream.getvalue())
     return len(drawn)
-
-
-def _rows(file: Path, needed: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """(place, fields) of every row of a CSV file (commas or semicolons) or of JSON Lines."""
-    text = _text_of(file)
-    for number, row in _json_rows(text, file) if file.suffix == ".jsonl" else _csv_rows(text):
-        place = f"{file}, {'line' if file.suffix == '.jsonl' else 'row'} {number}"
-        for field in needed:
-            if field not in row:
-                raise DataError(place, field, f"is missing; expected {', '.join(needed)} (and person, where there are several)")
-        yield place, {str(name): "" if value is None else str(value) for name, value in row.items()}
-
-
-def _text_of(file: Path) -> str:
-    """What spreadsheets save as CSV or text: UTF-8, UTF-16 or the Western code page of Windows."""
-    try:
-        content = file.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{file}: no such file.") from None
-    except OSError as error:
-        raise InputError(f"{file}: cannot be read: {error}") from None
-    if content.startswith(b"PK"):
-        raise InputError(f"{file} is a workbook. Save the sheet as CSV.")
-    encodings = ("utf-16",) if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else ("utf-8-sig", "cp1252")
-    for encoding in encodings:
-        with contextlib.suppress(UnicodeDecodeError):
-            return content.decode(encoding)
-    raise InputError(f"{file}: not text in UTF-8. Save the sheet as 'CSV UTF-8'.")
-
-
-def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Rows are numbered as in a spreadsheet, the heading being row 1: cells hold line breaks."""
-    heading = text.partition("\n")[0]
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=heading.count))
-    yield from enumerate(reader, start=2)
-
-
-def _json_rows(text: str, file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{file}, line {number}", "", f"not JSON ({error})") from None
-        if not isinstance(row, dict):
-            raise DataError(f"{file}, line {number}", "", f"expected an object, found {type(row).__name__}")
-        yield number, row

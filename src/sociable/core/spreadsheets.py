@@ -1,0 +1,81 @@
+"""Sheets that people fill in: CSV as spreadsheets read and save it, or JSON Lines."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sociable.core.errors import DataError, InputError
+
+
+def csv_text(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The content of a CSV file in which no cell is a formula."""
+    written = io.StringIO()
+    writer = csv.writer(written)
+    for row in (heading, *rows):
+        writer.writerow([no_formula(cell) for cell in row])
+    return "\ufeff" + written.getvalue()  # by which spreadsheets know that it is UTF-8
+
+
+def no_formula(text: str) -> str:
+    """What a model wrote must not be run by a spreadsheet."""
+    return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
+
+
+def rows_of(file: Path, needed: Sequence[str], besides: str = "") -> Iterator[tuple[str, dict[str, str]]]:
+    """(place, fields) of every row of a CSV file (commas, semicolons or tabs) or of JSON Lines; what is not there is empty.
+
+    Raises InputError where the file cannot be read, DataError naming file and row where a ``needed`` field is missing;
+    ``besides`` then tells which others there may be.
+    """
+    text = _text_of(file)
+    for number, row in _json_rows(text, file) if file.suffix == ".jsonl" else _csv_rows(text):
+        place = f"{file}, {'line' if file.suffix == '.jsonl' else 'row'} {number}"
+        for field in needed:
+            if field not in row:
+                raise DataError(place, field, f"is missing; expected {', '.join(needed)}{besides and f' ({besides})'}")
+        yield place, {str(name): "" if value is None else str(value) for name, value in row.items()}
+
+
+def _text_of(file: Path) -> str:
+    """What spreadsheets save as CSV or text: UTF-8, UTF-16 or the Western code page of Windows."""
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file.") from None
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error}") from None
+    if content.startswith(b"PK"):
+        raise InputError(f"{file} is a workbook. Save the sheet as CSV.")
+    encodings = ("utf-16",) if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else ("utf-8-sig", "cp1252")
+    for encoding in encodings:
+        with contextlib.suppress(UnicodeDecodeError):
+            return content.decode(encoding)
+    raise InputError(f"{file}: not text in UTF-8. Save the sheet as 'CSV UTF-8'.")
+
+
+def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Rows are numbered as in a spreadsheet, the heading being row 1: cells hold line breaks."""
+    heading = text.partition("\n")[0]
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=heading.count))
+    yield from enumerate(reader, start=2)
+
+
+def _json_rows(text: str, file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{file}, line {number}", "", f"not JSON ({error})") from None
+        if not isinstance(row, dict):
+            raise DataError(f"{file}, line {number}", "", f"expected an object, found {type(row).__name__}")
+        yield number, row
