@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sociable.statistics.agreement import cohen, fleiss, krippendorff_alpha, observed_agreement, rank_correlation
+from sociable.statistics.agreement import (
+    alpha_interval,
+    cohen,
+    cohen_interval,
+    fleiss,
+    fleiss_interval,
+    krippendorff_alpha,
+    observed_agreement,
+    rank_correlation,
+)
+from sociable.statistics.intervals import Interval
 
 
 def test_cohens_kappa_by_hand() -> None:
@@ -95,3 +108,57 @@ def test_rank_correlation_is_scipys(pairs: list[tuple[int, int]]) -> None:
 
 def test_two_items_have_no_correlation() -> None:
     assert rank_correlation([1.0, 2.0], [1.0, 2.0]).spearman is None
+
+
+def _simulated(seed: int, items: int, raters: int = 3) -> list[list[str]]:
+    """[raters][items]: each says what is true of an item with 4 in 5, and else anything."""
+    generator = np.random.default_rng(seed)
+    true = generator.choice(list("kfd"), size=items, p=[0.6, 0.25, 0.15])
+    return [list(np.where(generator.random(items) < 0.8, true, generator.choice(list("kfd"), size=items))) for _ in range(raters)]
+
+
+def test_intervals_resample_what_the_libraries_compute() -> None:
+    # Beside the libraries' own values on resampled items, one at a time.
+    raters = _simulated(1, 60)
+    holes = [[None if (place + number) % 4 == 0 else label for place, label in enumerate(r)] for number, r in enumerate(raters)]
+    generator = np.random.default_rng(2)
+    drawn = [generator.integers(60, size=60) for _ in range(600)]
+
+    def limits(value: Callable[[Any], float | None]) -> list[float]:
+        return [float(each) for each in np.quantile([value(places) for places in drawn], [0.025, 0.975])]
+
+    def taken(lists: Sequence[Sequence[Any]], places: Any) -> list[list[Any]]:
+        return [[each[place] for place in places] for each in lists]
+
+    cases: list[tuple[Interval, float | None, Callable[[Any], float | None]]] = [
+        (cohen_interval(*raters[:2], seed=0), cohen(*raters[:2]), lambda p: cohen(*taken(raters[:2], p))),
+        (
+            fleiss_interval(list(zip(*raters, strict=True)), seed=0),
+            fleiss(list(zip(*raters, strict=True))),
+            lambda p: fleiss(list(zip(*taken(raters, p), strict=True))),
+        ),
+        (alpha_interval(holes, seed=0), krippendorff_alpha(holes), lambda p: krippendorff_alpha(taken(holes, p))),
+    ]
+    for interval, value, resampled in cases:
+        assert interval.value == value
+        assert [interval.low, interval.high] == pytest.approx(limits(resampled), abs=0.03)
+
+
+def test_intervals_cover_what_they_are_to_cover() -> None:
+    # The kappa of the process, from very many items; nominal 95%, and a hundred tries tell it from 85%.
+    true = cohen(*_simulated(0, 200_000, raters=2))
+    assert true is not None
+    found = [cohen_interval(*_simulated(seed, 80, raters=2), seed=seed) for seed in range(100, 200)]
+    assert sum(each.low <= true <= each.high for each in found if each.low is not None and each.high is not None) >= 89
+
+
+def test_where_nothing_varies_there_are_no_limits() -> None:
+    alike, few = list("kfd" * 10), list("kfdk")
+    assert cohen_interval(alike, alike, seed=0) == Interval(pytest.approx(1.0), None, None, 0.95)
+    assert fleiss_interval(list(zip(alike, alike, strict=True)), seed=0).low is None
+    assert alpha_interval([alike, alike], seed=0).low is None
+    assert cohen_interval(few, list("kfkk"), seed=0).low is None
+    assert cohen_interval([], [], seed=0) == Interval(None, None, None, 0.95)
+    assert fleiss_interval([], seed=0).value is None
+    assert fleiss_interval([["k"], ["f"]], seed=0).value is None
+    assert alpha_interval([[None, "k"], ["k", None]], seed=0).value is None

@@ -1,11 +1,14 @@
-"""Agreement beyond chance: between two raters, among several, with answers missing; and of ranks."""
+"""Agreement beyond chance: between two raters, among several, with answers missing, each with its interval; and of ranks."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from sociable.statistics.intervals import FEWEST_CLUSTERS, Floats, Interval, joint_bootstrap
 
 Label = Hashable | None
 """A rater's answer on an item; None where there is none."""
@@ -73,6 +76,88 @@ def krippendorff_alpha(raters: Sequence[Sequence[Label]]) -> float | None:
     import krippendorff
 
     return _number(krippendorff.alpha(reliability_data=numbers, level_of_measurement="nominal"))
+
+
+RESAMPLES = 2000
+"""Of the items, for an interval."""
+
+
+def cohen_interval(first: Sequence[Label], second: Sequence[Label], *, seed: int) -> Interval:
+    """``cohen`` with a 95% percentile interval from resampling the items that both answered.
+
+    There are no limits where the two never differ, or for fewer than 8 items: a bootstrap sees only what varies.
+    """
+    both = _answered(first, second)
+    labels = _labels(label for pair in both for label in pair)
+    cells = np.zeros((len(both), len(labels) ** 2))
+    for item, (a, b) in enumerate(both):
+        cells[item, labels[a] * len(labels) + labels[b]] = 1.0
+
+    def kappa(totals: Floats) -> Floats:
+        table = totals.reshape(*totals.shape[:-1], len(labels), len(labels))
+        shares = table / table.sum(axis=(-2, -1), keepdims=True)
+        return _beyond_chance(np.trace(shares, axis1=-2, axis2=-1), (shares.sum(axis=-1) * shares.sum(axis=-2)).sum(axis=-1))
+
+    differ = any(a != b for a, b in both)
+    return _with_limits(cohen(first, second), cells, kappa, differ, seed)
+
+
+def fleiss_interval(items: Sequence[Sequence[Label]], *, seed: int) -> Interval:
+    """``fleiss`` with a 95% percentile interval from resampling the items; without limits as in ``cohen_interval``."""
+
+    def kappa(totals: Floats) -> Floats:
+        agreeing, counted, counts = totals[..., 0], totals[..., 1], totals[..., 2:]
+        shares = counts / counts.sum(axis=-1, keepdims=True)
+        return _beyond_chance(agreeing / counted, (shares**2).sum(axis=-1))
+
+    differ = any(len(set(item)) > 1 for item in items)
+    # Of each item: the share of its pairs of labels that are equal.
+    rows = [
+        (sum(n * (n - 1) for n in counts) / (len(item) * (len(item) - 1)), 1.0, *counts)
+        for item, counts in _counted(items)
+        if len(item) > 1
+    ]
+    return _with_limits(fleiss(items), np.array(rows, dtype=np.float64), kappa, differ, seed)
+
+
+def alpha_interval(raters: Sequence[Sequence[Label]], *, seed: int) -> Interval:
+    """``krippendorff_alpha`` with a 95% percentile interval from resampling the items that have two answers or more.
+
+    Without limits as in ``cohen_interval``. Differs from Krippendorff's own bootstrap, which draws pairs of answers as if
+    those of one item were independent: here an item's answers stay together.
+    """
+    answers = [[label for label in column if label is not None] for column in zip(*raters, strict=True)]
+    paired = [answer for answer in answers if len(answer) > 1]
+
+    def alpha(totals: Floats) -> Floats:
+        agreeing, counts = totals[..., 0], totals[..., 1:]
+        given = counts.sum(axis=-1)
+        return _beyond_chance(agreeing / given, (counts * (counts - 1)).sum(axis=-1) / (given * (given - 1)))
+
+    differ = any(len(set(answer)) > 1 for answer in paired)
+    rows = [(sum(n * (n - 1) for n in counts) / (len(item) - 1), *counts) for item, counts in _counted(paired)]
+    return _with_limits(krippendorff_alpha(raters), np.array(rows, dtype=np.float64), alpha, differ, seed)
+
+
+def _counted(items: Sequence[Sequence[Label]]) -> list[tuple[Sequence[Label], list[int]]]:
+    """Each item with how many of each label it got, the labels in one order."""
+    labels = _labels(label for item in items for label in item)
+    return [(item, [counts[label] for label in labels]) for item in items for counts in (Counter(item),)]
+
+
+def _beyond_chance(observed: Floats, chance: Floats) -> Floats:
+    agreement: Floats = (observed - chance) / (1 - chance)
+    return agreement
+
+
+def _with_limits(
+    value: float | None, rows: Floats, statistic: Callable[[Floats], Floats], differ: bool, seed: int, confidence: float = 0.95
+) -> Interval:
+    """The libraries' value with the limits of thousands of its like, which a library would make one at a time."""
+    if value is None or not differ or len(rows) < FEWEST_CLUSTERS:
+        return Interval(value, None, None, confidence)
+    found = joint_bootstrap(rows, statistic, confidence, RESAMPLES, seed=seed)
+    return Interval(value, found.low, found.high, confidence)
 
 
 @dataclass(frozen=True, slots=True)
