@@ -28,6 +28,9 @@ FORMAT = 1
 SERIES_FILE = "series.json"
 """Beside run folders that belong together: which they are."""
 
+REPLAYED = "Remove that line and resume: its episode will be replayed from the journal at no cost."
+"""What to do about a record of a run that cannot be read."""
+
 R = TypeVar("R", bound=BaseModel)
 
 
@@ -142,8 +145,10 @@ class RecordFile(Generic[R]):
     that was run again).
     """
 
-    def __init__(self, path: Path, parse: Callable[[bytes], R], identify: Callable[[R], str]) -> None:
+    def __init__(self, path: Path, parse: Callable[[bytes], R], identify: Callable[[R], str], remedy: str = REPLAYED) -> None:
+        """``remedy`` says what becomes of a line that cannot be read, once it is removed."""
         self.path = path
+        self._remedy = remedy
         self._parse = parse
         self._identify = identify
         self._offsets: dict[str, int] = {}
@@ -173,7 +178,7 @@ class RecordFile(Generic[R]):
         except (ValidationError, ValueError) as error:
             raise RunFolderError(
                 f"{self.path}, line {number}: not a record this version understands ({str(error).splitlines()[0]}). "
-                f"Remove that line and resume: its episode will be replayed from the journal at no cost."
+                f"{self._remedy}"
             ) from None
 
     def __contains__(self, identifier: str) -> bool:
