@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from sociable import __version__
-from sociable.cli import construct, towns
+from sociable.cli import construct, review, towns
 from sociable.cli.options import (
     Agent,
     BaseUrl,
@@ -469,6 +469,7 @@ def show(
 
 towns.add_commands(app)
 construct.add_commands(app)
+review.add_commands(app)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,0 +1,123 @@
+"""A review on a sheet, for those who do not use a terminal: CSV out, and filled in back again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sociable.construction.review import Choice, Decision, Group, Review
+from sociable.construction.review_items import Item, fix_field, outline
+from sociable.core.errors import DataError, InputError
+from sociable.core.run_folder import write_atomically
+from sociable.core.spreadsheets import csv_text, rows_of
+
+FILLED_IN = ("decision", "tags", "fix_field", "fix_value", "note")
+"""Columns for the reviewer: keep, fix or drop; names of tags; a field and its new value for a fix; anything else to say."""
+
+_CHOICES = {word: choice for choice in Choice for word in (choice.value, choice.value[0])}
+
+
+def write_review_sheet(
+    review: Review, reviewer: str, group: Group, file: Path, legible: Callable[[str], str], limit: int | None = None
+) -> int:
+    """What there is to decide for somebody, in their order, as a new CSV file. Returns how many items.
+
+    ``legible`` takes from foreign text what could harm who looks at it. Raises InputError where there is nothing to decide,
+    or such a file: it could be filled in already.
+    """
+    if file.suffix != ".csv":
+        raise InputError(f"{file}: a sheet for review is a .csv file.")
+    if file.exists():
+        raise InputError(f"{file} is there already, and may be filled in. Name another file, or move it away.")
+    items = review.open_items(reviewer, group)[:limit]
+    if not items:
+        raise InputError(f"There is nothing to decide for {reviewer} in group {group}.")
+    fields = list(dict.fromkeys(name for item in items for name in item.record if name != "id"))
+    heading = ["item", "id", *(legible(f"item.{name}") for name in fields), *FILLED_IN, "reviewer"]
+    rows = [
+        [_key(item), legible(item.id), *(_cell(item, name, legible) for name in fields), *("" for _ in FILLED_IN), reviewer]
+        for item in items
+    ]
+    write_atomically(file, csv_text(heading, rows))
+    return len(items)
+
+
+def _key(item: Item) -> str:
+    """With a letter in front no spreadsheet takes it for a number; a changed item has another."""
+    return f"i{item.digest[:16]}"
+
+
+def _cell(item: Item, name: str, legible: Callable[[str], str]) -> str:
+    return legible(outline(item.record[name])) if name in item.record else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """How many decisions of a sheet are new, and how many say something else than the same people had said before."""
+
+    new: int
+    changed: int
+
+
+def read_review_sheet(review: Review, reviewer: str | None, group: Group, file: Path) -> Imported:
+    """Adds all decisions of a sheet, or none. Whose they are stands in its column ``reviewer``, or is ``reviewer``.
+
+    Rows without a decision are left out. Raises DataError naming row and field.
+    """
+    by_key = {_key(item): item for item in review.items.values()}
+    found: dict[str, Decision] = {}
+    for place, row in rows_of(file, ("item", "decision"), "and tags, fix_field, fix_value, note, reviewer"):
+        if not row["decision"].strip():
+            if any(row.get(name, "").strip() for name in FILLED_IN):
+                raise DataError(place, "decision", "is empty, but something is said beside it; write keep, fix or drop")
+            continue
+        item = by_key.get(row["item"].strip())
+        if item is None:
+            raise DataError(place, "item", f"'{row['item'][:40]}' is no item as the data set is now; export the sheet anew")
+        made = _decision(review, item, _reviewer(row, reviewer, place), group, row, place)
+        if made.id in found:
+            raise DataError(place, "item", f"{made.reviewer} has two decisions on '{item.id[:40]}' in this file; leave one")
+        found[made.id] = made
+    if not found:
+        raise InputError(f"{file}: no decision in it. Fill in the column 'decision': keep, fix or drop.")
+    for name in {made.reviewer for made in found.values()}:
+        review.check_reviewer(name, group)
+    before = {made.id: made for made in review.decisions() if made.id in found}
+    differing = [made for made in found.values() if made.id not in before or _said(before[made.id]) != _said(made)]
+    review.add(differing)
+    changed = sum(made.id in before for made in differing)
+    return Imported(len(differing) - changed, changed)
+
+
+def _reviewer(row: dict[str, str], asked: str | None, place: str) -> str:
+    named = row.get("reviewer", "").strip()
+    if named and asked and named != asked:
+        raise DataError(place, "reviewer", f"'{named[:40]}' is not the --reviewer {asked}; leave the option out")
+    if not named and not asked:
+        raise DataError(place, "reviewer", "is empty; fill it in, or name one --reviewer for all rows")
+    return named or asked or ""
+
+
+def _decision(review: Review, item: Item, reviewer: str, group: Group, row: dict[str, str], place: str) -> Decision:
+    given = row["decision"].strip().lower()
+    if given not in _CHOICES:
+        raise DataError(place, "decision", f"expected keep, fix, drop or nothing, found '{given[:40]}'")
+    field, value = row.get("fix_field", "").strip(), row.get("fix_value", "")
+    if value.strip() and not field:
+        raise DataError(place, "fix_field", "is empty, but there is a new value; name the field")
+    try:
+        # The name as it stands in the heading will do too.
+        name = field if field in item.record else field.removeprefix("item.")
+        fixed = fix_field(item, item.record, name, value) if field else None
+    except InputError as problem:
+        raise DataError(place, "fix_field", str(problem)) from None
+    try:
+        tags = row.get("tags", "").replace(",", " ").replace(";", " ").split()
+        return review.decision(item, reviewer, group, _CHOICES[given], tags=tags, note=row.get("note", ""), fixed=fixed)
+    except InputError as problem:
+        raise DataError(place, "decision", str(problem)) from None
+
+
+def _said(decision: Decision) -> Sequence[object]:
+    return (decision.decision, decision.tags, decision.note, decision.fixed)
