@@ -251,10 +251,13 @@ def test_a_decision_is_on_the_item_as_it_was(folder: Path) -> None:
     assert "2 decisions do not count" in warning.text
 
 
-def test_settings_are_the_first_reviewers(folder: Path, tmp_path: Path) -> None:
+def test_settings_are_fixed_by_the_first_decision(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Nobody has begun to review"):
         Review.open(folder)
-    Review.begin(folder, panel=2)
+    Review.begin(folder, panel=9, seed=1)
+    # Nobody has decided anything yet.
+    assert Review.begin(folder, panel=2).settings == ReviewSettings(panel=2, seed=1)
+    decide(Review.begin(folder), "scene-0", "Ada", KEEP)
     assert Review.begin(folder).settings.panel == 2
     assert Review.begin(folder, panel=2).settings == Review.open(folder).settings
     with pytest.raises(InputError, match=r"begun with another --second-panel 3.*leave the option out"):

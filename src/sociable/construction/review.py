@@ -86,7 +86,7 @@ PAPER_TAGS = (
 
 
 class ReviewSettings(Record):
-    """What all reviewers of a folder have in common; fixed when the first begins."""
+    """What all reviewers of a folder have in common; fixed by the first decision."""
 
     seed: int = 0
     """Of the orders in which items are shown."""
@@ -215,7 +215,7 @@ class Review:
 
     @classmethod
     def begin(cls, folder: Path, **asked: Any) -> Review:
-        """Opens the review of ``folder`` to take part in it; who comes first fixes its settings, those ``asked`` for.
+        """Opens the review of ``folder`` to take part in it; its settings, those ``asked`` for, are fixed by the first decision.
 
         Raises InputError where there is no such data set, or where it was begun with other settings.
         """
@@ -229,8 +229,8 @@ class Review:
             ) from None
         with _locked(own):
             settings = _read_settings(own / "settings.json")
-            if settings is None:
-                settings = ReviewSettings(**asked)
+            if settings is None or not (own / "decisions.jsonl").exists():
+                settings = ReviewSettings(**{**(dict(settings) if settings else {}), **asked})
                 write_atomically(own / "settings.json", settings.model_dump_json(indent=2) + "\n")
         for name, value in asked.items():
             if getattr(settings, name) != value:
