@@ -148,12 +148,71 @@ def _town_model() -> Any:
     return module
 
 
+def _of_a_script(asked: str, chosen: int) -> dict[str, Any] | None:
+    """What AgentSense's construction asks, step by step."""
+    wanted = asked.rpartition("Reply with JSON only:")[2]
+    names = re.findall(r"^The characters: (.*)$", asked, re.MULTILINE)
+    if '"characters": [{"name": "…", "goals"' in wanted:
+        goals = re.findall(r"^\| (.+?): (To .*)$", asked.partition("What everybody wants:")[2], re.MULTILINE)
+        people = [
+            {"name": name, "goals": [goal for who, goal in goals if who == name]} for name in dict.fromkeys(w for w, _ in goals)
+        ]
+        return {"background": "An old quarrel is open.", "description": "A room at night.", "characters": people}
+    if '{"background"' in wanted:
+        return {"background": "They have known each other for years.", "description": "A room, late."}
+    if '{"goals"' in wanted:
+        return {"goals": [f"To learn what the others know, {chosen % 97}."] * (chosen % 5 > 0)}
+    if '{"examination"' in wanted:
+        goal = re.findall(r"^\| (To .*)$", asked, re.MULTILINE)[-1]
+        return {"examination": "Fine.", "update": goal if chosen % 7 else ""}
+    if '{"private"' in wanted:
+        who = re.findall(r"^\| (.+?): To ", asked, re.MULTILINE)[0]
+        question = {
+            "role": who,
+            "question": f"What has {who} lost?",
+            "explanation": f"{who} has lost a ring.",
+            "answer": "A ring",
+        }
+        return {"private": bool(chosen % 3), "questions": [question]}
+    if '{"options"' in wanted:
+        return {"options": ["A dog", "A debt", "A letter"] if chosen % 11 else ["A dog", "a dog", "A ring"]}
+    if '{"replacements"' in wanted:
+        return {"replacements": [{"original": "a room", "replacement": "a cellar"}]}
+    if '"replaceable"' in wanted:
+        kinds = {"age": "almost", "gender": "maybe", "occupation": "no"}
+        people = names[0].split(", ")
+        described = [
+            {"name": name, "age": 30 + 10 * place, "gender": "male", "occupation": "clerk", "replaceable": kinds}
+            for place, name in enumerate(people)
+        ]
+        return {
+            "characters": described,
+            "older": [{"older": people[-1], "younger": people[0], "years": 5}],
+            "relations": [{"of": people, "kind": "friend"}],
+        }
+    if '{"casts"' in wanted:
+        parts = list(dict.fromkeys(re.findall(r"^\| \{(part\d+)\}: ", asked, re.MULTILINE)))
+        kept = {"gender": "female", "occupation": "clerk", "big_five": {"openness": "low"}, "profile": "Quiet, and sure."}
+        casts = [
+            {
+                part: {"name": f"Ana{'abcdefg'[turn]} Bel{'abcdefgh'[place]}", "age": 25 + 10 * place, **kept}
+                for place, part in enumerate(parts)
+            }
+            for turn in range(5)
+        ]
+        return {"casts": casts if chosen % 9 else casts[:3]}
+    return None
+
+
 FIVE = ("WARDEN", "TENANT A", "TENANT B", "CARETAKER", "REPORTER")
 
 
 def writer(call: Call) -> web.Response:
     """Writes scenes and dialogues for data sets; some of them not as they should be."""
     asked, chosen = call.messages[-1]["content"], number(call)
+    if (written := _of_a_script(asked, chosen)) is not None:
+        # One reply in fifty is none.
+        return says(call, "I would rather not." if chosen // 13 % 50 == 0 else json.dumps(written, ensure_ascii=False))
     if '"relationships"' in asked:
         scene = {
             "domain": "housing",
