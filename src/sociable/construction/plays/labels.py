@@ -1,0 +1,285 @@
+"""Where speeches begin in plain text: the typographic habit of a play's speech headings, found by counting."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sociable.construction.plays.frame import Line
+from sociable.construction.plays.headings import heading_of
+from sociable.construction.plays.names import full_form
+from sociable.construction.plays.wordlists import INTERJECTIONS, NO_NAMES, SMALL, TITLES
+
+_LONGEST, _MOST_WORDS = 48, 7
+_EMPHASISED = re.compile(r"^(?P<mark>\*\*|__|\*|_)(?P<label>[^_*\n]{1,45}?)(?P=mark)(?P<rest>.*)$")
+_SPLIT = re.compile(
+    r"(?P<dot>\.[—–-]{0,2}(?=\s|$|[\[(_—–]))|(?P<colon>:)|(?P<paren>,?\s*_?(?=[\[(]))|(?P<gap>\t|\s{2,})|(?P<dash>[—–]|--)"
+)
+_ITALIC_DIRECTION = re.compile(r"^,\s*(?P<direction>_[^_]+_|[a-z][a-z ,'’]{2,40})(?P<stop>[.:—]?)\s*$")
+_INLINE, _ALONE = "inline", "alone"
+
+
+@dataclass(frozen=True)
+class Style:
+    """A way to set a speech heading: what parts it from the speech, its capitals, and whether it is emphasised."""
+
+    parted: str
+    capitals: bool
+    emphasised: bool
+
+    @property
+    def is_alone(self) -> bool:
+        return self.parted.startswith(_ALONE)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a line's heading would be in a style; ``rest`` is what of the speech stands on the same line."""
+
+    style: Style
+    label: str
+    rest: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """A line with which a speech begins."""
+
+    index: int
+    label: str
+    rest: str
+
+
+def candidates(text: str) -> Iterator[Candidate]:
+    """All headings a line could begin with, the shortest first."""
+    emphasised = False
+    if match := _EMPHASISED.match(text):
+        emphasised = True
+        text = match["label"] + match["rest"]
+    for match in _SPLIT.finditer(text, 0, _LONGEST + 8):
+        label, parted = text[: match.start()], str(match.lastgroup)
+        rest = text[match.end() :]
+        if parted == "paren" and rest.count(rest[:1]) and not any(sign in rest for sign in "])"):
+            # A direction that goes on over several lines.
+            pass
+        if not _could_be_label(label):
+            if parted in ("gap", "colon", "dash"):
+                return
+            continue
+        printed = label + (match[0][:1] if parted == "dot" else "")
+        if parted == "paren":
+            rest = _without_stop_behind(rest)
+        if parted == "colon" and rest.strip() and not rest[0].isspace() and rest[0] not in "—–-[(_":
+            return
+        capitals = label.isupper()
+        if not rest.strip():
+            yield Candidate(Style(f"{_ALONE} {parted}", capitals, emphasised), printed, "")
+        elif parted == "paren" and re.fullmatch(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])", rest):
+            yield Candidate(Style(f"{_ALONE} paren", capitals, emphasised), printed, rest.strip())
+        elif parted != "dash" or capitals:
+            yield Candidate(Style(parted, capitals, emphasised), printed, rest.strip())
+    if _could_be_label(text) and not text.endswith("."):
+        yield Candidate(Style(f"{_ALONE} bare", text.isupper(), emphasised), text, "")
+    elif "," in text and _could_be_label(text.partition(",")[0]):
+        label, _, rest = text.partition(",")
+        if match := _ITALIC_DIRECTION.match("," + rest):
+            yield Candidate(Style(f"{_ALONE} bare", label.isupper(), emphasised), label, f"({match['direction'].strip('_')})")
+
+
+def _without_stop_behind(rest: str) -> str:
+    """ "(laughing). That's" without the stop, which parts the heading from the speech."""
+    opens, closes = rest[:1], {"[": "]", "(": ")"}.get(rest[:1], "")
+    depth = 0
+    for position, sign in enumerate(rest):
+        depth += (sign == opens) - (sign == closes)
+        if depth == 0:
+            return rest[: position + 1] + re.sub(r"^_?\s?[.:—–]+(?=\s|$|\w)", " ", rest[position + 1 :])
+    return rest
+
+
+def _could_be_label(label: str) -> bool:
+    text = label.strip("_* ")
+    words = text.replace(",", " ").split()
+    if not text or len(text) > _LONGEST or len(words) > _MOST_WORDS or not (text[0].isupper() or text[0].isdigit()):
+        return False
+    if text != label.strip("_*") or not any(sign.isalpha() for sign in text) or re.search(r"[!?;…“”\"=<>{}|\[\]()]|\.\.", text):
+        return False
+    if words[0].strip(".:,").casefold() in NO_NAMES or heading_of(text) is not None:
+        return False
+    if text.isupper():
+        return True
+    return (
+        len(words) <= 5
+        and all(word[0].isupper() or word[0].isdigit() or word.strip(".,").casefold() in SMALL for word in words)
+        and words[-1].casefold() not in SMALL - {"voice", "generally", "together", "outside"}
+    ) or bool(
+        re.match(r"^(?:The|An?)\s[a-z][\w’' -]+$|^[A-Z][\w’']+(?: [\w’']+)?\s(?:voice|outside|within)$", text) and len(words) <= 5
+    )
+
+
+class Labels:
+    """The speech headings of one text: ``found`` by line, and ``style``, or nothing where there is no habit at all."""
+
+    def __init__(self, lines: Sequence[Line], cast_names: Iterable[str] = ()) -> None:
+        self._lines = lines
+        self._cast_words = {word.casefold() for name in cast_names for word in re.findall(r"\w+", name)} - SMALL
+        self._by_line = {
+            index: found
+            for index, line in enumerate(lines)
+            if line.text and heading_of(line.text) is None and (found := self._plausible(index, line))
+        }
+        self._counts: dict[Style, Counter[str]] = defaultdict(Counter)
+        for offered in self._by_line.values():
+            for each in offered:
+                self._counts[each.style][_key(each.label)] += 1
+        self.style = self._main_style()
+        self.found: dict[int, Found] = {}
+        if self.style is not None:
+            self._accept(self.style)
+
+    def _plausible(self, index: int, line: Line) -> list[Candidate]:
+        offered = list(candidates(line.text))
+        if not offered:
+            return []
+        before_blank = index == 0 or self._lines[index - 1].is_blank
+        return [
+            each
+            for each in offered
+            if not each.style.is_alone or (self._followed(index) and self._set_apart(index, before_blank))
+        ]
+
+    def _followed(self, index: int) -> bool:
+        """A heading alone on its line has its speech on the next, or on the one after a blank line."""
+        after = self._lines[index + 1 : index + 3]
+        return bool(after) and (not after[0].is_blank or (len(after) > 1 and not after[1].is_blank))
+
+    def _set_apart(self, index: int, before_blank: bool) -> bool:
+        return (
+            before_blank
+            or abs(self._lines[index].indent - self._lines[index - 1].indent) >= 2
+            or self._lines[index].text.isupper()
+        )
+
+    def _main_style(self) -> Style | None:
+        scores: Counter[Style] = Counter()
+        for style, counts in self._counts.items():
+            repeated = {label: count for label, count in counts.items() if count >= 2 and not self._is_interjection(label, style)}
+            if len(repeated) >= 2 or (len(counts) >= 2 and sum(counts.values()) >= 2 and style.capitals):
+                scores[style] = sum(repeated.values()) * 4 + min(len(counts), 3)
+                if not style.capitals:
+                    # A name opens many a sentence of prose; nothing else is all in capitals as often.
+                    scores[style] = scores[style] * 3 // 4
+                if style.is_alone and style.parted.endswith("bare") and not style.capitals:
+                    scores[style] //= 2
+        return scores.most_common(1)[0][0] if scores else None
+
+    def _is_interjection(self, label: str, style: Style) -> bool:
+        return not style.capitals and label in INTERJECTIONS
+
+    def _accept(self, main: Style) -> None:
+        chosen: dict[int, Candidate] = {}
+        known = self._known(main)
+        frequent = [
+            index for index, offered in self._by_line.items() if any(e.style == main and _key(e.label) in known for e in offered)
+        ]
+        after_blank = _share(index == 0 or self._lines[index - 1].is_blank for index in frequent)
+        indents = Counter(self._lines[index].indent for index in frequent)
+        indent, at_indent = indents.most_common(1)[0] if indents else (0, 0)
+        keeps_indent = at_indent >= 0.9 * max(len(frequent), 1)
+        for index, offered in self._by_line.items():
+            line = self._lines[index]
+            is_after_blank = index == 0 or self._lines[index - 1].is_blank
+            if keeps_indent and line.indent != indent and not (main.capitals and abs(line.indent - indent) <= 2):
+                continue
+            if after_blank >= 0.97 and not is_after_blank and not main.capitals:
+                continue
+            best = self._best(offered, main, known, is_after_blank or (keeps_indent and after_blank < 0.5), after_blank)
+            if best is not None:
+                chosen[index] = best
+        self.found = {index: Found(index, each.label, each.rest) for index, each in sorted(chosen.items())}
+
+    def _known(self, main: Style) -> dict[str, int]:
+        """Headings that occur often enough in the main style, or mean one of the cast, after shorter ones that are none."""
+        counts = Counter[str]()
+        for style, found in self._counts.items():
+            if style.capitals == main.capitals and style.emphasised == main.emphasised and style.is_alone == main.is_alone:
+                counts.update(found)
+        return {
+            label: count
+            for label, count in counts.items()
+            if (count >= 2 and (main.capitals or label not in INTERJECTIONS)) or self._in_cast(label)
+        }
+
+    def _in_cast(self, label: str) -> bool:
+        words = [word for word in re.findall(r"\w+", label) if word not in SMALL]
+        return bool(words) and all(word in self._cast_words for word in words) and not set(words) <= TITLES
+
+    def _best(
+        self, offered: Sequence[Candidate], main: Style, known: Mapping[str, int], is_apart: bool, after_blank: float
+    ) -> Candidate | None:
+        fitting = [
+            each
+            for each in offered
+            if each.style.capitals == main.capitals
+            and each.style.emphasised == main.emphasised
+            and (each.style == main or self._is_kin(each.style, main))
+        ]
+        choice: Candidate | None = None
+        for each in fitting:
+            if choice is None:
+                if self._is_heading(each, main, known, is_apart, after_blank):
+                    choice = each
+            elif self._explains(each, choice, known):
+                choice = each
+        return choice
+
+    def _is_kin(self, style: Style, main: Style) -> bool:
+        """A style that a play uses beside its main one: the same heading, but with a direction before the speech."""
+        if style.is_alone != main.is_alone:
+            return (style.parted == "paren" and main.parted != "gap" and not main.is_alone) or (
+                style.is_alone and "paren" in style.parted
+            )
+        return style.parted.endswith("paren") or main.parted.endswith("paren") or (style.is_alone and main.is_alone)
+
+    def _is_heading(self, each: Candidate, main: Style, known: Mapping[str, int], is_apart: bool, after_blank: float) -> bool:
+        key = _key(each.label)
+        words = key.split()
+        if words and set(words) <= TITLES and len(words) == 1 and key + "." == each.label.casefold() and known.get(key, 0) < 2:
+            return False
+        if not any(len(word) > 1 for word in words) and known.get(key, 0) < 2 and not self._in_cast(key):
+            return False
+        if key in known:
+            return True
+        parts = [part for part in re.split(r"\s+and\s+|\s*[&,/]\s*", key) if part]
+        if len(parts) > 1 and all(part in known for part in parts):
+            return True
+        if each.style != main and not each.style.parted.endswith("paren"):
+            return False
+        if main.capitals:
+            return is_apart or after_blank < 0.5
+        return is_apart and len(words) <= 3 and words[0] not in INTERJECTIONS and each.style == main
+
+    def _explains(self, longer: Candidate, shorter: Candidate, known: Mapping[str, int]) -> bool:
+        """The shorter heading is only the beginning of the longer one: "Mrs." of "Mrs. Linde." """
+        if not longer.label.startswith(shorter.label.rstrip(".")) or (
+            longer.style.parted == "paren" and shorter.style.parted != "dot"
+        ):
+            return False
+        long_key, short_key = _key(longer.label), _key(shorter.label)
+        beginning = [count for label, count in known.items() if label.startswith(f"{short_key} ")]
+        if long_key == short_key:
+            return False
+        if set(short_key.split()) <= TITLES or not any(len(word) > 1 for word in short_key.split()):
+            return long_key in known or len(long_key.split()) - len(short_key.split()) <= 2
+        return long_key in known and sum(beginning) >= 0.9 * known.get(short_key, 0) and known[long_key] >= 2
+
+
+def _key(label: str) -> str:
+    return " ".join(re.sub(r"[.]", " ", full_form(label)).casefold().split())
+
+
+def _share(values: Iterable[bool]) -> float:
+    found = list(values)
+    return sum(found) / len(found) if found else 0.0

@@ -1,0 +1,188 @@
+"""Whom a speech heading means: abbreviations and titles by the dramatis personae and the play's other names; several speakers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from sociable.construction.plays.records import CastMember
+from sociable.construction.plays.wordlists import ABBREVIATED_TITLES, ARTICLES, SMALL, TITLES
+
+_JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|\s/\s|/|\s\+\s)\s*", re.I)
+_ROMAN = re.compile(r"^(?:I{1,3}|IV|VI{0,3}|IX|XI{0,3})$")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*", re.U)
+
+
+def full_form(label: str) -> str:
+    """A heading as a name: no stop or colon behind, no shouting ("THE FLOWER GIRL" is The Flower Girl)."""
+    text = " ".join(label.replace("_", "").replace("*", "").split()).rstrip(":;,—- ")
+    if text.endswith(".") and not ABBREVIATED_TITLES & set(_tokens(text)[-1:]):
+        text = text.rstrip(".")
+    if text.isupper() and len(text) > 1:
+        words = [_lowered(word, index) for index, word in enumerate(text.split(" "))]
+        return " ".join(words)
+    return text
+
+
+def _lowered(word: str, index: int) -> str:
+    if _ROMAN.match(word) and index:
+        return word
+    if word.lower() in SMALL and index:
+        return word.lower()
+    # A capital after a hyphen or after O', none after the apostrophe of a possessive.
+    return re.sub(r"(?<![^\W\d_])(?<!\w['’])[^\W\d_]", lambda found: found[0].upper(), word.lower()).replace("'s", "'s")
+
+
+def cast_members(entry: str) -> tuple[CastMember, ...]:
+    """The people one entry of a dramatis personae names: "Montague and Capulet, heads of houses" names two."""
+    text = " ".join(re.sub(r"[{}_|*]+", " ", entry).split()).strip(" .;")
+    members: list[CastMember] = []
+    for part in re.split(r";\s+", text):
+        match = re.match(r"(?P<name>[^,:(—–]+?)\s*(?:,|:|\(|—|–|--|\s-\s|\.{2,}|(?<=\w)\sto\s(?=[A-Z])|$)\s*(?P<rest>.*)$", part)
+        if not match or not any(sign.isalpha() for sign in match["name"]):
+            continue
+        description = match["rest"].strip(" .)")
+        names = re.split(r"\s+and\s+|\s*&\s*", match["name"])
+        if not all(name[:1].isupper() for name in names):
+            names = [match["name"]]
+        members += [CastMember(name=full_form(name), description=description) for name in names]
+    return tuple(members)
+
+
+def _tokens(name: str) -> list[str]:
+    return [word.casefold().replace("’", "'") for word in _WORD.findall(name)]
+
+
+def _significant(name: str) -> list[str]:
+    tokens = _tokens(name)
+    kept = [token for token in tokens if token not in ARTICLES]
+    return kept or tokens
+
+
+class Names:
+    """Resolves the headings of one play.
+
+    ``labels`` are all headings as printed, with how often each occurs; ``words`` are the words of the play in the spelling in
+    which they stand outside headings: what occurs there as a word of its own is no abbreviation.
+    """
+
+    def __init__(self, cast: Sequence[CastMember], labels: Mapping[str, int], words: Iterable[str] = ()) -> None:
+        self._cast = tuple({member.name: member for member in cast}.values())
+        self._words = frozenset(words)
+        self._known: dict[str, str] = {}
+        singles = Counter[str]()
+        for label, count in labels.items():
+            singles[full_form(label)] += count
+        self._labels = tuple(singles)
+        self._resolve()
+
+    def _resolve(self) -> None:
+        waiting = [label for label in self._labels if not self._settle(label)]
+        # Of several people of one name the one nobody else's heading means.
+        taken = set(self._known.values())
+        for label in list(waiting):
+            free = [name for name in self._bearing(label) if name not in taken]
+            if len(free) == 1 and len(self._bearing(label)) > 1:
+                self._known[label] = free[0]
+                taken.add(free[0])
+                waiting.remove(label)
+        for label in waiting:
+            if full := self._longer(label):
+                self._known[label] = self._known.get(full, full)
+
+    def _bearing(self, label: str) -> list[str]:
+        wanted = _significant(label)
+        return [member.name for member in self._cast if set(wanted) <= set(_significant(member.name))]
+
+    def _settle(self, label: str) -> bool:
+        """By the cast, the surest ground first; a ground that fits several people settles nothing, nor do weaker ones then."""
+        wanted = _significant(label)
+        if not wanted:
+            return False
+        for fits in (self._same, self._part, self._described, self._shortened):
+            found = [member for member in self._cast if fits(wanted, member)]
+            if len(found) == 1:
+                self._known[label] = found[0].name
+                return True
+            if found and fits == self._shortened:
+                return self._first_of(label, wanted, found)
+            if found and fits != self._described:
+                return False
+        return False
+
+    def _first_of(self, label: str, wanted: list[str], found: list[CastMember]) -> bool:
+        """ "Cap." is Capulet rather than Lady Capulet: the only one whose name begins with it, or is as long."""
+        begins = [member for member in found if _significant(member.name)[0].startswith(wanted[0])]
+        alike = [member for member in begins or found if len(_significant(member.name)) == len(wanted)]
+        for few in (begins, alike):
+            if len(few) == 1:
+                self._known[label] = few[0].name
+                return True
+        return False
+
+    def _same(self, wanted: list[str], member: CastMember) -> bool:
+        return wanted == _significant(member.name)
+
+    def _part(self, wanted: list[str], member: CastMember) -> bool:
+        # A bare title is nobody's name; "Man" may be another than "An old man" of the list.
+        is_described = _tokens(member.name)[0] in ARTICLES
+        return set(wanted) <= set(_significant(member.name)) and not is_described and not set(wanted) <= TITLES
+
+    def _described(self, wanted: list[str], member: CastMember) -> bool:
+        return _significant(member.description)[: len(wanted)] == wanted
+
+    def _shortened(self, wanted: list[str], member: CastMember) -> bool:
+        own = iter(_significant(member.name))
+        return all(any(word.startswith(token) for word in own) for token in wanted) and not self._is_word(wanted)
+
+    def _is_word(self, wanted: list[str]) -> bool:
+        """Every part of it stands somewhere else in the play as a name or a word of its own."""
+        return all(token.capitalize() in self._words for token in wanted if len(token) > 1) and any(len(t) > 1 for t in wanted)
+
+    def _longer(self, label: str) -> str:
+        """The one other heading that this one abbreviates, or nothing."""
+        wanted = _significant(label)
+        if not wanted or self._is_word(wanted) or len("".join(wanted)) < 2:
+            return ""
+        found = []
+        for other in self._labels:
+            own = _significant(other)
+            is_alike = len(own) == len(wanted) and own != wanted
+            if is_alike and all(word.startswith(token) for token, word in zip(wanted, own, strict=True)):
+                found.append(other)
+        return found[0] if len(found) == 1 else ""
+
+    def speakers(self, label: str) -> tuple[str, ...]:
+        """Who is meant, each in full. Never empty."""
+        whole = full_form(label)
+        if whole in self._known:
+            return (self._known[whole],)
+        parts = [full_form(part) for part in _JOINED.split(whole) if part.strip()]
+        if len(parts) > 1 and all(self._is_somebody(part) for part in parts):
+            return tuple(dict.fromkeys(self._one(part) for part in parts))
+        return (whole,)
+
+    def _is_somebody(self, part: str) -> bool:
+        return part in self._known or part in self._labels or self._settle(part)
+
+    def _one(self, part: str) -> str:
+        return self._known.get(part, part)
+
+    def knows(self, label: str) -> bool:
+        """Whether the cast has this person, or all of these."""
+        whole = full_form(label)
+        return whole in self._known or (
+            len(parts := _JOINED.split(whole)) > 1
+            and all(full_form(part) in self._known or self._settle(full_form(part)) for part in parts)
+        )
+
+
+def joined(speakers: Sequence[str]) -> str:
+    """ "Jack and Algernon"; "Jack, Lane and Algernon"."""
+    return " and ".join([", ".join(speakers[:-1]), speakers[-1]]) if len(speakers) > 1 else speakers[0]
+
+
+def words_of(texts: Iterable[str]) -> set[str]:
+    """Every word that stands in ``texts`` without a stop behind it, which might shorten it, as spelled."""
+    return {match[0] for text in texts for match in re.finditer(r"[^\W\d_]+\b(?!\.)", text)}

@@ -1,0 +1,401 @@
+"""Screenplays: Fountain, typed pages whose elements are told by their indents, and Final Draft's XML."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sociable.construction.plays.directions import DirectionHabit, split_directions
+from sociable.construction.plays.frame import Line, lines_of
+from sociable.construction.plays.headings import HeadingKind, heading_of
+from sociable.construction.plays.names import Names, joined
+from sociable.construction.plays.records import Direction, Entry, Play, PlayScene, Speech
+from sociable.construction.plays.tree import Element, read_tree
+from sociable.core.errors import DataError, InputError
+
+_SCENE = re.compile(r"^(?:\d{1,4}[A-Z]?\.?\s+)?(?:INT|EXT|EST|I/E|E/I)(?:\b|\.)[./ ]", re.I)
+_SCENE_NUMBER = re.compile(r"\s*#[\w.\-]+#\s*$|\s{2,}\d{1,4}[A-Z]?\.?$")
+_TRANSITION = re.compile(r"^(?:[A-Z ]+ TO|FADE (?:IN|OUT|TO [A-Z ]+)|THE END|END CREDITS?|DISSOLVE|BLACK)[:.]?$")
+_EXTENSION = re.compile(r"\s*\((?:[^()]*)\)\s*")
+_CONTINUED = re.compile(r"^\(?\s*(?:CONTINUED|CONT['’]?D)\s*:?\s*(?:\(\d+\))?\s*\)?$", re.I)
+_PAGE = re.compile(r"^(?:page\s+)?\d{1,4}\.?$", re.I)
+_CUE = re.compile(r"^[^a-zß-öø-ÿ]*[A-ZÀ-Þ][^a-zß-öø-ÿ]*$")
+_KEY = re.compile(r"^(?P<key>[A-Za-z][A-Za-z ]{0,30}):\s*(?P<value>.*)$")
+_NOTE, _BONEYARD = re.compile(r"\[\[.*?\]\]", re.S), re.compile(r"/\*.*?\*/", re.S)
+_STRESS = re.compile(r"(?<!\\)(\*{1,3}|_)(?=\S)(.+?)(?<=\S)(?<!\\)\1")
+_MORE = re.compile(r"^\(\s*MORE\s*\)$", re.I)
+_AGAIN = re.compile(r"\(\s*(?:CONT['’]?D?\.?|CONTINUED|CONTINUING)\s*\)", re.I)
+_HABIT = DirectionHabit()
+_CUE_COLUMNS, _SPEECH_COLUMNS = 12, 4
+_LONGEST_CUE = 45
+
+
+@dataclass
+class _Part:
+    """A speech as cued, or an action where ``cue`` is empty; ``lines`` include parentheses, each on a line of its own."""
+
+    cue: str
+    lines: list[str]
+    place: str
+
+
+@dataclass
+class _Scene:
+    act: str
+    scene: str
+    heading: str
+    parts: list[_Part] = field(default_factory=list)
+
+
+@dataclass
+class _Script:
+    """What any of the layouts is read into."""
+
+    name: str
+    title: str = ""
+    scenes: list[_Scene] = field(default_factory=lambda: [_Scene("", "", "")])
+    number: int = 0
+
+    def open_scene(self, heading: str) -> None:
+        """A scene, numbered through, unless the heading has a label of its own."""
+        found = heading_of(heading)
+        act = self.scenes[-1].act
+        if found is not None and found.kind is HeadingKind.ACT:
+            inner = heading_of(found.rest)
+            has_scene = inner is not None and inner.kind is HeadingKind.SCENE
+            label, rest = (inner.label, inner.rest) if inner is not None and has_scene else ("", found.rest)
+            self.scenes.append(_Scene(found.label, label, rest))
+        elif found is not None and found.kind is HeadingKind.SCENE:
+            self._replace_empty(_Scene(act, found.label, found.rest))
+        elif found is not None and found.kind is HeadingKind.APART:
+            is_act = not act.startswith("Act ") or found.label == "Epilogue"
+            self.scenes.append(_Scene(found.label if is_act else act, "" if is_act else found.label, found.rest))
+        else:
+            self.number += 1
+            self._replace_empty(_Scene(act, f"Scene {self.number}", _SCENE_NUMBER.sub("", heading).strip(". ")))
+
+    def _replace_empty(self, scene: _Scene) -> None:
+        if not self.scenes[-1].parts:
+            self.scenes.pop()
+        self.scenes.append(scene)
+
+    def add(self, cue: str, lines: Sequence[str], line: int) -> None:
+        self.scenes[-1].parts.append(_Part(cue, list(lines), f"{self.name}:{line}"))
+
+    def play(self, path: Path, layout: str) -> Play:
+        cues = [part.cue for scene in self.scenes for part in scene.parts if part.cue]
+        if not cues:
+            raise InputError(
+                f"{path}: nobody speaks in it, read as {layout}. Expected a name in capitals on a line of its own with the "
+                "speech under it; for a stage play in another layout give the file the ending .txt."
+            )
+        names = Names((), Counter(map(_speaker, cues)))
+        return Play(
+            title=self.title or path.stem,
+            layout=layout,
+            scenes=tuple(
+                PlayScene(act=s.act, scene=s.scene, heading=s.heading, entries=tuple(_entry(part, names) for part in s.parts))
+                for s in self.scenes
+                if s.parts
+            ),
+        )
+
+
+def _entry(part: _Part, names: Names) -> Entry:
+    if not part.cue:
+        return Direction(text=" ".join(" ".join(part.lines).split()), place=part.place)
+    text, directions = split_directions("\n".join(part.lines), _HABIT)
+    speakers = names.speakers(_speaker(part.cue))
+    return Speech(speaker=joined(speakers), speakers=speakers, label=part.cue, text=text, directions=directions, place=part.place)
+
+
+def _speaker(cue: str) -> str:
+    """The name alone, without where the voice comes from and whether the speech goes on."""
+    return _EXTENSION.sub(" ", cue).strip(" ^@:")
+
+
+def is_scene_heading(text: str) -> bool:
+    return bool(_SCENE.match(text)) and text[:40].upper() == text[:40] and len(text) < 120
+
+
+# Fountain
+
+
+def read_fountain(path: Path, text: str) -> Play:
+    """A screenplay in Fountain. Raises InputError where nobody speaks in it."""
+    text = _BONEYARD.sub(lambda found: "\n" * found[0].count("\n"), text)
+    text = _NOTE.sub(lambda found: "\n" * found[0].count("\n"), text)
+    lines = lines_of(text)
+    script = _Script(path.name)
+    start = _title_page(lines, script)
+    index = start
+    while index < len(lines):
+        index = _fountain_element(lines, index, script)
+    return script.play(path, "Fountain")
+
+
+def _title_page(lines: Sequence[Line], script: _Script) -> int:
+    """Where the script begins behind the title page; the page itself ends with a blank line."""
+    first = next((index for index, line in enumerate(lines) if line.text), 0)
+    if first == len(lines) or not (match := _KEY.match(lines[first].text)) or is_scene_heading(lines[first].text):
+        return first
+    if _TRANSITION.match(lines[first].text) or heading_of(lines[first].text):
+        return first
+    title: list[str] = []
+    in_title = False
+    for index in range(first, len(lines)):
+        if lines[index].is_blank:
+            break
+        match = _KEY.match(lines[index].text) if lines[index].indent == 0 else None
+        if match:
+            in_title = match["key"].casefold() == "title"
+        if in_title:
+            title.append(match["value"] if match else lines[index].text)
+    else:
+        return first
+    script.title = _without_stress(" ".join(" ".join(title).split()))
+    return index
+
+
+def _fountain_element(lines: Sequence[Line], index: int, script: _Script) -> int:
+    """Takes what begins at ``index``; gives the index after it."""
+    line = lines[index]
+    text = line.text
+    if not text or re.fullmatch(r"={3,}", text):
+        return index + 1
+    after_blank = index == 0 or lines[index - 1].is_blank
+    if text[0] == "#":
+        title = text.strip("# ")
+        if heading_of(title):
+            script.open_scene(title)
+        return index + 1
+    if text[0] == "=":
+        return index + 1
+    if text[0] == "." and text[1:2].isalnum():
+        script.open_scene(text[1:])
+        return index + 1
+    if is_scene_heading(text) or (after_blank and _is_stage_heading(text)):
+        script.open_scene(text.strip("> <"))
+        return index + 1
+    if text[0] == "!":
+        return _action(lines, index, script)
+    if _TRANSITION.match(text) or (text[0] == ">" and not text.endswith("<")):
+        return index + 1
+    if text[0] == ">":
+        script.add("", [_without_stress(text.strip("<> "))], line.number)
+        return index + 1
+    if (text[0] == "@" or _is_cue(text)) and after_blank and index + 1 < len(lines) and not lines[index + 1].is_blank:
+        return _fountain_speech(lines, index, script)
+    return _action(lines, index, script)
+
+
+def _is_stage_heading(text: str) -> bool:
+    found = heading_of(text.strip("> <"))
+    return found is not None and found.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART)
+
+
+def _is_cue(text: str) -> bool:
+    name = _EXTENSION.sub(" ", text).strip(" ^")
+    return bool(name and _CUE.match(name)) and len(name) <= _LONGEST_CUE and name[-1] not in "!?" and not name.endswith("TO:")
+
+
+def _fountain_speech(lines: Sequence[Line], index: int, script: _Script) -> int:
+    said = []
+    first = index
+    index += 1
+    # A line of two blanks is a blank line within the speech; an empty one ends it.
+    while index < len(lines) and (lines[index].text or (lines[index].indent >= 2 and index + 1 < len(lines))):
+        said.append(_without_stress(lines[index].text.lstrip("~")))
+        index += 1
+    script.add(lines[first].text.lstrip("@"), said, lines[first].number)
+    return index
+
+
+def _action(lines: Sequence[Line], index: int, script: _Script) -> int:
+    first = index
+    told: list[str] = []
+    while index < len(lines) and lines[index].text and not (told and is_scene_heading(lines[index].text)):
+        told.append(_without_stress(lines[index].text.lstrip("!")))
+        index += 1
+    script.add("", told, lines[first].number)
+    return index
+
+
+def _without_stress(text: str) -> str:
+    for _ in range(3):
+        text = _STRESS.sub(r"\2", text)
+    return text.replace("\\*", "*").replace("\\_", "_")
+
+
+# Typed pages
+
+
+def indents_of(lines: Sequence[Line]) -> tuple[int, int] | None:
+    """The columns of the names and of the speeches under them in a typed screenplay; None where the text is not set so."""
+    cues: Counter[int] = Counter()
+    under: Counter[int] = Counter()
+    for line, below in zip(lines, lines[1:], strict=False):
+        is_over = bool(below.text) and not _is_cue(below.text) and below.indent < line.indent
+        if is_over and line.indent >= _CUE_COLUMNS and _is_cue(line.text) and not _is_marked(line.text):
+            cues[line.indent] += 1
+            if below.text[0] != "(":
+                under[below.indent] += 1
+    if not cues or not under or cues.most_common(1)[0][1] < 3:
+        return None
+    cue, speech = cues.most_common(1)[0][0], under.most_common(1)[0][0]
+    return (cue, speech) if cue - speech >= _SPEECH_COLUMNS else None
+
+
+def _is_marked(text: str) -> bool:
+    """It is a heading or a transition."""
+    return heading_of(text) is not None or is_scene_heading(text) or bool(_TRANSITION.match(text))
+
+
+def is_typed_screenplay(lines: Sequence[Line]) -> bool:
+    """Names stand in deep columns over speeches in lesser ones, and action or headings further left still."""
+    indents = indents_of(lines)
+    if indents is None:
+        return False
+    _, speech = indents
+    left = sum(bool(line.text) and line.indent <= speech - _SPEECH_COLUMNS for line in lines)
+    return left >= 2
+
+
+def read_typed(path: Path, text: str) -> Play:
+    """A screenplay whose elements are told by their columns. Raises InputError where nobody speaks in it."""
+    lines = [line for line in lines_of(re.sub(r"</?(?:b|i|u|pre)>", "", text, flags=re.I)) if not _is_furniture(line)]
+    indents = indents_of(lines)
+    if indents is None:
+        raise InputError(
+            f"{path}: no screenplay in columns: expected names at least {_CUE_COLUMNS} columns in, over their speeches."
+        )
+    return _Typed(lines, *indents, _Script(path.name, _typed_title(lines, indents[0]))).script().play(path, "typed screenplay")
+
+
+def _is_furniture(line: Line) -> bool:
+    """Page numbers and what is only said because a page ended."""
+    return bool(_PAGE.match(line.text) or _CONTINUED.match(line.text))
+
+
+def _typed_title(lines: Sequence[Line], cue: int) -> str:
+    for line in lines:
+        if is_scene_heading(line.text) or _TRANSITION.match(line.text) or heading_of(line.text):
+            return ""
+        if line.text:
+            return line.text.strip('"“”_*')
+    return ""
+
+
+class _Typed:
+    def __init__(self, lines: Sequence[Line], cue: int, speech: int, script: _Script) -> None:
+        self._lines, self._cue, self._speech, self._script = lines, cue, speech, script
+        self._open: _Part | None = None
+        self._goes_on = False
+        """The page ended within a speech."""
+
+    def script(self) -> _Script:
+        after_blank = True
+        for index, line in enumerate(self._lines):
+            if line.is_blank:
+                after_blank = True
+                continue
+            self._take(index, line, after_blank)
+            after_blank = False
+        return self._script
+
+    def _take(self, index: int, line: Line, after_blank: bool) -> None:
+        text = line.text
+        if _MORE.match(text):
+            self._goes_on = True
+        elif is_scene_heading(text) or (heading_of(text) is not None and _is_stage_heading(text)):
+            self._open, self._goes_on = None, False
+            self._script.open_scene(re.sub(r"^\d{1,4}[A-Z]?\.?\s+(?=INT|EXT|I/E)", "", text))
+        elif abs(line.indent - self._cue) <= 3 and _is_cue(text) and self._has_speech(index):
+            self._begin(line)
+        elif self._open is not None and self._open.cue and self._is_speech(line, after_blank):
+            self._open.lines.append(text)
+        elif _TRANSITION.match(text):
+            self._open = None
+        elif self._open is not None and not self._open.cue and not after_blank:
+            self._open.lines.append(text)
+        else:
+            self._script.add("", [text], line.number)
+            self._open = self._script.scenes[-1].parts[-1]
+
+    def _has_speech(self, index: int) -> bool:
+        below = next((line for line in self._lines[index + 1 : index + 3] if line.text), None)
+        return below is not None and below.indent < self._lines[index].indent and below.indent >= self._speech - 2
+
+    def _begin(self, line: Line) -> None:
+        before = self._open
+        if before is not None and before.cue and self._goes_on and _speaker(before.cue) == _speaker(line.text):
+            self._goes_on = False
+            return
+        self._goes_on = False
+        self._script.add(line.text, [], line.number)
+        self._open = self._script.scenes[-1].parts[-1]
+
+    def _is_speech(self, line: Line, after_blank: bool) -> bool:
+        is_in_column = line.indent >= self._speech - 2
+        return is_in_column and (not after_blank or (line.indent <= self._cue and not _TRANSITION.match(line.text)))
+
+
+# Final Draft
+
+
+def read_final_draft(path: Path, data: bytes) -> Play:
+    """A screenplay in Final Draft's XML. Raises DataError for XML that cannot be read or is no such screenplay."""
+    root = read_tree(path, data)
+    if root.name != "FinalDraft":
+        raise DataError(f"{path}:{root.line}", "", f"element {root.name}; expected FinalDraft, as Final Draft 8 and later write")
+    script = _Script(path.name)
+    content = next((child for child in root.elements if child.name == "Content"), None)
+    if content is None:
+        raise DataError(f"{path}:{root.line}", "FinalDraft", "no Content in it; save it from Final Draft as a script")
+    title = next((child for child in root.elements if child.name == "TitlePage"), None)
+    if title is not None:
+        script.title = next((text for each in title.walk() if each.name == "Paragraph" and (text := _paragraph(each))), "")
+    cue: tuple[str, int] | None = None
+    said: list[str] = []
+
+    def close() -> None:
+        nonlocal cue
+        if cue is not None and said:
+            script.add(cue[0], said, cue[1])
+        cue = None
+        said.clear()
+
+    for paragraph in _paragraphs(content):
+        kind, text = paragraph.attributes.get("Type", "General"), _paragraph(paragraph)
+        if not text:
+            continue
+        if kind in ("Dialogue", "Parenthetical", "Singing") and cue is not None:
+            said.append(text if kind != "Parenthetical" or text.startswith("(") else f"({text})")
+            continue
+        close()
+        if kind == "Character":
+            cue = (text, paragraph.line)
+        elif kind in ("Scene Heading", "New Act") or (kind != "Action" and _is_stage_heading(text)):
+            script.open_scene(text)
+        elif kind not in ("Transition", "End of Act", "Cast List"):
+            script.add("", [text], paragraph.line)
+    close()
+    return script.play(path, "Final Draft")
+
+
+def _paragraphs(element: Element) -> Iterator[Element]:
+    """All paragraphs, those of speeches side by side one after the other."""
+    for child in element.elements:
+        if child.name == "Paragraph":
+            if any(inner.name == "Text" for inner in child.elements):
+                yield child
+            yield from _paragraphs(child)
+        elif child.name == "DualDialogue":
+            yield from _paragraphs(child)
+
+
+def _paragraph(paragraph: Element) -> str:
+    return " ".join("".join(inner.text() for inner in paragraph.elements if inner.name == "Text").split())

@@ -1,0 +1,43 @@
+"""Closed sets of words that the readers of plays know."""
+
+from __future__ import annotations
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, parted by white space."""
+    return frozenset(text.split())
+
+
+TITLES = words(
+    """
+    mr mrs ms miss dr doctor sir lady lord st rev reverend hon capt captain maj major col colonel gen general sgt sergeant
+    prof professor father brother sister king queen prince princess duke duchess count countess earl friar madame mme mlle
+    monsieur m herr frau don dona old young canon aunt uncle justice judge
+    """
+)
+"""Before a name, and nobody's name alone."""
+
+ABBREVIATED_TITLES = words("mr mrs ms dr st rev hon capt maj col gen sgt prof m mme mlle jr sr esq")
+"""Their stop is part of them."""
+
+ARTICLES = words("a an the another his her their our")
+
+SMALL = words("of the and a an to de von van with in at from outside as on la le du & or voice generally together")
+"""What stands in a name without a capital."""
+
+NO_NAMES = words(
+    """
+    act scene prologue epilogue curtain enter exit exeunt re-enter time place note chapter title author finis end contents
+    preface introduction setting synopsis int ext cut fade dissolve
+    """
+)
+"""A line that begins so is no heading of a speech."""
+
+INTERJECTIONS = words(
+    """
+    yes no oh ah well good come why what how who where now then there here so and but or if for nay ay aye true never always
+    please thanks sir madam farewell adieu goodbye indeed perhaps peace alas silence hush amen welcome o i my you he she it
+    we they this that these those not nothing yet still enough stop wait look hark hello right quite exactly really
+    """
+)
+"""Sentences of one word, which look like a name with a stop."""
