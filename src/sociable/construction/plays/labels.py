@@ -102,7 +102,13 @@ def _without_stop_behind(rest: str) -> str:
 def _could_be_label(label: str) -> bool:
     text = label.strip("_* ")
     words = text.replace(",", " ").split()
-    if not text or len(text) > _LONGEST or len(words) > _MOST_WORDS or not (text[0].isupper() or text[0].isdigit()):
+    if (
+        text in ("I", "A", "O")
+        or not text
+        or len(text) > _LONGEST
+        or len(words) > _MOST_WORDS
+        or not (text[0].isupper() or text[0].isdigit())
+    ):
         return False
     if text != label.strip("_*") or not any(sign.isalpha() for sign in text) or re.search(r"[!?;…“”\"=<>{}|\[\]()]|\.\.", text):
         return False

@@ -60,6 +60,10 @@ def _significant(name: str) -> list[str]:
     return kept or tokens
 
 
+_FEW_SHORTENED = 4
+"""At least one in so many known headings is shortened in a play that abbreviates."""
+
+
 class Names:
     """Resolves the headings of one play.
 
@@ -68,9 +72,10 @@ class Names:
     """
 
     def __init__(self, cast: Sequence[CastMember], labels: Mapping[str, int], words: Iterable[str] = ()) -> None:
-        self._cast = tuple({member.name: member for member in cast}.values())
+        self._cast = tuple({tuple(_significant(member.name)): member for member in reversed(cast)}.values())[::-1]
         self._words = frozenset(words)
         self._known: dict[str, str] = {}
+        self._abbreviates = False
         singles = Counter[str]()
         for label, count in labels.items():
             singles[full_form(label)] += count
@@ -79,6 +84,11 @@ class Names:
 
     def _resolve(self) -> None:
         waiting = [label for label in self._labels if not self._settle(label)]
+        shortened = sum(self._is_short(label) for label in self._known)
+        if shortened >= 2 and shortened * _FEW_SHORTENED >= len(self._known):
+            # A play that abbreviates does so even where that makes a word, such as "Nor."
+            self._abbreviates = True
+            waiting = [label for label in waiting if not self._settle(label)]
         # Of several people of one name the one nobody else's heading means.
         taken = set(self._known.values())
         for label in list(waiting):
@@ -90,6 +100,9 @@ class Names:
         for label in waiting:
             if full := self._longer(label):
                 self._known[label] = self._known.get(full, full)
+
+    def _is_short(self, label: str) -> bool:
+        return not set(_significant(label)) <= set(_significant(self._known[label]))
 
     def _bearing(self, label: str) -> list[str]:
         wanted = _significant(label)
@@ -138,6 +151,8 @@ class Names:
 
     def _is_word(self, wanted: list[str]) -> bool:
         """Every part of it stands somewhere else in the play as a name or a word of its own."""
+        if self._abbreviates:
+            return False
         return all(token.capitalize() in self._words for token in wanted if len(token) > 1) and any(len(t) > 1 for t in wanted)
 
     def _longer(self, label: str) -> str:

@@ -12,7 +12,7 @@ from sociable.construction.plays.directions import DirectionHabit, habit_of, spl
 from sociable.construction.plays.frame import Line, framed_title, lines_of, without_frame
 from sociable.construction.plays.headings import Heading, HeadingKind, heading_of
 from sociable.construction.plays.labels import Labels
-from sociable.construction.plays.names import Names, cast_members, joined, words_of
+from sociable.construction.plays.names import Names, cast_members, full_form, joined, words_of
 from sociable.construction.plays.records import CastMember, Direction, Entry, Play, PlayScene, Speech
 from sociable.core.errors import InputError
 
@@ -27,6 +27,7 @@ _TALKS = re.compile(
 _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
 _OPENS, _CLOSES = "[(", "])"
 _UNWRAPPED_COLUMNS, _UNWRAPPED_SHARE = 100, 0.05
+_FEW_SPEECHES, _LINES_PER_SPEECH = 6, 25
 _RULE = re.compile(r"^(?:\*\s*){5,}$|^[-=_—]{5,}$")
 
 
@@ -64,7 +65,7 @@ def read_plain(path: Path, text: str) -> Play:
     lines = without_frame(whole)
     cast, cast_end = _cast(lines)
     labels = Labels(lines[cast_end:], [member.name for member in cast])
-    if len(labels.found) < 2:
+    if not _is_play(lines[cast_end:], labels):
         raise InputError(
             f"{path}: no play in it that can be read: lines 1 to {len(whole)} have no two speeches with a heading alike. "
             "Expected speeches such as 'NORA. Yes.', 'Nora: Yes.' or a name alone on its line with the speech under it; or "
@@ -74,6 +75,17 @@ def read_plain(path: Path, text: str) -> Play:
     body = _Body(path.name, scenes, cast, lines)
     title = framed_title(whole) or _title(lines) or path.stem
     return Play(title=title, layout="plain text", cast=cast, scenes=body.scenes())
+
+
+def _is_play(lines: Sequence[Line], labels: Labels) -> bool:
+    """There are speeches, people speak again, and it is not that a few lines of a long text look like headings."""
+    counts = Counter(full_form(found.label) for found in labels.found.values())
+    again = sum(count for count in counts.values() if count > 1)
+    first = min(labels.found, default=0)
+    lines_from_there = sum(bool(line.text) for line in lines[first:])
+    is_short = len(labels.found) < _FEW_SPEECHES
+    is_repeated = is_short or again * 2 >= len(labels.found)
+    return len(labels.found) >= 2 and is_repeated and len(labels.found) * _LINES_PER_SPEECH >= lines_from_there
 
 
 def _title(lines: Sequence[Line]) -> str:
@@ -222,7 +234,7 @@ class _Reader:
             opened.lines.append(line.text)
             return
         is_new = after_blank or self._unwrapped or opened is None
-        if opened is not None and opened.label is not None and not opened.text and not self._is_direction_line(line, True):
+        if opened is not None and opened.label is not None and not opened.text:
             # The first line under a heading that stands alone.
             opened.lines.append(line.text)
             return

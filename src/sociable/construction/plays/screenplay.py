@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from sociable.construction.plays.directions import DirectionHabit, split_directions
@@ -237,7 +238,7 @@ def indents_of(lines: Sequence[Line]) -> tuple[int, int] | None:
     """The columns of the names and of the speeches under them in a typed screenplay; None where the text is not set so."""
     cues: Counter[int] = Counter()
     under: Counter[int] = Counter()
-    for line, below in zip(lines, lines[1:], strict=False):
+    for line, below in pairwise(lines):
         is_over = bool(below.text) and not _is_cue(below.text) and below.indent < line.indent
         if is_over and line.indent >= _CUE_COLUMNS and _is_cue(line.text) and not _is_marked(line.text):
             cues[line.indent] += 1
