@@ -9,6 +9,8 @@ from typing import Any
 
 import dotenv
 
+from sociable.agentsense.construct.passages import read_passages
+from sociable.agentsense.construct.scripts import scripts_recipe
 from sociable.api import settings_for
 from sociable.build import Watch, build_seats, prices_of
 from sociable.construction.articles import read_articles
@@ -71,6 +73,27 @@ def construct_hsii_from_dialogues(
     return _constructed(recipe, transcripts, Path(out), None, None, watch, licence, {})
 
 
+def construct_agentsense(
+    source: str | Path,
+    out: str | Path,
+    *,
+    model: str | None = None,
+    config: str | Path | None = None,
+    seed: int = 0,
+    prompts: str | Path | None = None,
+    licence: str = LICENCE,
+    watch: Watch | None = None,
+    **settings: Any,
+) -> Document:
+    """AgentSense's scenarios out of plays or screenplays, in the build folder ``out``; called again it goes on.
+
+    Returns the funnel. Raises as ``construct_hsii`` does.
+    """
+    passages = read_passages(Path(source))
+    recipe = scripts_recipe(passages, seed=seed, prompts=Path(prompts) if prompts else None)
+    return _constructed(recipe, passages, Path(out), model, config, watch, licence, settings)
+
+
 def _constructed(
     recipe: Recipe,
     sources: Sequence[Any],
@@ -92,7 +115,7 @@ def _constructed(
         found = waited(_run(build, sources))
         if len(found) == len(recipe.stages):
             write_cards(path, recipe, found, folder.read_manifest(), licence)
-    return _funnel(recipe, found, path)
+    return _funnel(recipe, found, path, len(sources))
 
 
 def _writer(
@@ -121,12 +144,12 @@ async def _run(build: Build, sources: Sequence[Any]) -> list[Counted]:
         undo()
 
 
-def _funnel(recipe: Recipe, found: Sequence[Counted], path: Path) -> Document:
+def _funnel(recipe: Recipe, found: Sequence[Counted], path: Path, came: int) -> Document:
     done = len(found) == len(recipe.stages)
     waiting = ""
     if not done:
         stage = recipe.stages[len(found)]
-        items = found[-1].made if found else 0
+        items = found[-1].made if found else came
         waiting = f"{items:,} items wait for a model at the stage '{stage.name}'. Name one with --model, and the same --out."
     subtitle = f"{path / DATASET}" if done else f"{path}, not finished"
     return funnel_document(f"{recipe.benchmark}, built from {recipe.name}", subtitle, found, waiting)

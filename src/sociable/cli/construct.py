@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sociable.cli.output import messages, print_whole, resumable, say
 from sociable.core.errors import InputError
 
-RECIPES = ("hsii", "stss-conversations")
+RECIPES = ("agentsense", "hsii", "stss-conversations")
 
 
 def construct(
@@ -18,7 +18,7 @@ def construct(
     out: Annotated[Path, typer.Option("--out", metavar="DIR|FILE", help="The build; stss-conversations: a new .jsonl file.")],
     sources: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[SOURCE...]", help="hsii: news or dialogues. stss-conversations: runs of stss."),
+        typer.Argument(metavar="[SOURCE...]", help="hsii: news, dialogues; agentsense: plays; stss-conversations: runs of stss."),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The model that writes.")] = None,
     dialogues: Annotated[
@@ -41,7 +41,7 @@ def construct(
     base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Of openai-compatible models.")] = None,
     count: Annotated[int, typer.Option("--count", metavar="N", help="stss-conversations: how many scenes.")] = 360,
 ) -> None:
-    """Make a dataset: HSII's dialogues out of news; conversation scenes, frozen out of runs of stss. Goes on where it was."""
+    """Make a dataset: HSII's out of news or dialogues, AgentSense's out of plays, conversations out of runs of stss."""
     from sociable.cli.progress import RunProgress
 
     if benchmark not in RECIPES:
@@ -56,30 +56,32 @@ def construct(
     from sociable import building
 
     if not sources or len(sources) > 1:
-        raise InputError("Name one source: a file of articles or of conversations, or a folder of them.")
-    if dialogues:
+        raise InputError("Name one source: a file of articles, of conversations or of a play, or a folder of them.")
+    if dialogues and benchmark == "hsii":
         if model is not None:
             raise InputError("Out of dialogues no model writes anything: leave --model out.")
         print_whole(
             building.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, certain=certain, licence=licence)
         )
         return
-    if assistant is not None or certain:
-        raise InputError("--assistant and --certain go with --dialogues.")
+    if assistant is not None or certain or dialogues:
+        raise InputError("--dialogues goes with hsii, and --assistant and --certain with --dialogues.")
+    given: dict[str, Any] = {
+        "model": model,
+        "config": config,
+        "prompts": prompts,
+        "licence": licence,
+        "max_cost": max_cost,
+        "max_connections": max_connections,
+        "base_url": base_url,
+    }
+    if benchmark == "agentsense" and most is not None:
+        raise InputError("--most goes with hsii: every scene of a script is worked on.")
     with resumable(out, "the same command"), RunProgress(messages) as progress:
-        document = building.construct_hsii(
-            sources[0],
-            out,
-            model=model,
-            config=config,
-            most=most,
-            prompts=prompts,
-            licence=licence,
-            watch=progress,
-            max_cost=max_cost,
-            max_connections=max_connections,
-            base_url=base_url,
-        )
+        if benchmark == "agentsense":
+            document = building.construct_agentsense(sources[0], out, watch=progress, **given)
+        else:
+            document = building.construct_hsii(sources[0], out, most=most, watch=progress, **given)
     print_whole(document)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sociable.construction.stages import Item
+from sociable.construction.stages import Item, slug
 from sociable.core.data_files import RawRecord, complaint, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import storable
@@ -112,5 +111,4 @@ def _article(raw: RawRecord) -> Article:
 def _named_by_content(values: dict[str, Any]) -> str:
     """The same article has the same id in whatever file it stands."""
     digest = hashlib.sha256(f"{values['title']}\x00{values['text']}".encode()).hexdigest()[:8]
-    slug = re.sub(r"[^a-z0-9]+", "-", str(values["title"]).lower()).strip("-")[:40].rstrip("-")
-    return f"{slug}-{digest}" if slug else digest
+    return "-".join(filter(None, (slug(str(values["title"])), digest)))

@@ -7,6 +7,7 @@ lost from sight. Some stages need all items at once, to see which are alike or w
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,11 @@ class Item(Record):
     """What stages hand on. ``id`` is unique in the output of a stage."""
 
     id: str
+
+
+def slug(text: str) -> str:
+    """A title as a part of an id."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].rstrip("-")
 
 
 class Rejected(Exception):

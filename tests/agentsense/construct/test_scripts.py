@@ -1,0 +1,179 @@
+"""Scripts to scenarios: a real play, a model's replies over a real socket, good and bad ones."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sociable import api, building
+from sociable.agentsense.construct.draft import AgeGap, Draft, Member, Part, Passage, Person, Secret, replaced, spellings
+from sociable.agentsense.construct.passages import LONGEST, read_passages
+from sociable.agentsense.construct.scripts import MakeSlots, ReplaceEntities, WriteScenarios, construction_prompts
+from sociable.agentsense.dataset import load_scenarios
+from sociable.construction.stages import Rejected, Writer
+from sociable.core.errors import InputError
+from sociable.core.records import Usage
+from sociable.models.protocol import Reply, Request, Sampling, Scope
+
+PLAYS = Path(__file__).resolve().parents[4] / "shared" / "data" / "plays_public_domain"
+needs_plays = pytest.mark.skipif(not PLAYS.is_dir(), reason="needs ../shared/data/plays_public_domain")
+
+PLAY = "THE KEY\n\nACT I\n\nSCENE I. A room.\n\n" + "\n".join(
+    f"{who}. Where is the key, number {number}?\n" for number in range(8) for who in ("ANN", "BO", "CY")
+)
+
+
+@needs_plays
+def test_a_real_play_becomes_scenarios_that_run(chat_server: Any, tmp_path: Path) -> None:
+    play = PLAYS / "oscar-wilde_the-importance-of-being-earnest" / "play.txt"
+    document = building.construct_agentsense(play, tmp_path / "build", model=f"openai-compatible/writer:play@{chat_server.url}")
+    funnel = {row.cells[0]: list(map(int, row.cells[2:])) for row in document.summary.rows}
+    assert funnel["backgrounds"][0] == len(read_passages(play)) > 20
+    assert funnel["goals"][1] > 0 and funnel["filtered"][1] > 0
+    templates = funnel["casts"][2]
+    assert templates >= 5 and funnel["scenarios"][2] == 5 * templates
+    loaded = load_scenarios(tmp_path / "build" / "dataset.jsonl")
+    assert len(loaded.items) == 5 * templates
+    assert {len([each for each in loaded.items if each.template == one.template]) for one in loaded.items} == {5}
+    # Nobody of the play is left, and whoever is asked a question is asked it about somebody else.
+    text = (tmp_path / "build" / "dataset.jsonl").read_text()
+    assert not any(name in text for name in ("Algernon", "Gwendolen", "Bracknell", "Jack"))
+    asked = [(each, question) for one in loaded.items for each in one.characters for question in each.info_reason_questions]
+    assert asked and all(question.about and question.about != each.name for each, question in asked)
+    assert len({question.answer_label for _, question in asked}) > 1
+    result = api.run(
+        "agentsense",
+        f"openai-compatible/social@{chat_server.url}",
+        judges=(f"openai-compatible/social:judge@{chat_server.url}",),
+        dataset=str(tmp_path / "build" / "dataset.jsonl"),
+        limit=1,
+        out=tmp_path / "run",
+        options={"turns": 4},
+    )
+    assert all(score.outcome != "errored" for score in result.scores)
+
+
+def test_passages_know_what_came_before_and_long_ones_are_cut(tmp_path: Path) -> None:
+    (tmp_path / "key.txt").write_text(PLAY + "\nSCENE II. Outside.\n\n" + "ANN. Here.\n\nBO. There.\n\n" * 45)
+    first, *others = read_passages(tmp_path / "key.txt")
+    assert (first.id, first.before, len(first.said)) == ("key-1", "", 24)
+    assert first.names == ["Ann", "Bo", "Cy"]
+    assert [len(each.said) for each in others] == [LONGEST, LONGEST, 10]
+    assert others[0].before.endswith("Cy: Where is the key, number 7?")
+    with pytest.raises(InputError, match="no such file"):
+        read_passages(tmp_path / "nothing.txt")
+
+
+def test_characters_are_called_by_many_names() -> None:
+    found = spellings(["Lady Bracknell", "Jack Worthing", "Miss Worthing"])
+    assert found["Bracknell"] == "Lady Bracknell" and found["Jack"] == "Jack Worthing"
+    # What two share means neither.
+    assert "Worthing" not in found
+    change = replaced({"old lane": "new road", "Ann": "{part1}"})
+    assert change("Old Lane: ANN's room; Annie stays in old  lane.") == "New road: {part1}'s room; Annie stays in new road."
+
+
+PASSAGE = Passage(
+    id="p", script="key", title="The Key", scene="Act I", said=(("Ann", "Where is it?"), ("Bo", "Lost."), ("Cy", "Hm."))
+)
+DRAFT = Draft(
+    id="p",
+    passage=PASSAGE,
+    background="Ann and Bo share Elm House.",
+    description="Ann stands at the door.",
+    people=(
+        Person(
+            name="Ann",
+            goals=("To learn where Bo was.",),
+            secrets=(Secret(question="What did Ann lose?", answer="A ring", fact="Ann lost a ring.", wrong=("A", "B", "C")),),
+        ),
+        Person(name="Bo", goals=("To keep Ann calm.",)),
+    ),
+)
+
+
+class Says:
+    name = "says"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    async def generate(self, request: Request) -> Reply:
+        return Reply(self.answer if isinstance(self.answer, str) else json.dumps(self.answer), Usage(calls=1))
+
+    async def close(self) -> None: ...
+
+
+def work(stage: Any, draft: Draft, answer: Any) -> Any:
+    return asyncio.run(stage.work(draft, Writer(Says(answer), Sampling(), Scope("x", "writer"))))[0]
+
+
+def slots(**changes: Any) -> dict[str, Any]:
+    free = {"age": "almost", "gender": "maybe", "occupation": "no"}
+    people = [
+        {"name": name, "age": age, "gender": "female", "occupation": "clerk", "replaceable": free}
+        for name, age in (("Ann", 40), ("Bo", 12))
+    ]
+    return {
+        "characters": people,
+        "older": [{"older": "Ann", "younger": "Bo", "years": 9}],
+        "relations": [{"of": ["Ann", "Bo"], "kind": "friend"}],
+        **changes,
+    }
+
+
+def test_people_become_parts_with_what_whoever_plays_them_must_be() -> None:
+    draft = work(MakeSlots(construction_prompts()), DRAFT, slots())
+    assert draft.background == "{part1} and {part2} share Elm House."
+    assert draft.people[0].secrets[0].fact == "{part1} lost a ring."
+    assert draft.parts == (
+        Part(slot="part1", age=(18, 85), occupation="clerk"),
+        # Who is no grown-up is not replaced by one.
+        Part(slot="part2", age=(5, 24), occupation="clerk"),
+    )
+    assert draft.gaps == (AgeGap(older="part1", younger="part2", years=9),)
+
+
+@pytest.mark.parametrize(
+    ("draft", "answer", "reason"),
+    [
+        (DRAFT.model_copy(update={"background": "Cy waits."}), slots(), "a name of the script is left"),
+        (DRAFT, slots(characters=slots()["characters"][:1]), "a character nobody described"),
+        (DRAFT, slots(relations=[{"of": ["Ann", "Bo"], "kind": "enemies"}]), "not a description of parts"),
+        (DRAFT, "No.", "no JSON in the reply"),
+    ],
+)
+def test_what_makes_no_template_says_why(draft: Draft, answer: Any, reason: str) -> None:
+    with pytest.raises(Rejected, match=reason):
+        work(MakeSlots(construction_prompts()), draft, answer)
+
+
+def test_names_of_the_story_are_replaced_everywhere_and_characters_left_alone() -> None:
+    pairs = [{"original": "Elm House", "replacement": "Dover Lodge"}, {"original": "Ann", "replacement": "Eve"}]
+    draft = work(ReplaceEntities(construction_prompts()), DRAFT, {"replacements": pairs})
+    assert draft.background == "Ann and Bo share Dover Lodge."
+
+
+def cast(**ages: int) -> dict[str, Member]:
+    return {
+        part: Member(name=f"{part} Name", age=age, gender="female", occupation="clerk", profile="Quiet.")
+        for part, age in ages.items()
+    }
+
+
+def test_a_scene_that_is_too_like_its_script_falls_out() -> None:
+    said = tuple((who, "The night was long and nobody had come to the house by the river.") for who in ("Ann", "Bo"))
+    draft = DRAFT.model_copy(
+        update={
+            "passage": PASSAGE.model_copy(update={"said": said}),
+            "background": "The night was long and nobody had come to the house by the river.",
+            "description": "",
+            "casts": (cast(part1=40, part2=20),),
+        }
+    )
+    with pytest.raises(Rejected, match="too like its script"):
+        work(WriteScenarios(0), draft, "")
