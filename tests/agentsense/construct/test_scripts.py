@@ -52,7 +52,7 @@ def test_a_real_play_becomes_scenarios_that_run(chat_server: Any, tmp_path: Path
         dataset=str(tmp_path / "build" / "dataset.jsonl"),
         limit=1,
         out=tmp_path / "run",
-        options={"turns": 4},
+        options={"turns": 4, "script": True},
     )
     assert all(score.outcome != "errored" for score in result.scores)
 

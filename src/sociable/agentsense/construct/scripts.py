@@ -384,6 +384,8 @@ class WriteScenarios(EachStage[Draft, Scenario]):
             "sample_idx": f"{item.id}-{number + 1}",
             "background": draft.background,
             "description": draft.description,
+            # For script prediction; nobody who plays is shown it.
+            "source": item.passage.title,
             "characters": characters,
         }
 
