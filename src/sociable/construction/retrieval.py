@@ -1,0 +1,192 @@
+"""Documents found by one or two keywords (HSII, section 5.1), in an index on disk.
+
+The index is sqlite's full-text search, which Python brings along: it is built as a stream in a few megabytes whatever the
+number of documents (bm25s holds them all, and took three times as long), and opened again without being read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from uuid import uuid4
+
+from sociable.core.errors import InputError, StorageFailure
+
+_LAYOUT = "1"
+"""Goes up with the schema, so that an index of an earlier one is built anew."""
+
+_SCHEMA = """
+CREATE TABLE about (layout TEXT, digest TEXT);
+CREATE TABLE documents (number INTEGER PRIMARY KEY, title TEXT, text TEXT, date TEXT);
+CREATE TABLE ids (number INTEGER PRIMARY KEY, id TEXT UNIQUE);
+CREATE VIRTUAL TABLE words USING fts5(
+    title, text, content='documents', content_rowid='number', tokenize='porter unicode61 remove_diacritics 2'
+);
+"""
+
+# Scores are rounded, so that the last digit of a machine's logarithm cannot put one document before another. Ids are in
+# a narrow table of their own because a frequent word's ties need them all, and the texts of none.
+_SEARCH = """
+SELECT ids.number, ids.id, CAST(printf('%.9g', -bm25(words)) AS REAL) AS score FROM words JOIN ids ON ids.number = words.rowid
+WHERE words MATCH ? ORDER BY score DESC, ids.id LIMIT ?
+"""
+
+_WORD = re.compile(r"[^\W_]")
+_UNSPEAKABLE = re.compile('[\x00"\ud800-\udfff]')
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    id: str
+    title: str
+    text: str
+    date: str = ""
+    """As its source writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    document: Document
+    score: float
+    """BM25 over title and text, k1 = 1.2, b = 0.75; above 0, the higher the better. Comparable within one search."""
+
+
+class Index:
+    """Documents on disk, searched by keywords. A context manager; belongs to the thread that opened it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __len__(self) -> int:
+        (count,) = self._connection.execute("SELECT count(*) FROM ids").fetchone()
+        return int(count)
+
+    def __enter__(self) -> Index:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def search(self, keywords: Sequence[str], most: int) -> list[Hit]:
+        """The ``most`` documents that fit best, best first, equals by id: the same on every machine.
+
+        Every keyword must occur, in title or text, whatever its case, accents and English ending (strike, strikes). A
+        keyword of several words ("climate change") is a phrase. Nothing in a keyword is an operator.
+
+        Raises InputError for no keyword, for one without a letter or digit, and for ``most`` below 1.
+        """
+        if isinstance(keywords, str) or not keywords:
+            raise InputError(f"Search for a list of at least one keyword, not {keywords!r}.")
+        if most < 1:
+            raise InputError(f"At least 1 document must be asked for, not {most}.")
+        # Whoever asks for a word twice does not mean it twice as much.
+        phrases = dict.fromkeys(f'"{_spoken(keyword)}"' for keyword in keywords)
+        found = self._connection.execute(_SEARCH, (" AND ".join(phrases), most)).fetchall()
+        return [Hit(self._document(number, name), score) for number, name, score in found]
+
+    def _document(self, number: int, name: str) -> Document:
+        row = self._connection.execute("SELECT title, text, date FROM documents WHERE number = ?", (number,)).fetchone()
+        return Document(name, *row)
+
+
+def _spoken(keyword: str) -> str:
+    """Without what would end a quoted string of a query."""
+    spoken = _UNSPEAKABLE.sub(" ", keyword)
+    if not _WORD.search(spoken):
+        raise InputError(f"The keyword {keyword!r} has no letter or digit in it, so it can be found nowhere.")
+    # Not casefold, which the index does not know: it keeps Straße apart from Strasse.
+    return " ".join(spoken.lower().split())
+
+
+def digest_of_files(*paths: Path) -> str:
+    """SHA-256 of the files' contents, in the order given: says for ``open_index`` whether the input is the same."""
+    digest = hashlib.sha256()
+    for path in paths:
+        try:
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error}") from None
+    return digest.hexdigest()
+
+
+def open_index(path: Path, digest: str, documents: Iterable[Document]) -> Index:
+    """The index at ``path``, of the documents whose input has that ``digest``.
+
+    Is there one already, of the same digest, ``documents`` are not read; otherwise they are read once, as a stream, into
+    a new one, which replaces the old one only when it is complete. Raises InputError for two documents of one id, and
+    StorageFailure where it cannot be written.
+    """
+    if index := _opened(path, digest):
+        return index
+    part = path.with_name(f"{path.name}.{uuid4().hex}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageFailure.at(path, error) from error
+    try:
+        try:
+            _build(part, digest, documents)
+        except sqlite3.OperationalError as error:
+            raise StorageFailure.at(path, error) from error
+        try:
+            os.replace(part, path)
+        except OSError as error:
+            raise StorageFailure.at(path, error) from error
+    finally:
+        part.unlink(missing_ok=True)
+    index = _opened(path, digest)
+    if index is None:
+        raise InputError(f"{path}: another process has replaced this index by one of other documents. Give each its own path.")
+    return index
+
+
+def _opened(path: Path, digest: str) -> Index | None:
+    """None where there is no index, one of another digest, or something else."""
+    if not path.is_file():
+        return None
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    with contextlib.suppress(sqlite3.DatabaseError):
+        if connection.execute("SELECT layout, digest FROM about").fetchall() == [(_LAYOUT, digest)]:
+            return Index(connection)
+    connection.close()
+    return None
+
+
+def _build(path: Path, digest: str, documents: Iterable[Document]) -> None:
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        # What is half built is thrown away, so it needs no journal.
+        connection.execute("PRAGMA journal_mode = OFF")
+        try:
+            connection.executescript(_SCHEMA)
+        except sqlite3.OperationalError as error:
+            raise InputError(f"This Python's sqlite has no full-text search ({error}). Use one built with FTS5.") from None
+        connection.execute("BEGIN")
+        for number, document in enumerate(documents):
+            title, text, date = (_encodable(part) for part in (document.title, document.text, document.date))
+            try:
+                connection.execute("INSERT INTO ids VALUES (?, ?)", (number, document.id))
+            except sqlite3.IntegrityError:
+                raise InputError(f"Two documents have the id {document.id!r}; ids must be unique.") from None
+            except UnicodeEncodeError:
+                raise InputError(f"The id {document.id!r} is not text that can be written.") from None
+            connection.execute("INSERT INTO documents VALUES (?, ?, ?, ?)", (number, title, text, date))
+        connection.execute("INSERT INTO words(words) VALUES ('rebuild')")
+        connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+        connection.execute("INSERT INTO about VALUES (?, ?)", (_LAYOUT, digest))
+        connection.execute("COMMIT")
+
+
+def _encodable(text: str) -> str:
+    """Halves of surrogate pairs, which JSON can spell and no file can hold, as question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
