@@ -16,20 +16,32 @@ Differs from the paper:
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 
+from sociable.construction.density import (
+    SEED,
+    SMALLEST_CLUSTER,
+    UNCLUSTERED,
+    WIDESPREAD,
+    Chance,
+    by_size,
+    chance_radius,
+    core_distances,
+    cosine_distances,
+    dbscan,
+    knee,
+    neighbours_for,
+    telling_words,
+)
 from sociable.core.errors import InputError
 from sociable.dialogue.embeddings import Encoder, sentence_encoder
-from sociable.dialogue.names import words
 from sociable.hsii.dataset import ASSISTANT, Case
 from sociable.statistics.intervals import Floats
 
@@ -37,29 +49,10 @@ FEATURES = ("tfidf", "embeddings")
 
 EMBEDDING_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 
-SMALLEST_CLUSTER = 3
-"""Two dialogues alike are a pair."""
-
 FEWEST_DIALOGUES = 2 * SMALLEST_CLUSTER
 """Fewer cannot make two clusters, and the distances of so few say nothing."""
 
-NEAR = 0.01
-"""Dialogues are near when of those with words dealt at random only this share has as many neighbours so close."""
-
-CHANCE_SIZE = 4000
-"""Words are dealt anew until there are as many dialogues of dealt words to compare with, but MOST_DEALS times at the most."""
-
-MOST_DEALS = 100
-
-WIDESPREAD = 0.5
-"""Words in a larger share of the dialogues tell nothing apart. Needs no list of stop words, hence fits any language."""
-
-LARGEST_BLOCK = 2**20
-"""Random numbers held at a time."""
-
 TELLING_TERMS = 6
-SEED = 0
-UNCLUSTERED = -1
 
 
 def longest_cases(cases: Sequence[Case]) -> list[Case]:
@@ -93,15 +86,6 @@ class Terms:
     weights: Any
     """Sparse, [dialogues, words]; rows of length 1."""
     names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """What the same rule finds in dialogues whose words were dealt at random: means over the deals."""
-
-    clusters: float
-    clustered: float
-    """Share of dialogues."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +129,20 @@ def cluster_dialogues(
     encode = sentence_encoder(embedding_model) if features == "embeddings" else None
     if len(dialogues) < FEWEST_DIALOGUES:
         return None
-    neighbours = max(SMALLEST_CLUSTER, round(math.log(len(dialogues))))
+    neighbours = neighbours_for(len(dialogues))
     passages = [seen_passages(case) for case in dialogues]
     terms = weigh_terms(["\n".join(own) for own in passages])
     chance = None
     if encode:
         distances = cosine_distances(np.array([_mean_embedding(encode, own) for own in passages]))
-        radius = knee(_core_distances(distances, neighbours))
+        radius = knee(core_distances(distances, neighbours))
     elif terms:
         distances = cosine_distances(terms.weights)
-        radius, chance = chance_radius(terms, neighbours)
+        radius, chance = chance_radius(terms.weights, neighbours)
     else:
         return None
     sizes = Counter(case.dialogue for case in cases)
-    labels = _by_size(_dbscan(distances, radius, neighbours), [sizes[case.dialogue] for case in dialogues])
+    labels = by_size(dbscan(distances, radius, neighbours), [sizes[case.dialogue] for case in dialogues])
     return Clustering(tuple(dialogues), labels, distances, radius, neighbours, chance, terms)
 
 
@@ -166,90 +150,12 @@ def weigh_terms(texts: Sequence[str]) -> Terms | None:
     """(1 + ln tf) · idf of words in at least two texts and at most WIDESPREAD of them; None if there is no such word."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
 
-    vectorizer = TfidfVectorizer(analyzer=_telling_words, min_df=2, max_df=WIDESPREAD, sublinear_tf=True)
+    vectorizer = TfidfVectorizer(analyzer=telling_words, min_df=2, max_df=WIDESPREAD, sublinear_tf=True)
     try:
         weights = vectorizer.fit_transform(texts)
     except ValueError:  # all that is wrong with texts as such: no word is left
         return None
     return Terms(weights, tuple(vectorizer.get_feature_names_out()))
-
-
-def _telling_words(text: str) -> list[str]:
-    return [word for word in words(text) if len(word) > 1 and word.isalpha()]
-
-
-def cosine_distances(rows: Any) -> Floats:
-    """1 − cosine of the angle between each two rows, in [0, 2]; 1 from a row of zeros."""
-    from sklearn.metrics import pairwise  # type: ignore[import-untyped]
-
-    distances: Floats = pairwise.cosine_distances(rows)
-    return distances
-
-
-def chance_radius(terms: Terms, neighbours: int) -> tuple[float, Chance]:
-    """The distance within which words dealt at random give only NEAR of the dialogues that many neighbours, itself included.
-
-    Each word goes to as many dialogues as before, with the same weights, and a dialogue gets it the likelier the more
-    words it has. What is nearer than that is near because of what it is about.
-    """
-    generator = np.random.default_rng(SEED)
-    deals = min(MOST_DEALS, math.ceil(CHANCE_SIZE / terms.weights.shape[0]))
-    tables = [cosine_distances(dealt(terms.weights, generator)) for _ in range(deals)]
-    radius = float(np.quantile(np.concatenate([_core_distances(distances, neighbours) for distances in tables]), NEAR))
-    found = [_dbscan(distances, radius, neighbours) for distances in tables]
-    return radius, Chance(
-        clusters=fmean(len(set(labels) - {UNCLUSTERED}) for labels in found),
-        clustered=fmean(label != UNCLUSTERED for labels in found for label in labels),
-    )
-
-
-def dealt(weights: Any, generator: np.random.Generator) -> Any:
-    """Every column's weights in other rows, which are drawn without replacement, in proportion to how many weights they had."""
-    columns = weights.tocsc(copy=True)
-    documents, terms = columns.shape
-    # Who has waited least when each waits exponentially at its own rate is drawn in proportion to the rates.
-    rates = np.maximum(np.diff(weights.tocsr().indptr), 1e-9)
-    step = max(1, LARGEST_BLOCK // documents)
-    for first in range(0, terms, step):
-        bounds = columns.indptr[first : first + step + 1]
-        order = np.argsort(generator.exponential(size=(len(bounds) - 1, documents)) / rates, axis=1)
-        columns.indices[bounds[0] : bounds[-1]] = order[np.arange(documents) < np.diff(bounds)[:, np.newaxis]]
-    columns.has_sorted_indices = False
-    return columns.tocsr()
-
-
-def _core_distances(distances: Floats, neighbours: int) -> Floats:
-    """Of each dialogue, how far it must look to have as many neighbours, itself included."""
-    found: Floats = np.partition(distances, neighbours - 1, axis=1)[:, neighbours - 1]
-    return found
-
-
-def knee(values: Floats) -> float:
-    """The value at which the sorted curve turns up: farthest below the straight line between its ends.
-
-    Ester et al. (1996) choose DBSCAN's eps there by eye; the distance from the line is Satopää et al.'s (2011) rule.
-    """
-    curve = np.sort(values)
-    line = np.linspace(curve[0], curve[-1], len(curve))
-    return float(curve[np.argmax(line - curve)])
-
-
-def _dbscan(distances: Floats, radius: float, neighbours: int) -> list[int]:
-    from sklearn.cluster import DBSCAN  # type: ignore[import-untyped]
-
-    # Where texts are the same the radius is 0, which DBSCAN refuses, and their distances are 0 only to rounding.
-    model = DBSCAN(eps=max(radius, 1e-9), min_samples=neighbours, metric="precomputed")
-    return [int(label) for label in model.fit_predict(distances)]
-
-
-def _by_size(labels: Sequence[int], cases: Sequence[int]) -> tuple[int, ...]:
-    """The labels renumbered from 0, the cluster with the most cases first; among equals the one that begins first."""
-    sizes: Counter[int] = Counter()
-    for label, count in zip(labels, cases, strict=True):
-        if label != UNCLUSTERED:
-            sizes[label] += count
-    rank = {label: place for place, (label, _) in enumerate(sizes.most_common())} | {UNCLUSTERED: UNCLUSTERED}
-    return tuple(rank[label] for label in labels)
 
 
 def _mean_embedding(encode: Encoder, passages: list[str]) -> Floats:
@@ -270,7 +176,7 @@ class Agreement:
 
 def measure_agreement(clustering: Clustering) -> Agreement | None:
     """None for fewer than two clusters, which tell no topics apart."""
-    from sklearn.metrics import adjusted_rand_score
+    from sklearn.metrics import adjusted_rand_score  # type: ignore[import-untyped]
 
     if clustering.count < 2:
         return None

@@ -8,6 +8,7 @@ from operator import attrgetter
 from statistics import fmean
 from typing import Any
 
+from sociable.construction.density import NEAR, SEED, UNCLUSTERED
 from sociable.core.view import (
     MISSING,
     Block,
@@ -28,9 +29,6 @@ from sociable.dialogue.names import words
 from sociable.hsii.clusters import (
     EMBEDDING_MODEL,
     FEWEST_DIALOGUES,
-    NEAR,
-    SEED,
-    UNCLUSTERED,
     Clustering,
     cluster_dialogues,
     longest_cases,
