@@ -40,7 +40,10 @@ def construct_hsii(
     *,
     model: str | None = None,
     config: str | Path | None = None,
+    searches: Sequence[Sequence[str]] = (),
+    spread: int | None = None,
     most: int | None = None,
+    seed: int = 0,
     prompts: str | Path | None = None,
     licence: str = LICENCE,
     watch: Watch | None = None,
@@ -48,10 +51,13 @@ def construct_hsii(
 ) -> Document:
     """HSII's dialogues out of news, in the build folder ``out``; called again it goes on. Returns the funnel.
 
-    Without a ``model`` it goes as far as it can. Raises InputError, RunFolderError, and RunStopped where it can be resumed.
+    ``searches`` are keywords, one or two each, any of which may find an article. ``spread``: articles that get a scene, drawn
+    evenly over what they are about; ``most``: scenes that get a dialogue. Without a ``model`` it goes as far as it can. Raises
+    InputError, RunFolderError, and RunStopped where it can be resumed.
     """
     articles = read_articles(Path(source))
-    recipe = news_recipe(articles, most=most, prompts=Path(prompts) if prompts else None)
+    own = Path(prompts) if prompts else None
+    recipe = news_recipe(articles, searches=searches, spread=spread, most=most, seed=seed, prompts=own)
     return _constructed(recipe, articles, Path(out), model, config, watch, licence, settings)
 
 

@@ -30,6 +30,14 @@ def construct(
     certain: Annotated[
         bool, typer.Option("--certain", help="With --dialogues: only cases whose addressee is given, linked or named.")
     ] = False,
+    search: Annotated[
+        list[str] | None,
+        typer.Option("--search", metavar="WORDS", help="hsii: only news with one or two keywords, as in 'harbour, strike'."),
+    ] = None,
+    spread: Annotated[
+        int | None, typer.Option("--articles", metavar="N", min=1, help="hsii: so many, evenly over what they are about.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.")] = 0,
     most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="hsii: scenes that get a dialogue.")] = None,
     prompts: Annotated[Path | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of ours.")] = None,
     licence: Annotated[
@@ -68,6 +76,7 @@ def construct(
         raise InputError("--dialogues goes with hsii, and --assistant and --certain with --dialogues.")
     given: dict[str, Any] = {
         "model": model,
+        "seed": seed,
         "config": config,
         "prompts": prompts,
         "licence": licence,
@@ -75,13 +84,15 @@ def construct(
         "max_connections": max_connections,
         "base_url": base_url,
     }
-    if benchmark == "agentsense" and most is not None:
-        raise InputError("--most goes with hsii: every scene of a script is worked on.")
+    if benchmark == "agentsense" and (most is not None or spread is not None or search):
+        raise InputError("--search, --articles and --most go with hsii: every scene of a script is worked on.")
     with resumable(out, "the same command"), RunProgress(messages) as progress:
         if benchmark == "agentsense":
             document = building.construct_agentsense(sources[0], out, watch=progress, **given)
         else:
-            document = building.construct_hsii(sources[0], out, most=most, watch=progress, **given)
+            searches = [[word.strip() for word in each.split(",") if word.strip()] for each in search or ()]
+            chosen: dict[str, Any] = {"searches": searches, "spread": spread, "most": most}
+            document = building.construct_hsii(sources[0], out, watch=progress, **chosen, **given)
     print_whole(document)
 
 

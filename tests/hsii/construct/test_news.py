@@ -28,7 +28,12 @@ needs_news = pytest.mark.skipif(not NEWS.is_file(), reason="needs ../shared/data
 @pytest.fixture
 def articles(tmp_path: Path) -> Path:
     lines = [
-        {"id": f"a{number}", "title": f"Report {number}", "text": f"Item {number}. " + "It rained. " * 40} for number in range(24)
+        {
+            "id": f"a{number}",
+            "title": f"Report {number}",
+            "text": f"Item {number}. " + f"It rained at {number} o'clock on {number} roofs. " * 12,
+        }
+        for number in range(24)
     ]
     lines.append({"id": "short", "text": "Rain."})
     (tmp_path / "news.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -52,7 +57,7 @@ def test_real_articles_become_a_data_set_that_runs(chat_server: Any, tmp_path: P
     assert funnel["chosen"][2] == funnel["dialogues"][0] == "20"
     assert int(funnel["dialogues"][2]) >= 10
     # Every rejected item keeps its reason, and what was wrong with it.
-    lines = [json.loads(line) for line in (tmp_path / "build" / "2-scenes.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (tmp_path / "build" / "3-scenes.jsonl").read_text().splitlines()]
     assert len(lines) == 109
     assert {line["rejected"] for line in lines} >= {"", "no JSON in the reply", "not 2 to 5 characters", "a conflict with nobody"}
     assert all(line["detail"] for line in lines if line["rejected"])
@@ -64,11 +69,11 @@ def test_real_articles_become_a_data_set_that_runs(chat_server: Any, tmp_path: P
 
 def test_without_a_model_it_goes_as_far_as_it_can_and_on_later(articles: Path, chat_server: Any, tmp_path: Path) -> None:
     waiting = building.construct_hsii(articles, tmp_path / "build")
-    assert cells(waiting) == {"articles": ["25", "1", "24"]}
+    assert cells(waiting) == {"articles": ["25", "1", "24"], "distinct": ["24", "0", "24"]}
     assert "24 items wait for a model at the stage 'scenes'" in waiting.sections[0].blocks[0].text  # type: ignore[union-attr]
     model = writer(chat_server, "writer:on")
     done = building.construct_hsii(articles, tmp_path / "build", model=model)
-    assert len(cells(done)) == 4
+    assert len(cells(done)) == 5
     calls = chat_server.requests("writer:on")["total"]
     assert calls == 24 + int(cells(done)["dialogues"][0])
     # Done is done.
@@ -76,7 +81,29 @@ def test_without_a_model_it_goes_as_far_as_it_can_and_on_later(articles: Path, c
     assert chat_server.requests("writer:on")["total"] == calls
     manifest = json.loads((tmp_path / "build" / "manifest.json").read_text())
     assert manifest["usage"]["writer"]["calls"] == calls
-    assert [stage["name"] for stage in manifest["stages"]] == ["articles", "scenes", "chosen", "dialogues"]
+    assert [stage["name"] for stage in manifest["stages"]] == ["articles", "distinct", "scenes", "chosen", "dialogues"]
+
+
+@needs_news
+def test_what_is_worked_on_can_be_searched_for_and_drawn(tmp_path: Path) -> None:
+    searches = (("court",), ("police", "protest"))
+    document = building.construct_hsii(NEWS, tmp_path / "build", searches=searches, spread=9)
+    funnel = cells(document)
+    found = int(funnel["retrieved"][2])
+    assert 9 < found < 60
+    assert funnel["spread"] == [str(found), str(found - 9), "9"]
+    with pytest.raises(InputError, match="no letter or digit"):
+        building.construct_hsii(NEWS, tmp_path / "other", searches=[("?",)])
+
+
+def test_what_is_said_twice_is_worked_on_once(articles: Path, tmp_path: Path) -> None:
+    first = json.loads(articles.read_text().splitlines()[0])
+    with articles.open("a") as stream:
+        stream.write(json.dumps(first | {"id": "again", "title": first["title"] + "!"}) + "\n")
+    funnel = cells(building.construct_hsii(articles, tmp_path / "build"))
+    assert funnel["distinct"] == ["25", "1", "24"]
+    rejected = [json.loads(line) for line in (tmp_path / "build" / "2-distinct.jsonl").read_text().splitlines()]
+    assert [each["detail"][:3] for each in rejected if each["rejected"]] == ["a0,"]
 
 
 def test_a_build_that_is_killed_goes_on_and_buys_nothing_twice(
@@ -104,7 +131,14 @@ def test_a_build_that_is_killed_goes_on_and_buys_nothing_twice(
     process.communicate()
     ended = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
-    for name in ("1-articles.jsonl", "2-scenes.jsonl", "3-chosen.jsonl", "4-dialogues.jsonl", "dataset.jsonl"):
+    for name in (
+        "1-articles.jsonl",
+        "2-distinct.jsonl",
+        "3-scenes.jsonl",
+        "4-chosen.jsonl",
+        "5-dialogues.jsonl",
+        "dataset.jsonl",
+    ):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
     assert slow.requests("writer")["total"] <= total + 3
 

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from sociable.construction.articles import Article
 from sociable.construction.build import Recipe, digest_of
+from sociable.construction.selection import DropDuplicates, RetrieveArticles, SpreadArticles
 from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer, validated
 from sociable.core.data_files import Text
 from sociable.core.prompts import Prompts, defused, load_prompts, one_line, quoted
@@ -163,15 +164,34 @@ def _numbered(messages: Any) -> list[Any]:
     ]
 
 
-def news_recipe(articles: Sequence[Article], *, most: int | None, prompts: Path | None = None) -> Recipe:
-    """``most``: scenes that get a dialogue; all by default."""
+def news_recipe(
+    articles: Sequence[Article],
+    *,
+    searches: Sequence[Sequence[str]] = (),
+    spread: int | None = None,
+    most: int | None = None,
+    seed: int = 0,
+    prompts: Path | None = None,
+) -> Recipe:
+    """``searches``: keywords, one or two each; ``spread``: articles that get a scene; ``most``: scenes that get a dialogue.
+
+    All by default.
+    """
     used = construction_prompts(prompts)
     return Recipe(
         name="news",
         version="1.0.0",
         benchmark="hsii",
-        stages=(FitArticles(), WriteScenes(used), ChooseScenes(most), WriteDialogues(used)),
-        settings={"most": most},
+        stages=(
+            FitArticles(),
+            *([RetrieveArticles(searches)] if searches else []),
+            DropDuplicates(seed),
+            *([SpreadArticles(spread, seed)] if spread is not None else []),
+            WriteScenes(used),
+            ChooseScenes(most),
+            WriteDialogues(used),
+        ),
+        settings={"searches": [list(each) for each in searches], "spread": spread, "most": most, "seed": seed},
         digests={"articles": digest_of(articles), "prompts": used.digest},
         record=lambda dialogue: dialogue.record,
     )

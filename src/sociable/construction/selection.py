@@ -1,0 +1,108 @@
+"""Which articles are worked on: those that a search finds, no two nearly the same, evenly over what they are about."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from sociable.construction.articles import Article
+from sociable.construction.build import digest_of
+from sociable.construction.clusters import cluster_texts, drawn_over_clusters
+from sociable.construction.duplicates import near_duplicates
+from sociable.construction.retrieval import Document, open_index
+from sociable.construction.stages import Rejected, WholeStage
+from sociable.dialogue.names import words
+
+FOUND = 100
+"""Articles that one search gives at the most."""
+_CLASHES = frozenset(
+    {
+        "accuse",
+        "accused",
+        "against",
+        "anger",
+        "appeal",
+        "arrest",
+        "ban",
+        "banned",
+        "blame",
+        "boycott",
+        "charged",
+        "clash",
+        "claim",
+    }
+    | {"conflict", "court", "criticised", "criticism", "deadline", "demand", "denied", "deny", "dispute", "divided", "evicted"}
+    | {"fear", "fight", "fired", "lawsuit", "oppose", "opposed", "opposition", "petition", "protest", "quit", "refuse", "refused"}
+    | {
+        "reject",
+        "rejected",
+        "resign",
+        "rival",
+        "row",
+        "sacked",
+        "strike",
+        "sued",
+        "threat",
+        "threatened",
+        "union",
+        "vote",
+        "warned",
+    }
+)
+"""Words of people who do not all want the same."""
+
+
+class RetrieveArticles(WholeStage[Article, Article]):
+    """Seeds of one or two keywords (section 5.1 of HSII): what any of them finds goes on."""
+
+    name = "retrieved"
+    meaning = "articles that a search by keywords finds"
+    makes = Article
+
+    def __init__(self, searches: Sequence[Sequence[str]], most: int = FOUND) -> None:
+        self._searches = searches
+        self._most = most
+
+    def select(self, items: Sequence[Article]) -> Mapping[str, Sequence[Article] | Rejected]:
+        documents = (Document(item.id, item.title, item.text, item.date) for item in items)
+        with tempfile.TemporaryDirectory() as folder, open_index(Path(folder) / "index", digest_of(items), documents) as index:
+            found = {hit.document.id for search in self._searches for hit in index.search(search, self._most)}
+        return {item.id: Rejected("found by no search") for item in items if item.id not in found}
+
+
+class DropDuplicates(WholeStage[Article, Article]):
+    name = "distinct"
+    meaning = "no two articles that are nearly the same"
+    makes = Article
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def select(self, items: Sequence[Article]) -> Mapping[str, Sequence[Article] | Rejected]:
+        texts = ((item.id, f"{item.title}\n{item.text}") for item in items)
+        return {
+            kin.id: Rejected("nearly the same as another", f"{kin.kept}, {kin.similarity:.2f}")
+            for kin in near_duplicates(texts, seed=self._seed)
+            if not kin.is_kept
+        }
+
+
+class SpreadArticles(WholeStage[Article, Article]):
+    """Evenly over clusters, and of each those first that tell most of people at odds."""
+
+    name = "spread"
+    meaning = "articles drawn evenly over what they are about, those with most words of conflict first"
+    makes = Article
+
+    def __init__(self, count: int, seed: int) -> None:
+        self._count = count
+        self._seed = seed
+
+    def select(self, items: Sequence[Article]) -> Mapping[str, Sequence[Article] | Rejected]:
+        if len(items) <= self._count:
+            return {}
+        texts = [f"{item.title}\n{item.text}" for item in items]
+        scores = [len(_CLASHES.intersection(words(text))) for text in texts]
+        kept = set(drawn_over_clusters(cluster_texts(texts, seed=self._seed).labels, scores, self._count))
+        return {item.id: Rejected("others of its cluster came first") for place, item in enumerate(items) if place not in kept}
