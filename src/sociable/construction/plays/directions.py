@@ -17,6 +17,7 @@ _USUAL = re.compile(
     re.I,
 )
 _FORMAL = re.compile(r"^_?[“‘\"']?[A-ZÀ-Þ].*[.!?…]_?$", re.S)
+_SENTENCE = re.compile(r"^[A-ZÀ-Þ“‘][^!?]*\.$", re.S)
 _FEW = 3
 
 
@@ -34,17 +35,19 @@ class DirectionHabit:
 
 def habit_of(speeches: Iterable[str]) -> DirectionHabit:
     """The habit seen in a play's raw speeches."""
-    brackets, groups, italics = 0, [], 0
+    brackets, groups = 0, []
+    italics: list[str] = []
     for raw in speeches:
         brackets += len(_BRACKETS.findall(raw))
         groups += _PARENTHESES.findall(raw)
-        italics += sum(bool(_FORMAL.match(inner)) for inner in _UNDERSCORED.findall(raw))
+        italics += _UNDERSCORED.findall(_BRACKETS.sub("", raw))
     formal = sum(bool(_FORMAL.match(group.strip())) for group in groups)
+    sentences = sum(bool(_SENTENCE.match(inner)) for inner in italics)
+    if sentences * 2 >= len(italics) and sentences > (brackets + formal) * 2:
+        return DirectionHabit(parentheses=formal > 0, formal_only=True, italics=True)
     if brackets >= _FEW and brackets >= len(groups) / 2:
         return DirectionHabit(parentheses=False)
-    if not groups and not brackets:
-        return DirectionHabit(italics=True)
-    return DirectionHabit(formal_only=formal >= 0.8 * len(groups), italics=italics > 2 * (len(groups) + brackets))
+    return DirectionHabit(formal_only=formal >= 0.8 * len(groups))
 
 
 def split_directions(raw: str, habit: DirectionHabit) -> tuple[str, tuple[InlineDirection, ...]]:
@@ -68,6 +71,8 @@ def split_directions(raw: str, habit: DirectionHabit) -> tuple[str, tuple[Inline
         if stop and before and before[-1] not in ".!?…:;,—-”’\"'":
             while said[-1].isspace():
                 said.pop()
+            if inner:
+                found[-1] = (len(said), inner)
             position = end
             continue
         position = end + (stop.end() if stop else 0)
@@ -93,10 +98,15 @@ def _direction_end(raw: str, start: int, habit: DirectionHabit) -> int | None:
             return end
         is_formal = habit.parentheses and inner[:1].isupper()
         return end if is_formal or _USUAL.match(inner) or (inner.startswith("_") and inner.endswith("_")) else None
-    if habit.italics and raw[start] == "_" and (match := _UNDERSCORED.match(raw, start)) and _FORMAL.match(match[1]):
-        before = raw[:start].rstrip()
-        return match.end() if not before or before[-1] in ".!?…:;—-”’\"'])" else None
+    if habit.italics and raw[start] == "_" and (match := _UNDERSCORED.match(raw, start)) and _is_told(match[1]):
+        return match.end() if not raw[start - 1 : start].isalnum() else None
     return None
+
+
+def _is_told(italics: str) -> bool:
+    """In a play that sets directions in italics: a sentence, or several words that nobody shouts or asks."""
+    text = italics.strip()
+    return bool(_SENTENCE.match(text)) or (text[:1].isupper() and len(text.split()) > 2 and not text.endswith(("!", "?")))
 
 
 def _closing(raw: str, start: int, opens: str, closes: str) -> int | None:

@@ -24,7 +24,7 @@ _SETTING = re.compile(r"^(?:the\s+)?scene\b(?P<rest>\s*(?:[.:—–\-]+.*)?)$", 
 _CAST = re.compile(
     r"^(?:the\s+)?(?:dramatis\s+person(?:ae|æ|as|s)|person(?:s|ages|ae|æ)(?:\s+(?:represented|(?:in|of)\s+the\s+(?:play|drama|comedy)))?"
     r"|characters(?:\s+(?:represented|(?:in|of)\s+the\s+(?:play|drama|comedy)))?|(?:the\s+)?cast(?:\s+of\s+(?:the\s+)?characters)?"
-    r"|actors(?:['’]?\s+names)?|names\s+of\s+the\s+actors|the\s+people(?:\s+of\s+the\s+play)?)[.:]?$",
+    r"|actors(?:['’]?\s+names)?|names\s+of\s+the\s+actors|people\s+(?:of|in)\s+the\s+play)[.:]?$",
     re.I,
 )
 _ENDING = re.compile(r"^(?:the\s+end|finis|end\s+of\s+(?:the\s+)?(?:play|script|film)|fin)[.!]?$", re.I)

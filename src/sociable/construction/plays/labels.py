@@ -18,7 +18,7 @@ _SPLIT = re.compile(
     r"(?P<dot>\.[—–-]{0,2}(?=\s|$|[\[(_—–]))|(?P<colon>:)|(?P<paren>,?\s*_?(?=[\[(]))|(?P<gap>\t|\s{2,})|(?P<dash>[—–]|--)"
 )
 _ITALIC_DIRECTION = re.compile(r"^,\s*(?P<direction>_[^_]+_|[a-z][a-z ,'’]{2,40})(?P<stop>[.:—]?)\s*$")
-_INLINE, _ALONE = "inline", "alone"
+_ALONE = "alone"
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,6 @@ def candidates(text: str) -> Iterator[Candidate]:
     for match in _SPLIT.finditer(text, 0, _LONGEST + 8):
         label, parted = text[: match.start()], str(match.lastgroup)
         rest = text[match.end() :]
-        if parted == "paren" and rest.count(rest[:1]) and not any(sign in rest for sign in "])"):
-            # A direction that goes on over several lines.
-            pass
         if not _could_be_label(label):
             if parted in ("gap", "colon", "dash"):
                 return
@@ -171,7 +168,11 @@ class Labels:
     def _main_style(self) -> Style | None:
         scores: Counter[Style] = Counter()
         for style, counts in self._counts.items():
-            repeated = {label: count for label, count in counts.items() if count >= 2 and not self._is_interjection(label, style)}
+            repeated = {
+                label: count
+                for label, count in counts.items()
+                if (count >= 2 and not self._is_interjection(label, style)) or self._in_cast(label)
+            }
             if len(repeated) >= 2 or (len(counts) >= 2 and sum(counts.values()) >= 2 and style.capitals):
                 scores[style] = sum(repeated.values()) * 4 + min(len(counts), 3)
                 if not style.capitals:

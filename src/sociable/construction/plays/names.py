@@ -31,7 +31,7 @@ def _lowered(word: str, index: int) -> str:
     if word.lower() in SMALL and index:
         return word.lower()
     # A capital after a hyphen or after O', none after the apostrophe of a possessive.
-    return re.sub(r"(?<![^\W\d_])(?<!\w['’])[^\W\d_]", lambda found: found[0].upper(), word.lower()).replace("'s", "'s")
+    return re.sub(r"(?<![^\W\d_])(?<!\w\w['’])[^\W\d_]", lambda found: found[0].upper(), word.lower())
 
 
 def cast_members(entry: str) -> tuple[CastMember, ...]:
@@ -39,7 +39,10 @@ def cast_members(entry: str) -> tuple[CastMember, ...]:
     text = " ".join(re.sub(r"[{}_|*]+", " ", entry).split()).strip(" .;")
     members: list[CastMember] = []
     for part in re.split(r";\s+", text):
-        match = re.match(r"(?P<name>[^,:(—–]+?)\s*(?:,|:|\(|—|–|--|\s-\s|\.{2,}|(?<=\w)\sto\s(?=[A-Z])|$)\s*(?P<rest>.*)$", part)
+        match = re.match(
+            r"(?P<name>[^,:(—–]+?)\s*(?:,|:|\(|—|–|--|\s-\s|\.{2,}|(?<=\w)\sto\s(?=[A-Z])|(?<=\w)\s(?=An?\s[a-z])|$)\s*(?P<rest>.*)$",
+            part,
+        )
         if not match or not any(sign.isalpha() for sign in match["name"]):
             continue
         description = match["rest"].strip(" .)")
@@ -76,6 +79,7 @@ class Names:
         self._words = frozenset(words)
         self._known: dict[str, str] = {}
         self._abbreviates = False
+        self._of_several: set[str] = set()
         singles = Counter[str]()
         for label, count in labels.items():
             singles[full_form(label)] += count
@@ -83,12 +87,15 @@ class Names:
         self._resolve()
 
     def _resolve(self) -> None:
-        waiting = [label for label in self._labels if not self._settle(label)]
+        for label in self._labels:
+            self._settle(label)
+        waiting = [label for label in self._labels if label not in self._known]
         shortened = sum(self._is_short(label) for label in self._known)
         if shortened >= 2 and shortened * _FEW_SHORTENED >= len(self._known):
             # A play that abbreviates does so even where that makes a word, such as "Nor."
             self._abbreviates = True
             waiting = [label for label in waiting if not self._settle(label)]
+        self._part_the_merged()
         # Of several people of one name the one nobody else's heading means.
         taken = set(self._known.values())
         for label in list(waiting):
@@ -98,8 +105,26 @@ class Names:
                 taken.add(free[0])
                 waiting.remove(label)
         for label in waiting:
-            if full := self._longer(label):
+            if label not in self._of_several and (full := self._longer(label)):
                 self._known[label] = self._known.get(full, full)
+
+    def _part_the_merged(self) -> None:
+        """Two names that share nothing are two people, even where one entry of the cast holds both: each keeps its own words."""
+        by_member: dict[str, list[str]] = {}
+        for label, name in self._known.items():
+            by_member.setdefault(name, []).append(label)
+        for name, labels in by_member.items():
+            own = {label: self._own_words(label, name) for label in labels}
+            telling = [{word.casefold() for word in words} - TITLES for words in own.values() if words]
+            if any(not one & other for one in telling for other in telling):
+                self._known.update({label: " ".join(words) for label, words in own.items() if words})
+
+    def _own_words(self, label: str, name: str) -> list[str]:
+        """The words of a name that a heading is made of, or shortens."""
+        words = _WORD.findall(name)
+        return [word for token in _significant(label) for word in words if word.casefold().startswith(token)][
+            : len(_tokens(label))
+        ]
 
     def _is_short(self, label: str) -> bool:
         return not set(_significant(label)) <= set(_significant(self._known[label]))
@@ -119,7 +144,9 @@ class Names:
                 self._known[label] = found[0].name
                 return True
             if found and fits == self._shortened:
-                return self._first_of(label, wanted, found)
+                if self._first_of(label, wanted, found):
+                    return True
+                self._of_several.add(label)
             if found and fits != self._described:
                 return False
         return False
@@ -183,14 +210,6 @@ class Names:
 
     def _one(self, part: str) -> str:
         return self._known.get(part, part)
-
-    def knows(self, label: str) -> bool:
-        """Whether the cast has this person, or all of these."""
-        whole = full_form(label)
-        return whole in self._known or (
-            len(parts := _JOINED.split(whole)) > 1
-            and all(full_form(part) in self._known or self._settle(full_form(part)) for part in parts)
-        )
 
 
 def joined(speakers: Sequence[str]) -> str:

@@ -27,6 +27,8 @@ _TALKS = re.compile(
 _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
 _OPENS, _CLOSES = "[(", "])"
 _UNWRAPPED_COLUMNS, _UNWRAPPED_SHARE = 100, 0.05
+_CAST_WITHIN_LINES, _CAST_WITHIN_PARTS = 60, 4
+_LONGEST_DIRECTION_LINES = 10
 _FEW_SPEECHES, _LINES_PER_SPEECH = 6, 25
 _RULE = re.compile(r"^(?:\*\s*){5,}$|^[-=_—]{5,}$")
 
@@ -96,7 +98,9 @@ def _title(lines: Sequence[Line]) -> str:
 
 def _cast(lines: Sequence[Line]) -> tuple[tuple[CastMember, ...], int]:
     """The dramatis personae, and the index of the line after them; nobody and 0 where there is no such list."""
-    begin = next((i for i, line in enumerate(lines) if (h := heading_of(line.text)) and h.kind is HeadingKind.CAST), None)
+    # Further in the word is somebody's speech.
+    front = lines[: max(_CAST_WITHIN_LINES, len(lines) // _CAST_WITHIN_PARTS)]
+    begin = next((i for i, line in enumerate(front) if (h := heading_of(line.text)) and h.kind is HeadingKind.CAST), None)
     if begin is None:
         return (), 0
     entries: list[str] = []
@@ -185,13 +189,13 @@ class _Reader:
         return self._with_speeches()
 
     def _take(self, index: int, line: Line, after_blank: bool) -> None:
-        if index in self._labels.found and not (self._open and self._open.is_unclosed and not after_blank):
+        if index in self._labels.found and not (self._is_within_direction() and not after_blank):
             found = self._labels.found[index]
             self._ended = False
             self._begin(line, found.label, found.rest)
             return
         heading = heading_of(line.text)
-        if heading is not None and (after_blank or line.text.isupper() or heading.kind is not HeadingKind.SETTING):
+        if heading is not None and self._is_heading(heading, line, after_blank):
             self._turn(heading, line)
             return
         if _RULE.match(line.text):
@@ -201,6 +205,17 @@ class _Reader:
             return
         if not self._ended:
             self._add(index, line, after_blank)
+
+    def _is_within_direction(self) -> bool:
+        """A name with a stop here belongs to a direction, unless its bracket was never closed at all."""
+        return self._open is not None and self._open.is_unclosed and len(self._open.lines) < _LONGEST_DIRECTION_LINES
+
+    def _is_heading(self, heading: Heading, line: Line, after_blank: bool) -> bool:
+        """Not what somebody says: "The end." under a name, or "Characters" in the middle of a speech."""
+        awaits_speech = self._open is not None and self._open.label is not None and not self._open.text
+        if heading.kind is HeadingKind.CAST or (awaits_speech and not line.text.isupper()):
+            return False
+        return after_blank or line.text.isupper() or heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART)
 
     def _turn(self, heading: Heading, line: Line) -> None:
         self._open = None

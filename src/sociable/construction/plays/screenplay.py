@@ -100,7 +100,7 @@ class _Script:
             scenes=tuple(
                 PlayScene(act=s.act, scene=s.scene, heading=s.heading, entries=tuple(_entry(part, names) for part in s.parts))
                 for s in self.scenes
-                if s.parts
+                if any(part.cue for part in s.parts) or (s.parts and (s.act or s.scene))
             ),
         )
 

@@ -137,7 +137,9 @@ def _cut(scene: PlayScene, called: dict[str, str], minimum: int) -> Iterator[Pla
     carried: frozenset[str] = frozenset()
     for number, (begin, piece) in enumerate(zip(cuts, pieces, strict=True), 1):
         inside = [move for move in moves if begin <= move.index < begin + len(piece)]
-        present = _present(piece, inside, carried - {name for move in inside if move.index == begin for name in move.leaves})
+        # Who leaves in the direction that opens the scene is not in it.
+        opening = begin + isinstance(piece[0], Direction)
+        present = _present(piece, inside, carried.difference(*(move.leaves for move in inside if move.index <= opening)))
         gone: set[str] = set()
         for move in inside:
             gone = (gone | move.leaves) - move.enters
