@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from xml.sax.saxutils import escape
@@ -24,6 +25,12 @@ PLAYS = {
     "doll": "henrik-ibsen_a-dolls-house_r-farquharson-sharp",
     "romeo": "william-shakespeare_romeo-and-juliet",
 }
+HELD_BACK_PLAYS = {
+    "ideal": "oscar-wilde_an-ideal-husband",
+    "tempest": "william-shakespeare_the-tempest",
+    "robots": "karel-capek_r-u-r_paul-selver_nigel-playfair",
+}
+"""Not looked at until the parser was done; what the first measurement showed was mended afterwards."""
 PEOPLE: Mapping[str, Mapping[str, str]] = {
     "earnest": {
         "Algernon": "Algernon Moncrieff",
@@ -50,6 +57,25 @@ PEOPLE: Mapping[str, Mapping[str, str]] = {
         "The Children": "Helmer’s three young children",
     },
     "romeo": {"Prince": "Escalus", "Apothecary": "An apothecary"},
+    "ideal": {
+        "Lord Caversham": "The Earl of Caversham",
+        "Lord Goring": "Viscount Goring",
+        "Mabel Chiltern": "Miss Mabel Chiltern",
+    },
+    "tempest": {"Master": "Master of a ship"},
+    "robots": {
+        "Domin": "Harry Domin",
+        "Helena": "Helena Glory",
+        "Helena.": "Helena",
+        "Dr. Gall.": "Dr. Gall",
+        "Alquist": "Mr. Alquist",
+        "Fabry": "Mr. Fabry",
+        "Hallemeier": "Dr. Hallemeier",
+        "Busman": "Consul Busman",
+        "Servant": "A Servant",
+        "1st Robot": "First Robot",
+        "2nd Robot": "Second Robot",
+    },
 }
 """By hand: whom of the cast a speech heading means where the names differ. The heading itself is right as well."""
 
@@ -89,6 +115,7 @@ def parts_of(text: str) -> Iterator[tuple[bool, str]]:
         yield depth > 0, text[begin:].strip()
 
 
+@cache
 def truth_of(folder: Path) -> list[Truth]:
     found = []
     for line in (folder / "lines.jsonl").read_text(encoding="utf-8").splitlines():
@@ -287,6 +314,95 @@ def typed_screenplay(title: str, truth: Sequence[Truth], cast: Sequence[str]) ->
     return "\n".join(out)
 
 
+def hanging(title: str, truth: Sequence[Truth], cast: Sequence[str]) -> str:
+    """NORA (laughing). Yes, with no blank lines, each speech hanging from its name."""
+    out = [front(title, cast, "THE PERSONS OF THE PLAY")]
+    for act, scene, entries in headings(truth):
+        out += [f"\n\n{act.upper()}\n\n" if act else "", f"\n{scene.upper()}.\n\n" if scene else ""]
+        for entry in entries:
+            if not entry.speaker:
+                out.append(wrapped(f"({entry.parts[0][1]})", 68, subsequent_indent="    ") + "\n")
+                continue
+            label, parts = entry.speaker.upper(), entry.parts
+            if parts[0][0] and len(parts) > 1 and len(parts[0][1]) < 60 and parts[0][1].endswith("."):
+                label, parts = f"{label} ({parts[0][1][0].lower()}{parts[0][1][1:-1]})", parts[1:]
+            text = " ".join(f"({text})" if is_direction else text for is_direction, text in parts)
+            out.append(wrapped(f"{label}. {text}", 68, subsequent_indent="    ") + "\n")
+    return "".join(out)
+
+
+def centred(title: str, truth: Sequence[Truth], cast: Sequence[str]) -> str:
+    """Nor. in the middle of its line; directions are sentences in italics."""
+    ordinals = {
+        "Act I": "FIRST ACT",
+        "Act II": "SECOND ACT",
+        "Act III": "THIRD ACT",
+        "Act IV": "FOURTH ACT",
+        "Act V": "FIFTH ACT",
+    }
+    short = shortened(sorted({entry.speaker for entry in truth if entry.speaker}), cast)
+    out = [front(title, cast, "CAST OF CHARACTERS")]
+    for act, scene, entries in headings(truth):
+        out += [f"{ordinals.get(act, act.upper()).center(70).rstrip()}\n\n" if act else ""]
+        out += [f"{scene.center(70).rstrip()}\n\n" if scene else ""]
+        for entry in entries:
+            if not entry.speaker:
+                out.append(wrapped(f"_{entry.parts[0][1]}_") + "\n\n")
+                continue
+            label = short.get(entry.speaker, f"{entry.speaker}.")
+            out.append(f"{label.center(70).rstrip()}\n{wrapped(inline(entry, '_{}_'))}\n\n")
+    return "".join(out)
+
+
+def paged_screenplay(title: str, truth: Sequence[Truth], cast: Sequence[str]) -> str:
+    """Typed in narrower columns and cut into pages, in the middle of speeches too."""
+    out = [title, ""]
+    lines = 0
+    for act, scene, entries in headings(truth):
+        out += [f"{act.upper()}", ""] if act else []
+        out += [f"EXT. SOMEWHERE - {scene.upper()}", ""] if scene else []
+        for entry in entries:
+            if not entry.speaker:
+                out += [wrapped(entry.parts[0][1], 60), ""]
+                continue
+            name = " " * 22 + entry.speaker.upper()
+            out.append(name + (" (O.S.)" if len(out) % 7 == 0 else ""))
+            for is_direction, text in entry.parts:
+                left = " " * (16 if is_direction else 10)
+                for line in wrapped(f"({text})" if is_direction else text, 45, initial_indent=left, subsequent_indent=left).split(
+                    "\n"
+                ):
+                    out.append(line)
+                    lines += 1
+                    if lines % 40 == 0 and not is_direction and not line.endswith((".", "!", "?")):
+                        out += [
+                            " " * 22 + "(MORE)",
+                            "",
+                            "(CONTINUED)",
+                            " " * 58 + f"{lines // 40}.",
+                            "CONTINUED:",
+                            "",
+                            f"{name} (CONT'D)",
+                        ]
+            out.append("")
+    return "\n".join(out)
+
+
+def bare_fountain(title: str, truth: Sequence[Truth], cast: Sequence[str]) -> str:
+    """Fountain that forces nothing, with stress, a note and extensions."""
+    out = ["Title:\n    _**" + title + "**_\nCredit: after\n\nFADE IN:\n\n"]
+    for act, scene, entries in headings(truth):
+        out += [f"# {act}\n\n= What happens in it.\n\n" if act else "", f"INT. {scene.upper()} - NIGHT\n\n" if scene else ""]
+        for entry in entries:
+            if not entry.speaker:
+                out.append(f"{entry.parts[0][1]}\n\n")
+                continue
+            lines = "".join(f"({text})\n" if is_direction else f"*{text.strip('*')}*\n" for is_direction, text in entry.parts)
+            out.append(f"{entry.speaker.upper()}{' (V.O.)' if len(out) % 5 == 0 else ''}\n{lines}\n")
+        out.append("[[A note]]\n\n/* Left out\n\nNOBODY\nNothing. */\n\n")
+    return "".join(out)
+
+
 Layout = Callable[[str, Sequence[Truth], Sequence[str]], str]
 LAYOUTS: Mapping[str, tuple[str, Layout]] = {
     "colons": (".txt", colons),
@@ -297,6 +413,14 @@ LAYOUTS: Mapping[str, tuple[str, Layout]] = {
     "typed_screenplay": (".txt", typed_screenplay),
 }
 
+HELD_BACK_LAYOUTS: Mapping[str, tuple[str, Layout]] = {
+    "hanging": (".txt", hanging),
+    "centred": (".txt", centred),
+    "paged_screenplay": (".txt", paged_screenplay),
+    "bare_fountain": (".fountain", bare_fountain),
+}
+"""Written when the parser was done; what the first measurement showed was mended afterwards."""
+
 
 @pytest.fixture(scope="session")
 def real() -> SimpleNamespace:
@@ -305,7 +429,9 @@ def real() -> SimpleNamespace:
         data=DATA,
         plays=PLAYS,
         people=PEOPLE,
+        held_back_plays=HELD_BACK_PLAYS,
         layouts=LAYOUTS,
+        held_back_layouts=HELD_BACK_LAYOUTS,
         truth_of=truth_of,
         cast_of=cast_of,
         share_right=share_right,

@@ -1,0 +1,376 @@
+"""Layouts in small: what is a speech, whose, and what is a direction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sociable.construction.plays import Direction, Play, Speech, read_play
+from sociable.construction.plays.directions import DirectionHabit, split_directions
+from sociable.construction.plays.headings import HeadingKind, heading_of
+from sociable.construction.plays.names import Names, cast_members, full_form
+from sociable.core.errors import DataError, InputError
+
+
+def read(tmp_path: Path, text: str, name: str = "play.txt") -> Play:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    return read_play(file)
+
+
+def spoken(play: Play) -> list[tuple[str, str]]:
+    return [(speech.speaker, speech.text) for speech in play.speeches()]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "label", "rest"),
+    [
+        ("ACT I", HeadingKind.ACT, "Act I", ""),
+        ("Act 2.", HeadingKind.ACT, "Act II", ""),
+        ("THIRD ACT", HeadingKind.ACT, "Act III", ""),
+        ("ACT THE FOURTH", HeadingKind.ACT, "Act IV", ""),
+        ("_Actus Primus. Scena Secunda._", HeadingKind.ACT, "Act I", "Scena Secunda."),
+        ("ACT V. SCENE II. A churchyard.", HeadingKind.ACT, "Act V", "SCENE II. A churchyard."),
+        ("Scene III.—The same.", HeadingKind.SCENE, "Scene III", "The same."),
+        ("SCENE 4", HeadingKind.SCENE, "Scene IV", ""),
+        ("THE PROLOGUE", HeadingKind.APART, "Prologue", ""),
+        ("SCENE", HeadingKind.SETTING, "Scene", ""),
+        ("Scene: a garden.", HeadingKind.SETTING, "Scene", "a garden."),
+        ("Dramatis Personæ", HeadingKind.CAST, "Dramatis Personæ", ""),
+        ("End of Act II", HeadingKind.CLOSING, "End of Act II", ""),
+        ("THE END", HeadingKind.ENDING, "THE END", ""),
+    ],
+)
+def test_headings_come_in_many_forms(line: str, kind: HeadingKind, label: str, rest: str) -> None:
+    found = heading_of(line)
+    assert found is not None
+    assert (found.kind, found.label, found.rest) == (kind, label, rest)
+
+
+@pytest.mark.parametrize("line", ["Act one of your parts for us", "Scenes of joy", "Action!", "The end of it all was near", ""])
+def test_sentences_are_no_headings(line: str) -> None:
+    assert heading_of(line) is None
+
+
+PLAIN = """A PLAY
+
+DRAMATIS PERSONAE
+
+Ann Marlow, a baker
+Lady Brown
+Mr. Stone, her lawyer
+A Boy
+
+ACT I
+
+SCENE I. A kitchen.
+
+{speeches}
+"""
+
+
+@pytest.mark.parametrize(
+    "speeches",
+    [
+        "ANN. Who is there?\n\nLADY BROWN. [Entering.] Only I.\n\nMR. STONE. And I.\n\nANN. Good day.\n",
+        "ANN. Who is there?\nLADY BROWN. [Entering.] Only I.\nMR. STONE. And I.\nANN. Good day.\n",
+        "Ann: Who is there?\n\nLady Brown: (Entering.) Only I.\n\nMr. Stone: And I.\n\nAnn: Good day.\n",
+        "ANN\nWho is there?\n\nLADY BROWN\n[Entering.] Only I.\n\nMR. STONE\nAnd I.\n\nANN\nGood day.\n",
+        "Ann.\nWho is there?\n\nLady Brown.\n(_Entering._) Only I.\n\nMr. Stone.\nAnd I.\n\nAnn.\nGood day.\n",
+        "          ANN.\n\nWho is there?\n\n       LADY BROWN.\n\n[_Entering._] Only\nI.\n\n       MR. STONE.\n\nAnd I.\n\n          ANN.\n\nGood day.\n",
+        "ANN\tWho is there?\n\nLADY BROWN\t[Entering.] Only I.\n\nMR. STONE\tAnd I.\n\nANN\tGood day.\n",
+        "ANN. Who is there?\n\nLADY BROWN (entering). Only I.\n\nMR. STONE. And I.\n\nANN. Good day.\n",
+        "_Ann._ Who is there?\n\n_Lady Brown._ [_Entering._] Only I.\n\n_Mr. Stone._ And I.\n\n_Ann._ Good day.\n",
+        "ANN.--Who is there?\n\nLADY BROWN.--(Entering.) Only I.\n\nMR. STONE.--And I.\n\nANN.--Good day.\n",
+    ],
+)
+def test_speech_headings_come_in_many_layouts(tmp_path: Path, speeches: str) -> None:
+    play = read(tmp_path, PLAIN.format(speeches=speeches))
+    assert play.title == "A PLAY"
+    assert [member.name for member in play.cast] == ["Ann Marlow", "Lady Brown", "Mr. Stone", "A Boy"]
+    assert [(scene.act, scene.scene, scene.heading) for scene in play.scenes] == [("Act I", "Scene I", "A kitchen.")]
+    assert spoken(play) == [
+        ("Ann Marlow", "Who is there?"),
+        ("Lady Brown", "Only I."),
+        ("Mr. Stone", "And I."),
+        ("Ann Marlow", "Good day."),
+    ]
+    (entering,) = [direction for speech in play.speeches() for direction in speech.directions]
+    assert (entering.text.strip(".").casefold(), entering.at) == ("entering", 0)
+
+
+def test_shortened_headings_mean_the_cast(tmp_path: Path) -> None:
+    speeches = "  Ann. Who is\n    there?\n  Lady B. [Entering.] Only I.\n  Mr. St. And I.\n  Ann. You?\n  Lady B. Yes.\n  Mr. St. Yes.\n"
+    play = read(tmp_path, PLAIN.format(speeches=speeches))
+    assert spoken(play)[:3] == [("Ann Marlow", "Who is there?"), ("Lady Brown", "Only I."), ("Mr. Stone", "And I.")]
+    assert [speech.label for speech in play.speeches()][:3] == ["Ann.", "Lady B.", "Mr. St."]
+
+
+def test_a_gutenberg_frame_is_no_part_of_the_play(tmp_path: Path) -> None:
+    body = "ANN. One.\n\nBOB. Two.\n\nANN. Three.\n\nBOB. Four.\n"
+    text = (
+        "Title: Counting\n\n*** START OF THE PROJECT GUTENBERG EBOOK COUNTING ***\n\nProduced by A. Nobody\nand B. Nobody\n\n"
+        f"ACT I\n\n{body}\n*** END OF THE PROJECT GUTENBERG EBOOK COUNTING ***\n\nANN. License.\n\nBOB. License.\n"
+    )
+    play = read(tmp_path, text)
+    assert play.title == "Counting"
+    assert [text for _, text in spoken(play)] == ["One.", "Two.", "Three.", "Four."]
+    assert next(play.speeches()).place == "play.txt:10"
+
+
+def test_an_announced_act_is_no_scene(tmp_path: Path) -> None:
+    play = read(
+        tmp_path,
+        "CONTENTS\n\nACT I. A room.\nACT II. A wood.\n\nACT I\n\nANN. One.\n\nBOB. Two.\n\nACT II\n\nANN. Three.\n\nBOB. Four.\n",
+    )
+    assert [(scene.act, len(scene.speeches)) for scene in play.scenes] == [("Act I", 2), ("Act II", 2)]
+
+
+def test_directions_between_speeches_stand_apart(tmp_path: Path) -> None:
+    play = read(tmp_path, "ANN. I wait.\n\n[Enter Bob,\nwith a lamp.]\n\nBOB. Here.\n\nANN. You came.\n\nExeunt.\n\nBOB. No.\n")
+    (scene,) = play.scenes
+    assert [entry.text for entry in scene.entries if isinstance(entry, Direction)] == ["Enter Bob, with a lamp.", "Exeunt."]
+
+
+def test_speakers_together_are_told_apart(tmp_path: Path) -> None:
+    play = read(
+        tmp_path, PLAIN.format(speeches="ANN. Oh!\n\nLADY BROWN. Oh!\n\nANN and LADY BROWN. Oh!\n\nANN AND LADY BROWN. Ah!\n")
+    )
+    last = list(play.speeches())[-1]
+    assert last.speakers == ("Ann Marlow", "Lady Brown")
+    assert last.speaker == "Ann Marlow and Lady Brown"
+
+
+def test_abbreviations_need_one_meaning() -> None:
+    cast = [member for entry in ("Capulet, a father", "Lady Capulet", "Romeo", "Rosaline") for member in cast_members(entry)]
+    names = Names(cast, {"Cap.": 3, "La. Cap.": 2, "Rom.": 4, "Ro.": 1, "1. Mus.": 1})
+    assert [names.speakers(label) for label in ("Cap.", "La. Cap.", "Rom.", "Ro.", "1. Mus.")] == [
+        ("Capulet",),
+        ("Lady Capulet",),
+        ("Romeo",),
+        ("Ro",),
+        ("1. Mus",),
+    ]
+
+
+def test_a_word_of_its_own_is_no_abbreviation() -> None:
+    cast = [*cast_members("Manson, a servant"), *cast_members("Ann")]
+    assert Names(cast, {"Man": 5, "Ann": 5}, {"Man", "Ann"}).speakers("Man") == ("Man",)
+
+
+def test_the_one_whom_no_other_heading_means_bears_a_shared_name() -> None:
+    cast = [member for entry in ("Raina Petkoff", "Catherine Petkoff", "Major Paul Petkoff") for member in cast_members(entry)]
+    assert Names(cast, {"RAINA": 3, "CATHERINE": 3, "PETKOFF": 3}).speakers("PETKOFF") == ("Major Paul Petkoff",)
+    assert Names(cast, {"RAINA": 3, "PETKOFF": 3}).speakers("PETKOFF") == ("Petkoff",)
+
+
+@pytest.mark.parametrize(
+    ("entry", "names"),
+    [
+        ("Romeo, son to Montague.", ["Romeo"]),
+        ("Montague and Capulet, heads of houses", ["Montague", "Capulet"]),
+        ("TORVALD HELMER", ["Torvald Helmer"]),
+        ("Nurse to Juliet", ["Nurse"]),
+        ("Merriman: Mr. Frank Dyall.", ["Merriman"]),
+        ("Rev. Canon Chasuble, D.D.", ["Rev. Canon Chasuble"]),
+    ],
+)
+def test_entries_of_the_cast(entry: str, names: list[str]) -> None:
+    assert [member.name for member in cast_members(entry)] == names
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("THE FLOWER GIRL.", "The Flower Girl"),
+        ("MRS. O'BRIEN:", "Mrs. O'Brien"),
+        ("KING HENRY IV", "King Henry IV"),
+        ("Rom.", "Rom"),
+    ],
+)
+def test_headings_in_full_form(label: str, name: str) -> None:
+    assert full_form(label) == name
+
+
+@pytest.mark.parametrize(
+    ("raw", "habit", "said", "directions"),
+    [
+        ("Come. (Exit.)", DirectionHabit(), "Come.", [("Exit.", 5)]),
+        ("[aside] So (they say) it is.", DirectionHabit(parentheses=False), "So (they say) it is.", [("aside", 0)]),
+        ("Sorry [he rushes off].", DirectionHabit(), "Sorry.", [("he rushes off", 5)]),
+        ("I _do_ know. _Exit._", DirectionHabit(italics=True), "I do know.", [("Exit.", 10)]),
+        ("Farewell. [Exit\nNo, wait.", DirectionHabit(), "Farewell. No, wait.", [("Exit", 10)]),
+        ("Here (it is [aside].", DirectionHabit(), "Here (it is.", [("aside", 11)]),
+    ],
+)
+def test_directions_are_parted_from_what_is_said(
+    raw: str, habit: DirectionHabit, said: str, directions: list[tuple[str, int]]
+) -> None:
+    text, found = split_directions(raw, habit)
+    assert text == said
+    assert [(each.text, each.at) for each in found] == directions
+
+
+@given(st.text(alphabet="ab ()[]_.,\n", max_size=60))
+def test_directions_never_lie_beyond_the_speech(raw: str) -> None:
+    for habit in (DirectionHabit(), DirectionHabit(italics=True), DirectionHabit(parentheses=False)):
+        text, found = split_directions(raw, habit)
+        assert all(0 <= each.at <= len(text) for each in found)
+        assert "[" not in text
+
+
+def test_fountain(tmp_path: Path) -> None:
+    text = (
+        "Title: _The Shed_\nAuthor: Nobody\n\nINT. SHED - DAY #1#\n\nANN (20) waits.\n\nANN\n(softly)\nAnyone *there*?\n  \nNo?\n\n"
+        "@McBride (O.S.)\nMe.\n\n/* ANN\nGone. */\n\nBOB ^\nAnd me. [[cut?]]\n\nCUT TO:\n\n.THE WOOD\n\n!BANG\nIt falls.\n\nANN (CONT'D)\nOh.\n"
+    )
+    play = read(tmp_path, text, "shed.fountain")
+    assert play.title == "The Shed"
+    assert [scene.heading for scene in play.scenes] == ["INT. SHED - DAY", "THE WOOD"]
+    assert spoken(play) == [("Ann", "Anyone there? No?"), ("McBride", "Me."), ("Bob", "And me."), ("Ann", "Oh.")]
+    assert [entry.text for scene in play.scenes for entry in scene.entries if isinstance(entry, Direction)] == [
+        "ANN (20) waits.",
+        "BANG It falls.",
+    ]
+
+
+TYPED = """
+               THE SHED
+
+INT. SHED - NIGHT                                        1
+
+Rain.
+
+                         ANN
+                    (softly)
+               Is anyone in
+               there at this
+                         (MORE)
+
+(CONTINUED)
+                                                       2.
+
+                         ANN (CONT'D)
+               hour?
+
+                         BOB (O.S.)
+               Me.
+
+The door opens.
+
+                                        CUT TO:
+
+EXT. WOOD - DAY
+
+                         ANN
+               Run!
+"""
+
+
+def test_typed_screenplays_are_told_by_their_columns(tmp_path: Path) -> None:
+    play = read(tmp_path, TYPED)
+    assert play.layout == "typed screenplay"
+    assert [(scene.scene, scene.heading) for scene in play.scenes] == [
+        ("Scene 1", "INT. SHED - NIGHT"),
+        ("Scene 2", "EXT. WOOD - DAY"),
+    ]
+    assert spoken(play) == [("Ann", "Is anyone in there at this hour?"), ("Bob", "Me."), ("Ann", "Run!")]
+
+
+FDX = """<?xml version="1.0" encoding="UTF-8"?>
+<FinalDraft DocumentType="Script" Version="5"><Content>
+<Paragraph Type="Scene Heading"><Text>INT. SHED - DAY</Text></Paragraph>
+<Paragraph Type="Action"><Text>Rain </Text><Text Style="Bold">falls.</Text></Paragraph>
+<Paragraph Type="Character"><Text>ANN (V.O.)</Text></Paragraph>
+<Paragraph Type="Parenthetical"><Text>(softly)</Text></Paragraph>
+<Paragraph Type="Dialogue"><Text>Anyone?</Text></Paragraph>
+<Paragraph><DualDialogue>
+<Paragraph Type="Character"><Text>BOB</Text></Paragraph><Paragraph Type="Dialogue"><Text>Me.</Text></Paragraph>
+<Paragraph Type="Character"><Text>CY</Text></Paragraph><Paragraph Type="Dialogue"><Text>And me.</Text></Paragraph>
+</DualDialogue></Paragraph>
+</Content><TitlePage><Content><Paragraph><Text>The Shed</Text></Paragraph></Content></TitlePage></FinalDraft>
+"""
+
+
+def test_final_draft(tmp_path: Path) -> None:
+    play = read(tmp_path, FDX, "shed.fdx")
+    assert play.title == "The Shed"
+    assert spoken(play) == [("Ann", "Anyone?"), ("Bob", "Me."), ("Cy", "And me.")]
+    assert play.scenes[0].entries[0] == Direction(text="Rain falls.", place="shed.fdx:4")
+
+
+ACT = """<?xml version="1.0" encoding="utf-8"?>
+<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops"><body>
+<section id="act-1" epub:type="chapter z3998:scene"><h2>Act <span>I</span></h2><p>A room.</p><table><tbody>
+<tr><td/><td><i epub:type="z3998:stage-direction">Enter <b epub:type="z3998:persona">Ann</b>.</i></td></tr>
+<tr><td epub:type="z3998:persona">Ann</td><td>Who <i epub:type="z3998:stage-direction">Turning.</i> is there?</td></tr>
+<tr><td epub:type="z3998:persona" rowspan="2">Bob<br/>Cy</td><td>We!</td></tr><tr><td>Both.</td></tr>
+</tbody></table></section></body></html>
+"""
+
+
+def test_standard_ebooks(tmp_path: Path) -> None:
+    folder = tmp_path / "nobody_a-small-play" / "src" / "epub" / "text"
+    folder.mkdir(parents=True)
+    (folder / "act-1.xhtml").write_text(ACT, encoding="utf-8")
+    play = read_play(tmp_path / "nobody_a-small-play")
+    assert play.title == "A small play"
+    assert [entry.text for entry in play.scenes[0].entries] == ["A room.", "Enter Ann.", "Who is there?", "We! Both."]
+    first, second = play.speeches()
+    assert first.with_directions() == "Who (Turning.) is there?"
+    assert second.label == "Bob, Cy"
+
+
+LAUGHS = (
+    '<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>'
+    '<FinalDraft><Content><Paragraph Type="Action"><Text>&b;</Text></Paragraph></Content></FinalDraft>'
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("laughs.fdx", LAUGHS, "declares an entity"),
+        ("deep.fdx", "<a>" * 500 + "</a>" * 500, "nested"),
+        ("broken.fdx", "<FinalDraft><Content>\n<oops</FinalDraft>", "broken.fdx:2"),
+        ("other.fdx", "<Script/>", "expected FinalDraft"),
+        ("empty.fdx", "<FinalDraft><Content/></FinalDraft>", "nobody speaks"),
+        ("silent.fountain", "INT. SHED - DAY\n\nRain.\n", "nobody speaks"),
+        ("silent.xhtml", "<html><body><section><p>Hello.</p></section></body></html>", "z3998:persona"),
+        ("prose.txt", "It was late. Nobody came.\n\nShe went home. He did not.\n" * 30, "no play in it"),
+        ("empty.txt", "", "no play in it"),
+        ("picture.txt", "\x89PNG\0\0\0", "no text file"),
+    ],
+)
+def test_what_is_no_play_is_refused_with_its_place(tmp_path: Path, name: str, content: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read(tmp_path, content, name)
+
+
+def test_missing_files_and_strange_folders_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_play(tmp_path / "none.txt")
+    with pytest.raises(InputError, match=r"act-1\.xhtml"):
+        read_play(tmp_path)
+
+
+def test_bad_xml_names_file_and_line(tmp_path: Path) -> None:
+    with pytest.raises(DataError) as caught:
+        read(tmp_path, ACT.replace("</tbody>", ""), "act-1.xhtml")
+    assert caught.value.place.endswith("act-1.xhtml:7")
+
+
+def test_old_code_pages_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "old.txt"
+    file.write_bytes("ANN. Café.\n\nBOB. Thé.\n\nANN. Oui.\n\nBOB. Non.\n".encode("cp1252"))
+    assert spoken(read_play(file))[0] == ("Ann", "Café.")
+
+
+def test_a_play_survives_its_record(tmp_path: Path) -> None:
+    play = read(tmp_path, "ANN. One. [Exit.]\n\n[Enter Bob.]\n\nBOB. Two.\n\nANN. Three.\n\nBOB. Four.\n")
+    again = Play.model_validate_json(play.model_dump_json())
+    assert again == play
+    assert {type(entry) for entry in again.scenes[0].entries} == {Speech, Direction}
