@@ -63,7 +63,7 @@ def near_duplicates(
     the first is kept, and nothing falls out for being like something that itself fell out. Case and punctuation do not
     matter. A text shorter than a shingle is one shingle; one without words is kept.
 
-    Of kept texts the signatures are held, some 2 KB each whatever their length; of the others nothing. The same texts,
+    Of kept texts the signatures are held, some 3 KB each whatever their length; of the others nothing. The same texts,
     in the same order and with the same seed, give the same result everywhere.
 
     ``words_per_shingle``: 1 for headlines, of which one word in ten is two shingles in nine; 2 or more for articles.
