@@ -30,8 +30,8 @@ from sociable.core.errors import InputError
 from sociable.core.seeding import named_seed
 
 LARGEST_FOR_DENSITY = 8000
-"""DBSCAN's radius is read off all distances, whose number grows with the square: of 8,000 headlines in 6 s and 1.3 GB, of
-four times as many in 100 s and 20 GB."""
+"""DBSCAN's radius is read off all distances, whose number grows with the square: of 8,000 headlines in 9 s and 1.3 GB, of
+four times as many in two minutes and 20 GB."""
 
 CLUSTERS = 100
 """Of k-means: more than a choice is large are of no use to it."""
