@@ -191,10 +191,9 @@ def test_impossible_options_are_refused_before_anything_is_read(options: dict[st
 
 def real_articles() -> Iterator[tuple[str, str]]:
     csv.field_size_limit(10**6)
-    for file in sorted(NEWS.glob("*.csv")):
-        with file.open(encoding="utf-8", newline="") as opened:
-            for row in csv.DictReader(opened):
-                yield row["url"], f"{row['title']}\n{row['text']}"
+    with (NEWS / "wikinews_2020.csv").open(encoding="utf-8", newline="") as opened:
+        for row in csv.DictReader(opened):
+            yield row["url"], f"{row['title']}\n{row['text']}"
 
 
 @needs_news
