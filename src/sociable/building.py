@@ -43,6 +43,7 @@ def construct_hsii(
     searches: Sequence[Sequence[str]] = (),
     spread: int | None = None,
     most: int | None = None,
+    toxicity: str | None = None,
     seed: int = 0,
     prompts: str | Path | None = None,
     licence: str = LICENCE,
@@ -51,13 +52,13 @@ def construct_hsii(
 ) -> Document:
     """HSII's dialogues out of news, in the build folder ``out``; called again it goes on. Returns the funnel.
 
-    ``searches`` are keywords, one or two each, any of which may find an article. ``spread``: articles that get a scene, drawn
-    evenly over what they are about; ``most``: scenes that get a dialogue. Without a ``model`` it goes as far as it can. Raises
-    InputError, RunFolderError, and RunStopped where it can be resumed.
+    ``searches`` are keywords, one or two each, any of which may find an article. ``toxicity``: a classifier, in place of a list
+    of words. ``spread``: articles that get a scene, drawn evenly over what they are about; ``most``: scenes that get a dialogue.
+    Without a ``model`` it goes as far as it can. Raises InputError, RunFolderError, and RunStopped where it can be resumed.
     """
     articles = read_articles(Path(source))
     own = Path(prompts) if prompts else None
-    recipe = news_recipe(articles, searches=searches, spread=spread, most=most, seed=seed, prompts=own)
+    recipe = news_recipe(articles, searches=searches, spread=spread, most=most, toxicity=toxicity, seed=seed, prompts=own)
     return _constructed(recipe, articles, Path(out), model, config, watch, licence, settings)
 
 

@@ -37,6 +37,10 @@ def construct(
     spread: Annotated[
         int | None, typer.Option("--articles", metavar="N", min=1, help="hsii: so many, evenly over what they are about.")
     ] = None,
+    toxicity: Annotated[
+        str | None,
+        typer.Option("--toxicity", metavar="MODEL", help="hsii: a classifier of toxic texts, for a list of words."),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.")] = 0,
     most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="hsii: scenes that get a dialogue.")] = None,
     prompts: Annotated[Path | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of ours.")] = None,
@@ -84,14 +88,14 @@ def construct(
         "max_connections": max_connections,
         "base_url": base_url,
     }
-    if benchmark == "agentsense" and (most is not None or spread is not None or search):
-        raise InputError("--search, --articles and --most go with hsii: every scene of a script is worked on.")
+    if benchmark == "agentsense" and (most is not None or spread is not None or search or toxicity):
+        raise InputError("--search, --articles, --toxicity and --most go with hsii: every scene of a script is worked on.")
     with resumable(out, "the same command"), RunProgress(messages) as progress:
         if benchmark == "agentsense":
             document = building.construct_agentsense(sources[0], out, watch=progress, **given)
         else:
             searches = [[word.strip() for word in each.split(",") if word.strip()] for each in search or ()]
-            chosen: dict[str, Any] = {"searches": searches, "spread": spread, "most": most}
+            chosen: dict[str, Any] = {"searches": searches, "spread": spread, "most": most, "toxicity": toxicity}
             document = building.construct_hsii(sources[0], out, watch=progress, **chosen, **given)
     print_whole(document)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from sociable.construction.articles import Article
 from sociable.construction.build import digest_of
-from sociable.construction.clusters import cluster_texts, drawn_over_clusters
+from sociable.construction.clusters import CLUSTERS, cluster_texts, drawn_over_clusters
 from sociable.construction.duplicates import near_duplicates
+from sociable.construction.harmless import classifier, measure_toxicity
 from sociable.construction.retrieval import Document, open_index
 from sociable.construction.stages import Rejected, WholeStage
 from sociable.dialogue.names import words
@@ -88,6 +89,26 @@ class DropDuplicates(WholeStage[Article, Article]):
         }
 
 
+class DropToxic(WholeStage[Article, Article]):
+    """By a list of words, or by a classifier of its name."""
+
+    name = "harmless"
+    meaning = "articles without what nobody should have to read"
+    makes = Article
+
+    def __init__(self, model: str | None) -> None:
+        self._model = model
+
+    def select(self, items: Sequence[Article]) -> Mapping[str, Sequence[Article] | Rejected]:
+        detector = classifier(self._model) if self._model else None
+        texts = ((item.id, f"{item.title}\n{item.text}") for item in items)
+        return {
+            each.id: Rejected("toxic", f"{each.toxicity.score:.2f}: {each.toxicity.because}")
+            for each in measure_toxicity(texts, detector)
+            if not each.is_harmless
+        }
+
+
 class SpreadArticles(WholeStage[Article, Article]):
     """Evenly over clusters, and of each those first that tell most of people at odds."""
 
@@ -104,5 +125,7 @@ class SpreadArticles(WholeStage[Article, Article]):
             return {}
         texts = [f"{item.title}\n{item.text}" for item in items]
         scores = [len(_CLASHES.intersection(words(text))) for text in texts]
-        kept = set(drawn_over_clusters(cluster_texts(texts, seed=self._seed).labels, scores, self._count))
+        # By density most texts are near to nothing, and would all be one cluster to draw from.
+        found = cluster_texts(texts, clusters=min(CLUSTERS, max(2, self._count)), seed=self._seed, largest_for_density=0)
+        kept = set(drawn_over_clusters(found.labels, scores, self._count))
         return {item.id: Rejected("others of its cluster came first") for place, item in enumerate(items) if place not in kept}

@@ -57,7 +57,7 @@ def test_real_articles_become_a_data_set_that_runs(chat_server: Any, tmp_path: P
     assert funnel["chosen"][2] == funnel["dialogues"][0] == "20"
     assert int(funnel["dialogues"][2]) >= 10
     # Every rejected item keeps its reason, and what was wrong with it.
-    lines = [json.loads(line) for line in (tmp_path / "build" / "3-scenes.jsonl").read_text().splitlines()]
+    lines = [json.loads(line) for line in (tmp_path / "build" / "4-scenes.jsonl").read_text().splitlines()]
     assert len(lines) == 109
     assert {line["rejected"] for line in lines} >= {"", "no JSON in the reply", "not 2 to 5 characters", "a conflict with nobody"}
     assert all(line["detail"] for line in lines if line["rejected"])
@@ -69,11 +69,11 @@ def test_real_articles_become_a_data_set_that_runs(chat_server: Any, tmp_path: P
 
 def test_without_a_model_it_goes_as_far_as_it_can_and_on_later(articles: Path, chat_server: Any, tmp_path: Path) -> None:
     waiting = building.construct_hsii(articles, tmp_path / "build")
-    assert cells(waiting) == {"articles": ["25", "1", "24"], "distinct": ["24", "0", "24"]}
+    assert cells(waiting) == {"articles": ["25", "1", "24"], "distinct": ["24", "0", "24"], "harmless": ["24", "0", "24"]}
     assert "24 items wait for a model at the stage 'scenes'" in waiting.sections[0].blocks[0].text  # type: ignore[union-attr]
     model = writer(chat_server, "writer:on")
     done = building.construct_hsii(articles, tmp_path / "build", model=model)
-    assert len(cells(done)) == 5
+    assert len(cells(done)) == 6
     calls = chat_server.requests("writer:on")["total"]
     assert calls == 24 + int(cells(done)["dialogues"][0])
     # Done is done.
@@ -81,7 +81,14 @@ def test_without_a_model_it_goes_as_far_as_it_can_and_on_later(articles: Path, c
     assert chat_server.requests("writer:on")["total"] == calls
     manifest = json.loads((tmp_path / "build" / "manifest.json").read_text())
     assert manifest["usage"]["writer"]["calls"] == calls
-    assert [stage["name"] for stage in manifest["stages"]] == ["articles", "distinct", "scenes", "chosen", "dialogues"]
+    assert [stage["name"] for stage in manifest["stages"]] == [
+        "articles",
+        "distinct",
+        "harmless",
+        "scenes",
+        "chosen",
+        "dialogues",
+    ]
 
 
 @needs_news
@@ -131,14 +138,9 @@ def test_a_build_that_is_killed_goes_on_and_buys_nothing_twice(
     process.communicate()
     ended = subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
-    for name in (
-        "1-articles.jsonl",
-        "2-distinct.jsonl",
-        "3-scenes.jsonl",
-        "4-chosen.jsonl",
-        "5-dialogues.jsonl",
-        "dataset.jsonl",
-    ):
+    names = sorted(path.name for path in (tmp_path / "whole").glob("*.jsonl"))
+    assert len(names) == 7
+    for name in names:
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
     assert slow.requests("writer")["total"] <= total + 3
 

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from sociable.construction.articles import Article
 from sociable.construction.build import Recipe, digest_of
-from sociable.construction.selection import DropDuplicates, RetrieveArticles, SpreadArticles
+from sociable.construction.selection import DropDuplicates, DropToxic, RetrieveArticles, SpreadArticles
 from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer, validated
 from sociable.core.data_files import Text
 from sociable.core.prompts import Prompts, defused, load_prompts, one_line, quoted
@@ -170,12 +170,13 @@ def news_recipe(
     searches: Sequence[Sequence[str]] = (),
     spread: int | None = None,
     most: int | None = None,
+    toxicity: str | None = None,
     seed: int = 0,
     prompts: Path | None = None,
 ) -> Recipe:
     """``searches``: keywords, one or two each; ``spread``: articles that get a scene; ``most``: scenes that get a dialogue.
 
-    All by default.
+    All by default. ``toxicity``: a classifier by its name; without one a list of words tells what is toxic.
     """
     used = construction_prompts(prompts)
     return Recipe(
@@ -186,12 +187,19 @@ def news_recipe(
             FitArticles(),
             *([RetrieveArticles(searches)] if searches else []),
             DropDuplicates(seed),
+            DropToxic(toxicity),
             *([SpreadArticles(spread, seed)] if spread is not None else []),
             WriteScenes(used),
             ChooseScenes(most),
             WriteDialogues(used),
         ),
-        settings={"searches": [list(each) for each in searches], "spread": spread, "most": most, "seed": seed},
+        settings={
+            "searches": [list(each) for each in searches],
+            "spread": spread,
+            "most": most,
+            "toxicity": toxicity,
+            "seed": seed,
+        },
         digests={"articles": digest_of(articles), "prompts": used.digest},
         record=lambda dialogue: dialogue.record,
     )
