@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from sociable import building
+from sociable.construction.hub import write_parquet
+from sociable.core.errors import InputError
 
 
 @pytest.fixture
@@ -34,3 +37,15 @@ def test_croissant_is_read_by_its_own_library(build: Path) -> None:
     assert not dataset.metadata.ctx.issues.errors
     (record,) = dataset.records("records")
     assert record["records/id"] == b"pier-3"
+
+
+def test_parquet_holds_what_the_lines_hold(build: Path) -> None:
+    datasets = pytest.importorskip("datasets", reason="needs the extra sociable[hub]")
+    (row,) = datasets.Dataset.from_parquet(str(write_parquet(build)), keep_in_memory=True, cache_dir=str(build / "cache"))
+    assert row == json.loads((build / "dataset.jsonl").read_text())
+
+
+def test_without_the_extra_it_is_named(build: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(InputError, match=r"pip install 'sociable\[hub\]'"):
+        write_parquet(build)

@@ -47,6 +47,9 @@ def construct(
     licence: Annotated[
         str, typer.Option("--licence", metavar="TEXT", help="hsii: what the data card says of the licence.")
     ] = "that of its sources",
+    parquet: Annotated[
+        bool, typer.Option("--parquet", help="As parquet too, for the Hugging Face hub (extra sociable[hub]).")
+    ] = False,
     config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings of the model, prices.")] = None,
     max_cost: Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Stop before more is spent.")] = None,
     max_connections: Annotated[int | None, typer.Option("--max-connections", metavar="N", help="Calls at the same time.")] = None,
@@ -98,6 +101,14 @@ def construct(
             chosen: dict[str, Any] = {"searches": searches, "spread": spread, "most": most, "toxicity": toxicity}
             document = building.construct_hsii(sources[0], out, watch=progress, **chosen, **given)
     print_whole(document)
+    _say_parquet(out, parquet)
+
+
+def _say_parquet(out: Path, wanted: bool) -> None:
+    if wanted:
+        from sociable.construction.hub import write_parquet
+
+        say(f"Parquet: {write_parquet(out)}")
 
 
 def add_commands(app: typer.Typer) -> None:
