@@ -182,10 +182,10 @@ def begin(path: Path, recipe: Recipe, model: str | None, sampling: Sampling) -> 
             raise RunFolderError(
                 f"{path} was begun in another way: {'; '.join(different)}. Give what it was begun with, or another --out."
             )
-        if manifest["writer"] is None:
-            folder.write_manifest(
-                {**{key: value for key, value in manifest.items() if key != "format"}, "writer": writer if model else None}
-            )
+        if not manifest.get("usage", {}).get("writer", {}).get("calls"):
+            # Nothing has been written yet: whoever is named now writes.
+            kept = {key: value for key, value in manifest.items() if key != "format"}
+            folder.write_manifest(kept | {"writer": writer if model else None})
         elif model is not None and manifest["writer"] != writer:
             raise RunFolderError(
                 f"{path} was written by {manifest['writer']['model']}, or with other settings. Go on in that way, or choose "

@@ -163,6 +163,9 @@ def test_what_fails_for_want_of_a_reply_is_tried_again(articles: Path, chat_serv
         building.construct_hsii(articles, tmp_path / "build", model=f"openai-compatible/down@{chat_server.url}", config=None)
     assert not (tmp_path / "build" / "dataset.jsonl").exists()
     assert (tmp_path / "build" / "1-articles.jsonl").exists()
+    # Nothing was written: another model may.
+    building.construct_hsii(articles, tmp_path / "build", model=writer(chat_server))
+    assert (tmp_path / "build" / "dataset.jsonl").exists()
 
 
 def dialogue(*turns: tuple[str, str, str], characters: tuple[str, ...] = ("CLERK", "BAKER")) -> dict[str, Any]:
