@@ -151,6 +151,8 @@ def _town_model() -> Any:
 def _of_a_script(asked: str, chosen: int) -> dict[str, Any] | None:
     """What AgentSense's construction asks, step by step."""
     wanted = asked.rpartition("Reply with JSON only:")[2]
+    if '"pronouns"' in wanted:
+        return {"name": f"Moss {chosen % 12}", "pronouns": "they/them", "description": "Mends nets and talks to them. " * 5}
     names = re.findall(r"^The characters: (.*)$", asked, re.MULTILINE)
     if '"characters": [{"name": "…", "goals"' in wanted:
         goals = re.findall(r"^\| (.+?): (To .*)$", asked.partition("What everybody wants:")[2], re.MULTILINE)

@@ -11,6 +11,7 @@ import dotenv
 
 from sociable.agentsense.construct.passages import read_passages
 from sociable.agentsense.construct.scripts import scripts_recipe
+from sociable.anteval.construct.characters import characters_recipe, drawn_characters
 from sociable.api import settings_for
 from sociable.build import Watch, build_seats, prices_of
 from sociable.construction.articles import read_articles
@@ -99,6 +100,26 @@ def construct_agentsense(
     passages = read_passages(Path(source))
     recipe = scripts_recipe(passages, seed=seed, prompts=Path(prompts) if prompts else None)
     return _constructed(recipe, passages, Path(out), model, config, watch, licence, settings)
+
+
+def construct_characters(
+    out: str | Path,
+    *,
+    count: int = 60,
+    seed: int = 0,
+    model: str | None = None,
+    config: str | Path | None = None,
+    prompts: str | Path | None = None,
+    licence: str = LICENCE,
+    watch: Watch | None = None,
+    **settings: Any,
+) -> Document:
+    """Characters for AntEval, drawn by the rules and described by a model, for the option ``sheets``. As ``construct_hsii``."""
+    if count < 1:
+        raise InputError(f"At least one character is drawn, not {count}.")
+    drawn = drawn_characters(count, seed)
+    recipe = characters_recipe(drawn, seed=seed, prompts=Path(prompts) if prompts else None)
+    return _constructed(recipe, drawn, Path(out), model, config, watch, licence, settings)
 
 
 def _constructed(

@@ -10,7 +10,7 @@ import typer
 from sociable.cli.output import messages, print_whole, resumable, say
 from sociable.core.errors import InputError
 
-RECIPES = ("agentsense", "hsii", "stss-conversations")
+RECIPES = ("agentsense", "anteval-characters", "hsii", "stss-conversations")
 
 
 def construct(
@@ -54,7 +54,10 @@ def construct(
     max_cost: Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Stop before more is spent.")] = None,
     max_connections: Annotated[int | None, typer.Option("--max-connections", metavar="N", help="Calls at the same time.")] = None,
     base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Of openai-compatible models.")] = None,
-    count: Annotated[int, typer.Option("--count", metavar="N", help="stss-conversations: how many scenes.")] = 360,
+    count: Annotated[
+        int | None,
+        typer.Option("--count", metavar="N", help="How many scenes (stss-conversations; 360), or characters (60)."),
+    ] = None,
 ) -> None:
     """Make a dataset: HSII's out of news or dialogues, AgentSense's out of plays, conversations out of runs of stss."""
     from sociable.cli.progress import RunProgress
@@ -65,14 +68,17 @@ def construct(
         from sociable import towns
 
         with RunProgress(messages) as progress:
-            said = towns.construct_conversations(sources or (), out, count=count, watch=progress)
+            said = towns.construct_conversations(sources or (), out, count=360 if count is None else count, watch=progress)
         say(f"{said}\nScenes: {out}")
         return
     from sociable import building
 
-    if not sources or len(sources) > 1:
+    if benchmark == "anteval-characters":
+        if sources:
+            raise InputError("Characters are drawn by the rules: name no source.")
+    elif not sources or len(sources) > 1:
         raise InputError("Name one source: a file of articles, of conversations or of a play, or a folder of them.")
-    if dialogues and benchmark == "hsii":
+    if dialogues and sources and benchmark == "hsii":
         if model is not None:
             raise InputError("Out of dialogues no model writes anything: leave --model out.")
         print_whole(
@@ -91,10 +97,12 @@ def construct(
         "max_connections": max_connections,
         "base_url": base_url,
     }
-    if benchmark == "agentsense" and (most is not None or spread is not None or search or toxicity):
-        raise InputError("--search, --articles, --toxicity and --most go with hsii: every scene of a script is worked on.")
+    if benchmark != "hsii" and (most is not None or spread is not None or search or toxicity):
+        raise InputError("--search, --articles, --toxicity and --most go with hsii.")
     with resumable(out, "the same command"), RunProgress(messages) as progress:
-        if benchmark == "agentsense":
+        if not sources:
+            document = building.construct_characters(out, count=count or 60, watch=progress, **given)
+        elif benchmark == "agentsense":
             document = building.construct_agentsense(sources[0], out, watch=progress, **given)
         else:
             searches = [[word.strip() for word in each.split(",") if word.strip()] for each in search or ()]

@@ -1,0 +1,1 @@
+"""How characters for AntEval are made: drawn by the rules, named and described by a model (section 3.1)."""
