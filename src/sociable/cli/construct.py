@@ -84,6 +84,7 @@ def construct(
         print_whole(
             building.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, certain=certain, licence=licence)
         )
+        _say_parquet(out, parquet)
         return
     if assistant is not None or certain or dialogues:
         raise InputError("--dialogues goes with hsii, and --assistant and --certain with --dialogues.")

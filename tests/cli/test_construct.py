@@ -1,0 +1,60 @@
+"""``sociable construct`` as it is typed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from sociable.cli import main as cli
+
+
+def sociable(*arguments: str | Path) -> int:
+    """Runs the command line in this process; returns its exit code."""
+    sys_argv, sys.argv = sys.argv, ["sociable", *map(str, arguments)]
+    try:
+        cli.main()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    finally:
+        sys.argv = sys_argv
+    return 0
+
+
+@pytest.fixture
+def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    said = [("Ann", "Bo, hold the rope."), ("Bo", "I have it."), ("Ann", "Cy, the lamp."), ("Cy", "It is out.")]
+    turns = [{"speaker": who, "text": text} for who, text in said]
+    (tmp_path / "talk.jsonl").write_text(json.dumps({"id": "pier", "turns": turns}))
+    return tmp_path / "talk.jsonl"
+
+
+def test_dialogues_become_cases(talk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("construct", "hsii", talk, "--dialogues", "--out", "build") == 0
+    shown = capsys.readouterr().out
+    assert "What came in and what is left" in shown and "addressees" in shown
+    assert Path("build/dataset.jsonl").read_text().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("construct", "hsii", "--out", "b"), "Name one source"),
+        (("construct", "poems", "talk.jsonl", "--out", "b"), "no recipe for 'poems'"),
+        (("construct", "hsii", "talk.jsonl", "--certain", "--out", "b"), "go with hsii|goes with hsii"),
+        (("construct", "hsii", "talk.jsonl", "--dialogues", "--model", "x", "--out", "b"), "no model writes anything"),
+        (("construct", "agentsense", "talk.jsonl", "--most", "3", "--out", "b"), "go with hsii"),
+        (("construct", "anteval-characters", "talk.jsonl", "--out", "b"), "name no source"),
+        (("construct", "hsii", "talk.jsonl", "--out", "b"), "field 'text': is missing"),
+    ],
+)
+def test_mistakes_end_in_one_clear_sentence(
+    arguments: tuple[str, ...], said: str, talk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sociable(*arguments) == 2
+    errors = " ".join(capsys.readouterr().err.split())
+    assert any(part in errors for part in said.split("|"))
+    assert not Path("b").exists()
