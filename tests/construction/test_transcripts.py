@@ -56,7 +56,7 @@ def test_what_is_given_or_linked_is_taken_before_all_else(tmp_path: Path) -> Non
     turns = [
         {"speaker": "Ann", "text": "Fog.", "to": "Bo"},
         {"speaker": "Bo", "text": "Hm."},
-        {"speaker": "Cy", "text": "Bo, no.", "reply_to": 0},
+        {"speaker": "Cy", "text": "Bo, no.", "reply_to": 1},
     ]
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "turns": [{"text": "A pier."}, *turns]}))
     (found,) = read_transcripts(tmp_path / "a.jsonl")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -35,26 +36,23 @@ def read_articles(source: Path) -> list[Article]:
     """
     if not source.exists():
         raise InputError(f"{source}: no such file or folder. {_EXPECTED}")
-    articles: list[Article] = []
-    places: dict[str, str] = {}
+    articles: dict[str, tuple[Article, str]] = {}
     for raw in _records(source):
         article = _article(raw)
-        if (known := places.setdefault(article.id, raw.place)) != raw.place:
-            if article == next(each for each in articles if each.id == article.id):
-                # The same article twice is one article.
-                continue
-            raise DataError(raw.place, "id", f"'{article.id}' is used already by {known}; ids must be unique")
-        articles.append(article)
+        # The same article twice is one article.
+        known, place = articles.setdefault(article.id, (article, raw.place))
+        if article != known:
+            raise DataError(raw.place, "id", f"'{article.id}' is used already by {place}; ids must be unique")
     if not articles:
         raise InputError(f"{source}: no article in it. {_EXPECTED}")
-    return articles
+    return [article for article, _ in articles.values()]
 
 
 def _records(source: Path) -> Iterator[RawRecord]:
     if source.is_dir():
         texts = sorted(path for path in source.rglob("*.txt") if path.is_file())
         tables = sorted(path for path in source.iterdir() if path.suffix in (".csv", ".json", ".jsonl"))
-        return chain((_plain(path, source) for path in texts if not tables), *(map(_records, tables)))
+        return chain((_plain(path, source) for path in texts if not tables and path.stat().st_size), *(map(_records, tables)))
     if source.suffix == ".csv":
         return _rows(source)
     if source.suffix == ".txt":
@@ -74,7 +72,7 @@ def _plain(path: Path, folder: Path) -> RawRecord:
 
 def _rows(path: Path) -> Iterator[RawRecord]:
     csv.field_size_limit(_LONGEST_FIELD)
-    rows = csv.DictReader(_text_of(path).splitlines(keepends=True))
+    rows = csv.DictReader(io.StringIO(_text_of(path), newline=""))
     if rows.fieldnames is None or "text" not in [name.strip().lower() for name in rows.fieldnames]:
         raise DataError(f"{path}, line 1", "", "no column 'text'; expected the columns title, text, date and url")
     try:

@@ -22,7 +22,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from sociable.construction.stages import EachStage, Item, Outcome, Rejected, Stage, WholeStage, Writer, items_of
-from sociable.core.errors import InputError, RunFolderError
+from sociable.core.errors import ContextLengthExceeded, InputError, RunFolderError
 from sociable.core.run_folder import RecordFile, RunFolder, write_atomically
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
@@ -134,6 +134,9 @@ class Build:
                     made: Sequence[Item] | Rejected = await stage.work(item, Writer(model, self.sampling, scope))
                 except Rejected as rejected:
                     made = rejected
+                except ContextLengthExceeded as error:
+                    # It would be as long the next time.
+                    made = Rejected("longer than the model can read", str(error)[:200])
                 return _outcome(_id(item), made).model_copy(update={"usage": scope.usage})
 
             # What fails for want of a reply is not recorded: it is tried again when the build is resumed.
@@ -145,9 +148,9 @@ class Build:
 
     def _note(self, found: Sequence[Counted]) -> None:
         manifest = self.folder.read_manifest()
-        manifest["stages"] = [
-            {"name": each.stage, "came": each.came, "made": each.made, "rejected": dict(each.rejected)} for each in found
-        ]
+        stages = [{"name": each.stage, "came": each.came, "made": each.made, "rejected": dict(each.rejected)} for each in found]
+        # Whoever asks again without a model comes less far, and takes nothing back.
+        manifest["stages"] = stages + manifest["stages"][len(stages) :]
         manifest["usage"] = {role: usage.model_dump() for role, usage in sorted(self.budget.usage.items())}
         manifest["cost"] = {role: round(cost, 6) for role, cost in sorted(self.budget.cost.items())}
         self.folder.write_manifest({name: value for name, value in manifest.items() if name != "format"})
@@ -168,6 +171,8 @@ def begin(path: Path, recipe: Recipe, model: str | None, sampling: Sampling) -> 
     }
     writer = {"model": model, "sampling": {"temperature": sampling.temperature, "max_tokens": sampling.max_tokens}}
     if not (path / "manifest.json").exists():
+        if path.is_dir() and (there := sorted(each.name for each in path.iterdir() if not each.name.startswith("."))):
+            raise RunFolderError(f"{path} holds {there[0]} already, and is no build. Choose a new folder with --out.")
         folder = RunFolder.create(path)
         made = {"created": datetime.now(UTC).isoformat(timespec="seconds"), "packages": _packages(), "stages": []}
         folder.write_manifest({"kind": "build", **asked, "writer": writer if model else None, **made})

@@ -69,7 +69,7 @@ class RetrieveArticles(WholeStage[Article, Article]):
         documents = (Document(item.id, item.title, item.text, item.date) for item in items)
         with tempfile.TemporaryDirectory() as folder, open_index(Path(folder) / "index", digest_of(items), documents) as index:
             found = {hit.document.id for search in self._searches for hit in index.search(search, self._most)}
-        return {item.id: Rejected("found by no search") for item in items if item.id not in found}
+        return {item.id: Rejected(f"not among the first {self._most} of any search") for item in items if item.id not in found}
 
 
 class DropDuplicates(WholeStage[Article, Article]):

@@ -98,8 +98,17 @@ class Writer:
             raise Rejected("no usable reply", reply.defect)
         if not closing_object(reply.text):
             raise Rejected("no JSON in the reply", storable(reply.text)[:200])
-        found: dict[str, Any] = json.loads(reply.text[reply.text.find("{") : reply.text.rfind("}") + 1], strict=False)
+        found: dict[str, Any] = _clean(json.loads(reply.text[reply.text.find("{") : reply.text.rfind("}") + 1], strict=False))
         return found
+
+
+def _clean(value: Any) -> Any:
+    """Escapes can spell what no file can hold."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {storable(key): _clean(each) for key, each in value.items()}
+    return [_clean(each) for each in value] if isinstance(value, list) else value
 
 
 def validated(kind: type[R_], fields: Mapping[str, Any], called: str) -> R_:

@@ -98,6 +98,7 @@ def _record(raw: RawRecord) -> Transcript:
         raise DataError(raw.place, "turns", f"is missing. {_EXPECTED}")
     turns: list[dict[str, Any]] = []
     told: list[str] = [str(raw.value.get("scene") or "")]
+    place_of: dict[int, int] = {}
     for number, turn in enumerate(raw.value["turns"]):
         if not isinstance(turn, Mapping) or "text" not in turn:
             raise DataError(raw.place, f"turns.{number}", "expected an object with speaker and text")
@@ -107,7 +108,12 @@ def _record(raw: RawRecord) -> Transcript:
             if not turns:
                 told.append(said["text"])
             continue
-        turns.append({**said, "to": _name(turn.get("to")) or None, "reply_to": turn.get("reply_to")})
+        link = turn.get("reply_to")
+        if link is not None and (not isinstance(link, int) or not 0 <= link < number):
+            raise DataError(raw.place, f"turns.{number}.reply_to", f"{link!r} is no turn before it; turns are counted from 0")
+        place_of[number] = len(turns)
+        # What is told between turns is none, so that places differ.
+        turns.append({**said, "to": _name(turn.get("to")) or None, "reply_to": None if link is None else place_of.get(link)})
     try:
         return Transcript.model_validate(
             {

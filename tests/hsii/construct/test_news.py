@@ -17,7 +17,7 @@ import pytest
 from sociable import api, building
 from sociable.construction.stages import Rejected
 from sociable.core.errors import InputError, RunFolderError
-from sociable.hsii.construct.checks import check_characters, check_dialogue, check_identities
+from sociable.hsii.construct.checks import check_characters, check_dialogue, check_identities, identities_in
 from sociable.hsii.dataset import ASSISTANT, load_dataset
 
 NEWS = Path(__file__).resolve().parents[4] / "shared" / "data" / "news_wikinews" / "wikinews_2020.csv"
@@ -230,8 +230,10 @@ def test_characters_are_roles(characters: list[str], reason: str) -> None:
 
 
 def test_no_name_out_of_the_report_is_kept() -> None:
-    report = "On Monday the mayor, Ann de la Cruz, met Harbour Works Ltd. Nobody else came."
-    with pytest.raises(Rejected, match="a name out of the report") as rejected:
-        check_identities(report, "THE MAYOR, once Ann de la Cruz, waits.")
-    assert rejected.value.detail == "Ann de la Cruz"
-    check_identities(report, "THE MAYOR waits on Monday.")
+    report = "On Monday the mayor, Ann de la Cruz, met Prime Minister Élodie Roux's aides at Harbour Works Ltd. Nobody else came."
+    names = identities_in(report)
+    assert names == ["Ann de la Cruz", "Harbour Works Ltd", "Élodie Roux"]
+    for said in ("THE MAYOR, once Ann de la Cruz, waits.", "ÉLODIE ROUX waits.", "HARBOUR WORKS LTD"):
+        with pytest.raises(Rejected, match="a name out of the report"):
+            check_identities(names, said)
+    check_identities(names, "THE PRIME MINISTER waits on Monday.")

@@ -144,7 +144,8 @@ def replaced(pairs: Mapping[str, str]) -> Callable[[str], str]:
     pattern = re.compile(rf"(?<!\w)(?:{spelled})(?!\w)", re.IGNORECASE)
 
     def new(match: re.Match[str]) -> str:
-        found = by[" ".join(match.group().split()).casefold()]
+        # Of letters that change their number with their case nothing is known.
+        found = by.get(" ".join(match.group().split()).casefold(), match.group())
         # What begins with a capital goes on doing so.
         return found[:1].upper() + found[1:] if match.group()[0].isupper() else found
 

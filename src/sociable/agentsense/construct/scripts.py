@@ -380,6 +380,7 @@ class WriteScenarios(EachStage[Draft, Scenario]):
                 }
             )
         return {
+            "id": f"{item.id}-{number + 1}",
             "template_idx": item.id,
             "sample_idx": f"{item.id}-{number + 1}",
             "background": draft.background,

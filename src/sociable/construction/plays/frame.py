@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,6 +46,33 @@ def lines_of(text: str) -> list[Line]:
         front = raw[: len(raw) - len(body)].replace("\xa0", " ").expandtabs(8)
         lines.append(Line(number, len(front.translate(_NO_COLUMN)), body.rstrip()))
     return lines
+
+
+_PARTS = frozenset({"act", "scene", "prologue", "epilogue"})
+_ROMAN_OR_NOTHING = re.compile(r"[ivxlc]*")
+_SEEN_ON_PAGES = 3
+"""A line that differs in its numbers only and stands so often is printed on every page."""
+
+
+def without_page_heads(lines: Sequence[Line]) -> list[Line]:
+    """Without what is printed at the head of every page: title or act beside a page number."""
+    keys = [_page_head(line.text) for line in lines]
+    often = Counter(key for key in keys if key)
+    return [line for line, key in zip(lines, keys, strict=True) if often[key] < _SEEN_ON_PAGES]
+
+
+def _page_head(text: str) -> str:
+    """What is alike in the heads of many pages; empty for what is none. A numbered heading alone says act, scene and numbers."""
+    words = re.findall(r"[^\W\d_]+", text.casefold())
+    numbered = re.search(r"^\W*\d{1,3}\b|\b\d{1,3}\W*$", text) is not None
+    if (
+        not numbered
+        or len(text) > 70
+        or re.search(r"[.?!;:,]", text)
+        or all(word in _PARTS or _ROMAN_OR_NOTHING.fullmatch(word) for word in words)
+    ):
+        return ""
+    return " ".join(word for word in words if not _ROMAN_OR_NOTHING.fullmatch(word))
 
 
 def framed_title(lines: Sequence[Line]) -> str:

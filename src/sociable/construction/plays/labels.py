@@ -109,7 +109,9 @@ def _could_be_label(label: str) -> bool:
         return False
     if text != label.strip("_*") or not any(sign.isalpha() for sign in text) or re.search(r"[!?;…“”\"=<>{}|\[\]()]|\.\.", text):
         return False
-    if words[0].strip(".:,").casefold() in NO_NAMES or heading_of(text) is not None:
+    begins = words[0].strip(".:,").casefold()
+    # A note taker may speak; "Note" alone, or "Note." before a sentence, does not.
+    if (begins in NO_NAMES and (begins != "note" or len(words) == 1)) or heading_of(text) is not None:
         return False
     if text.isupper():
         return True

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from sociable.construction.plays.records import CastMember
-from sociable.construction.plays.wordlists import ABBREVIATED_TITLES, ARTICLES, SMALL, TITLES
+from sociable.construction.plays.wordlists import ABBREVIATED_TITLES, ARTICLES, PEERESSES, PEERS, SMALL, TITLES
 
 _JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|\s/\s|/|\s\+\s)\s*", re.I)
 _ROMAN = re.compile(r"^(?:I{1,3}|IV|VI{0,3}|IX|XI{0,3})$")
@@ -37,6 +37,7 @@ def _lowered(word: str, index: int) -> str:
 def cast_members(entry: str) -> tuple[CastMember, ...]:
     """The people one entry of a dramatis personae names: "Montague and Capulet, heads of houses" names two."""
     text = " ".join(re.sub(r"[{}_|*]+", " ", entry).split()).strip(" .;")
+    text = re.sub(r"^(?:[-–—•·]|\d{1,2}[.)])\s+", "", text)
     members: list[CastMember] = []
     for part in re.split(r";\s+", text):
         match = re.match(
@@ -46,7 +47,7 @@ def cast_members(entry: str) -> tuple[CastMember, ...]:
         if not match or not any(sign.isalpha() for sign in match["name"]):
             continue
         description = match["rest"].strip(" .)")
-        names = re.split(r"\s+and\s+|\s*&\s*", match["name"])
+        names = re.split(r"\s+(?:and|AND)\s+|\s*&\s*", match["name"])
         if not all(name[:1].isupper() for name in names):
             names = [match["name"]]
         members += [CastMember(name=full_form(name), description=description) for name in names]
@@ -138,7 +139,7 @@ class Names:
         wanted = _significant(label)
         if not wanted:
             return False
-        for fits in (self._same, self._part, self._described, self._shortened):
+        for fits in (self._same, self._part, self._described, self._shortened, self._of_rank):
             found = [member for member in self._cast if fits(wanted, member)]
             if len(found) == 1:
                 self._known[label] = found[0].name
@@ -173,8 +174,15 @@ class Names:
         return _significant(member.description)[: len(wanted)] == wanted
 
     def _shortened(self, wanted: list[str], member: CastMember) -> bool:
-        own = iter(_significant(member.name))
+        # "Helmer's three children" is nobody called Helmer.
+        own = iter(word for word in _significant(member.name) if not word.endswith("'s"))
         return all(any(word.startswith(token) for word in own) for token in wanted) and not self._is_word(wanted)
+
+    def _of_rank(self, wanted: list[str], member: CastMember) -> bool:
+        """ "Lord Gor." is Viscount Goring: lords and ladies are called so whatever their rank."""
+        own = _significant(member.name)
+        ranks = {"lord": PEERS, "lady": PEERESSES}.get(wanted[0], frozenset())
+        return len(wanted) > 1 and own[0] in ranks and self._shortened(wanted[1:], member)
 
     def _is_word(self, wanted: list[str]) -> bool:
         """Every part of it stands somewhere else in the play as a name or a word of its own."""

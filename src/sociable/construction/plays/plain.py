@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sociable.construction.plays.directions import DirectionHabit, habit_of, split_directions
-from sociable.construction.plays.frame import Line, framed_title, lines_of, without_frame
+from sociable.construction.plays.frame import Line, framed_title, lines_of, without_frame, without_page_heads
 from sociable.construction.plays.headings import Heading, HeadingKind, heading_of
 from sociable.construction.plays.labels import Labels
 from sociable.construction.plays.names import Names, cast_members, full_form, joined, words_of
@@ -64,7 +64,7 @@ class _Scene:
 def read_plain(path: Path, text: str) -> Play:
     """A play in plain text. Raises InputError where no habit of speech headings shows."""
     whole = lines_of(text)
-    lines = without_frame(whole)
+    lines = without_page_heads(without_frame(whole))
     cast, cast_end = _cast(lines)
     labels = Labels(lines[cast_end:], [member.name for member in cast])
     if not _is_play(lines[cast_end:], labels):

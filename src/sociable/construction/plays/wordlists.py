@@ -33,6 +33,9 @@ NO_NAMES = words(
 )
 """A line that begins so is no heading of a speech."""
 
+PEERS, PEERESSES = words("viscount earl marquis marquess baron"), words("viscountess countess marchioness baroness")
+"""Whom everybody calls Lord or Lady."""
+
 INTERJECTIONS = words(
     """
     yes no oh ah well good come why what how who where now then there here so and but or if for nay ay aye true never always

@@ -21,7 +21,7 @@ ASSISTANT_TURNS = 3
 COPIED = 8
 """Words in a row: who says so many of another's words has them from there."""
 _PARTICLES = "de|del|la|le|van|von|der|den|bin|ibn|al|el|du|di|da|dos|of|the"
-_NAMED = re.compile(rf"\b[A-Z][\w'’-]+(?: (?:[A-Z]\.|{_PARTICLES}))*(?: [A-Z][\w'’-]+)+\b")
+_NAMED = re.compile(rf"\b[A-Z\u00c0-\u00de][\w'’-]+(?: (?:[A-Z]\.|{_PARTICLES}))*(?: [A-Z\u00c0-\u00de][\w'’-]+)+\b")
 """Two capitalised words or more: people, firms and places; and offices."""
 _OFFICES = frozenset(
     {"Prime", "Minister", "President", "Vice", "Secretary", "General", "Chief", "Justice", "Supreme", "High", "Court", "Senate"}
@@ -29,6 +29,11 @@ _OFFICES = frozenset(
     | {"Director", "Executive", "Member", "Committee", "Office", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday"}
     | {"Saturday", "Sunday"}
 )
+_BEGINNINGS = frozenset(
+    {"A", "An", "The", "On", "In", "At", "By", "For", "From", "With", "After", "Before", "When", "While", "As", "If", "But"}
+    | {"And", "Although", "Since", "Until", "Under", "Over", "According", "Meanwhile", "However", "Earlier", "Later", "Last"}
+)
+"""Words with which sentences begin."""
 
 
 def check_characters(characters: Sequence[str]) -> None:
@@ -43,19 +48,25 @@ def check_characters(characters: Sequence[str]) -> None:
         raise Rejected("a character without a role in capitals", ", ".join(identified))
 
 
-def check_identities(article: str, said: str) -> None:
-    """Names in a report must not stand in what was written after it; offices may, and words that begin a sentence."""
+def identities_in(article: str) -> list[str]:
+    """Names of two words or more in a report: people, firms, places; no offices, nor words that begin a sentence."""
     plain = set(re.findall(r"\b[a-z][\w'’-]+", article))
-    kept = set()
+    found = set()
     for match in _NAMED.finditer(article):
-        capitals = [word for word in match.group().split() if word[:1].isupper() and not word.endswith(".")]
-        if capitals[0].lower() in plain:
+        said = match.group().split()
+        capitals = [re.sub(r"['’]s$", "", word) for word in said if word[:1].isupper() and not word.endswith(".")]
+        while capitals and (capitals[0] in _OFFICES | _BEGINNINGS or capitals[0].lower() in plain):
             capitals = capitals[1:]
-        name = match.group()[match.group().index(capitals[0]) :] if len(capitals) > 1 else ""
-        if name and not _OFFICES.issuperset(capitals) and re.search(rf"\b{re.escape(name)}\b", said):
-            kept.add(name)
+        if len(capitals) > 1 and not _OFFICES.issuperset(capitals):
+            found.add(re.sub(r"['’]s$", "", match.group()[match.group().index(capitals[0]) :]))
+    return sorted(found)
+
+
+def check_identities(names: Sequence[str], said: str) -> None:
+    """Names of a report must not stand in what was written after it, in capitals neither."""
+    kept = [name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said, re.IGNORECASE)]
     if kept:
-        raise Rejected("a name out of the report", ", ".join(sorted(kept)[:5]))
+        raise Rejected("a name out of the report", ", ".join(kept[:5]))
 
 
 def check_dialogue(record: Mapping[str, Any], place: str) -> list[Case]:

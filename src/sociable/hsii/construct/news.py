@@ -18,7 +18,7 @@ from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, 
 from sociable.core.data_files import Text
 from sociable.core.prompts import Prompts, defused, load_prompts, one_line, quoted
 from sociable.core.records import Record
-from sociable.hsii.construct.checks import check_characters, check_dialogue, check_identities
+from sociable.hsii.construct.checks import check_characters, check_dialogue, check_identities, identities_in
 from sociable.hsii.dataset import ASSISTANT
 
 PLACEHOLDERS = {
@@ -61,6 +61,8 @@ class WrittenScene(Record):
 class Scene(Item, WrittenScene):
     source: str
     """Title and address of the article."""
+    names: tuple[str, ...] = ()
+    """Of the article, that are not to be said."""
 
 
 class Dialogue(Item):
@@ -96,11 +98,12 @@ class WriteScenes(EachStage[Article, Scene]):
         article = quoted(f"{one_line(item.title)}\n{item.text[:READ]}")
         written = validated(WrittenScene, await writer.ask(self._prompts["scene"].render(article=article)), "a scene")
         check_characters(written.characters)
-        check_identities(item.text, json.dumps(written.model_dump(mode="json"), ensure_ascii=False))
+        names = identities_in(f"{item.title}.\n{item.text}")
+        check_identities(names, json.dumps(written.model_dump(mode="json"), ensure_ascii=False))
         for conflict in written.conflicts:
             if unknown := set(conflict.between) - set(written.characters):
                 raise Rejected("a conflict with nobody", min(unknown))
-        return [Scene(id=item.id, source=" ".join(filter(None, (item.title, item.url))), **dict(written))]
+        return [Scene(id=item.id, source=" ".join(filter(None, (item.title, item.url))), names=tuple(names), **dict(written))]
 
 
 class ChooseScenes(WholeStage[Scene, Scene]):
@@ -150,6 +153,7 @@ class WriteDialogues(EachStage[Scene, Dialogue]):
             },
             "messages": _numbered(fields.get("messages")),
         }
+        check_identities(item.names, json.dumps(record["messages"], ensure_ascii=False))
         cases = check_dialogue(record, item.id)
         return [Dialogue(id=item.id, record=record, source=item.source, cases=len(cases))]
 
@@ -158,6 +162,8 @@ def _numbered(messages: Any) -> list[Any]:
     if not isinstance(messages, list):
         raise Rejected("no list of messages", type(messages).__name__)
     kept = ("role_from", "role_to", "content")
+    if any(isinstance(each, dict) and not all(isinstance(each.get(name), str) for name in kept) for each in messages):
+        raise Rejected("a message without words or names", "")
     return [
         {**{name: defused(str(each.get(name, ""))) for name in kept}, "index": number} if isinstance(each, dict) else each
         for number, each in enumerate(messages, start=1)
