@@ -10,9 +10,27 @@ from typing import Any
 import pytest
 
 from sociable import api, building
-from sociable.agentsense.construct.draft import AgeGap, Draft, Member, Part, Passage, Person, Secret, replaced, spellings
+from sociable.agentsense.construct.draft import (
+    AgeGap,
+    Draft,
+    Member,
+    Part,
+    Passage,
+    Person,
+    Secret,
+    called_by_slots,
+    replaced,
+    spellings,
+)
 from sociable.agentsense.construct.passages import LONGEST, read_passages
-from sociable.agentsense.construct.scripts import MakeSlots, ReplaceEntities, WriteScenarios, construction_prompts
+from sociable.agentsense.construct.scripts import (
+    FindCasts,
+    FindSecrets,
+    MakeSlots,
+    ReplaceEntities,
+    WriteScenarios,
+    construction_prompts,
+)
 from sociable.agentsense.dataset import load_scenarios
 from sociable.construction.stages import Rejected, Writer
 from sociable.core.errors import InputError
@@ -75,6 +93,13 @@ def test_characters_are_called_by_many_names() -> None:
     assert "Worthing" not in found
     change = replaced({"old lane": "new road", "Ann": "{part1}"})
     assert change("Old Lane: ANN's room; Annie stays in old  lane.") == "New road: {part1}'s room; Annie stays in new road."
+
+
+def test_names_are_told_from_words_and_titles_go_with_them() -> None:
+    change = called_by_slots({"Nurse": "part1", "Robert Chiltern": "part2", "A Page": "part3"}, "Bring me a page and a nurse.")
+    assert change("Sir Robert Chiltern asked the NURSE, Mr. Chiltern's nurse, for a page.") == (
+        "{part2} asked the {part1}, {part2}'s nurse, for a page."
+    )
 
 
 PASSAGE = Passage(
@@ -177,3 +202,62 @@ def test_a_scene_that_is_too_like_its_script_falls_out() -> None:
     )
     with pytest.raises(Rejected, match="too like its script"):
         work(WriteScenarios(0), draft, "")
+
+
+PARTS = DRAFT.model_copy(
+    update={
+        "people": tuple(each.model_copy(update={"name": f"part{number}"}) for number, each in enumerate(DRAFT.people, start=1)),
+        "parts": (Part(slot="part1", age=(30, 60)), Part(slot="part2", age=(18, 30))),
+        "gaps": (AgeGap(older="part1", younger="part2", years=9),),
+    }
+)
+
+
+def casts(**changes: Any) -> dict[str, Any]:
+    """Five that fit, but for what is changed in the first of the last."""
+    own = {"gender": "female", "occupation": "clerk", "profile": "Quiet, and sure of herself."}
+    found = [
+        {part: {"name": f"Ewa{'abcde'[turn]} {part}", "age": age, **own} for part, age in (("part1", 45), ("part2", 25))}
+        for turn in range(5)
+    ]
+    found[-1]["part1"] |= changes
+    return {"casts": found}
+
+
+def test_five_casts_that_fit_are_taken() -> None:
+    assert len(work(FindCasts(construction_prompts()), PARTS, casts()).casts) == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"age": 29}, "of another age"),
+        ({"age": 31}, "not old enough beside another"),
+        ({"name": "Ann Other"}, "a name that is taken"),
+        ({"name": "Ewaa part1"}, "a name that is taken"),
+        ({"profile": "She lost a ring once."}, "a profile that tells of the scene"),
+        ({"profile": "Knows {part2}."}, "a profile that tells of the scene"),
+        ({"profile": ""}, "not a member"),
+    ],
+)
+def test_a_cast_that_breaks_what_is_asked_says_why(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(Rejected, match="fewer than 5 casts fit") as rejected:
+        work(FindCasts(construction_prompts()), PARTS, casts(**changes))
+    assert said in rejected.value.detail
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [("A key", 1), ("Elm House", 0), ("Keep Ann calm", 0), ("El", 1)],
+)
+def test_what_background_or_goals_tell_is_no_secret(answer: str, kept: int) -> None:
+    class Asks(Says):
+        async def generate(self, request: Request) -> Reply:
+            asked = str(request.messages[-1]["content"])
+            question = {"role": "Ann", "question": "What did Ann lose?", "explanation": "Ann lost it.", "answer": answer}
+            wanted = {"private": True, "questions": [question]} if '{"private"' in asked else {"options": ["A", "B", "C"]}
+            return Reply(json.dumps(wanted), Usage(calls=1))
+
+    stage = FindSecrets(construction_prompts())
+    draft = asyncio.run(stage.work(DRAFT, Writer(Asks(""), Sampling(), Scope("x", "writer"))))[0]
+    assert len(draft.people[0].secrets) == kept

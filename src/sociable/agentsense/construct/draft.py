@@ -152,6 +152,21 @@ def replaced(pairs: Mapping[str, str]) -> Callable[[str], str]:
     return lambda text: pattern.sub(new, text)
 
 
+def called_by_slots(slots: Mapping[str, str], said: str) -> Callable[[str], str]:
+    """Puts ``slots`` in the place of names, by name. Names are written as names: the nurse who is no Nurse stays.
+
+    A title before a name goes with it. ``said`` is what the words of a name must never be in small letters in.
+    """
+    by: dict[str, str] = {}
+    for spelling, name in spellings(list(slots)).items():
+        if spelling == name or not re.search(rf"\b{re.escape(spelling.lower())}\b", said):
+            by |= dict.fromkeys((spelling, spelling.upper()), f"{{{slots[name]}}}")
+    spelled = "|".join(map(re.escape, sorted(by, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<!\w)(?:(?:{_TITLE})\.?\s+)?(?P<name>{spelled})(?!\w)")
+    return lambda text: pattern.sub(lambda match: by[match["name"]], text)
+
+
+_TITLE = "Mr|Mrs|Miss|Ms|Sir|Lady|Lord|Dr|Doctor|Madame|Monsieur|Captain|Count|Countess"
 _TITLES = frozenset(
     {"mr", "mrs", "miss", "ms", "sir", "lady", "lord", "dr", "doctor", "prince", "duke", "king", "queen", "count", "captain"}
     | {"the", "of", "de", "a", "an", "and", "old", "young", "first", "second", "third", "father", "mother", "friar", "nurse"}

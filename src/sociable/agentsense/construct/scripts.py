@@ -27,6 +27,7 @@ from sociable.agentsense.construct.draft import (
     Replaceable,
     Secret,
     Tie,
+    called_by_slots,
     replaced,
     spellings,
 )
@@ -39,6 +40,7 @@ from sociable.core.errors import DataError
 from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
 from sociable.core.records import Record
 from sociable.core.seeding import named_generator
+from sociable.dialogue.names import words
 
 PLACEHOLDERS = {
     "background": frozenset({"before", "passage"}),
@@ -223,20 +225,22 @@ class FindSecrets(_Stage):
         called = {name.casefold(): name for name in secrets}
         for each in found.questions if found.private else ():
             owner = called.get(each.role.casefold())
-            if owner is None or re.search(r"\byou\b", each.question, re.IGNORECASE) or _is_told(each.answer, item):
+            if owner is None or re.search(r"\byou\b", each.question, re.IGNORECASE) or _is_told(each.answer, owner, item):
                 # Nobody's, not about the person, or no secret: the others stand.
                 continue
-            secrets[owner].append(await self._with_options(item, each, writer))
+            secret = await self._with_options(item, each, writer)
+            secrets[owner] += [secret] if secret is not None else []
         people = [person.model_copy(update={"secrets": tuple(secrets[person.name])}) for person in item.people]
         return [item.model_copy(update={"people": tuple(people)})]
 
-    async def _with_options(self, item: Draft, asked: _Asked, writer: Writer) -> Secret:
+    async def _with_options(self, item: Draft, asked: _Asked, writer: Writer) -> Secret | None:
+        """None where the answers are not four."""
         given = {"scene": item.scene, "question": quoted(asked.question), "answer": quoted(asked.answer)}
         options = validated(_Options, await writer.ask(self.prompts["options"].render(**given)), "three wrong answers")
         text = self.prompts["rephrase"].render(**given, options=quoted("\n".join(options.options)))
         options = validated(_Options, await writer.ask(text), "three wrong answers")
-        if len({each.casefold() for each in (asked.answer, *options.options)}) < 4:
-            raise Rejected("answers that are alike", "; ".join((asked.answer, *options.options)))
+        if len({tuple(words(each)) for each in (asked.answer, *options.options)}) < 4:
+            return None
         return Secret(question=asked.question, answer=asked.answer, fact=asked.explanation, wrong=options.options)
 
 
@@ -281,8 +285,7 @@ class MakeSlots(_Stage):
             for each in found.relations
             if {name.casefold() for name in each.of} <= called.keys()
         ]
-        mine = {spelling: f"{{{slots[name]}}}" for spelling, name in spellings(names).items()}
-        draft = item.changed(replaced(mine))
+        draft = item.changed(called_by_slots(slots, f"{item.passage.text}\n{item.texts()}"))
         draft = draft.model_copy(
             update={
                 "people": tuple(each.model_copy(update={"name": slots[each.name]}) for each in draft.people),
@@ -293,7 +296,8 @@ class MakeSlots(_Stage):
         )
         # Whoever spoke in the passage and is no part of the scene is not to be named in it.
         others = [spelling for spelling, name in spellings(item.passage.names).items() if name not in slots]
-        if left := [each for each in others if re.search(rf"\b{re.escape(each)}\b", draft.texts(), re.IGNORECASE)]:
+        text = draft.texts()
+        if left := [each for each in others if re.search(rf"\b(?:{re.escape(each)}|{re.escape(each.upper())})\b", text)]:
             raise Rejected("a name of the script is left", ", ".join(left))
         return [draft]
 
@@ -305,8 +309,9 @@ class FindCasts(_Stage):
     meaning = f"{CASTS} casts that fit the parts"
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
+        # Not what is secret: profiles are read by everybody's player.
         asked = self.prompts["casts"].render(
-            scene=quoted(item.texts()),
+            scene=item.scene,
             parts=quoted("\n".join(map(_in_words, item.parts)) + "\n" + "\n".join(_older(gap) for gap in item.gaps)),
             count=str(CASTS),
             first=item.parts[0].slot,
@@ -314,13 +319,13 @@ class FindCasts(_Stage):
         given = (await writer.ask(asked)).get("casts")
         if not isinstance(given, list):
             raise Rejected("no list of casts", type(given).__name__)
-        forbidden = {spelling.casefold() for spelling in spellings(item.passage.names)}
+        forbidden = {word for name in item.passage.names for word in words(name) if len(word) > 2}
         taken: set[str] = set()
         casts, faults = [], []
         for cast in given:
             try:
                 members = {part.slot: validated(Member, cast[part.slot], "a member") for part in item.parts}
-                _check_cast(item, members, forbidden | taken)
+                _check_cast(item, members, forbidden, taken)
             except (KeyError, TypeError) as error:
                 faults.append(f"a part is missing ({error})")
             except Rejected as rejected:
@@ -417,9 +422,16 @@ def _goals(item: Draft) -> str:
     return quoted("\n".join(f"{person.name}: {goal}" for person in item.people for goal in person.goals))
 
 
-def _is_told(answer: str, item: Draft) -> bool:
-    """Whether background or description say it outright."""
-    return " ".join(answer.casefold().split()).strip(" .") in f"{item.background} {item.description}".casefold()
+def _is_told(answer: str, owner: str, item: Draft) -> bool:
+    """Whether background, description or what another wants say it outright."""
+    others = [goal for person in item.people if person.name != owner for goal in person.goals]
+    return any(_says(text, answer) for text in (item.background, item.description, *others))
+
+
+def _says(text: str, answer: str) -> bool:
+    """Word for word."""
+    said, wanted = words(text), words(answer)
+    return bool(wanted) and any(said[place : place + len(wanted)] == wanted for place in range(len(said) - len(wanted) + 1))
 
 
 def _part(slot: str, described: _Described) -> Part:
@@ -443,10 +455,15 @@ def _older(gap: AgeGap) -> str:
     return f"{{{gap.older}}} is {gap.years} years older than {{{gap.younger}}}, or more"
 
 
-def _check_cast(item: Draft, cast: Mapping[str, Member], forbidden: set[str]) -> None:
+def _check_cast(item: Draft, cast: Mapping[str, Member], forbidden: set[str], taken: set[str]) -> None:
+    """``forbidden``: words of the script's own names; ``taken``: names of casts before."""
     names = [member.name.casefold() for member in cast.values()]
-    if len(set(names)) < len(names) or forbidden & set(names):
+    if len(set(names)) < len(names) or taken & set(names) or any(forbidden & set(words(name)) for name in names):
         raise Rejected("a name that is taken", ", ".join(names))
+    for member in cast.values():
+        told = [secret.answer for person in item.people for secret in person.secrets if _says(member.profile, secret.answer)]
+        if told or re.search(r"[{}]", member.profile):
+            raise Rejected("a profile that tells of the scene", member.profile[:80])
     for part in item.parts:
         member = cast[part.slot]
         if not part.age[0] <= member.age <= part.age[1]:
