@@ -48,6 +48,11 @@ def test_everything_comes_out_and_is_kept(tmp_path: Path) -> None:
     gap = result.estimate("g/character")
     assert gap is not None and gap.low is not None and gap.high is not None
     assert gap.low <= (gap.value or 0) <= gap.high
+    # What is masked is resampled as well.
+    for metric in ("f_g/tuple masked", "g/character masked", "f_r/character macro masked"):
+        estimate = result.estimate(metric)
+        assert estimate is not None and estimate.low is not None and estimate.high is not None, metric
+        assert estimate.low <= (estimate.value or 0) <= estimate.high
     kept = read_results(tmp_path / "run")
     assert kept is not None and kept[1] is not None
     assert kept[1].resamples == 12 and kept[1].retrained
@@ -271,7 +276,7 @@ def test_how_far_the_training_is_can_be_seen(tmp_path: Path) -> None:
         watch=watch,
     )
     steps = seen["virtual DMs"]
-    assert steps == [(done, 2 + 10 + 8) for done in range(21)]
+    assert steps == [(done, 2 + 2 * 10 + 8) for done in range(31)]
 
 
 def test_who_stops_it_while_it_trains_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

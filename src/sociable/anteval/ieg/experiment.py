@@ -81,7 +81,7 @@ def run_experiment(
                 "Have more sessions played, or add real ones."
             )
         curve = curve and kind.quick
-        experiment.step = begun(2 + resamples + (len(TUNED) * len(CURVE) if curve else 0))
+        experiment.step = begun(2 + 2 * resamples + (len(TUNED) * len(CURVE) if curve else 0))
         predicted, labels = experiment.predicted(made, real, test, size), [window.checks for window in test]
         figures = {name: f_scores(found, labels) for name, found in predicted.items()}
         unnamed = [[masked(window) for window in windows] for windows in (made, real, test)]
@@ -89,8 +89,10 @@ def run_experiment(
         blind = {name: f_scores(found, labels) for name, found in unnamed_predicted.items()}
         if kind.quick:
             draws = list(experiment.resampled(generated, training, held_out, resamples))
+            blind_draws = list(experiment.unnamed().resampled(generated, training, held_out, resamples))
         else:
             draws = list(experiment.tested_again(predicted, test, resamples))
+            blind_draws = list(experiment.tested_again(unnamed_predicted, test, resamples))
         return Results(
             trained_on=size,
             tested_on=len(test),
@@ -100,8 +102,8 @@ def run_experiment(
             retrained=kind.quick and bool(draws),
             resamples=len(draws),
             figures={name: _figures(found, [draw[name] for draw in draws if name in draw]) for name, found in figures.items()},
-            masked={name: _figures(found, []) for name, found in blind.items()},
-            gaps={**_gaps(figures, draws), **{f"{name} masked": each for name, each in _gaps(blind, []).items()}},
+            masked={name: _figures(found, [draw[name] for draw in blind_draws if name in draw]) for name, found in blind.items()},
+            gaps={**_gaps(figures, draws), **{f"{name} masked": each for name, each in _gaps(blind, blind_draws).items()}},
             drawn=_drawn(draws),
             curve=tuple(experiment.curve(made, real, test)) if curve else (),
             confusion=tuple(confusion_of(name, predicted[name], test) for name in TUNED),
@@ -139,6 +141,13 @@ class _Experiment:
     def windows(self, logs: Sequence[Log]) -> list[Window]:
         """Of each log, however often it was drawn, the same windows."""
         return [window for log in logs for window in self._of.setdefault(id(log), windows_of([log], self.width))]
+
+    def unnamed(self) -> _Experiment:
+        """The same with the names of skills taken out of all windows that have been looked at."""
+        other = _Experiment(self.kind, self.width, self.seed)
+        other.step = self.step
+        other._of = {log: [masked(window) for window in windows] for log, windows in self._of.items()}
+        return other
 
     def predicted(
         self,
