@@ -92,7 +92,7 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
     results = [run.result for run in runs]
     known = {run.result.label: _results(run) for run in runs}
     found = {label: each for label, each in known.items() if each is not None}
-    return [
+    parts = [
         Section(
             "Scores",
             [*notes_of(results), *_without(known), _plot(results), table_1(results), _table_2(results)],
@@ -104,6 +104,8 @@ def sections(runs: Sequence[FinishedRun]) -> list[Section]:
         Section("Cost", [cost_block(results)]),
         *[Section(f"Sessions: {run.result.label}" if len(runs) > 1 else "Sessions", list(_sessions(run))) for run in runs],
     ]
+    # Without a curve, or where nothing was said, some have nothing to show.
+    return [section for section in parts if section.blocks]
 
 
 def _results(run: FinishedRun) -> Results | None:
@@ -171,7 +173,7 @@ def _masters(label: str, results: Results) -> Iterator[Table]:
         rows = []
         for name, called in MASTERS.items():
             own = figures[name]
-            cells = [_shown(own.character), _shown(own.tuple), _alone(own.character_macro), _alone(own.tuple_macro)]
+            cells = [_shown(own.character), _shown(own.tuple), _shown(own.character_macro), _shown(own.tuple_macro)]
             rows.append(Row([called, *cells], emphasis=name in (GENERATED, REAL)))
         for called, before in (("G", ""), ("signed G: above 0 where f_r is better", "signed ")):
             rows.append(Row([called, *(_shown(results.gaps[f"{before}{kind}{suffix}"]) for kind in KINDS), MISSING, MISSING]))
@@ -186,10 +188,6 @@ _CONTROLS = (
     "With shuffled labels a DM knows which skills are frequent, and not the play: f_g must beat it to mean something. Macro: the "
     "mean over windows in place of all counted together."
 )
-
-
-def _alone(bounds: Bounds) -> str:
-    return MISSING if bounds.value is None else f"{bounds.value:.3f}"
 
 
 def _shown(bounds: Bounds) -> str:
