@@ -151,7 +151,7 @@ def _town_model() -> Any:
 def _of_a_script(asked: str, chosen: int) -> dict[str, Any] | None:
     """What AgentSense's construction asks, step by step."""
     wanted = asked.rpartition("Reply with JSON only:")[2]
-    if '"pronouns"' in wanted:
+    if '"description": "' in wanted and '"pronouns"' in wanted:
         return {"name": f"Moss {chosen % 12}", "pronouns": "they/them", "description": "Mends nets and talks to them. " * 5}
     names = re.findall(r"^The characters: (.*)$", asked, re.MULTILINE)
     if '"characters": [{"name": "…", "goals"' in wanted:
@@ -159,7 +159,7 @@ def _of_a_script(asked: str, chosen: int) -> dict[str, Any] | None:
         people = [
             {"name": name, "goals": [goal for who, goal in goals if who == name]} for name in dict.fromkeys(w for w, _ in goals)
         ]
-        return {"background": "An old quarrel is open.", "description": "A room at night.", "characters": people}
+        return {"background": f"An old quarrel, number {chosen % 89}, is open.", "description": "A room at night.", "characters": people}
     if '{"background"' in wanted:
         return {"background": "They have known each other for years.", "description": "A room, late."}
     if '{"goals"' in wanted:
@@ -194,15 +194,27 @@ def _of_a_script(asked: str, chosen: int) -> dict[str, Any] | None:
         }
     if '{"casts"' in wanted:
         parts = list(dict.fromkeys(re.findall(r"^\| \{(part\d+)\}: ", asked, re.MULTILINE)))
-        kept = {"gender": "female", "occupation": "clerk", "big_five": {"openness": "low"}, "profile": "Quiet, and sure."}
+        traits = ("openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism")
+        kept = {
+            "pronouns": "she",
+            "gender": "female",
+            "occupation": "clerk",
+            "big_five": dict.fromkeys(traits, "low"),
+            "moral_values": ["care"],
+            "values": ["security"],
+            "decision_style": "rational",
+            "profile": "Quiet, and sure.",
+        }
         casts = [
             {
-                part: {"name": f"Ana{'abcdefg'[turn]} Bel{'abcdefgh'[place]}", "age": 25 + 10 * place, **kept}
-                for place, part in enumerate(parts)
+                part: {"name": f"An{first} Be{last}", "short": f"Be{last}", "age": 25 + 10 * place, **kept}
+                for place, (part, last) in enumerate(zip(parts, "acdefgh", strict=False))
             }
-            for turn in range(5)
+            for first in "abcde"
         ]
-        return {"casts": casts if chosen % 9 else casts[:3]}
+        return {"casts": casts if chosen // 13 % 9 else casts[:3]}
+    if '{"script"' in wanted:
+        return {"script": "" if chosen // 17 % 5 else "Importance of Being Earnest"}
     return None
 
 

@@ -28,6 +28,7 @@ from sociable.models.protocol import Model, Sampling
 from sociable.registry import find_benchmark
 from sociable.runner.event_loop import on_interrupt, waited
 from sociable.runner.seats import Role
+from sociable.runner.settings import plain_name
 
 LICENCE = "that of its sources"
 """In a data card, where nothing else is said."""
@@ -136,7 +137,7 @@ def _constructed(
         raise InputError("A data set is written by a model that can write: reference agents cannot.")
     dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
     writer, sampling, budget, at_once = _writer(recipe.benchmark, model, config, settings)
-    with begin(path, recipe, model, sampling) as folder:
+    with begin(path, recipe, plain_name(model) if model else None, sampling) as folder:
         build = Build(folder, recipe, writer, sampling, budget, at_once)
         if watch is not None:
             build.watch = watch

@@ -6,15 +6,16 @@ turns and probes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from sociable.agentsense.scenario import Character, Goal, QuizQuestion, Scenario
-from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
+from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
 from sociable.core.records import Turn
+from sociable.dialogue.names import words
 from sociable.models.protocol import ChatMessage
+from sociable.models.replies import closing_object, only
 
 PLACEHOLDERS = {
     "scene": frozenset({"name", "profile", "background", "others", "goals", "secret"}),
@@ -35,15 +36,7 @@ LETTERS = "ABCDEFGHIJ"
 
 def agentsense_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return load_prompts(_FOLDER, PLACEHOLDERS, override) if override else _bundled()
-
-
-_FOLDER = Path(str(resources.files("sociable.agentsense").joinpath("prompts")))
-
-
-@cache
-def _bundled() -> Prompts:
-    return load_prompts(_FOLDER, PLACEHOLDERS)
+    return package_prompts("sociable.agentsense", PLACEHOLDERS, override)
 
 
 def scene_in_words(scenario: Scenario) -> str:
@@ -83,9 +76,16 @@ def ask_quiz(question: QuizQuestion, order: Sequence[int], prompts: Prompts) -> 
     return {"role": "user", "content": prompts["quiz"].render(question=quoted("\n".join([question.question, *options])))}
 
 
-def ask_for_script(scenario: Scenario, prompts: Prompts) -> list[ChatMessage]:
-    """The test of section 4.3: nothing but the background, and no part to play."""
-    return [{"role": "user", "content": prompts["predict_script"].render(background=quoted(scene_in_words(scenario)))}]
+def ask_for_script(scene: str, prompts: Prompts) -> list[ChatMessage]:
+    """The test of section 4.3: nothing but background and description, and no part to play."""
+    return [{"role": "user", "content": prompts["predict_script"].render(background=quoted(scene))}]
+
+
+def names_script(reply: str, title: str) -> bool:
+    """Whether the answer to that names the title, with or without its article, subtitle and author."""
+    named = only(closing_object(reply) or [], "script")
+    one, other = (f" {re.sub(r'^(?:the|an?) ', '', ' '.join(words(str(text or ''))))} " for text in (named, title))
+    return bool(one.strip() and other.strip()) and (one in other or other in one)
 
 
 def transcript(turns: Sequence[Turn], *, first_lines: bool = False) -> str:

@@ -1,10 +1,10 @@
 """AgentSense's scenarios: from a file to scenes with characters, goals, secrets and questions.
 
 The layout is that of the authors' ``final_data.jsonl`` and ``data_with_role.jsonl``, one scenario a record, with optional
-fields of ours: on a scenario ``domain``, ``place`` and ``source``; on a character ``short``, ``attributes`` and ``role``; on a
-goal ``type``, ``signs``, ``reached`` and ``missed``; on a question ``about`` and ``key``. What is absent there is tolerated
-as each field says; fields nobody knows are ignored and named in the notes. A record with ``casts`` is a template of ours,
-which stands for one scenario a cast (templates.py).
+fields of ours: on a scenario ``domain``, ``place``, ``source`` and ``relations``; on a character ``short``, ``attributes`` and
+``role``; on a goal ``type``, ``signs``, ``reached`` and ``missed``; on a question ``about`` and ``key``. What is absent there
+is tolerated as each field says; fields nobody knows are ignored and named in the notes. A record with ``casts`` is a template
+of ours, which stands for one scenario a cast (templates.py).
 """
 
 from __future__ import annotations
@@ -134,7 +134,11 @@ def read_scenario(record: Mapping[str, Any], place: str, default_id: str, unknow
         _completed(character, scenario, roles.get(character.name), spell, f"characters.{number}", place)
         for number, character in enumerate(scenario.characters)
     ]
-    return scenario.model_copy(update={"characters": tuple(characters)})
+    relations = [
+        each.model_copy(update={"of": tuple(spell(name, f"relations.{number}.of") for name in each.of)})
+        for number, each in enumerate(scenario.relations)
+    ]
+    return scenario.model_copy(update={"characters": tuple(characters), "relations": tuple(relations)})
 
 
 def _check_characters(scenario: Scenario, place: str) -> None:

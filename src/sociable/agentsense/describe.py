@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from sociable.agentsense.scenario import Character, Domain, GoalType, Scenario, distinct_questions
+from sociable.agentsense.scenario import Character, Domain, GoalType, Relation, Scenario, distinct_questions
 from sociable.core.view import Column, Document, Paragraph, RadarPlot, Row, Section, Table
 from sociable.dialogue.names import words
 
@@ -28,7 +28,7 @@ def describe_document(scenarios: Sequence[Scenario], source: str) -> Document:
         summary=_size_table(scenarios, people),
         sections=[
             Section("Goals (Figure 4 a)", [_goal_table(scenarios), _goal_radar(scenarios)]),
-            Section("Scenes", [_domain_table(scenarios)]),
+            Section("Scenes", [_domain_table(scenarios), *_relation_tables(templates.values())]),
             Section("People (Figure 4 b, c)", list(_people_blocks(people))),
         ],
     )
@@ -37,6 +37,13 @@ def describe_document(scenarios: Sequence[Scenario], source: str) -> Document:
 def _domain_table(scenarios: Sequence[Scenario]) -> Table:
     stated = [scenario.domain.value if scenario.domain else "not stated" for scenario in scenarios]
     return _counts("Domain (Table 6)", stated, "scenarios", [domain.value for domain in Domain])
+
+
+def _relation_tables(templates: Iterable[Scenario]) -> list[Table]:
+    """One cast a template: the others are related in the same way."""
+    found = [relation.kind.value for scenario in templates for relation in scenario.relations]
+    note = "Of the characters of a template."
+    return [_counts("Relationships (App. A.2.5)", found, "relationships", list(Relation), note)] if found else []
 
 
 def _people(scenarios: Iterable[Scenario]) -> list[Character]:

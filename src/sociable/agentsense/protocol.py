@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sociable.agentsense.briefing import ask_for_script
+from sociable.agentsense.briefing import ask_for_script, names_script, scene_in_words
 from sociable.agentsense.options import RANDOM, AgentSenseOptions
 from sociable.agentsense.players import MAX_REPLY, GoalProbe, Player, PromptedPlayer
 from sociable.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
@@ -26,10 +26,9 @@ from sociable.core.records import Turn, Usage, episode_id
 from sociable.core.seeding import named_generator
 from sociable.dialogue.conversation import Conversation
 from sociable.dialogue.loop import run_conversation
-from sociable.dialogue.names import who_is_named, words
+from sociable.dialogue.names import who_is_named
 from sociable.dialogue.turn_taking import AddressedNext, Bidding, RandomSpeaker, RoundRobin, TurnPolicy
 from sociable.models.protocol import Request
-from sociable.models.replies import closing_object, only
 from sociable.runner.seats import Role, Seat, Seats
 
 GREETING = "Hi there!"
@@ -217,10 +216,10 @@ class _Scene:
         if not self.scenario.source or seat.model is None:
             return []
         scope = seat.scope(self.identifier, "script")
-        reply = await seat.model.generate(Request(ask_for_script(self.scenario, self.prompts), scope, seat.sampling))
+        asked = ask_for_script(scene_in_words(self.scenario), self.prompts)
+        reply = await seat.model.generate(Request(asked, scope, seat.sampling))
         self.script_usage = scope.usage
-        named = only(closing_object(reply.text) or [], "script")
-        right = isinstance(named, str) and f" {' '.join(words(self.scenario.source))} " in f" {' '.join(words(named))} "
+        right = names_script(reply.text, self.scenario.source)
         return [
             ProbeAnswer(
                 kind=ProbeKind.SCRIPT, asked=seat.name, after=0, answer=right, reply=reply.text[:MAX_REPLY], defect=reply.defect

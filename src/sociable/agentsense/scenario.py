@@ -183,6 +183,22 @@ class Character(_Field):
     role: Annotated[CharacterRole | None, _spelled_anyhow] = None
 
 
+class Relation(StrEnum):
+    """Kinds of relationship of section A.2.5."""
+
+    FAMILY = "family"
+    FRIEND = "friend"
+    ROMANTIC = "romantic"
+    ACQUAINTANCE = "acquaintance"
+    STRANGER = "stranger"
+
+
+class Relationship(_Field):
+    of: tuple[Text, ...] = Field(min_length=2)
+    """Names; in a template, slots."""
+    kind: Relation
+
+
 class Scenario(_Field):
     """One scene with one cast. Names are spelled as in ``characters`` throughout."""
 
@@ -196,6 +212,8 @@ class Scenario(_Field):
     source: str = ""
     """The title of the script that the scene was made from, for script prediction."""
     characters: tuple[Character, ...] = Field(min_length=2)
+    relations: tuple[Relationship, ...] = ()
+    """How some are to one another, for describing the data."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:

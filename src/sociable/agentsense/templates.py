@@ -8,11 +8,12 @@ what the cast says under ``words``. Nothing else is evaluated: a slot is looked 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
+from sociable.agentsense.scenario import Relationship
 from sociable.core.data_files import Text, complaint
 from sociable.core.errors import DataError
 from sociable.core.records import Record
@@ -27,7 +28,6 @@ PersonalValue = Literal[
     "security", "conformity", "tradition", "benevolence", "universalism",
 ]  # fmt: skip
 DecisionStyle = Literal["rational", "intuitive", "dependent", "avoidant", "spontaneous"]
-Relation = Literal["family", "friend", "romantic", "acquaintance", "stranger"]
 
 _PRONOUNS = {
     "she": {"they": "she", "them": "her", "their": "her", "theirs": "hers", "themself": "herself"},
@@ -58,6 +58,10 @@ class Member(Record):
     profile: Text
 
 
+NO_ATTRIBUTES = {"name", "short", "pronouns", "words", "profile"}
+"""Of a member; the rest describes the person."""
+
+
 class Slot(Record):
     """What anybody in this part must be (App. A.2.5)."""
 
@@ -68,15 +72,10 @@ class Slot(Record):
     constraint: str = ""
 
 
-class Relationship(Record):
-    of: Annotated[tuple[str, ...], Field(min_length=2)]
-    kind: Relation
-
-
 class AgeGap(Record):
     older: str
     younger: str
-    years: int = Field(ge=0)
+    years: int = Field(ge=0, le=90)
 
 
 class TemplateSign(Record):
@@ -155,20 +154,24 @@ def read_template(raw: Mapping[str, Any], place: str) -> Template:
 def _check_cast(template: Template, cast: Mapping[str, Member], place: str, field: str) -> None:
     if set(cast) != set(template.slots):
         raise DataError(place, field, f"must fill {', '.join(sorted(template.slots))}, and fills {', '.join(sorted(cast))}")
-    for name, slot in template.slots.items():
+    for wrong, problem in cast_faults(template.slots, template.age_gaps, cast):
+        raise DataError(place, f"{field}.{wrong}", problem)
+
+
+def cast_faults(slots: Mapping[str, Slot], age_gaps: Sequence[AgeGap], cast: Mapping[str, Member]) -> Iterator[tuple[str, str]]:
+    """(field, problem) of everything that keeps a cast from filling the slots (App. A.2.5)."""
+    for name, slot in slots.items():
         member = cast[name]
         if not slot.age[0] <= member.age <= slot.age[1]:
-            problem = f"{member.name} is {member.age}; the part needs {slot.age[0]} to {slot.age[1]}"
-            raise DataError(place, f"{field}.{name}.age", problem)
+            yield f"{name}.age", f"{member.name} is {member.age}; the part needs {slot.age[0]} to {slot.age[1]}"
         for trait in ("gender", "occupation"):
-            wanted = getattr(slot, trait)
-            if wanted and wanted != getattr(member, trait):
-                problem = f"{member.name}'s is '{getattr(member, trait)}'; the part needs '{wanted}'"
-                raise DataError(place, f"{field}.{name}.{trait}", problem)
-    for gap in template.age_gaps:
+            wanted, given = getattr(slot, trait), getattr(member, trait)
+            if wanted and wanted.casefold() != given.casefold():
+                yield f"{name}.{trait}", f"{member.name}'s {trait} is '{given}'; the part needs '{wanted}'"
+    for gap in age_gaps:
         if cast[gap.older].age - cast[gap.younger].age < gap.years:
             problem = f"{cast[gap.older].name} must be {gap.years} or more years older than {cast[gap.younger].name}"
-            raise DataError(place, f"{field}.{gap.older}.age", problem)
+            yield f"{gap.older}.age", problem
 
 
 def cast_records(raw: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
@@ -186,6 +189,7 @@ def cast_records(raw: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]
             "characters": [
                 _character(template, part, cast, fill, f"characters.{index}") for index, part in enumerate(template.characters)
             ],
+            "relations": [{"of": [cast[slot].name for slot in each.of], "kind": each.kind} for each in template.relations],
         }
 
 
@@ -200,7 +204,7 @@ def _character(template: Template, part: Part, cast: Mapping[str, Member], fill:
         "short": member.short,
         "profile": fill(member.profile, f"profile of {part.slot}"),
         "private_info": fill(part.private_info, f"{field}.private_info"),
-        "attributes": member.model_dump(exclude={"name", "short", "pronouns", "words", "profile"}),
+        "attributes": member.model_dump(exclude=NO_ATTRIBUTES),
         "goals": [_goal(goal, cast, fill, f"{field}.goals.{number}") for number, goal in enumerate(part.goals)],
         "info_reason_questions": [
             _question(template, other, number, cast, fill)

@@ -3,7 +3,8 @@
     manifest.json  calls.sqlite  1-articles.jsonl  2-scenes.jsonl  …  dataset.jsonl
 
 Each stage has a file with a line for every item that came in: what was made of it, or why nothing was. A build that was
-stopped goes on where it was, and buys no reply twice. One process at a time works in a folder.
+stopped goes on where it was, and buys no reply twice. Whoever edits what a stage made has the stages after it work on it anew.
+One process at a time works in a folder.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import platform
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from sociable.construction.stages import EachStage, Item, Outcome, Rejected, Stage, WholeStage, Writer, items_of
+from sociable.construction.stages import EachStage, Outcome, Rejected, Stage, WholeStage, Writer, items_of
 from sociable.core.errors import ContextLengthExceeded, InputError, RunFolderError
 from sociable.core.run_folder import RecordFile, RunFolder, write_atomically
 from sociable.models.journal import Journal, JournalledModel
@@ -62,6 +63,8 @@ class Counted:
     made: int
     rejected: Mapping[str, int]
     """By reason."""
+    left_out: Mapping[str, int]
+    """Parts of items that stayed, by reason."""
 
 
 @dataclass
@@ -115,40 +118,51 @@ class Build:
         file: RecordFile[Outcome],
         model: JournalledModel | None,
     ) -> None:
-        order = [_id(item) for item in items]
-        if len(set(order)) < len(order):
-            twice = Counter(order).most_common(1)[0][0]
+        came = {_id(item): digest_of((item,)) for item in items}
+        if len(came) < len(items):
+            twice = Counter(map(_id, items)).most_common(1)[0][0]
             raise InputError(f"'{twice}' came into the stage {stage.name} twice; ids must be unique.")
+        known = {outcome.id: outcome.of for outcome in file}
         if isinstance(stage, WholeStage):
-            if set(file.ids()) != set(order):
+            if known != came:
                 kept = stage.select(items)
                 for item in items:
-                    file.append(_outcome(_id(item), kept.get(_id(item), (item,))))
+                    file.append(_outcome(_id(item), kept.get(_id(item), (item,)), came))
         elif isinstance(stage, EachStage):
-            pending = [item for item in items if _id(item) not in file]
+            pending = [item for item in items if known.get(_id(item)) != came[_id(item)]]
             progress = Progress(stage.name, len(pending), changed=lambda counts: self.watch(counts, self.budget))
 
             async def work(item: BaseModel) -> Outcome:
-                scope = Scope(f"{stage.name}:{_id(item)}", "writer", model.name if model else "")
+                writer = Writer(model, self.sampling, Scope(f"{stage.name}:{_id(item)}", "writer", model.name if model else ""))
                 try:
-                    made: Sequence[Item] | Rejected = await stage.work(item, Writer(model, self.sampling, scope))
+                    made: Sequence[BaseModel] | Rejected = await stage.work(item, writer)
                 except Rejected as rejected:
                     made = rejected
                 except ContextLengthExceeded as error:
                     # It would be as long the next time.
                     made = Rejected("longer than the model can read", str(error)[:200])
-                return _outcome(_id(item), made).model_copy(update={"usage": scope.usage})
+                found = {"usage": writer.scope.usage, "left_out": dict(writer.left_out)}
+                return _outcome(_id(item), made, came).model_copy(update=found)
 
             # What fails for want of a reply is not recorded: it is tried again when the build is resumed.
             await run_phase(pending, work, lambda _item, _reason: None, file, self.budget, progress, at_once=self.at_once)
             if progress.failures:
                 reason, count = progress.failures.most_common(1)[0]
                 raise BuildUnfinished(f"{count} items could not be worked on: {reason}. Resume the build to try again.")
-        file.arrange(order)
+        file.arrange(list(came), only=True)
 
     def _note(self, found: Sequence[Counted]) -> None:
         manifest = self.folder.read_manifest()
-        stages = [{"name": each.stage, "came": each.came, "made": each.made, "rejected": dict(each.rejected)} for each in found]
+        stages = [
+            {
+                "name": each.stage,
+                "came": each.came,
+                "made": each.made,
+                "rejected": dict(each.rejected),
+                "left_out": dict(each.left_out),
+            }
+            for each in found
+        ]
         # Whoever asks again without a model comes less far, and takes nothing back.
         manifest["stages"] = stages + manifest["stages"][len(stages) :]
         manifest["usage"] = {role: usage.model_dump() for role, usage in sorted(self.budget.usage.items())}
@@ -169,7 +183,7 @@ def begin(path: Path, recipe: Recipe, model: str | None, sampling: Sampling) -> 
         "settings": dict(recipe.settings),
         "digests": dict(recipe.digests),
     }
-    writer = {"model": model, "sampling": {"temperature": sampling.temperature, "max_tokens": sampling.max_tokens}}
+    writer = {"model": model, "sampling": asdict(sampling)}
     if not (path / "manifest.json").exists():
         if path.is_dir() and (there := sorted(each.name for each in path.iterdir() if not each.name.startswith("."))):
             raise RunFolderError(f"{path} holds {there[0]} already, and is no build. Choose a new folder with --out.")
@@ -218,13 +232,15 @@ def outcome_file(path: Path, number: int, stage: Stage[Any, Any]) -> RecordFile[
 
 def counted(stage: Stage[Any, Any], outcomes: RecordFile[Outcome]) -> Counted:
     reasons: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
     made = came = 0
     for outcome in outcomes:
         came += 1
         made += len(outcome.made)
         if outcome.rejected:
             reasons[outcome.rejected] += 1
-    return Counted(stage.name, stage.meaning, came, made, dict(reasons.most_common()))
+        left_out.update(outcome.left_out)
+    return Counted(stage.name, stage.meaning, came, made, dict(reasons.most_common()), dict(left_out.most_common()))
 
 
 def digest_of(items: Sequence[BaseModel]) -> str:
@@ -241,7 +257,7 @@ def _id(item: BaseModel) -> str:
     return str(item.id)  # type: ignore[attr-defined]
 
 
-def _outcome(identifier: str, made: Sequence[Item] | Sequence[BaseModel] | Rejected) -> Outcome:
+def _outcome(identifier: str, made: Sequence[BaseModel] | Rejected, came: Mapping[str, str]) -> Outcome:
     if isinstance(made, Rejected):
-        return Outcome(id=identifier, rejected=made.reason, detail=made.detail)
-    return Outcome(id=identifier, made=tuple(each.model_dump(mode="json") for each in made))
+        return Outcome(id=identifier, of=came[identifier], rejected=made.reason, detail=made.detail)
+    return Outcome(id=identifier, of=came[identifier], made=tuple(each.model_dump(mode="json") for each in made))

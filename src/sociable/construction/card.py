@@ -131,7 +131,8 @@ def _readme(name: str, recipe: Recipe, found: Sequence[Counted], manifest: Mappi
     }
     writer = manifest.get("writer")
     rows = [f"| {each.stage} | {each.meaning} | {each.came} | {sum(each.rejected.values())} | {each.made} |" for each in found]
-    reasons = [f"| {each.stage} | {reason} | {count} |" for each in found for reason, count in each.rejected.items()]
+    rejected = [f"| {each.stage} | {reason} | {count} |" for each in found for reason, count in each.rejected.items()]
+    left_out = [f"| {each.stage} | {reason} | {count} |" for each in found for reason, count in each.left_out.items()]
     by = f"{writer['model']}, temperature {writer['sampling']['temperature']}" if writer else "nobody: no model was asked"
     facts = {
         "records": str(records),
@@ -159,7 +160,8 @@ def _readme(name: str, recipe: Recipe, found: Sequence[Counted], manifest: Mappi
         "|---|---|---|---|---|",
         *rows,
         "",
-        *(["## Why items were rejected", "", "| stage | reason | items |", "|---|---|---|", *reasons, ""] if reasons else []),
+        *_reasons("Why items were rejected", "items", rejected),
+        *_reasons("What was left out of items", "parts", left_out),
         "## Before it is used",
         "",
         "What a model wrote has been checked by rules only, until people have read it: `sociable review` of this folder. Models",
@@ -167,6 +169,10 @@ def _readme(name: str, recipe: Recipe, found: Sequence[Counted], manifest: Mappi
         f"`sociable audit {recipe.benchmark} --dataset {DATASET}`.",
     ]
     return "\n".join(parts) + "\n"
+
+
+def _reasons(title: str, of: str, rows: Sequence[str]) -> list[str]:
+    return [f"## {title}", "", f"| stage | reason | {of} |", "|---|---|---|", *rows, ""] if rows else []
 
 
 def _cell(text: str) -> str:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from sociable.core.records import Record, Usage, storable
-from sociable.models.protocol import Model, Request, Sampling, Scope
+from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
 from sociable.models.replies import closing_object
 
 
@@ -27,7 +28,7 @@ class Item(Record):
 
 
 def slug(text: str) -> str:
-    """A title as a part of an id."""
+    """A title as a part of an id that something else makes unique: long ones and other letters than a to z leave little."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].rstrip("-")
 
 
@@ -45,9 +46,13 @@ class Outcome(Record):
     """What became of one item in one stage: a line of the stage's file."""
 
     id: str
+    of: str = ""
+    """A digest of the item: of another, nothing is known."""
     made: tuple[dict[str, Any], ...] = ()
     rejected: str = ""
     detail: str = ""
+    left_out: dict[str, int] = {}
+    """Parts that were no good where the item was: how many, by reason."""
     usage: Usage = Usage()
 
 
@@ -89,17 +94,24 @@ class Writer:
     model: Model | None
     sampling: Sampling
     scope: Scope
+    left_out: Counter[str] = field(default_factory=Counter)
+    """A stage that leaves out a part of its item counts it here, by reason."""
 
     async def ask(self, question: str) -> dict[str, Any]:
         """The JSON object in the reply. Raises Rejected where there is none, or the reply could not stand."""
+        reply = await self.reply([{"role": "user", "content": question}])
+        if not closing_object(reply):
+            raise Rejected("no JSON in the reply", reply[:200])
+        found: dict[str, Any] = _clean(json.loads(reply[reply.find("{") : reply.rfind("}") + 1], strict=False))
+        return found
+
+    async def reply(self, messages: list[ChatMessage]) -> str:
+        """The reply as it is. Raises Rejected where it could not stand."""
         assert self.model is not None, "a stage that asks has a model"
-        reply = await self.model.generate(Request([{"role": "user", "content": question}], self.scope, self.sampling))
+        reply = await self.model.generate(Request(messages, self.scope, self.sampling))
         if reply.defect:
             raise Rejected("no usable reply", reply.defect)
-        if not closing_object(reply.text):
-            raise Rejected("no JSON in the reply", storable(reply.text)[:200])
-        found: dict[str, Any] = _clean(json.loads(reply.text[reply.text.find("{") : reply.text.rfind("}") + 1], strict=False))
-        return found
+        return storable(reply.text)
 
 
 def _clean(value: Any) -> Any:

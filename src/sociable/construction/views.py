@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sociable.construction.build import Counted
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone
@@ -33,8 +33,13 @@ def _funnel(found: Sequence[Counted]) -> Table:
     return Table("What came in and what is left", columns, rows, note)
 
 
-def _reasons(found: Sequence[Counted]) -> list[Table]:
-    rows = [
-        Row([each.stage, reason, f"{count:,}"]) for each in found for reason, count in list(each.rejected.items())[:REASONS_SHOWN]
-    ]
-    return [Table("Why items were rejected", [Column("Stage"), Column("Reason"), Column("Items", True)], rows)] if rows else []
+def _reasons(found: Sequence[Counted]) -> Iterator[Table]:
+    rejected = [(each.stage, each.rejected) for each in found]
+    left_out = [(each.stage, each.left_out) for each in found]
+    for title, counted, of in (
+        ("Why items were rejected", rejected, "Items"),
+        ("What was left out of items that stayed, or were rejected for want of it", left_out, "Parts"),
+    ):
+        rows = [Row([stage, reason, f"{count:,}"]) for stage, by in counted for reason, count in list(by.items())[:REASONS_SHOWN]]
+        if rows:
+            yield Table(title, [Column("Stage"), Column("Reason"), Column(of, True)], rows)

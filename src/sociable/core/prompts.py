@@ -11,6 +11,8 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from string import Template
 
@@ -79,6 +81,18 @@ class Prompts:
 
     def __getitem__(self, name: str) -> Prompt:
         return self.prompts[name]
+
+
+def package_prompts(package: str, placeholders: Mapping[str, frozenset[str]], override: Path | None = None) -> Prompts:
+    """What lies in the folder ``prompts`` of a package, or the user's own in its place. As ``load_prompts``."""
+    folder = Path(str(resources.files(package).joinpath("prompts")))
+    return load_prompts(folder, placeholders, override) if override else _bundled(folder, frozenset(placeholders.items()))
+
+
+@cache
+def _bundled(folder: Path, placeholders: frozenset[tuple[str, frozenset[str]]]) -> Prompts:
+    """Read once."""
+    return load_prompts(folder, dict(placeholders))
 
 
 def load_prompts(folder: Path, placeholders: Mapping[str, frozenset[str]], override: Path | None = None) -> Prompts:

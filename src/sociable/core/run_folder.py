@@ -227,23 +227,25 @@ class RecordFile(Generic[R]):
                 stream.seek(offset)
                 yield self._parse(stream.readline())
 
-    def arrange(self, order: list[str]) -> None:
-        """Rewrites the file in the order given, without replaced records, so that equal runs give equal files."""
+    def arrange(self, order: list[str], *, only: bool = False) -> None:
+        """Rewrites the file in the order given, without replaced records, so that equal runs give equal files.
+
+        Records that ``order`` does not name come last; with ``only`` they fall away.
+        """
         self.close()
         if not self._offsets:
             return
         wanted = [identifier for identifier in order if identifier in self._offsets]
         known = set(wanted)
-        wanted += sorted(identifier for identifier in self._offsets if identifier not in known)
+        wanted += [] if only else sorted(identifier for identifier in self._offsets if identifier not in known)
         part = self.path.with_name(f".{self.path.name}.part")
-        offsets = {}
+        offsets, end = {}, 0
         try:
             with self.path.open("rb") as source, part.open("wb") as target:
                 for identifier in wanted:
                     source.seek(self._offsets[identifier])
                     offsets[identifier] = target.tell()
-                    target.write(source.readline())
-                end = target.tell()
+                    end += target.write(source.readline())
             os.replace(part, self.path)
         except OSError as error:
             with contextlib.suppress(OSError):

@@ -9,12 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Protocol
 
-from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
+from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
 from sociable.core.records import Turn
 from sociable.dialogue.names import named_in
 from sociable.hsii.dataset import ASSISTANT, Background, Case, Message
@@ -34,15 +32,7 @@ PLACEHOLDERS = {
 
 def hsii_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return load_prompts(_FOLDER, PLACEHOLDERS, override) if override else _bundled()
-
-
-_FOLDER = Path(str(resources.files("sociable.hsii").joinpath("prompts")))
-
-
-@cache
-def _bundled() -> Prompts:
-    return load_prompts(_FOLDER, PLACEHOLDERS)
+    return package_prompts("sociable.hsii", PLACEHOLDERS, override)
 
 
 class Situation(Protocol):

@@ -10,11 +10,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
-from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
+from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
 from sociable.core.records import Opinion, storable
 from sociable.judging.verdicts import MAX_REASON
 from sociable.models.protocol import Model, Request, Sampling, Scope
@@ -79,7 +77,7 @@ def rubric_prompts() -> Prompts:
         "rubric_system": frozenset[str](),
         "rubric": frozenset({"situation", "participant", "goal", "knows", "conversation", "dimensions"}),
     }
-    return load_prompts(Path(str(resources.files("sociable.judging").joinpath("prompts"))), placeholders)
+    return package_prompts("sociable.judging", placeholders)
 
 
 async def rate(

@@ -10,28 +10,22 @@ from typing import Any
 import pytest
 
 from sociable import api, building
+from sociable.agentsense.construct.casting import FindCasts, MakeSlots, PredictScripts, ReplaceEntities, WriteScenarios
 from sociable.agentsense.construct.draft import (
-    AgeGap,
     Draft,
-    Member,
-    Part,
     Passage,
     Person,
     Secret,
     called_by_slots,
+    names_left,
     replaced,
     spellings,
 )
-from sociable.agentsense.construct.passages import LONGEST, read_passages
-from sociable.agentsense.construct.scripts import (
-    FindCasts,
-    FindSecrets,
-    MakeSlots,
-    ReplaceEntities,
-    WriteScenarios,
-    construction_prompts,
-)
+from sociable.agentsense.construct.passages import LONGEST, LONGEST_TEXT, read_passages
+from sociable.agentsense.construct.scenes import FilterGoals, FindSecrets
+from sociable.agentsense.construct.scripts import construction_prompts
 from sociable.agentsense.dataset import load_scenarios
+from sociable.agentsense.templates import AgeGap, Member, Slot
 from sociable.construction.stages import Rejected, Writer
 from sociable.core.errors import InputError
 from sociable.core.records import Usage
@@ -52,8 +46,8 @@ def test_a_real_play_becomes_scenarios_that_run(chat_server: Any, tmp_path: Path
     funnel = {row.cells[0]: list(map(int, row.cells[2:])) for row in document.summary.rows}
     assert funnel["backgrounds"][0] == len(read_passages(play)) > 20
     assert funnel["goals"][1] > 0 and funnel["filtered"][1] > 0
-    templates = funnel["casts"][2]
-    assert templates >= 5 and funnel["scenarios"][2] == 5 * templates
+    templates = funnel["unrecognised"][2]
+    assert funnel["casts"][2] > templates >= 5 and funnel["scenarios"][2] == 5 * templates
     loaded = load_scenarios(tmp_path / "build" / "dataset.jsonl")
     assert len(loaded.items) == 5 * templates
     assert {len([each for each in loaded.items if each.template == one.template]) for one in loaded.items} == {5}
@@ -79,7 +73,7 @@ def test_passages_know_what_came_before_and_long_ones_are_cut(tmp_path: Path) ->
     (tmp_path / "key.txt").write_text(PLAY + "\nSCENE II. Outside.\n\n" + "ANN. Here.\n\nBO. There.\n\n" * 45)
     first, *others = read_passages(tmp_path / "key.txt")
     assert (first.id, first.before, len(first.said)) == ("key-1", "", 24)
-    assert first.names == ["Ann", "Bo", "Cy"]
+    assert first.names == ("Ann", "Bo", "Cy")
     assert [len(each.said) for each in others] == [LONGEST, LONGEST, 10]
     assert others[0].before.endswith("Cy: Where is the key, number 7?")
     with pytest.raises(InputError, match="no such file"):
@@ -90,7 +84,8 @@ def test_characters_are_called_by_many_names() -> None:
     found = spellings(["Lady Bracknell", "Jack Worthing", "Miss Worthing"])
     assert found["Bracknell"] == "Lady Bracknell" and found["Jack"] == "Jack Worthing"
     # What two share means neither.
-    assert "Worthing" not in found
+    assert found["Worthing"] == ""
+    assert names_left("Mr Worthing and Mr Bell wait.", list(found), "") == ["Worthing"]
     change = replaced({"old lane": "new road", "Ann": "{part1}"})
     assert change("Old Lane: ANN's room; Annie stays in old  lane.") == "New road: {part1}'s room; Annie stays in new road."
 
@@ -103,7 +98,12 @@ def test_names_are_told_from_words_and_titles_go_with_them() -> None:
 
 
 PASSAGE = Passage(
-    id="p", script="key", title="The Key", scene="Act I", said=(("Ann", "Where is it?"), ("Bo", "Lost."), ("Cy", "Hm."))
+    id="p",
+    script="key",
+    title="The Key",
+    scene="Act I",
+    names=("Ann", "Bo", "Cy"),
+    said=(("Ann", "Where is it?"), ("Bo", "Lost."), ("Cy", "Hm.")),
 )
 DRAFT = Draft(
     id="p",
@@ -155,12 +155,13 @@ def test_people_become_parts_with_what_whoever_plays_them_must_be() -> None:
     draft = work(MakeSlots(construction_prompts()), DRAFT, slots())
     assert draft.background == "{part1} and {part2} share Elm House."
     assert draft.people[0].secrets[0].fact == "{part1} lost a ring."
-    assert draft.parts == (
-        Part(slot="part1", age=(18, 85), occupation="clerk"),
+    assert draft.slots == {
+        "part1": Slot(age=(18, 85), occupation="clerk"),
         # Who is no grown-up is not replaced by one.
-        Part(slot="part2", age=(5, 24), occupation="clerk"),
-    )
-    assert draft.gaps == (AgeGap(older="part1", younger="part2", years=9),)
+        "part2": Slot(age=(5, 24), occupation="clerk"),
+    }
+    assert [(each.of, each.kind) for each in draft.relations] == [(("part1", "part2"), "friend")]
+    assert draft.age_gaps == (AgeGap(older="part1", younger="part2", years=9),)
 
 
 @pytest.mark.parametrize(
@@ -183,9 +184,22 @@ def test_names_of_the_story_are_replaced_everywhere_and_characters_left_alone() 
     assert draft.background == "Ann and Bo share Dover Lodge."
 
 
+TRAITS = ("openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism")
+WOMAN: dict[str, Any] = {
+    "pronouns": "she",
+    "gender": "female",
+    "occupation": "clerk",
+    "big_five": dict.fromkeys(TRAITS, "low"),
+    "moral_values": ["care"],
+    "values": ["security"],
+    "decision_style": "rational",
+    "profile": "Quiet, and sure of herself.",
+}
+
+
 def cast(**ages: int) -> dict[str, Member]:
     return {
-        part: Member(name=f"{part} Name", age=age, gender="female", occupation="clerk", profile="Quiet.")
+        part: Member.model_validate({**WOMAN, "name": f"Ewa {part}", "short": f"Ewa {part}", "age": age})
         for part, age in ages.items()
     }
 
@@ -207,18 +221,17 @@ def test_a_scene_that_is_too_like_its_script_falls_out() -> None:
 PARTS = DRAFT.model_copy(
     update={
         "people": tuple(each.model_copy(update={"name": f"part{number}"}) for number, each in enumerate(DRAFT.people, start=1)),
-        "parts": (Part(slot="part1", age=(30, 60)), Part(slot="part2", age=(18, 30))),
-        "gaps": (AgeGap(older="part1", younger="part2", years=9),),
+        "slots": {"part1": Slot(age=(30, 60)), "part2": Slot(age=(18, 30))},
+        "age_gaps": (AgeGap(older="part1", younger="part2", years=9),),
     }
 )
 
 
 def casts(**changes: Any) -> dict[str, Any]:
     """Five that fit, but for what is changed in the first of the last."""
-    own = {"gender": "female", "occupation": "clerk", "profile": "Quiet, and sure of herself."}
     found = [
-        {part: {"name": f"Ewa{'abcde'[turn]} {part}", "age": age, **own} for part, age in (("part1", 45), ("part2", 25))}
-        for turn in range(5)
+        {part: {**WOMAN, "name": f"Ewa{turn} {part}", "short": part, "age": age} for part, age in (("part1", 45), ("part2", 25))}
+        for turn in "abcde"
     ]
     found[-1]["part1"] |= changes
     return {"casts": found}
@@ -231,8 +244,9 @@ def test_five_casts_that_fit_are_taken() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"age": 29}, "of another age"),
-        ({"age": 31}, "not old enough beside another"),
+        ({"age": 29}, "the part needs 30 to 60"),
+        ({"age": 31}, "9 or more years older"),
+        ({"moral_values": ["kindness"]}, "not a member"),
         ({"name": "Ann Other"}, "a name that is taken"),
         ({"name": "Ewaa part1"}, "a name that is taken"),
         ({"profile": "She lost a ring once."}, "a profile that tells of the scene"),
@@ -261,3 +275,44 @@ def test_what_background_or_goals_tell_is_no_secret(answer: str, kept: int) -> N
     stage = FindSecrets(construction_prompts())
     draft = asyncio.run(stage.work(DRAFT, Writer(Asks(""), Sampling(), Scope("x", "writer"))))[0]
     assert len(draft.people[0].secrets) == kept
+
+
+def test_what_is_left_out_of_a_scene_is_counted() -> None:
+    writer = Writer(Says({"examination": "Too general.", "update": ""}), Sampling(), Scope("x", "writer"))
+    with pytest.raises(Rejected, match="fewer than two characters with a goal"):
+        asyncio.run(FilterGoals(construction_prompts()).work(DRAFT, writer))
+    assert writer.left_out == {"goal: no good in this scene": 2}
+
+
+@pytest.mark.parametrize(
+    ("named", "recognised"),
+    [("Key", True), ("THE KEY, by A. Author", True), ("The Keyhole", False), ("", False), ("The", False)],
+)
+def test_a_scene_whose_script_is_recognised_falls_out(named: str, recognised: bool) -> None:
+    draft = PARTS.model_copy(update={"casts": (cast(part1=40, part2=20),)})
+    if recognised:
+        with pytest.raises(Rejected, match="its script is recognised"):
+            work(PredictScripts(construction_prompts()), draft, {"script": named})
+    else:
+        assert work(PredictScripts(construction_prompts()), draft, {"script": named}) == draft
+
+
+def test_who_speaks_in_chorus_are_several_and_long_speeches_make_short_passages(tmp_path: Path) -> None:
+    told = "We have waited for the key all night, and nobody came. " * 60
+    lines = [f"ANN. {told}\n", f"BO. {told}\n", "ANN AND BO. Nobody!\n"] * 12
+    (tmp_path / "key.txt").write_text("THE KEY\n\nACT I\n\nSCENE I. A room.\n\n" + "\n".join(lines))
+    passages = read_passages(tmp_path / "key.txt")
+    assert all(len(each.text) < LONGEST_TEXT + 1_000 for each in passages) and len(passages) > 3
+    assert {frozenset(each.names) for each in passages} == {frozenset(("Ann", "Bo"))} and any("Ann and Bo" in dict(each.said) for each in passages)
+    assert [each.id for each in passages][:2] == ["key-1.1", "key-1.2"]
+
+
+def test_plays_of_one_name_and_of_other_alphabets_are_told_apart(tmp_path: Path) -> None:
+    for name in ("a/scene.txt", "b/scene.txt", "Чайка.txt", "Иванов.txt", f"{'long ' * 12}one.txt", f"{'long ' * 12}two.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(PLAY)
+    scripts = {each.script for each in read_passages(tmp_path)}
+    assert len(scripts) == 6 and {"a-scene", "b-scene"} < scripts
+    (tmp_path / "a-scene.txt").write_text(PLAY)
+    with pytest.raises(InputError, match="would both be called 'a-scene'"):
+        read_passages(tmp_path)

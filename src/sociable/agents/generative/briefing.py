@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from functools import cache, lru_cache
-from importlib import resources
+from functools import lru_cache
 from pathlib import Path
 from statistics import median
 
 from sociable.agents.architecture import Situation, TaskInWords
 from sociable.agents.generative.planning import Part
 from sociable.agents.generative.replies import joined
-from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
+from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
 from sociable.models.protocol import ChatMessage
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import Line
@@ -66,15 +65,7 @@ PLACEHOLDERS = {
 
 def generative_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return load_prompts(_FOLDER, PLACEHOLDERS, override) if override else _bundled()
-
-
-_FOLDER = Path(str(resources.files("sociable.agents.generative").joinpath("prompts")))
-
-
-@cache
-def _bundled() -> Prompts:
-    return load_prompts(_FOLDER, PLACEHOLDERS)
+    return package_prompts("sociable.agents.generative", PLACEHOLDERS, override)
 
 
 _GAPS = re.compile(r"\n{3,}")

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
 
-from pydantic import Field
-
+from sociable.agentsense.scenario import Relationship
+from sociable.agentsense.templates import AgeGap, Member, Slot
 from sociable.construction.stages import Item
 from sociable.core.data_files import Text
 from sociable.core.prompts import quoted
 from sociable.core.records import Record
-
-Relation = Literal["family", "friend", "romantic", "acquaintance", "stranger"]
-Replaceable = Literal["almost", "maybe", "no"]
 
 
 class Passage(Item):
@@ -26,12 +22,10 @@ class Passage(Item):
     """Where in the script it stands, in words."""
     before: str = ""
     """What was said before it, its end."""
+    names: tuple[str, ...]
+    """Who speaks in it, one by one."""
     said: tuple[tuple[str, str], ...]
-    """Who says what, in order."""
-
-    @property
-    def names(self) -> list[str]:
-        return list(dict.fromkeys(speaker for speaker, _ in self.said))
+    """Who says what, in order: one, or several together as the script has them."""
 
     @property
     def text(self) -> str:
@@ -51,47 +45,16 @@ class Person(Record):
     secrets: tuple[Secret, ...] = ()
 
 
-class Part(Record):
-    """What whoever takes a character's place must be."""
-
-    slot: str
-    age: tuple[int, int]
-    gender: str = ""
-    occupation: str = ""
-
-
-class AgeGap(Record):
-    older: str
-    younger: str
-    years: int = Field(ge=0, le=90)
-
-
-class Tie(Record):
-    of: tuple[str, ...] = Field(min_length=2)
-    kind: Relation
-
-
-class Member(Record):
-    name: Text
-    age: int = Field(ge=5, le=110)
-    gender: Text
-    occupation: Text
-    big_five: dict[str, str] = Field(default_factory=dict)
-    moral_values: tuple[str, ...] = ()
-    decision_style: str = ""
-    profile: Text
-
-
 class Draft(Item):
     passage: Passage
     background: str = ""
     description: str = ""
     people: tuple[Person, ...] = ()
     """From the stage ``slots`` on they are called by their slots, in braces."""
-    parts: tuple[Part, ...] = ()
-    gaps: tuple[AgeGap, ...] = ()
-    ties: tuple[Tie, ...] = ()
-    casts: tuple[Mapping[str, Member], ...] = ()
+    slots: dict[str, Slot] = {}
+    relations: tuple[Relationship, ...] = ()
+    age_gaps: tuple[AgeGap, ...] = ()
+    casts: tuple[dict[str, Member], ...] = ()
 
     @property
     def scene(self) -> str:
@@ -159,11 +122,25 @@ def called_by_slots(slots: Mapping[str, str], said: str) -> Callable[[str], str]
     """
     by: dict[str, str] = {}
     for spelling, name in spellings(list(slots)).items():
-        if spelling == name or not re.search(rf"\b{re.escape(spelling.lower())}\b", said):
+        if name and (spelling == name or not _is_word(spelling, said)):
             by |= dict.fromkeys((spelling, spelling.upper()), f"{{{slots[name]}}}")
     spelled = "|".join(map(re.escape, sorted(by, key=len, reverse=True)))
     pattern = re.compile(rf"(?<!\w)(?:(?:{_TITLE})\.?\s+)?(?P<name>{spelled})(?!\w)")
     return lambda text: pattern.sub(lambda match: by[match["name"]], text)
+
+
+def names_left(text: str, names: Sequence[str], said: str) -> list[str]:
+    """Spellings of ``names`` that stand in ``text`` as names. What several share is a name too, though nobody's."""
+    return [
+        spelling
+        for spelling in spellings(names)
+        if not _is_word(spelling, said)
+        and re.search(rf"(?<!\w)(?:{re.escape(spelling)}|{re.escape(spelling.upper())})(?!\w)", text)
+    ]
+
+
+def _is_word(spelling: str, said: str) -> bool:
+    return bool(re.search(rf"(?<!\w){re.escape(spelling.lower())}(?!\w)", said))
 
 
 _TITLE = "Mr|Mrs|Miss|Ms|Sir|Lady|Lord|Dr|Doctor|Madame|Monsieur|Captain|Count|Countess"
@@ -174,11 +151,10 @@ _TITLES = frozenset(
 
 
 def spellings(names: Sequence[str]) -> dict[str, str]:
-    """By every way in which a character may be called, the name: whole, and each word of it that is nobody else's."""
+    """By every way in which a character may be called, whole or by a word of it, the name; of what several share, nothing."""
     found = {name: name for name in names}
-    words = {name: [word for word in re.findall(r"[^\W\d_][\w'’-]+", name) if word.lower() not in _TITLES] for name in names}
-    for name, own in words.items():
-        for word in own:
-            if sum(word.lower() in map(str.lower, each) for each in words.values()) == 1:
-                found.setdefault(word, name)
+    for name in names:
+        for word in re.findall(r"[^\W\d_][\w'’-]+", name):
+            if word.lower() not in _TITLES and word not in names:
+                found[word] = name if found.get(word, name) == name else ""
     return found

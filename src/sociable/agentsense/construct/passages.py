@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sociable.agentsense.construct.draft import Passage
@@ -12,8 +14,10 @@ from sociable.core.errors import InputError
 
 REMEMBERED = 3_000
 """Characters of what was said before a passage that are told with it, the last ones."""
-LONGEST = 40
-"""Speeches of a passage; a longer scene is cut, for the model reads all of it several times."""
+LONGEST, LONGEST_TEXT = 40, 12_000
+"""Speeches and characters of a passage; a longer scene is cut, for the model reads all of it several times."""
+FEWEST = 10
+"""Speeches of a passage (section 3.5), unless they are long."""
 _KINDS = (".txt", ".fountain", ".spmd", ".fdx", ".xhtml")
 _EXPECTED = "Expected plays as .txt, .fountain or .fdx, folders of Standard Ebooks' .xhtml, or a folder of those."
 
@@ -23,9 +27,12 @@ def read_passages(source: Path) -> list[Passage]:
     if not source.exists():
         raise InputError(f"{source}: no such file or folder. {_EXPECTED}")
     found: list[Passage] = []
+    named: dict[str, Path] = {}
     for path in _plays(source):
-        play = read_play(path)
-        found += _passages(play, slug(path.stem if path.stem != "play" else path.parent.name))
+        name = _name(path, source)
+        if named.setdefault(name, path) != path:
+            raise InputError(f"{path} and {named[name]} would both be called '{name}'. Rename one of them.")
+        found += _passages(read_play(path), name)
     if not found:
         raise InputError(f"{source}: no scene in it with enough speeches and speakers. {_EXPECTED}")
     return found
@@ -39,23 +46,52 @@ def _plays(source: Path) -> Iterator[Path]:
     yield from files or sorted({path.parent for path in source.rglob("*.xhtml")})
 
 
+def _name(path: Path, source: Path) -> str:
+    """A play is called after its file, or the file's folder where that says more; a digest stands for what a slug leaves out."""
+    named = path if path.is_dir() or path.stem != "play" else path.parent
+    within = named.relative_to(source) if named != source and named.is_relative_to(source) else Path(named.name)
+    plain = " ".join((within.with_suffix("") if named.is_file() else within).parts)
+    short = slug(plain)
+    is_whole = len(re.findall(r"[^\W_]", plain)) == len(short.replace("-", ""))
+    return (
+        short if is_whole else "-".join(filter(None, (short, hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:6])))
+    )
+
+
 def _passages(play: Play, name: str) -> Iterator[Passage]:
     told = ""
     for number, scenario in enumerate(scenarios_of(play), start=1):
-        said = [(speech.speaker, speech.with_directions()) for speech in scenario.entries if isinstance(speech, Speech)]
-        said = [(speaker, words) for speaker, words in said if words]
-        for part, first in enumerate(range(0, len(said), LONGEST), start=1):
-            stretch = said[first : first + LONGEST]
-            if len(stretch) >= LONGEST // 4 and len({speaker for speaker, _ in stretch}) > 1:
+        speeches = [speech for speech in scenario.entries if isinstance(speech, Speech) and speech.with_directions()]
+        stretches = _cut(speeches)
+        for part, stretch in enumerate(stretches, start=1):
+            names = tuple(dict.fromkeys(name for speech in stretch for name in speech.speakers))
+            said = tuple((speech.speaker, speech.with_directions()) for speech in stretch)
+            length = sum(len(words) for _, words in said)
+            if len(names) > 1 and (len(stretch) >= FEWEST or length > LONGEST_TEXT // 2):
                 yield Passage(
-                    id=f"{name}-{number}" + (f"-{part}" if len(said) > LONGEST else ""),
+                    # A dot, which no name of a play holds: parts of one scene are not scenes of another play.
+                    id=f"{name}-{number}" + (f".{part}" if len(stretches) > 1 else ""),
                     script=name,
                     title=play.title,
                     scene=_where(scenario),
                     before=told[-REMEMBERED:],
-                    said=tuple(stretch),
+                    names=names,
+                    said=said,
                 )
-            told = f"{told}\n" + "\n".join(f"{speaker}: {words}" for speaker, words in stretch)
+            told = f"{told}\n" + "\n".join(f"{speaker}: {words}" for speaker, words in said)
+
+
+def _cut(speeches: Sequence[Speech]) -> list[list[Speech]]:
+    found: list[list[Speech]] = [[]]
+    length = 0
+    for speech in speeches:
+        longer = length + len(speech.with_directions())
+        if found[-1] and (len(found[-1]) == LONGEST or longer > LONGEST_TEXT):
+            found.append([])
+            longer = len(speech.with_directions())
+        found[-1].append(speech)
+        length = longer
+    return found
 
 
 def _where(scenario: PlayScenario) -> str:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +12,12 @@ from sociable.anteval.characters import Attributes, Sheet, draw_attributes, load
 from sociable.construction.build import Recipe, digest_of
 from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer, slug, validated
 from sociable.core.data_files import Text
-from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
+from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
 from sociable.core.records import Record
 from sociable.core.seeding import named_generator
 from sociable.dialogue.names import Name, normalised_name
 
 PLACEHOLDERS = {"character": frozenset({"sheet", "race", "taken"})}
-_FOLDER = Path(str(resources.files("sociable.anteval.construct").joinpath("prompts")))
-
-
-@cache
-def _bundled() -> Prompts:
-    return load_prompts(_FOLDER, PLACEHOLDERS)
 
 
 class Drawn(Item):
@@ -97,7 +89,7 @@ def drawn_characters(count: int, seed: int) -> list[Drawn]:
 
 
 def characters_recipe(drawn: Sequence[Drawn], *, seed: int, prompts: Path | None = None) -> Recipe:
-    used = load_prompts(_FOLDER, PLACEHOLDERS, prompts) if prompts else _bundled()
+    used = package_prompts("sociable.anteval.construct", PLACEHOLDERS, prompts)
     return Recipe(
         name="characters",
         version="1.0.0",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from sociable.anteval.characters import Sheet, in_words
 from sociable.anteval.ieg.scenario import IegScenario
 from sociable.anteval.players import opening, present
-from sociable.core.prompts import Prompts, load_prompts, quoted
+from sociable.core.prompts import Prompts, package_prompts, quoted
 from sociable.models.protocol import ChatMessage
 
 PLACEHOLDERS = {
@@ -18,17 +16,11 @@ PLACEHOLDERS = {
     "intention": frozenset({"skill"}),
     "no_intention": frozenset[str](),
 }
-_FOLDER = Path(str(resources.files("sociable.anteval.ieg").joinpath("prompts")))
 
 
 def ieg_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return load_prompts(_FOLDER, PLACEHOLDERS, override) if override else _bundled()
-
-
-@cache
-def _bundled() -> Prompts:
-    return load_prompts(_FOLDER, PLACEHOLDERS)
+    return package_prompts("sociable.anteval.ieg", PLACEHOLDERS, override)
 
 
 def brief_player(scenario: IegScenario, sheet: Sheet, prompts: Prompts) -> list[ChatMessage]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from sociable.anteval.characters import Sheet, in_words
@@ -12,7 +10,7 @@ from sociable.anteval.iep.cards import KnowledgeCard
 from sociable.anteval.iep.records import When
 from sociable.anteval.iep.scenario import IepScenario
 from sociable.anteval.players import opening, present
-from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
+from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
 from sociable.models.protocol import ChatMessage
 
 PLACEHOLDERS = {
@@ -24,17 +22,11 @@ PLACEHOLDERS = {
     "judge_claims": frozenset({"subject", "points", "claims"}),
 }
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_FOLDER = Path(str(resources.files("sociable.anteval.iep").joinpath("prompts")))
 
 
 def iep_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return load_prompts(_FOLDER, PLACEHOLDERS, override) if override else _bundled()
-
-
-@cache
-def _bundled() -> Prompts:
-    return load_prompts(_FOLDER, PLACEHOLDERS)
+    return package_prompts("sociable.anteval.iep", PLACEHOLDERS, override)
 
 
 def brief_player(scenario: IepScenario, sheet: Sheet, prompts: Prompts) -> list[ChatMessage]:

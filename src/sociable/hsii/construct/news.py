@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from sociable.construction.build import Recipe, digest_of
 from sociable.construction.selection import DropDuplicates, DropToxic, RetrieveArticles, SpreadArticles
 from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer, validated
 from sociable.core.data_files import Text
-from sociable.core.prompts import Prompts, defused, load_prompts, one_line, quoted
+from sociable.core.prompts import Prompts, defused, one_line, package_prompts, quoted
 from sociable.core.records import Record
 from sociable.hsii.construct.checks import check_characters, check_dialogue, check_identities, identities_in
 from sociable.hsii.dataset import ASSISTANT
@@ -30,17 +28,10 @@ SHORTEST, LONGEST = 300, 20_000
 READ = 6_000
 """Characters of an article that the model reads."""
 
-_FOLDER = Path(str(resources.files("sociable.hsii.construct").joinpath("prompts")))
-
 
 def construction_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return load_prompts(_FOLDER, PLACEHOLDERS, override) if override else _bundled()
-
-
-@cache
-def _bundled() -> Prompts:
-    return load_prompts(_FOLDER, PLACEHOLDERS)
+    return package_prompts("sociable.hsii.construct", PLACEHOLDERS, override)
 
 
 class Conflict(Record):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 
-from sociable.core.prompts import Prompts, load_prompts, quoted
+from sociable.core.prompts import Prompts, package_prompts, quoted
 from sociable.dialogue.names import words
 from sociable.hsii.briefing import hsii_prompts
 from sociable.hsii.cot.records import Cycle
@@ -24,7 +23,7 @@ def cot_prompts(designs: Sequence[str], override: Path | None = None) -> Prompts
         "unreadable": frozenset({"assistant"}),
         "reflect": frozenset({"setting", "reply", "assistant"}),
     } | {f"steps_{design}": frozenset[str]() for design in designs}
-    return load_prompts(Path(str(resources.files("sociable.hsii.cot").joinpath("prompts"))), placeholders, override)
+    return package_prompts("sociable.hsii.cot", placeholders, override)
 
 
 def ask_to_think(case: Case, shown: str, design: str, last: Cycle | None, prompts: Prompts) -> list[ChatMessage]:

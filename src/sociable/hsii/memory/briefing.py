@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 
-from sociable.core.prompts import Prompts, load_prompts, quoted
+from sociable.core.prompts import Prompts, package_prompts, quoted
 from sociable.hsii.briefing import hsii_prompts, setting
 from sociable.hsii.dataset import ASSISTANT
 from sociable.hsii.memory.dataset import MemoryCase
@@ -20,7 +19,7 @@ PLACEHOLDERS = {
 
 def memory_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return load_prompts(Path(str(resources.files("sociable.hsii.memory").joinpath("prompts"))), PLACEHOLDERS, override)
+    return package_prompts("sociable.hsii.memory", PLACEHOLDERS, override)
 
 
 def ask_to_answer(case: MemoryCase, prompts: Prompts) -> list[ChatMessage]:

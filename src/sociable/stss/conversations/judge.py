@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
-from importlib import resources
 from pathlib import Path
 
-from sociable.core.prompts import Prompts, load_prompts, one_line, quoted
+from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
 from sociable.core.records import Judgment, Usage
 from sociable.judging.yes_no import ask_yes_no, yes_no_judgment
 from sociable.models.protocol import ChatMessage
@@ -58,13 +56,10 @@ PLACEHOLDERS: Mapping[str, frozenset[str]] = {
     **{_question(condition): frozenset(names) for condition, names in _TRUTH.items()},
 }
 
-_FOLDER = Path(str(resources.files("sociable.stss.conversations").joinpath("prompts")))
 
-
-@cache
 def conversation_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return load_prompts(_FOLDER, PLACEHOLDERS, override)
+    return package_prompts("sociable.stss.conversations", PLACEHOLDERS, override)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,279 @@
+"""From a scene to scenarios: names out, parts in the place of people, casts, checks (Figure 3, step 11; Prompts 11 to 16)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from sociable.agentsense.briefing import agentsense_prompts, ask_for_script, names_script
+from sociable.agentsense.construct.draft import Draft, Secret, called_by_slots, names_left, replaced, spellings
+from sociable.agentsense.construct.scenes import Asking, says
+from sociable.agentsense.dataset import read_scenario
+from sociable.agentsense.scenario import Relationship
+from sociable.agentsense.similarity import nearest_passage
+from sociable.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, cast_faults
+from sociable.construction.stages import EachStage, Item, Rejected, Writer, validated
+from sociable.core.data_files import Text
+from sociable.core.errors import DataError
+from sociable.core.prompts import one_line, quoted
+from sociable.core.records import Record
+from sociable.core.seeding import named_generator
+from sociable.dialogue.names import words
+
+CASTS = 5
+"""Scenarios of a template (section 3.5)."""
+MOST_LIKE = 0.6
+"""Gestalt ratio with the nearest passage of the script from which on a scene is too like it."""
+Replaceable = Literal["almost", "maybe", "no"]
+ROUND: Mapping[Replaceable, tuple[int, int]] = {"almost": (18, 85), "maybe": (12, 12), "no": (2, 2)}
+"""By how replaceable an age is: anybody grown up; or years below and above."""
+
+
+class _Replacement(Record):
+    original: Text
+    replacement: Text
+
+
+class _Replacements(Record):
+    replacements: tuple[_Replacement, ...] = ()
+
+
+class _Trait(Record):
+    age: Replaceable
+    gender: Replaceable
+    occupation: Replaceable
+
+
+class _Described(Record):
+    name: Text
+    age: int = Field(ge=5, le=110)
+    gender: Text
+    occupation: str = ""
+    replaceable: _Trait
+
+
+class _Slots(Record):
+    characters: tuple[_Described, ...]
+    older: tuple[AgeGap, ...] = ()
+    relations: tuple[Relationship, ...] = Field(min_length=1)
+
+
+class ReplaceEntities(Asking):
+    """Step 11, Prompts 11 and 12."""
+
+    name = "entities"
+    meaning = "without the names by which the story could be known"
+
+    async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
+        names = [person.name for person in item.people]
+        asked = self.prompts["entities"].render(scene=quoted(item.texts()), names=one_line(", ".join(names)))
+        found = validated(_Replacements, await writer.ask(asked), "a list of replacements")
+        known = {spelling.casefold() for spelling in spellings(item.passage.names)}
+        pairs = {each.original: each.replacement for each in found.replacements if each.original.casefold() not in known}
+        return [item.changed(replaced(pairs))]
+
+
+class MakeSlots(Asking):
+    """Step 11 and Prompts 13 to 15: characters become slots, with what whoever fills them must be."""
+
+    name = "slots"
+    meaning = "a template: parts in place of people"
+
+    async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
+        names = [person.name for person in item.people]
+        asked = self.prompts["slots"].render(scene=quoted(item.texts()), names=one_line(", ".join(names)))
+        found = validated(_Slots, await writer.ask(asked), "a description of parts")
+        slot_of = {name: f"part{number}" for number, name in enumerate(names, start=1)}
+        called = {name.casefold(): slot for name, slot in slot_of.items()}
+        described = {called.get(each.name.casefold()): each for each in found.characters}
+        if lacking := [name for name, slot in slot_of.items() if slot not in described]:
+            raise Rejected("a character nobody described", ", ".join(lacking))
+        gaps = [
+            AgeGap(older=called[older], younger=called[younger], years=each.years)
+            for each in found.older
+            if (older := each.older.casefold()) != (younger := each.younger.casefold()) and {older, younger} <= called.keys()
+        ]
+        relations = [
+            Relationship(of=tuple(called[name.casefold()] for name in each.of), kind=each.kind)
+            for each in found.relations
+            if {name.casefold() for name in each.of} <= called.keys()
+        ]
+        said = f"{item.passage.text}\n{item.texts()}"
+        draft = item.changed(called_by_slots(slot_of, said))
+        if left := names_left(draft.texts(), item.passage.names, said):
+            raise Rejected("a name of the script is left", ", ".join(left))
+        return [
+            draft.model_copy(
+                update={
+                    "people": tuple(each.model_copy(update={"name": slot_of[each.name]}) for each in draft.people),
+                    "slots": {slot: _slot(described[slot]) for slot in slot_of.values()},
+                    "age_gaps": tuple(gaps),
+                    "relations": tuple(relations),
+                }
+            )
+        ]
+
+
+class FindCasts(Asking):
+    """Prompt 16: people who fit the parts, checked against them."""
+
+    name = "casts"
+    meaning = f"{CASTS} casts that fit the parts"
+
+    async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
+        # Not what is secret: profiles are read by everybody's player.
+        asked = self.prompts["casts"].render(
+            scene=item.scene,
+            parts=quoted("\n".join(_in_words(item))),
+            count=str(CASTS),
+            first=next(iter(item.slots)),
+        )
+        given = (await writer.ask(asked)).get("casts")
+        if not isinstance(given, list):
+            raise Rejected("no list of casts", type(given).__name__)
+        forbidden = {word for name in item.passage.names for word in words(name) if len(word) > 2}
+        taken: set[str] = set()
+        casts, faults = [], []
+        for cast in given:
+            try:
+                members = {slot: validated(Member, cast[slot], "a member") for slot in item.slots}
+                _check_cast(item, members, forbidden, taken)
+            except (KeyError, TypeError) as error:
+                faults.append(f"a part is missing: {error}")
+                writer.left_out["cast: a part is missing"] += 1
+            except Rejected as rejected:
+                faults.append(f"{rejected.reason}: {rejected.detail}")
+                writer.left_out[f"cast: {rejected.reason}"] += 1
+            else:
+                taken |= {member.name.casefold() for member in members.values()}
+                casts.append(members)
+        if len(casts) < CASTS:
+            raise Rejected(f"fewer than {CASTS} casts fit", "; ".join(faults) or f"{len(casts)} were given")
+        return [item.model_copy(update={"casts": tuple(casts[:CASTS])})]
+
+
+class PredictScripts(Asking):
+    """Section 4.3's test of leakage, before anything is tested: a scene that is recognised is none."""
+
+    name = "unrecognised"
+    meaning = "scenes of which the model that writes cannot say from which script they are"
+
+    async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
+        scene = _filled(f"{item.background}\n{item.description}", item.casts[0])
+        reply = await writer.reply(ask_for_script(scene, agentsense_prompts()))
+        if names_script(reply, item.passage.title):
+            raise Rejected("its script is recognised", reply[:200])
+        return [item]
+
+
+class Scenario(Item):
+    record: dict[str, Any]
+
+
+class WriteScenarios(EachStage[Draft, Scenario]):
+    """A scenario for each cast, in the native layout; a scene too like its script is none."""
+
+    name = "scenarios"
+    meaning = f"a scenario for each cast; scenes with a Gestalt ratio over {MOST_LIKE} to their script fall out"
+    makes = Scenario
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    async def work(self, item: Draft, writer: Writer) -> Sequence[Scenario]:
+        nearest = nearest_passage(f"{item.background} {item.description}", {"script": item.passage.text})
+        if nearest is not None and nearest.similarity.gestalt > MOST_LIKE:
+            raise Rejected("too like its script", f"{nearest.similarity.gestalt:.2f}")
+        found = []
+        for number, cast in enumerate(item.casts):
+            record = self._record(item, number, cast)
+            try:
+                read_scenario(record, item.id, item.id, Counter())
+            except DataError as error:
+                raise Rejected("not in the data's layout", f"{error.field}: {error.problem}") from None
+            found.append(Scenario(id=f"{item.id}-{number + 1}", record=record))
+        return found
+
+    def _record(self, item: Draft, number: int, cast: Mapping[str, Member]) -> dict[str, Any]:
+        draft = item.changed(lambda text: _filled(text, cast))
+        characters = []
+        for person in draft.people:
+            member = cast[person.name]
+            asked = [(other, secret) for other in draft.people if other is not person for secret in other.secrets]
+            characters.append(
+                {
+                    "name": member.name,
+                    "short": member.short,
+                    "profile": member.profile,
+                    "private_info": " ".join(secret.fact for secret in person.secrets),
+                    "goals": [{"goal": goal} for goal in person.goals],
+                    "info_reason_questions": [
+                        self._question(item.id, person.name, secret, cast[other.name].name) for other, secret in asked
+                    ],
+                    "attributes": member.model_dump(mode="json", exclude=NO_ATTRIBUTES),
+                }
+            )
+        relations = [{"of": [cast[slot].name for slot in each.of], "kind": each.kind} for each in item.relations]
+        return {
+            "id": f"{item.id}-{number + 1}",
+            "template_idx": item.id,
+            "sample_idx": f"{item.id}-{number + 1}",
+            "background": draft.background,
+            "description": draft.description,
+            # For script prediction; nobody who plays is shown it.
+            "source": item.passage.title,
+            "characters": characters,
+            "relations": relations,
+        }
+
+    def _question(self, template: str, asked: str, secret: Secret, about: str) -> dict[str, Any]:
+        options = [secret.answer, *secret.wrong]
+        named_generator(self._seed, "options", template, asked, secret.question).shuffle(options)
+        return {
+            "question": secret.question,
+            "options": options,
+            "answer_label": options.index(secret.answer),
+            "about": about,
+        }
+
+
+def _slot(described: _Described) -> Slot:
+    low, high = ROUND[described.replaceable.age]
+    grown = described.replaceable.age == "almost" and described.age >= low
+    age = (low, high) if grown else (max(5, described.age - min(low, 12)), min(110, described.age + min(high, 12)))
+    return Slot(
+        age=age,
+        gender=described.gender if described.replaceable.gender == "no" else "",
+        occupation=described.occupation if described.replaceable.occupation == "no" else "",
+    )
+
+
+def _in_words(item: Draft) -> Iterator[str]:
+    for name, slot in item.slots.items():
+        wanted = filter(None, (f"{slot.age[0]} to {slot.age[1]} years old", slot.gender, slot.occupation))
+        yield f"{{{name}}}: {', '.join(wanted)}"
+    for gap in item.age_gaps:
+        yield f"{{{gap.older}}} is {gap.years} years older than {{{gap.younger}}}, or more"
+    for relation in item.relations:
+        yield f"{' and '.join(f'{{{slot}}}' for slot in relation.of)}: {relation.kind}"
+
+
+def _check_cast(item: Draft, cast: Mapping[str, Member], forbidden: set[str], taken: set[str]) -> None:
+    """``forbidden``: words of the script's own names; ``taken``: names of casts before."""
+    names = [member.name.casefold() for member in cast.values()]
+    if len(set(names)) < len(names) or taken & set(names) or any(forbidden & set(words(name)) for name in names):
+        raise Rejected("a name that is taken", ", ".join(names))
+    for member in cast.values():
+        told = [secret.answer for person in item.people for secret in person.secrets if says(member.profile, secret.answer)]
+        if told or re.search(r"[{}]", member.profile):
+            raise Rejected("a profile that tells of the scene", member.profile[:80])
+    for _, problem in cast_faults(item.slots, item.age_gaps, cast):
+        raise Rejected("not what the parts need", problem)
+
+
+def _filled(text: str, cast: Mapping[str, Member]) -> str:
+    return re.sub(r"\{(part\d+)\}", lambda match: cast[match[1]].name if match[1] in cast else match[0], text)

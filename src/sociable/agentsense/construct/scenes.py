@@ -1,0 +1,195 @@
+"""From a passage to a scene with goals and secrets (Figure 3, steps 2 to 10; Prompts 2 to 10)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from sociable.agentsense.construct.draft import Draft, Passage, Person, Secret
+from sociable.construction.stages import EachStage, Rejected, Writer, validated
+from sociable.core.data_files import Text
+from sociable.core.prompts import Prompts, one_line, quoted
+from sociable.core.records import Record
+from sociable.dialogue.names import words
+
+
+class _Scene(Record):
+    background: Text
+    description: Text
+
+
+class _Wants(Record):
+    name: Text
+    goals: tuple[Text, ...] = ()
+
+
+class _Rewritten(_Scene):
+    characters: tuple[_Wants, ...] = Field(min_length=2)
+
+
+class _Asked(Record):
+    role: Text
+    question: Text
+    explanation: Text
+    answer: Text
+
+
+class _Secrets(Record):
+    private: bool
+    questions: tuple[_Asked, ...] = ()
+
+
+class _Options(Record):
+    options: tuple[Text, Text, Text]
+
+
+class Asking(EachStage[Draft, Draft]):
+    """Works on drafts with one of the recipe's prompts."""
+
+    makes = Draft
+    asks = True
+
+    def __init__(self, prompts: Prompts) -> None:
+        self.prompts = prompts
+
+
+class SetScenes(EachStage[Passage, Draft]):
+    """Figure 3, steps 2 and 3."""
+
+    name = "backgrounds"
+    meaning = "a background and a description with which a passage can be played"
+    makes = Draft
+    asks = True
+
+    def __init__(self, prompts: Prompts) -> None:
+        self._prompts = prompts
+
+    async def work(self, item: Passage, writer: Writer) -> Sequence[Draft]:
+        asked = self._prompts["background"].render(before=quoted(item.before or "(the play begins)"), passage=quoted(item.text))
+        scene = validated(_Scene, await writer.ask(asked), "a scene")
+        people = tuple(Person(name=name) for name in item.names)
+        return [Draft(id=item.id, passage=item, background=scene.background, description=scene.description, people=people)]
+
+
+class FindGoals(Asking):
+    """Step 4, Prompt 4."""
+
+    name = "goals"
+    meaning = "what each character wants of the others"
+
+    async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
+        people = []
+        for person in item.people:
+            asked = self.prompts["goals"].render(scene=item.scene, passage=quoted(item.passage.text), name=one_line(person.name))
+            found = validated(_Wants, {"name": person.name, **await writer.ask(asked)}, "a list of goals")
+            people.append(person.model_copy(update={"goals": found.goals}))
+        return [_with_two_who_want(item, people)]
+
+
+class Rewrite(Asking):
+    """Step 5, Prompt 5."""
+
+    name = "rewritten"
+    meaning = "the scene as a situation of its own"
+
+    async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
+        asked = self.prompts["rewrite"].render(scene=item.scene, goals=_goals(item))
+        found = validated(_Rewritten, await writer.ask(asked), "a rewritten scene")
+        called = {person.name.casefold(): person.name for person in item.people}
+        people = []
+        for each in found.characters:
+            if each.name.casefold() not in called:
+                raise Rejected("somebody new in the rewritten scene", each.name)
+            people.append(Person(name=called[each.name.casefold()], goals=each.goals))
+        draft = item.model_copy(update={"background": found.background, "description": found.description})
+        return [_with_two_who_want(draft, people)]
+
+
+class FilterGoals(Asking):
+    """Step 6, Prompt 6."""
+
+    name = "filtered"
+    meaning = "goals that can be reached in the scene, and seen to be"
+
+    async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
+        people = []
+        for person in item.people:
+            kept = []
+            for goal in person.goals:
+                asked = self.prompts["filter"].render(scene=item.scene, name=one_line(person.name), goal=quoted(goal))
+                update = (await writer.ask(asked)).get("update")
+                if isinstance(update, str) and update.strip():
+                    kept.append(" ".join(update.split()))
+                else:
+                    writer.left_out["goal: no good in this scene"] += 1
+            people.append(person.model_copy(update={"goals": tuple(dict.fromkeys(kept))}))
+        return [_with_two_who_want(item, people)]
+
+
+class FindSecrets(Asking):
+    """Steps 7 to 10, Prompts 7 to 10. A scene without a secret stays one."""
+
+    name = "secrets"
+    meaning = "what one knows and the others can only infer, with questions and wrong answers"
+
+    async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
+        asked = self.prompts["secret"].render(scene=item.scene, goals=_goals(item), passage=quoted(item.passage.text))
+        found = validated(_Secrets, await writer.ask(asked), "a list of questions")
+        secrets: dict[str, list[Secret]] = {person.name: [] for person in item.people}
+        called = {name.casefold(): name for name in secrets}
+        for each in found.questions if found.private else ():
+            owner = called.get(each.role.casefold(), "")
+            try:
+                secret = await self._with_options(item, _checked(each, owner, item), writer)
+                secrets[owner].append(secret)
+            except Rejected as rejected:
+                # The others stand.
+                writer.left_out[f"question: {rejected.reason}"] += 1
+        people = [person.model_copy(update={"secrets": tuple(secrets[person.name])}) for person in item.people]
+        return [item.model_copy(update={"people": tuple(people)})]
+
+    async def _with_options(self, item: Draft, asked: _Asked, writer: Writer) -> Secret:
+        given = {"scene": item.scene, "question": quoted(asked.question), "answer": quoted(asked.answer)}
+        options = validated(_Options, await writer.ask(self.prompts["options"].render(**given)), "three wrong answers")
+        text = self.prompts["rephrase"].render(**given, options=quoted("\n".join(options.options)))
+        options = validated(_Options, await writer.ask(text), "three wrong answers")
+        if len({tuple(words(each)) for each in (asked.answer, *options.options)}) < 4:
+            raise Rejected("not four different answers")
+        return Secret(question=asked.question, answer=asked.answer, fact=asked.explanation, wrong=options.options)
+
+
+def _with_two_who_want(item: Draft, people: Sequence[Person]) -> Draft:
+    """Only those who want something are in the scene. Raises Rejected where fewer than two do."""
+    wanting = [person for person in people if person.goals]
+    if len(wanting) < 2:
+        raise Rejected("fewer than two characters with a goal", ", ".join(person.name for person in wanting))
+    return item.model_copy(update={"people": tuple(wanting)})
+
+
+def _goals(item: Draft) -> str:
+    return quoted("\n".join(f"{person.name}: {goal}" for person in item.people for goal in person.goals))
+
+
+def _checked(asked: _Asked, owner: str, item: Draft) -> _Asked:
+    """Raises Rejected where it cannot be asked about the owner's secret."""
+    if not owner:
+        raise Rejected("about nobody of the scene")
+    if re.search(r"\byou\b", asked.question, re.IGNORECASE):
+        raise Rejected("not in the third person")
+    if _is_told(asked.answer, owner, item):
+        raise Rejected("answered by the scene")
+    return asked
+
+
+def _is_told(answer: str, owner: str, item: Draft) -> bool:
+    """Whether background, description or what another wants say it outright."""
+    others = [goal for person in item.people if person.name != owner for goal in person.goals]
+    return any(says(text, answer) for text in (item.background, item.description, *others))
+
+
+def says(text: str, answer: str) -> bool:
+    """Word for word."""
+    said, wanted = words(text), words(answer)
+    return bool(wanted) and any(said[place : place + len(wanted)] == wanted for place in range(len(said) - len(wanted) + 1))
