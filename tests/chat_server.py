@@ -159,7 +159,11 @@ def _of_a_script(asked: str, chosen: int) -> dict[str, Any] | None:
         people = [
             {"name": name, "goals": [goal for who, goal in goals if who == name]} for name in dict.fromkeys(w for w, _ in goals)
         ]
-        return {"background": f"An old quarrel, number {chosen % 89}, is open.", "description": "A room at night.", "characters": people}
+        return {
+            "background": f"An old quarrel, number {chosen % 89}, is open.",
+            "description": "A room at night.",
+            "characters": people,
+        }
     if '{"background"' in wanted:
         return {"background": "They have known each other for years.", "description": "A room, late."}
     if '{"goals"' in wanted:

@@ -175,7 +175,7 @@ async def _run(build: Build, sources: Sequence[Any]) -> list[Counted]:
 
 def _funnel(recipe: Recipe, found: Sequence[Counted], path: Path, came: int) -> Document:
     done = len(found) == len(recipe.stages)
-    waiting = ""
+    waiting = "" if not done or found[-1].made else "Nothing came through, so the data set is empty. Below stands why."
     if not done:
         stage = recipe.stages[len(found)]
         items = found[-1].made if found else came

@@ -39,14 +39,31 @@ def test_dialogues_become_cases(talk: Path, capsys: pytest.CaptureFixture[str]) 
     assert Path("build/dataset.jsonl").read_text().count("\n") == 1
 
 
+def test_an_empty_data_set_is_no_success(talk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert sociable("construct", "hsii", talk, "--dialogues", "--assistant", "Bo", "--out", "build") == 1
+    assert "Nothing came through" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("construct", "hsii", "--out", "b"), "Name one source"),
         (("construct", "poems", "talk.jsonl", "--out", "b"), "no recipe for 'poems'"),
-        (("construct", "hsii", "talk.jsonl", "--certain", "--out", "b"), "go with hsii|goes with hsii"),
-        (("construct", "hsii", "talk.jsonl", "--dialogues", "--model", "x", "--out", "b"), "no model writes anything"),
-        (("construct", "agentsense", "talk.jsonl", "--most", "3", "--out", "b"), "go with hsii"),
+        (
+            ("construct", "hsii", "talk.jsonl", "--certain", "--out", "b"),
+            "--certain does not go with 'hsii', but with 'hsii --dialogues'",
+        ),
+        (
+            ("construct", "hsii", "talk.jsonl", "--dialogues", "--model", "x", "--out", "b"),
+            "--model does not go with 'hsii --dialogues'",
+        ),
+        (("construct", "hsii", "talk.jsonl", "--dialogues", "--search", "fog", "--out", "b"), "--search does not go with"),
+        (("construct", "hsii", "talk.jsonl", "--search", "fog, rain, hail", "--out", "b"), "field 'text'|one or two keywords"),
+        (("construct", "stss-conversations", "talk.jsonl", "--model", "x", "--out", "b"), "--model does not go with"),
+        (
+            ("construct", "agentsense", "talk.jsonl", "--most", "3", "--out", "b"),
+            "--most does not go with 'agentsense', but with 'hsii'",
+        ),
         (("construct", "anteval-characters", "talk.jsonl", "--out", "b"), "name no source"),
         (("construct", "hsii", "talk.jsonl", "--out", "b"), "field 'text': is missing"),
     ],

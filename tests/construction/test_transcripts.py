@@ -20,7 +20,7 @@ from sociable.construction.transcripts import (
     read_transcripts,
     with_addressees,
 )
-from sociable.core.errors import InputError
+from sociable.core.errors import DataError, InputError
 from sociable.hsii.dataset import load_dataset
 
 GUM = Path(__file__).resolve().parents[3] / "shared" / "data" / "gum" / "dialogues_interview_court.jsonl"
@@ -125,3 +125,28 @@ def test_how_often_addressees_that_are_inferred_are_right() -> None:
     assert total[NAMED] > 200
     assert right[NAMED] / total[NAMED] > 0.98
     assert right[ASKED] / total[ASKED] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("given", "to", "how"),
+    [
+        ("cy dorn", "Cy Dorn", GIVEN),
+        ("Dorn", "Cy Dorn", GIVEN),
+        # Somebody who only listens.
+        ("Eve", "Eve", GIVEN),
+        ("everyone", "Bo", BEFORE),
+        ("Bo and Cy", "Bo", BEFORE),
+        ("Ann", "Bo", BEFORE),
+    ],
+)
+def test_what_is_given_may_be_spelled_anyhow(given: str, to: str, how: str) -> None:
+    said = transcript(("Cy Dorn", "Hm."), ("Bo", "Well."), ("Ann", "Fog."), ("Cy Dorn", "Mine."))
+    turns = tuple(turn.model_copy(update={"to": given if turn.speaker == "Ann" else None}) for turn in said.turns)
+    found = with_addressees(said.model_copy(update={"turns": turns})).turns[2]
+    assert (found.to, found.how) == (to, how)
+
+
+def test_whom_a_turn_is_for_is_one_name(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "turns": [{"speaker": "Ann", "text": "Fog.", "to": ["Bo", "Cy"]}]}))
+    with pytest.raises(DataError, match=r"turns\.0\.to.*expected one name"):
+        read_transcripts(tmp_path / "a.jsonl")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,11 +11,25 @@ import typer
 from sociable.cli.output import messages, print_whole, resumable, say
 from sociable.core.errors import InputError
 
-RECIPES = ("agentsense", "anteval-characters", "hsii", "stss-conversations")
+_WRITTEN = ("model", "seed", "prompts", "config", "max_cost", "max_connections", "base_url", "licence", "parquet")
+RECIPES: Mapping[str, Sequence[str]] = {
+    "agentsense": _WRITTEN,
+    "anteval-characters": (*_WRITTEN, "count"),
+    "hsii": (*_WRITTEN, "search", "spread", "toxicity", "most"),
+    "hsii --dialogues": ("dialogues", "assistant", "certain", "licence", "parquet"),
+    "stss-conversations": ("count",),
+}
+"""The options that go with each; all have --out."""
 
 
 def construct(
-    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help=f"What the data are for: {', '.join(RECIPES)}.")],
+    context: typer.Context,
+    benchmark: Annotated[
+        str,
+        typer.Argument(
+            metavar="BENCHMARK", help="What the data are for: agentsense, anteval-characters, hsii or stss-conversations."
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", metavar="DIR|FILE", help="The build; stss-conversations: a new .jsonl file.")],
     sources: Annotated[
         list[Path] | None,
@@ -45,7 +60,7 @@ def construct(
     most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="hsii: scenes that get a dialogue.")] = None,
     prompts: Annotated[Path | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of ours.")] = None,
     licence: Annotated[
-        str, typer.Option("--licence", metavar="TEXT", help="hsii: what the data card says of the licence.")
+        str, typer.Option("--licence", metavar="TEXT", help="What the data card says of the licence.")
     ] = "that of its sources",
     parquet: Annotated[
         bool, typer.Option("--parquet", help="As parquet too, for the Hugging Face hub (extra sociable[hub]).")
@@ -60,64 +75,61 @@ def construct(
     ] = None,
 ) -> None:
     """Make a dataset: HSII's out of news or dialogues, AgentSense's out of plays, conversations out of runs of stss."""
+    from sociable import building, towns
     from sociable.cli.progress import RunProgress
+    from sociable.construction.build import DATASET
 
-    if benchmark not in RECIPES:
-        raise InputError(f"There is no recipe for '{benchmark}'; there is one for: {', '.join(RECIPES)}.")
+    _check(context, benchmark, dialogues, sources or [])
     if benchmark == "stss-conversations":
-        from sociable import towns
-
         with RunProgress(messages) as progress:
-            said = towns.construct_conversations(sources or (), out, count=360 if count is None else count, watch=progress)
+            said = towns.construct_conversations(sources or (), out, count=count or 360, watch=progress)
         say(f"{said}\nScenes: {out}")
         return
-    from sociable import building
-
-    if benchmark == "anteval-characters":
-        if sources:
-            raise InputError("Characters are drawn by the rules: name no source.")
-    elif not sources or len(sources) > 1:
-        raise InputError("Name one source: a file of articles, of conversations or of a play, or a folder of them.")
-    if dialogues and sources and benchmark == "hsii":
-        if model is not None:
-            raise InputError("Out of dialogues no model writes anything: leave --model out.")
-        print_whole(
-            building.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, certain=certain, licence=licence)
-        )
-        _say_parquet(out, parquet)
-        return
-    if assistant is not None or certain or dialogues:
-        raise InputError("--dialogues goes with hsii, and --assistant and --certain with --dialogues.")
-    given: dict[str, Any] = {
+    common: dict[str, Any] = {
         "model": model,
         "seed": seed,
         "config": config,
         "prompts": prompts,
-        "licence": licence,
         "max_cost": max_cost,
         "max_connections": max_connections,
         "base_url": base_url,
     }
-    if benchmark != "hsii" and (most is not None or spread is not None or search or toxicity):
-        raise InputError("--search, --articles, --toxicity and --most go with hsii.")
     with resumable(out, "the same command"), RunProgress(messages) as progress:
+        told: dict[str, Any] = {"licence": licence, "watch": progress}
         if not sources:
-            document = building.construct_characters(out, count=count or 60, watch=progress, **given)
+            document = building.construct_characters(out, count=count or 60, **common, **told)
+        elif dialogues:
+            document = building.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, certain=certain, **told)
         elif benchmark == "agentsense":
-            document = building.construct_agentsense(sources[0], out, watch=progress, **given)
+            document = building.construct_agentsense(sources[0], out, **common, **told)
         else:
             searches = [[word.strip() for word in each.split(",") if word.strip()] for each in search or ()]
             chosen: dict[str, Any] = {"searches": searches, "spread": spread, "most": most, "toxicity": toxicity}
-            document = building.construct_hsii(sources[0], out, watch=progress, **chosen, **given)
+            document = building.construct_hsii(sources[0], out, **chosen, **common, **told)
     print_whole(document)
-    _say_parquet(out, parquet)
-
-
-def _say_parquet(out: Path, wanted: bool) -> None:
-    if wanted:
+    if (out / DATASET).exists() and not (out / DATASET).stat().st_size:
+        # A script that goes on with it should not.
+        raise typer.Exit(1)
+    if parquet:
         from sociable.construction.hub import write_parquet
 
         say(f"Parquet: {write_parquet(out)}")
+
+
+def _check(context: typer.Context, benchmark: str, dialogues: bool, sources: Sequence[Path]) -> None:
+    """That what was given goes together. Raises InputError."""
+    if benchmark not in RECIPES:
+        raise InputError(f"There is no recipe for '{benchmark}'; there is one for: {', '.join(RECIPES)}.")
+    recipe = f"{benchmark} --dialogues" if dialogues and benchmark == "hsii" else benchmark
+    for parameter in context.command.params:
+        source = context.get_parameter_source(parameter.name or "")
+        if source and source.name == "COMMANDLINE" and parameter.name not in ("benchmark", "sources", "out", *RECIPES[recipe]):
+            takers = [f"'{name}'" for name, options in RECIPES.items() if parameter.name in options]
+            raise InputError(f"{parameter.opts[0]} does not go with '{recipe}', but with {', '.join(takers)}.")
+    if benchmark == "anteval-characters" and sources:
+        raise InputError("Characters are drawn by the rules: name no source.")
+    if benchmark in ("hsii", "agentsense") and len(sources) != 1:
+        raise InputError("Name one source: a file of articles, of conversations or of a play, or a folder of them.")
 
 
 def add_commands(app: typer.Typer) -> None:

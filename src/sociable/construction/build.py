@@ -227,7 +227,8 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]
 
 
 def outcome_file(path: Path, number: int, stage: Stage[Any, Any]) -> RecordFile[Outcome]:
-    return RecordFile(path / f"{number}-{stage.name}.jsonl", Outcome.model_validate_json, lambda outcome: outcome.id)
+    remedy = "Remove that line and build again: what it held is made anew, and what a model wrote for it comes from the journal."
+    return RecordFile(path / f"{number}-{stage.name}.jsonl", Outcome.model_validate_json, lambda outcome: outcome.id, remedy)
 
 
 def counted(stage: Stage[Any, Any], outcomes: RecordFile[Outcome]) -> Counted:

@@ -85,18 +85,22 @@ class Index:
 
         Raises InputError for no keyword, for one without a letter or digit, and for ``most`` below 1.
         """
-        if isinstance(keywords, str) or not keywords:
-            raise InputError(f"Search for a list of at least one keyword, not {keywords!r}.")
         if most < 1:
             raise InputError(f"At least 1 document must be asked for, not {most}.")
-        # Whoever asks for a word twice does not mean it twice as much.
-        phrases = dict.fromkeys(f'"{_spoken(keyword)}"' for keyword in keywords)
-        found = self._connection.execute(_SEARCH, (" AND ".join(phrases), most)).fetchall()
+        found = self._connection.execute(_SEARCH, (query_of(keywords), most)).fetchall()
         return [Hit(self._document(number, name), score) for number, name, score in found]
 
     def _document(self, number: int, name: str) -> Document:
         row = self._connection.execute("SELECT title, text, date FROM documents WHERE number = ?", (number,)).fetchone()
         return Document(name, *row)
+
+
+def query_of(keywords: Sequence[str]) -> str:
+    """As the index understands it. Raises InputError as ``Index.search`` does."""
+    if isinstance(keywords, str) or not keywords:
+        raise InputError(f"Search for a list of at least one keyword, not {keywords!r}.")
+    # Whoever asks for a word twice does not mean it twice as much.
+    return " AND ".join(dict.fromkeys(f'"{_spoken(keyword)}"' for keyword in keywords))
 
 
 def _spoken(keyword: str) -> str:

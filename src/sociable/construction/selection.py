@@ -11,57 +11,39 @@ from sociable.construction.build import digest_of
 from sociable.construction.clusters import CLUSTERS, cluster_texts, drawn_over_clusters
 from sociable.construction.duplicates import near_duplicates
 from sociable.construction.harmless import classifier, measure_toxicity
-from sociable.construction.retrieval import Document, open_index
+from sociable.construction.retrieval import Document, open_index, query_of
 from sociable.construction.stages import Rejected, WholeStage
+from sociable.core.errors import InputError
 from sociable.dialogue.names import words
 
+KEYWORDS = 2
+"""Of one search, at the most (section 5.1)."""
 FOUND = 100
 """Articles that one search gives at the most."""
 _CLASHES = frozenset(
-    {
-        "accuse",
-        "accused",
-        "against",
-        "anger",
-        "appeal",
-        "arrest",
-        "ban",
-        "banned",
-        "blame",
-        "boycott",
-        "charged",
-        "clash",
-        "claim",
-    }
-    | {"conflict", "court", "criticised", "criticism", "deadline", "demand", "denied", "deny", "dispute", "divided", "evicted"}
-    | {"fear", "fight", "fired", "lawsuit", "oppose", "opposed", "opposition", "petition", "protest", "quit", "refuse", "refused"}
-    | {
-        "reject",
-        "rejected",
-        "resign",
-        "rival",
-        "row",
-        "sacked",
-        "strike",
-        "sued",
-        "threat",
-        "threatened",
-        "union",
-        "vote",
-        "warned",
-    }
+    words(
+        "accuse accused against anger appeal arrest ban banned blame boycott charged clash claim conflict court criticised "
+        "criticism deadline demand denied deny dispute divided evicted fear fight fired lawsuit oppose opposed opposition petition "
+        "protest quit refuse refused reject rejected resign rival row sacked strike sued threat threatened union vote warned"
+    )
 )
 """Words of people who do not all want the same."""
 
 
 class RetrieveArticles(WholeStage[Article, Article]):
-    """Seeds of one or two keywords (section 5.1 of HSII): what any of them finds goes on."""
+    """Seeds of one or two keywords (section 5.1 of HSII): what any of them finds goes on. Raises InputError for others."""
 
     name = "retrieved"
     meaning = "articles that a search by keywords finds"
     makes = Article
 
     def __init__(self, searches: Sequence[Sequence[str]], most: int = FOUND) -> None:
+        for search in searches:
+            query_of(search)
+            if len(search) > KEYWORDS:
+                raise InputError(
+                    f"A search has one or two keywords, not {len(search)}: {', '.join(search)}. Give several searches."
+                )
         self._searches = searches
         self._most = most
 
@@ -90,21 +72,20 @@ class DropDuplicates(WholeStage[Article, Article]):
 
 
 class DropToxic(WholeStage[Article, Article]):
-    """By a list of words, or by a classifier of its name."""
+    """By a list of words, or by a classifier of its name. Raises InputError where that cannot be loaded."""
 
     name = "harmless"
     meaning = "articles without what nobody should have to read"
     makes = Article
 
     def __init__(self, model: str | None) -> None:
-        self._model = model
+        self._detector = classifier(model) if model else None
 
     def select(self, items: Sequence[Article]) -> Mapping[str, Sequence[Article] | Rejected]:
-        detector = classifier(self._model) if self._model else None
         texts = ((item.id, f"{item.title}\n{item.text}") for item in items)
         return {
             each.id: Rejected("toxic", f"{each.toxicity.score:.2f}: {each.toxicity.because}")
-            for each in measure_toxicity(texts, detector)
+            for each in measure_toxicity(texts, self._detector)
             if not each.is_harmless
         }
 

@@ -17,7 +17,7 @@ from sociable.construction.stages import Item
 from sociable.core.data_files import RawRecord, complaint, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record, storable
-from sociable.dialogue.names import words
+from sociable.dialogue.names import named_in, names_a_group, who_is_named, words
 
 GIVEN, REPLIED, NAMED, ANSWERED, ASKED, BEFORE = "given", "reply link", "named", "answers", "is answered by", "spoke before"
 """How it is known whom a turn is for, from certain to likely."""
@@ -102,6 +102,10 @@ def _record(raw: RawRecord) -> Transcript:
     for number, turn in enumerate(raw.value["turns"]):
         if not isinstance(turn, Mapping) or "text" not in turn:
             raise DataError(raw.place, f"turns.{number}", "expected an object with speaker and text")
+        for field in ("speaker", "to"):
+            if not isinstance(turn.get(field) or "", str):
+                problem = f"expected one name, found {str(turn[field])[:80]!r}; where it is not known, leave it out"
+                raise DataError(raw.place, f"turns.{number}.{field}", problem)
         said = {"speaker": _name(turn.get("speaker")), "text": _clean(turn["text"])}
         if not said["speaker"]:
             # What is told before anybody speaks is the scene.
@@ -182,8 +186,8 @@ def _addressed(turns: Sequence[SaidTurn], place: int, called: Mapping[str, Seque
     def known(to: str, how: str) -> SaidTurn:
         return turn.model_copy(update={"to": to, "how": how})
 
-    if turn.to in others:
-        return known(str(turn.to), GIVEN)
+    if turn.to and (given := _given(turn.to, turn.speaker, others)):
+        return known(given, GIVEN)
     if turn.reply_to is not None and turns[turn.reply_to].speaker in others:
         return known(turns[turn.reply_to].speaker, REPLIED)
     named = [speaker for speaker, names in others.items() if any(_is_called(turn.text, name) for name in names)]
@@ -196,6 +200,13 @@ def _addressed(turns: Sequence[SaidTurn], place: int, called: Mapping[str, Seque
     if after is not None and turn.text.rstrip(" \"'”)").endswith("?"):
         return known(after.speaker, ASKED)
     return known(before.speaker, BEFORE) if before is not None else turn.model_copy(update={"to": None, "how": ""})
+
+
+def _given(to: str, speaker: str, others: Mapping[str, Sequence[str]]) -> str:
+    """Who is meant, however spelled, or somebody who only listens; nobody where it is the speaker, or several."""
+    named = who_is_named(to, list(others), others)
+    several = names_a_group(to, list(others), others) or len(named_in(to, list(others), others)) > 1
+    return named or ("" if several or who_is_named(to, [speaker], {}) else to)
 
 
 def _called(speaker: str) -> list[str]:

@@ -71,7 +71,7 @@ def who_is_named(text: str, characters: Sequence[str], aliases: Mapping[str, Ite
         if exact:
             break
     # Ann's mother is not Ann, and everyone is not Ann alone.
-    if not exact and (_GENITIVE.search(text) or _names_a_group(text, characters, aliases)):
+    if not exact and (_GENITIVE.search(text) or names_a_group(text, characters, aliases)):
         return None
     named = exact or named_in(text, characters, aliases)
     return next(iter(named)) if len(named) == 1 else None
@@ -83,7 +83,7 @@ def without_own_name(said: str, names: Iterable[str]) -> str:
     return said.removeprefix(prefix).lstrip() if prefix else said
 
 
-def _names_a_group(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> bool:
+def names_a_group(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> bool:
     """Whether a word for several people stands in ``text`` outside names and aliases (``All Saints``)."""
     rest = _run(text)
     for spelling in sorted(_runs((*characters, *chain.from_iterable(aliases.values()))), key=len, reverse=True):

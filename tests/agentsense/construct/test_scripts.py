@@ -303,7 +303,9 @@ def test_who_speaks_in_chorus_are_several_and_long_speeches_make_short_passages(
     (tmp_path / "key.txt").write_text("THE KEY\n\nACT I\n\nSCENE I. A room.\n\n" + "\n".join(lines))
     passages = read_passages(tmp_path / "key.txt")
     assert all(len(each.text) < LONGEST_TEXT + 1_000 for each in passages) and len(passages) > 3
-    assert {frozenset(each.names) for each in passages} == {frozenset(("Ann", "Bo"))} and any("Ann and Bo" in dict(each.said) for each in passages)
+    assert {frozenset(each.names) for each in passages} == {frozenset(("Ann", "Bo"))} and any(
+        "Ann and Bo" in dict(each.said) for each in passages
+    )
     assert [each.id for each in passages][:2] == ["key-1.1", "key-1.2"]
 
 

@@ -99,8 +99,36 @@ def test_what_is_worked_on_can_be_searched_for_and_drawn(tmp_path: Path) -> None
     found = int(funnel["retrieved"][2])
     assert 9 < found < 60
     assert funnel["spread"] == [str(found), str(found - 9), "9"]
-    with pytest.raises(InputError, match="no letter or digit"):
-        building.construct_hsii(NEWS, tmp_path / "other", searches=[("?",)])
+    for searches, said in (([("?",)], "no letter or digit"), ([("court", "police", "vote")], "one or two keywords")):
+        with pytest.raises(InputError, match=said):
+            building.construct_hsii(NEWS, tmp_path / "other", searches=searches)
+    with pytest.raises(InputError, match="needs an extra|cannot be loaded"):
+        building.construct_hsii(NEWS, tmp_path / "other", toxicity="no/such")
+    assert not (tmp_path / "other").exists()
+
+
+def test_what_somebody_edits_is_worked_on_anew_and_nothing_else(articles: Path, chat_server: Any, tmp_path: Path) -> None:
+    model = writer(chat_server, "writer:edit")
+    before = cells(building.construct_hsii(articles, tmp_path / "build", model=model))
+    calls = chat_server.requests("writer:edit")["total"]
+    stage = tmp_path / "build" / "4-scenes.jsonl"
+    lines = stage.read_text().splitlines()
+    place = next(number for number, line in enumerate(lines) if not json.loads(line)["rejected"])
+    edited = json.loads(lines[place])
+    edited["made"][0]["domain"] = "weather"
+    stage.write_text("".join(f"{line}\n" for line in [*lines[:place], json.dumps(edited), *lines[place + 1 :]]))
+    building.construct_hsii(articles, tmp_path / "build", model=model)
+    assert chat_server.requests("writer:edit")["total"] == calls + 1
+    stage.write_text("\n".join(lines[:place]) + "\nnonsense\n")
+    with pytest.raises(RunFolderError, match=rf"4-scenes\.jsonl, line {place + 1}: .*Remove that line"):
+        building.construct_hsii(articles, tmp_path / "build", model=model)
+    # A scene that is taken away takes along what was made of it.
+    edited["made"], edited["rejected"] = [], "dull"
+    stage.write_text("".join(f"{line}\n" for line in [*lines[:place], json.dumps(edited), *lines[place + 1 :]]))
+    after = cells(building.construct_hsii(articles, tmp_path / "build", model=model))
+    assert chat_server.requests("writer:edit")["total"] == calls + 1
+    assert int(after["dialogues"][0]) == int(before["dialogues"][0]) - 1
+    assert f'"id":"{edited["id"]}"' not in (tmp_path / "build" / "6-dialogues.jsonl").read_text()
 
 
 def test_what_is_said_twice_is_worked_on_once(articles: Path, tmp_path: Path) -> None:
@@ -172,7 +200,11 @@ def dialogue(*turns: tuple[str, str, str], characters: tuple[str, ...] = ("CLERK
     return {
         "id": "d",
         "topic": "work",
-        "background": {"scene": "A counter.", "characters": list(characters), "relationships": ["CLERK knows BAKER."]},
+        "background": {
+            "scene": "A counter, a window and a door.",
+            "characters": list(characters),
+            "relationships": ["CLERK knows BAKER."],
+        },
         "messages": [{"role_from": who, "role_to": whom, "content": text} for who, whom, text in turns],
     }
 
@@ -205,6 +237,16 @@ def test_a_good_dialogue_gives_a_case_for_every_turn_of_the_assistant() -> None:
         (
             (*GOOD[:4], ("BAKER", "CLERK", "Shall we meet at eleven?"), *GOOD[4:]),
             "a golden response is given away",
+        ),
+        ((*GOOD[:3], (ASSISTANT, "BAKER", "A counter, a window and a door."), *GOOD[4:]), "a golden response is given away"),
+        (
+            (
+                *GOOD[:2],
+                ("CLERK", ASSISTANT, "My son took the money."),
+                *GOOD[2:6],
+                (ASSISTANT, "BAKER", "Well, my son took the money, it says."),
+            ),
+            "private words passed on",
         ),
         ((GOOD[0], GOOD[1], (ASSISTANT, "BAKER", "Come in."), (ASSISTANT, "CLERK", "Done.")), "most characters speak once"),
     ],

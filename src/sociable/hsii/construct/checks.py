@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sociable.construction.stages import Rejected
@@ -18,8 +18,8 @@ from sociable.hsii.dataset import ASSISTANT, Case, Message, cut_cases
 PARTIES = (2, 5)
 """Characters of a scene (Figure 6: not more than five)."""
 ASSISTANT_TURNS = 3
-COPIED = 8
-"""Words in a row: who says so many of another's words has them from there."""
+COPIED, FEWEST = 8, 5
+"""Words in a row: who says so many of another's has them from there; or all of them, if they are no fewer than these."""
 _PARTICLES = "de|del|la|le|van|von|der|den|bin|ibn|al|el|du|di|da|dos|of|the"
 _NAMED = re.compile(rf"\b[A-Z\u00c0-\u00de][\w'’-]+(?: (?:[A-Z]\.|{_PARTICLES}))*(?: [A-Z\u00c0-\u00de][\w'’-]+)+\b")
 """Two capitalised words or more: people, firms and places; and offices."""
@@ -86,38 +86,49 @@ def check_dialogue(record: Mapping[str, Any], place: str) -> list[Case]:
     if sum(count > 1 for count in spoken.values()) * 2 <= len(last.characters):
         raise Rejected("most characters speak once or never", ", ".join(f"{name} {count}" for name, count in spoken.items()))
     for case in cases:
-        _check_golden(case)
-    _check_confidences(turns)
+        check_golden(case)
+    _check_confidences(last)
     return cases
 
 
-def _check_golden(case: Case) -> None:
-    """Its golden response must not have been said before."""
-    golden = _runs(case.golden.content)
-    for message in case.messages:
-        if golden and len(golden & _runs(message.content)) * 2 > len(golden):
-            raise Rejected("a golden response is given away", f"{case.id}: {message.content}")
+def check_golden(case: Case) -> None:
+    """Neither the setting nor anybody before may have said the most of its golden response. Raises Rejected."""
+    length = _telling(case.golden.content)
+    golden = _runs(case.golden.content, length)
+    for text in (*_setting(case), *(message.content for message in case.messages)):
+        if golden and len(golden & _runs(text, length)) * 2 > len(golden):
+            raise Rejected("a golden response is given away", f"{case.id}: {text}")
 
 
-def _check_confidences(turns: Sequence[Message]) -> None:
+def _check_confidences(case: Case) -> None:
     """What the assistant was told by one alone it must not say in the same words to another."""
-    told: dict[str, set[tuple[str, ...]]] = {}
-    public: set[tuple[str, ...]] = set()
-    for turn in turns:
-        runs = _runs(turn.content)
+    public = list(_setting(case))
+    told: list[Message] = []
+    for turn in (*case.messages, case.golden):
         if turn.role_to == ASSISTANT:
-            told.setdefault(turn.role_from, set()).update(runs)
-        elif turn.role_from == ASSISTANT:
-            for owner, theirs in told.items():
-                if owner != turn.role_to and (runs & theirs) - public:
-                    raise Rejected("private words passed on", f"of {owner} to {turn.role_to}: {turn.content}")
-        else:
-            public |= runs
+            told.append(turn)
+        elif turn.role_from != ASSISTANT:
+            public.append(turn.content)
+        for secret in told if turn.role_from == ASSISTANT else ():
+            length = _telling(secret.content)
+            known = {run for text in public for run in _runs(text, length)}
+            if secret.role_from != turn.role_to and (_runs(secret.content, length) & _runs(turn.content, length)) - known:
+                raise Rejected("private words passed on", f"of {secret.role_from} to {turn.role_to}: {turn.content}")
 
 
-def _runs(text: str) -> set[tuple[str, ...]]:
-    """Its runs of words, or all of a shorter text."""
+def _setting(case: Case) -> Iterator[str]:
+    yield case.background.scene
+    yield from case.background.relationships
+    yield case.background.conflicts
+
+
+def _telling(text: str) -> int:
+    """How many of its words in a row cannot be there by chance; 0 where it is too short to tell."""
+    length = len(words(text))
+    return min(COPIED, length) if length >= FEWEST else 0
+
+
+def _runs(text: str, length: int) -> set[tuple[str, ...]]:
+    """Its runs of so many words."""
     found = words(text)
-    if len(found) < COPIED:
-        return {tuple(found)} if len(found) > COPIED // 2 else set()
-    return {tuple(found[place : place + COPIED]) for place in range(len(found) - COPIED + 1)}
+    return {tuple(found[place : place + length]) for place in range(len(found) - length + 1)} if length else set()

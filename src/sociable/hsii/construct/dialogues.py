@@ -15,7 +15,7 @@ from sociable.construction.stages import EachStage, Item, Rejected, Writer
 from sociable.construction.transcripts import CERTAIN, SaidTurn, Transcript, with_addressees
 from sociable.core.errors import DataError
 from sociable.core.prompts import one_line
-from sociable.hsii.construct.checks import PARTIES
+from sociable.hsii.construct.checks import PARTIES, check_golden
 from sociable.hsii.dataset import ASSISTANT, cut_cases
 
 LONGEST = 24
@@ -69,10 +69,11 @@ class CutStretches(EachStage[Transcript, Stretch]):
         scene = item.scene or item.title or "A conversation."
         return [
             Stretch(
-                id=item.id if len(kept) == 1 else f"{item.id}-{number}",
+                id=f"{item.id}-{number}",
                 transcript=item.id,
                 topic=item.title or "conversation",
-                scene=one_line(scene),
+                # What was really said stays as it was said, so people call the assistant by this name.
+                scene=f"{one_line(scene)} The {ASSISTANT} takes the part of {assistant}.",
                 assistant=assistant,
                 turns=tuple(stretch),
             )
@@ -96,6 +97,7 @@ class CutCases(EachStage[Stretch, CutCase]):
             if turn.speaker != item.assistant or messages[place] is None or not any(messages[:place]):
                 continue
             if self._certain and turn.how not in CERTAIN:
+                writer.left_out["turn: whom it is for is not certain"] += 1
                 continue
             record = {
                 "id": f"{item.id}-{place + 1}",
@@ -114,6 +116,17 @@ class CutCases(EachStage[Stretch, CutCase]):
         if not made:
             raise Rejected("no turn of the assistant's part with a certain addressee" if self._certain else "no case in it")
         return made
+
+
+class CheckCases(EachStage[CutCase, CutCase]):
+    name = "checked"
+    meaning = "cases whose golden response nobody has given away"
+    makes = CutCase
+
+    async def work(self, item: CutCase, writer: Writer) -> Sequence[CutCase]:
+        (case,) = cut_cases(item.record, item.id, item.id)
+        check_golden(case)
+        return [item]
 
 
 def _most_turned_to_others(transcript: Transcript) -> str:
@@ -148,7 +161,7 @@ def dialogues_recipe(transcripts: Sequence[Transcript], *, assistant: str | None
         name="dialogues",
         version="1.0.0",
         benchmark="hsii",
-        stages=(FindAddressees(), CutStretches(assistant), CutCases(certain)),
+        stages=(FindAddressees(), CutStretches(assistant), CutCases(certain), CheckCases()),
         settings={"assistant": assistant, "certain": certain},
         digests={"dialogues": digest_of(transcripts)},
         record=lambda case: case.record,
