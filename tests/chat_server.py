@@ -153,7 +153,6 @@ def _of_a_script(asked: str, chosen: int) -> dict[str, Any] | None:
     wanted = asked.rpartition("Reply with JSON only:")[2]
     if '"description": "' in wanted and '"pronouns"' in wanted:
         return {"name": f"Moss {chosen % 12}", "pronouns": "they/them", "description": "Mends nets and talks to them. " * 5}
-    names = re.findall(r"^The characters: (.*)$", asked, re.MULTILINE)
     if '"characters": [{"name": "…", "goals"' in wanted:
         goals = re.findall(r"^\| (.+?): (To .*)$", asked.partition("What everybody wants:")[2], re.MULTILINE)
         people = [
@@ -176,8 +175,8 @@ def _of_a_script(asked: str, chosen: int) -> dict[str, Any] | None:
         question = {
             "role": who,
             "question": f"What has {who} lost?",
-            "explanation": f"{who} has lost a ring.",
             "answer": "A ring",
+            "statement": f"{who} has lost a ring.",
         }
         return {"private": bool(chosen % 3), "questions": [question]}
     if '{"options"' in wanted:
@@ -186,7 +185,7 @@ def _of_a_script(asked: str, chosen: int) -> dict[str, Any] | None:
         return {"replacements": [{"original": "a room", "replacement": "a cellar"}]}
     if '"replaceable"' in wanted:
         kinds = {"age": "almost", "gender": "maybe", "occupation": "no"}
-        people = names[0].split(", ")
+        people = re.findall(r"^\| (.*)$", asked.partition("The characters:")[2], re.MULTILINE)
         described = [
             {"name": name, "age": 30 + 10 * place, "gender": "male", "occupation": "clerk", "replaceable": kinds}
             for place, name in enumerate(people)
@@ -214,9 +213,10 @@ def _of_a_script(asked: str, chosen: int) -> dict[str, Any] | None:
                 part: {"name": f"An{first} Be{last}", "short": f"Be{last}", "age": 25 + 10 * place, **kept}
                 for place, (part, last) in enumerate(zip(parts, "acdefgh", strict=False))
             }
-            for first in "abcde"
+            for first in "abcdefghij"
+            if f"| An{first} " not in asked
         ]
-        return {"casts": casts if chosen // 13 % 9 else casts[:3]}
+        return {"casts": casts[:5] if chosen // 13 % 9 else casts[:3]}
     if '{"script"' in wanted:
         return {"script": "" if chosen // 17 % 5 else "Importance of Being Earnest"}
     return None

@@ -17,12 +17,13 @@ from sociable.build import Watch, build_seats, prices_of
 from sociable.construction.articles import read_articles
 from sociable.construction.build import DATASET, Build, Counted, Recipe, begin
 from sociable.construction.card import write_cards
+from sociable.construction.selection import FOUND
 from sociable.construction.transcripts import read_transcripts
 from sociable.construction.views import funnel_document
 from sociable.core.errors import InputError
 from sociable.core.view import Document
 from sociable.hsii.construct.dialogues import dialogues_recipe
-from sociable.hsii.construct.news import news_recipe
+from sociable.hsii.construct.news import SHORTEST, news_recipe
 from sociable.models.limits import Budget
 from sociable.models.protocol import Model, Sampling
 from sociable.registry import find_benchmark
@@ -30,8 +31,6 @@ from sociable.runner.event_loop import on_interrupt, waited
 from sociable.runner.seats import Role
 from sociable.runner.settings import plain_name
 
-LICENCE = "that of its sources"
-"""In a data card, where nothing else is said."""
 WRITING = Sampling(temperature=1.0, max_tokens=4096)
 """Unless the configuration says otherwise: what is written should not all sound alike."""
 
@@ -42,26 +41,41 @@ def construct_hsii(
     *,
     model: str | None = None,
     config: str | Path | None = None,
+    shortest: int = SHORTEST,
     searches: Sequence[Sequence[str]] = (),
+    found: int = FOUND,
     spread: int | None = None,
     most: int | None = None,
     toxicity: str | None = None,
     seed: int = 0,
     prompts: str | Path | None = None,
-    licence: str = LICENCE,
+    give_up: bool = False,
+    licence: str | None = None,
     watch: Watch | None = None,
     **settings: Any,
 ) -> Document:
     """HSII's dialogues out of news, in the build folder ``out``; called again it goes on. Returns the funnel.
 
-    ``searches`` are keywords, one or two each, any of which may find an article. ``toxicity``: a classifier, in place of a list
+    ``searches`` are keywords, one or two each, any of which may find an article, ``found`` of them at the most; ``shortest`` is
+    how many characters an article has at least, title and all. ``toxicity``: a classifier, in place of a list
     of words. ``spread``: articles that get a scene, drawn evenly over what they are about; ``most``: scenes that get a dialogue.
-    Without a ``model`` it goes as far as it can. Raises InputError, RunFolderError, and RunStopped where it can be resumed.
+    Without a ``model`` it goes as far as it can; what gets no reply is tried again the next time, or with ``give_up`` rejected.
+    Raises InputError, RunFolderError, and RunStopped where it can be resumed.
     """
     articles = read_articles(Path(source))
     own = Path(prompts) if prompts else None
-    recipe = news_recipe(articles, searches=searches, spread=spread, most=most, toxicity=toxicity, seed=seed, prompts=own)
-    return _constructed(recipe, articles, Path(out), model, config, watch, licence, settings)
+    recipe = news_recipe(
+        articles,
+        shortest=shortest,
+        searches=searches,
+        found=found,
+        spread=spread,
+        most=most,
+        toxicity=toxicity,
+        seed=seed,
+        prompts=own,
+    )
+    return _constructed(recipe, articles, Path(out), model, config, watch, licence, settings, give_up)
 
 
 def construct_hsii_from_dialogues(
@@ -69,16 +83,18 @@ def construct_hsii_from_dialogues(
     out: str | Path,
     *,
     assistant: str | None = None,
-    certain: bool = False,
-    licence: str = LICENCE,
+    inferred: bool = False,
+    licence: str | None = None,
     watch: Watch | None = None,
 ) -> Document:
     """HSII's cases out of conversations that are there already; no model writes anything. Returns the funnel.
 
+    The part of ``assistant`` becomes the assistant's; by default that of whoever speaks to the most others. Cases are made of
+    its turns of which it is known whom they are for; with ``inferred`` of the others too, each with how that was guessed.
     Raises InputError and RunFolderError.
     """
     transcripts = read_transcripts(Path(source))
-    recipe = dialogues_recipe(transcripts, assistant=assistant, certain=certain)
+    recipe = dialogues_recipe(transcripts, assistant=assistant, inferred=inferred)
     return _constructed(recipe, transcripts, Path(out), None, None, watch, licence, {})
 
 
@@ -90,7 +106,8 @@ def construct_agentsense(
     config: str | Path | None = None,
     seed: int = 0,
     prompts: str | Path | None = None,
-    licence: str = LICENCE,
+    give_up: bool = False,
+    licence: str | None = None,
     watch: Watch | None = None,
     **settings: Any,
 ) -> Document:
@@ -100,7 +117,7 @@ def construct_agentsense(
     """
     passages = read_passages(Path(source))
     recipe = scripts_recipe(passages, seed=seed, prompts=Path(prompts) if prompts else None)
-    return _constructed(recipe, passages, Path(out), model, config, watch, licence, settings)
+    return _constructed(recipe, passages, Path(out), model, config, watch, licence, settings, give_up)
 
 
 def construct_characters(
@@ -111,7 +128,8 @@ def construct_characters(
     model: str | None = None,
     config: str | Path | None = None,
     prompts: str | Path | None = None,
-    licence: str = LICENCE,
+    give_up: bool = False,
+    licence: str | None = None,
     watch: Watch | None = None,
     **settings: Any,
 ) -> Document:
@@ -120,7 +138,7 @@ def construct_characters(
         raise InputError(f"At least one character is drawn, not {count}.")
     drawn = drawn_characters(count, seed)
     recipe = characters_recipe(drawn, seed=seed, prompts=Path(prompts) if prompts else None)
-    return _constructed(recipe, drawn, Path(out), model, config, watch, licence, settings)
+    return _constructed(recipe, drawn, Path(out), model, config, watch, licence, settings, give_up)
 
 
 def _constructed(
@@ -130,20 +148,21 @@ def _constructed(
     model: str | None,
     config: str | Path | None,
     watch: Watch | None,
-    licence: str,
+    licence: str | None,
     settings: dict[str, Any],
+    give_up: bool = False,
 ) -> Document:
     if model is not None and model.startswith("reference/"):
         raise InputError("A data set is written by a model that can write: reference agents cannot.")
     dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
     writer, sampling, budget, at_once = _writer(recipe.benchmark, model, config, settings)
-    with begin(path, recipe, plain_name(model) if model else None, sampling) as folder:
-        build = Build(folder, recipe, writer, sampling, budget, at_once)
+    with begin(path, recipe, plain_name(model) if model else None, sampling, licence) as folder:
+        build = Build(folder, recipe, writer, sampling, budget, at_once, give_up)
         if watch is not None:
             build.watch = watch
         found = waited(_run(build, sources))
         if len(found) == len(recipe.stages):
-            write_cards(path, recipe, found, folder.read_manifest(), licence)
+            write_cards(path, folder.read_manifest())
     return _funnel(recipe, found, path, len(sources))
 
 

@@ -50,8 +50,8 @@ def test_an_empty_data_set_is_no_success(talk: Path, capsys: pytest.CaptureFixtu
         (("construct", "hsii", "--out", "b"), "Name one source"),
         (("construct", "poems", "talk.jsonl", "--out", "b"), "no recipe for 'poems'"),
         (
-            ("construct", "hsii", "talk.jsonl", "--certain", "--out", "b"),
-            "--certain does not go with 'hsii', but with 'hsii --dialogues'",
+            ("construct", "hsii", "talk.jsonl", "--inferred", "--out", "b"),
+            "--inferred does not go with 'hsii', but with 'hsii --dialogues'",
         ),
         (
             ("construct", "hsii", "talk.jsonl", "--dialogues", "--model", "x", "--out", "b"),

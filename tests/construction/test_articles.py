@@ -32,7 +32,8 @@ def test_a_folder_of_texts_or_of_tables(tmp_path: Path) -> None:
         (tmp_path / f"{name}.txt").write_text(f"Title {name}\nText.")
     assert [each.id for each in read_articles(tmp_path)] == ["b", "deep/a"]
     (tmp_path / "t.jsonl").write_text('{"id": "x", "text": "T."}\n')
-    assert [each.id for each in read_articles(tmp_path)] == ["x"]
+    (tmp_path / "README.txt").write_text("What is in here.")
+    assert [each.id for each in read_articles(tmp_path)] == ["b", "deep/a", "x"]
 
 
 @pytest.mark.parametrize(

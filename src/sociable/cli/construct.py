@@ -11,12 +11,12 @@ import typer
 from sociable.cli.output import messages, print_whole, resumable, say
 from sociable.core.errors import InputError
 
-_WRITTEN = ("model", "seed", "prompts", "config", "max_cost", "max_connections", "base_url", "licence", "parquet")
+_WRITTEN = ("model", "seed", "prompts", "config", "max_cost", "max_connections", "base_url", "give_up", "licence", "parquet")
 RECIPES: Mapping[str, Sequence[str]] = {
     "agentsense": _WRITTEN,
     "anteval-characters": (*_WRITTEN, "count"),
-    "hsii": (*_WRITTEN, "search", "spread", "toxicity", "most"),
-    "hsii --dialogues": ("dialogues", "assistant", "certain", "licence", "parquet"),
+    "hsii": (*_WRITTEN, "shortest", "search", "found", "spread", "toxicity", "most"),
+    "hsii --dialogues": ("dialogues", "assistant", "inferred", "licence", "parquet"),
     "stss-conversations": ("count",),
 }
 """The options that go with each; all have --out."""
@@ -42,13 +42,17 @@ def construct(
     assistant: Annotated[
         str | None, typer.Option("--assistant", metavar="NAME", help="With --dialogues: whose part the assistant takes.")
     ] = None,
-    certain: Annotated[
-        bool, typer.Option("--certain", help="With --dialogues: only cases whose addressee is given, linked or named.")
+    inferred: Annotated[
+        bool, typer.Option("--inferred", help="With --dialogues: guess, and mark, whom turns are for where it is not known.")
     ] = False,
     search: Annotated[
         list[str] | None,
         typer.Option("--search", metavar="WORDS", help="hsii: only news with one or two keywords, as in 'harbour, strike'."),
     ] = None,
+    found: Annotated[int, typer.Option("--found", metavar="N", min=1, help="hsii: articles of each search.")] = 100,
+    shortest: Annotated[
+        int, typer.Option("--shortest", metavar="N", min=0, help="hsii: characters of an article, title and all.")
+    ] = 300,
     spread: Annotated[
         int | None, typer.Option("--articles", metavar="N", min=1, help="hsii: so many, evenly over what they are about.")
     ] = None,
@@ -60,10 +64,13 @@ def construct(
     most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="hsii: scenes that get a dialogue.")] = None,
     prompts: Annotated[Path | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of ours.")] = None,
     licence: Annotated[
-        str, typer.Option("--licence", metavar="TEXT", help="What the data card says of the licence.")
-    ] = "that of its sources",
+        str | None, typer.Option("--licence", metavar="TEXT", help="What the data card says of the licence.")
+    ] = None,
     parquet: Annotated[
         bool, typer.Option("--parquet", help="As parquet too, for the Hugging Face hub (extra sociable[hub]).")
+    ] = False,
+    give_up: Annotated[
+        bool, typer.Option("--give-up", help="Reject what gets no reply, in place of trying again when the build goes on.")
     ] = False,
     config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings of the model, prices.")] = None,
     max_cost: Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Stop before more is spent.")] = None,
@@ -71,7 +78,7 @@ def construct(
     base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Of openai-compatible models.")] = None,
     count: Annotated[
         int | None,
-        typer.Option("--count", metavar="N", help="How many scenes (stss-conversations; 360), or characters (60)."),
+        typer.Option("--count", metavar="N", min=1, help="How many scenes (stss-conversations; 360), or characters (60)."),
     ] = None,
 ) -> None:
     """Make a dataset: HSII's out of news or dialogues, AgentSense's out of plays, conversations out of runs of stss."""
@@ -93,18 +100,26 @@ def construct(
         "max_cost": max_cost,
         "max_connections": max_connections,
         "base_url": base_url,
+        "give_up": give_up,
     }
     with resumable(out, "the same command"), RunProgress(messages) as progress:
         told: dict[str, Any] = {"licence": licence, "watch": progress}
         if not sources:
             document = building.construct_characters(out, count=count or 60, **common, **told)
         elif dialogues:
-            document = building.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, certain=certain, **told)
+            document = building.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, inferred=inferred, **told)
         elif benchmark == "agentsense":
             document = building.construct_agentsense(sources[0], out, **common, **told)
         else:
             searches = [[word.strip() for word in each.split(",") if word.strip()] for each in search or ()]
-            chosen: dict[str, Any] = {"searches": searches, "spread": spread, "most": most, "toxicity": toxicity}
+            chosen: dict[str, Any] = {
+                "shortest": shortest,
+                "searches": searches,
+                "found": found,
+                "spread": spread,
+                "most": most,
+                "toxicity": toxicity,
+            }
             document = building.construct_hsii(sources[0], out, **chosen, **common, **told)
     print_whole(document)
     if (out / DATASET).exists() and not (out / DATASET).stat().st_size:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -18,6 +19,8 @@ from sociable.core.errors import DataError, InputError
 from sociable.core.records import storable
 
 _EXPECTED = "Expected articles as .jsonl, .json or .csv with title and text (and date, url), or a folder of .txt files."
+_ABOUT = re.compile(r"readme|licen[cs]e|copying|notice", re.IGNORECASE)
+"""Files about a folder's articles."""
 _LONGEST_FIELD = 10_000_000
 """Characters; the reader's own limit is shorter than some articles."""
 
@@ -50,9 +53,9 @@ def read_articles(source: Path) -> list[Article]:
 
 def _records(source: Path) -> Iterator[RawRecord]:
     if source.is_dir():
-        texts = sorted(path for path in source.rglob("*.txt") if path.is_file())
+        texts = sorted(path for path in source.rglob("*.txt") if path.is_file() and not _ABOUT.match(path.name))
         tables = sorted(path for path in source.iterdir() if path.suffix in (".csv", ".json", ".jsonl"))
-        return chain((_plain(path, source) for path in texts if not tables and path.stat().st_size), *(map(_records, tables)))
+        return chain((_plain(path, source) for path in texts if path.stat().st_size), *(map(_records, tables)))
     if source.suffix == ".csv":
         return _rows(source)
     if source.suffix == ".txt":
@@ -108,5 +111,5 @@ def _article(raw: RawRecord) -> Article:
 
 def _named_by_content(values: dict[str, Any]) -> str:
     """The same article has the same id in whatever file it stands."""
-    digest = hashlib.sha256(f"{values['title']}\x00{values['text']}".encode()).hexdigest()[:8]
+    digest = hashlib.sha256(f"{values['title']}\x00{values['text']}".encode()).hexdigest()[:16]
     return "-".join(filter(None, (slug(str(values["title"])), digest)))

@@ -1,6 +1,6 @@
 """The build folder: everything a construction needs to be resumed, reviewed and documented.
 
-    manifest.json  calls.sqlite  1-articles.jsonl  2-scenes.jsonl  …  dataset.jsonl
+    manifest.json  calls.sqlite  1-articles.jsonl  2-scenes.jsonl  …  dataset.jsonl  sources.jsonl
 
 Each stage has a file with a line for every item that came in: what was made of it, or why nothing was. A build that was
 stopped goes on where it was, and buys no reply twice. Whoever edits what a stage made has the stages after it work on it anew.
@@ -32,6 +32,8 @@ from sociable.models.protocol import Model, Sampling, Scope
 
 DATASET = "dataset.jsonl"
 """What a build is made for."""
+SOURCES = "sources.jsonl"
+"""Where its records are from, where the sources have titles or addresses."""
 
 Watch = Callable[[Progress, Budget], None]
 
@@ -44,6 +46,10 @@ class Recipe:
     version: str
     benchmark: str
     """Which takes what comes out."""
+    use: str
+    """The command that takes it, with ``{data}`` for the file."""
+    audit: str
+    """The command that says whether a shortcut solves it, or nothing."""
     stages: Sequence[Stage[Any, Any]]
     settings: Mapping[str, Any]
     """All that the outcome depends on beside sources, prompts and model, as plain values."""
@@ -51,6 +57,10 @@ class Recipe:
     """Of sources and prompts."""
     record: Callable[[Any], dict[str, Any]]
     """An item of the last stage as a record of the data set."""
+    source: Callable[[Any], str] = lambda _item: ""
+    """Of an item of the last stage, where it is from: for those to whom credit is due."""
+    facts: Callable[[Sequence[Any]], Mapping[str, str]] = lambda _items: {}
+    """What the data card says of the items of the last stage."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,8 @@ class Counted:
 
     stage: str
     meaning: str
+    asks: bool
+    """Whether a model was needed."""
     came: int
     made: int
     rejected: Mapping[str, int]
@@ -77,6 +89,8 @@ class Build:
     sampling: Sampling
     budget: Budget
     at_once: int = 8
+    give_up: bool = False
+    """Whether an item that cannot be worked on for want of a reply is rejected, in place of being tried again."""
     watch: Watch = field(default=lambda _progress, _budget: None)
 
     async def run(self, sources: Sequence[BaseModel]) -> list[Counted]:
@@ -88,28 +102,44 @@ class Build:
         items: Sequence[BaseModel] = sources
         path = self.folder.path
         with Journal(path / "calls.sqlite") as journal:
-            for bought in journal.bought():
-                self.budget.book(*bought)
+            for name, role, usage in journal.bought():
+                self.budget.book(name, role, usage)
+                if self.model is not None and name != self.model.name:
+                    raise RunFolderError(f"{path} was written by {name}. Go on with it, or choose another --out.")
             model = JournalledModel(self.model, journal, self.budget) if self.model is not None else None
             try:
                 for number, stage in enumerate(self.recipe.stages, start=1):
-                    if stage.asks and model is None:
-                        break
                     file = outcome_file(path, number, stage)
                     try:
-                        await self._work(stage, items, file, model)
+                        if not (stage.asks and model is None):
+                            await self._work(stage, items, file, model)
+                        elif {each.id: each.of for each in file} != _digests(items):
+                            # What was written stays, and nothing can be added.
+                            break
                         found.append(counted(stage, file))
                         items = list(items_of(iter(file), stage.makes))
                     finally:
                         file.close()
                 else:
-                    lines = (json.dumps(self.recipe.record(item), ensure_ascii=False) + "\n" for item in items)
-                    write_atomically(path / DATASET, "".join(lines))
+                    self._hand_over(items)
             finally:
                 if model is not None:
                     await model.close()
                 self._note(found)
         return found
+
+    def _hand_over(self, items: Sequence[BaseModel]) -> None:
+        """Writes the data set, and beside it where each record is from."""
+        path = self.folder.path
+        sources = [{"id": _id(item), "source": source} for item in items if (source := self.recipe.source(item))]
+        for name, records in ((SOURCES, sources), (DATASET, [self.recipe.record(item) for item in items])):
+            if records or name == DATASET:
+                write_atomically(path / name, "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records))
+        self._rewrite_manifest({"facts": dict(self.recipe.facts(items))})
+
+    def _rewrite_manifest(self, changed: dict[str, Any]) -> None:
+        kept = {name: value for name, value in self.folder.read_manifest().items() if name != "format"}
+        self.folder.write_manifest(kept | changed)
 
     async def _work(
         self,
@@ -118,7 +148,7 @@ class Build:
         file: RecordFile[Outcome],
         model: JournalledModel | None,
     ) -> None:
-        came = {_id(item): digest_of((item,)) for item in items}
+        came = _digests(items)
         if len(came) < len(items):
             twice = Counter(map(_id, items)).most_common(1)[0][0]
             raise InputError(f"'{twice}' came into the stage {stage.name} twice; ids must be unique.")
@@ -144,11 +174,17 @@ class Build:
                 found = {"usage": writer.scope.usage, "left_out": dict(writer.left_out)}
                 return _outcome(_id(item), made, came).model_copy(update=found)
 
-            # What fails for want of a reply is not recorded: it is tried again when the build is resumed.
-            await run_phase(pending, work, lambda _item, _reason: None, file, self.budget, progress, at_once=self.at_once)
-            if progress.failures:
+            def failed(item: BaseModel, reason: str) -> Outcome | None:
+                # Not recorded, it is tried again when the build is resumed.
+                return _outcome(_id(item), Rejected("no reply", reason[:200]), came) if self.give_up else None
+
+            await run_phase(pending, work, failed, file, self.budget, progress, at_once=self.at_once)
+            if progress.failures and not self.give_up:
                 reason, count = progress.failures.most_common(1)[0]
-                raise BuildUnfinished(f"{count} items could not be worked on: {reason}. Resume the build to try again.")
+                raise BuildUnfinished(
+                    f"{sum(progress.failures.values())} items could not be worked on; of {count}, {reason}. Build again to "
+                    "try again, or with --give-up to go on without them."
+                )
         file.arrange(list(came), only=True)
 
     def _note(self, found: Sequence[Counted]) -> None:
@@ -156,6 +192,8 @@ class Build:
         stages = [
             {
                 "name": each.stage,
+                "meaning": each.meaning,
+                "asks": each.asks,
                 "came": each.came,
                 "made": each.made,
                 "rejected": dict(each.rejected),
@@ -164,18 +202,28 @@ class Build:
             for each in found
         ]
         # Whoever asks again without a model comes less far, and takes nothing back.
-        manifest["stages"] = stages + manifest["stages"][len(stages) :]
-        manifest["usage"] = {role: usage.model_dump() for role, usage in sorted(self.budget.usage.items())}
-        manifest["cost"] = {role: round(cost, 6) for role, cost in sorted(self.budget.cost.items())}
-        self.folder.write_manifest({name: value for name, value in manifest.items() if name != "format"})
+        self._rewrite_manifest(
+            {
+                "stages": stages + manifest["stages"][len(stages) :],
+                "usage": {role: usage.model_dump() for role, usage in sorted(self.budget.usage.items())},
+                "cost": {role: round(cost, 6) for role, cost in sorted(self.budget.cost.items())},
+            }
+        )
 
 
 class BuildUnfinished(RunFolderError):
     """Some items could not be worked on; the build can be resumed."""
 
 
-def begin(path: Path, recipe: Recipe, model: str | None, sampling: Sampling) -> RunFolder:
-    """A new build folder, or one that was begun in the same way. Raises RunFolderError naming what differs."""
+LICENCE = "that of its sources"
+"""In a data card, where nothing else is said."""
+
+
+def begin(path: Path, recipe: Recipe, model: str | None, sampling: Sampling, licence: str | None = None) -> RunFolder:
+    """A new build folder, or one that was begun in the same way. Raises RunFolderError naming what differs.
+
+    The ``licence`` stays what it was where none is given.
+    """
     asked = {
         "recipe": recipe.name,
         "version": recipe.version,
@@ -189,7 +237,8 @@ def begin(path: Path, recipe: Recipe, model: str | None, sampling: Sampling) -> 
             raise RunFolderError(f"{path} holds {there[0]} already, and is no build. Choose a new folder with --out.")
         folder = RunFolder.create(path)
         made = {"created": datetime.now(UTC).isoformat(timespec="seconds"), "packages": _packages(), "stages": []}
-        folder.write_manifest({"kind": "build", **asked, "writer": writer if model else None, **made})
+        said = {"use": recipe.use, "audit": recipe.audit, "licence": licence or LICENCE, "writer": writer if model else None}
+        folder.write_manifest({"kind": "build", **asked, **said, **made})
         return folder
     folder = RunFolder.open(path)
     try:
@@ -201,19 +250,28 @@ def begin(path: Path, recipe: Recipe, model: str | None, sampling: Sampling) -> 
             raise RunFolderError(
                 f"{path} was begun in another way: {'; '.join(different)}. Give what it was begun with, or another --out."
             )
-        if not manifest.get("usage", {}).get("writer", {}).get("calls"):
-            # Nothing has been written yet: whoever is named now writes.
-            kept = {key: value for key, value in manifest.items() if key != "format"}
-            folder.write_manifest(kept | {"writer": writer if model else None})
+        changed: dict[str, Any] = {"licence": licence} if licence else {}
+        if not _written_in(path):
+            # Whoever is named now writes.
+            changed["writer"] = writer if model else None
         elif model is not None and manifest["writer"] != writer:
             raise RunFolderError(
                 f"{path} was written by {manifest['writer']['model']}, or with other settings. Go on in that way, or choose "
                 "another --out."
             )
+        folder.write_manifest({key: value for key, value in manifest.items() if key != "format"} | changed)
     except BaseException:
         folder.close()
         raise
     return folder
+
+
+def _written_in(path: Path) -> bool:
+    """Whether a model has written anything, even in a build that was killed."""
+    if not (path / "calls.sqlite").exists():
+        return False
+    with Journal(path / "calls.sqlite") as journal:
+        return any(journal.bought())
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -241,7 +299,7 @@ def counted(stage: Stage[Any, Any], outcomes: RecordFile[Outcome]) -> Counted:
         if outcome.rejected:
             reasons[outcome.rejected] += 1
         left_out.update(outcome.left_out)
-    return Counted(stage.name, stage.meaning, came, made, dict(reasons.most_common()), dict(left_out.most_common()))
+    return Counted(stage.name, stage.meaning, stage.asks, came, made, dict(reasons.most_common()), dict(left_out.most_common()))
 
 
 def digest_of(items: Sequence[BaseModel]) -> str:
@@ -252,6 +310,11 @@ def _packages() -> dict[str, str]:
     return {name: metadata.version(name) for name in ("sociable", "pydantic", "scikit-learn")} | {
         "python": platform.python_version()
     }
+
+
+def _digests(items: Sequence[BaseModel]) -> dict[str, str]:
+    """By id."""
+    return {_id(item): digest_of((item,)) for item in items}
 
 
 def _id(item: BaseModel) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from sociable.construction.articles import Article
 from sociable.construction.build import digest_of
 from sociable.construction.clusters import CLUSTERS, cluster_texts, drawn_over_clusters
+from sociable.construction.density import UNCLUSTERED
 from sociable.construction.duplicates import near_duplicates
 from sociable.construction.harmless import classifier, measure_toxicity
 from sociable.construction.retrieval import Document, open_index, query_of
@@ -19,13 +21,11 @@ from sociable.dialogue.names import words
 KEYWORDS = 2
 """Of one search, at the most (section 5.1)."""
 FOUND = 100
-"""Articles that one search gives at the most."""
-_CLASHES = frozenset(
-    words(
-        "accuse accused against anger appeal arrest ban banned blame boycott charged clash claim conflict court criticised "
-        "criticism deadline demand denied deny dispute divided evicted fear fight fired lawsuit oppose opposed opposition petition "
-        "protest quit refuse refused reject rejected resign rival row sacked strike sued threat threatened union vote warned"
-    )
+"""Articles that one search gives at the most, unless it is said otherwise."""
+_CLASHES = re.compile(
+    "(?:accus|against|anger|appeal|arrest|bann?|blam|boycott|charg|clash|claim|conflict|court|critici[sz]|deadline|demand|den[iy]|"
+    "disput|divid|evict|fear|fight|fir|lawsuit|oppos|petition|protest|quit|refus|reject|resign|rival|row|sack|strik|sue|"
+    "threat(?:en)?|union|vot|warn)(?:e|d|ed|es|s|ing|er|ers|ism|ition|al|als)?"
 )
 """Words of people who do not all want the same."""
 
@@ -37,7 +37,7 @@ class RetrieveArticles(WholeStage[Article, Article]):
     meaning = "articles that a search by keywords finds"
     makes = Article
 
-    def __init__(self, searches: Sequence[Sequence[str]], most: int = FOUND) -> None:
+    def __init__(self, searches: Sequence[Sequence[str]], most: int) -> None:
         for search in searches:
             query_of(search)
             if len(search) > KEYWORDS:
@@ -90,6 +90,12 @@ class DropToxic(WholeStage[Article, Article]):
         }
 
 
+def _at_odds(text: str) -> float:
+    """How many of its words tell of a conflict, of a hundred."""
+    said = words(text)
+    return 100 * sum(bool(_CLASHES.fullmatch(word)) for word in said) / max(1, len(said))
+
+
 class SpreadArticles(WholeStage[Article, Article]):
     """Evenly over clusters, and of each those first that tell most of people at odds."""
 
@@ -105,8 +111,9 @@ class SpreadArticles(WholeStage[Article, Article]):
         if len(items) <= self._count:
             return {}
         texts = [f"{item.title}\n{item.text}" for item in items]
-        scores = [len(_CLASHES.intersection(words(text))) for text in texts]
-        # By density most texts are near to nothing, and would all be one cluster to draw from.
-        found = cluster_texts(texts, clusters=min(CLUSTERS, max(2, self._count)), seed=self._seed, largest_for_density=0)
-        kept = set(drawn_over_clusters(found.labels, scores, self._count))
+        scores = [_at_odds(text) for text in texts]
+        found = cluster_texts(texts, clusters=min(CLUSTERS, max(2, self._count)), seed=self._seed)
+        # What is like nothing else is a matter of its own.
+        matters = [label if label != UNCLUSTERED else found.count + place for place, label in enumerate(found.labels)]
+        kept = set(drawn_over_clusters(matters, scores, self._count))
         return {item.id: Rejected("others of its cluster came first") for place, item in enumerate(items) if place not in kept}

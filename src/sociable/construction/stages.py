@@ -11,6 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -97,13 +98,27 @@ class Writer:
     left_out: Counter[str] = field(default_factory=Counter)
     """A stage that leaves out a part of its item counts it here, by reason."""
 
-    async def ask(self, question: str) -> dict[str, Any]:
-        """The JSON object in the reply. Raises Rejected where there is none, or the reply could not stand."""
-        reply = await self.reply([{"role": "user", "content": question}])
+    async def write(self, kind: type[R_], question: str, called: str) -> R_:
+        """What the model writes, as a record. A reply that is none is asked for once more; then raises Rejected.
+
+        What a reply holds beside the record's fields is left out.
+        """
+        try:
+            return self._read(kind, await self._ask(question), called)
+        except Rejected:
+            return self._read(kind, await self._ask(question), called)
+
+    def _read(self, kind: type[R_], reply: str, called: str) -> R_:
         if not closing_object(reply):
             raise Rejected("no JSON in the reply", reply[:200])
-        found: dict[str, Any] = _clean(json.loads(reply[reply.find("{") : reply.rfind("}") + 1], strict=False))
-        return found
+        try:
+            found: dict[str, Any] = _clean(json.loads(reply[reply.find("{") : reply.rfind("}") + 1], strict=False))
+        except RecursionError:
+            raise Rejected("no JSON in the reply", "it is nested too deep") from None
+        return validated(kind, found, called)
+
+    async def _ask(self, question: str) -> str:
+        return await self.reply([{"role": "user", "content": question}])
 
     async def reply(self, messages: list[ChatMessage]) -> str:
         """The reply as it is. Raises Rejected where it could not stand."""
@@ -126,10 +141,24 @@ def _clean(value: Any) -> Any:
 def validated(kind: type[R_], fields: Mapping[str, Any], called: str) -> R_:
     """A record out of a reply. Raises Rejected("not ``called``") naming the first field that is wrong."""
     try:
-        return kind.model_validate(fields)
+        try:
+            return kind.model_validate(fields)
+        except ValidationError as error:
+            too_many = [each["loc"] for each in error.errors(include_url=False) if each["type"] == "extra_forbidden"]
+            return kind.model_validate(_without(fields, too_many))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise Rejected(f"not {called}", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def _without(fields: Mapping[str, Any], places: Sequence[tuple[int | str, ...]]) -> dict[str, Any]:
+    found: dict[str, Any] = deepcopy(dict(fields))
+    for *steps, last in places:
+        inside: Any = found
+        for step in steps:
+            inside = inside[step]
+        del inside[last]
+    return found
 
 
 def items_of(outcomes: Iterator[Outcome], kind: type[O_]) -> Iterator[O_]:

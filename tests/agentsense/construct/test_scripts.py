@@ -241,6 +241,23 @@ def test_five_casts_that_fit_are_taken() -> None:
     assert len(work(FindCasts(construction_prompts()), PARTS, casts()).casts) == 5
 
 
+def test_who_does_not_fit_is_looked_for_once_more_among_other_names() -> None:
+    class Asked(Says):
+        prompts: tuple[str, ...] = ()
+
+        async def generate(self, request: Request) -> Reply:
+            self.prompts += (str(request.messages[-1]["content"]),)
+            given = casts(age=29) if len(self.prompts) == 1 else {"casts": [json.loads(json.dumps(casts()["casts"][4]))]}
+            return Reply(json.dumps(given), Usage(calls=1))
+
+    model = Asked("")
+    writer = Writer(model, Sampling(), Scope("x", "writer"))
+    found = asyncio.run(FindCasts(construction_prompts()).work(PARTS, writer))[0]
+    assert len(found.casts) == 5 and writer.left_out == {"cast: not what the parts need": 1}
+    assert "Casts wanted: 5," in model.prompts[0] and "Casts wanted: 1," in model.prompts[1]
+    assert "| Ewaa part1" in model.prompts[1]
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -262,13 +279,18 @@ def test_a_cast_that_breaks_what_is_asked_says_why(changes: dict[str, Any], said
 
 @pytest.mark.parametrize(
     ("answer", "kept"),
-    [("A key", 1), ("Elm House", 0), ("Keep Ann calm", 0), ("El", 1)],
+    [("A key", 1), ("Elm House", 0), ("Keep Ann calm", 0), ("El", 1), ("NOT TOLD", 0)],
 )
 def test_what_background_or_goals_tell_is_no_secret(answer: str, kept: int) -> None:
     class Asks(Says):
         async def generate(self, request: Request) -> Reply:
             asked = str(request.messages[-1]["content"])
-            question = {"role": "Ann", "question": "What did Ann lose?", "explanation": "Ann lost it.", "answer": answer}
+            question = {
+                "role": "Ann",
+                "question": "What did Ann lose?",
+                "statement": f"It was this: {answer}.".replace("NOT TOLD", "no"),
+                "answer": answer,
+            }
             wanted = {"private": True, "questions": [question]} if '{"private"' in asked else {"options": ["A", "B", "C"]}
             return Reply(json.dumps(wanted), Usage(calls=1))
 

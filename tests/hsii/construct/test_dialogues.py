@@ -33,7 +33,7 @@ PIER = (
 
 
 def test_whoever_speaks_to_the_most_others_is_the_assistant(tmp_path: Path) -> None:
-    cases = built(tmp_path, *PIER)
+    cases = built(tmp_path, *PIER, inferred=True)
     assert [(case.golden.role_from, case.golden.role_to) for case in cases.values()] == [(ASSISTANT, "Cy"), (ASSISTANT, "Bo")]
     case = cases["pier-1-3"]
     # It is still called Ann in what was really said.
@@ -43,8 +43,11 @@ def test_whoever_speaks_to_the_most_others_is_the_assistant(tmp_path: Path) -> N
     assert "is answered by" in cases["pier-1-5"].why
 
 
-def test_only_certain_cases_on_request(tmp_path: Path) -> None:
-    assert list(built(tmp_path, *PIER, certain=True)) == ["pier-1-3"]
+def test_cases_are_made_of_turns_of_which_it_is_known_whom_they_are_for(tmp_path: Path) -> None:
+    assert list(built(tmp_path, *PIER)) == ["pier-1-3"]
+    assert "| whom golden responses are for | named 1 |" in (tmp_path / "build" / "README.md").read_text()
+    lines = (tmp_path / "build" / "3-cases.jsonl").read_text()
+    assert json.loads(lines)["left_out"] == {"turn: whom it is for is not certain": 1}
 
 
 def test_another_can_take_the_assistants_part(tmp_path: Path) -> None:
@@ -54,7 +57,7 @@ def test_another_can_take_the_assistants_part(tmp_path: Path) -> None:
 
 
 def test_a_long_conversation_is_cut(tmp_path: Path) -> None:
-    cases = built(tmp_path, *(PIER * 10))
+    cases = built(tmp_path, *(PIER * 10), inferred=True)
     assert {case.id.rpartition("-")[0] for case in cases.values()} == {"pier-1", "pier-2", "pier-3"}
     # They stay one cluster: what was said by the same people is no other sample.
     assert {case.dialogue for case in cases.values()} == {"pier"}
@@ -62,7 +65,7 @@ def test_a_long_conversation_is_cut(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not GUM.is_file(), reason="needs ../shared/data/gum")
 def test_real_conversations_become_cases_that_run(tmp_path: Path) -> None:
-    document = building.construct_hsii_from_dialogues(GUM, tmp_path / "build")
+    document = building.construct_hsii_from_dialogues(GUM, tmp_path / "build", inferred=True)
     funnel = {row.cells[0]: row.cells[2:] for row in document.summary.rows}
     assert funnel["addressees"] == ["28", "15", "13"]
     assert int(funnel["cases"][1]) == 0 and int(funnel["cases"][2]) > 60

@@ -19,7 +19,7 @@ from sociable.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, c
 from sociable.construction.stages import EachStage, Item, Rejected, Writer, validated
 from sociable.core.data_files import Text
 from sociable.core.errors import DataError
-from sociable.core.prompts import one_line, quoted
+from sociable.core.prompts import quoted
 from sociable.core.records import Record
 from sociable.core.seeding import named_generator
 from sociable.dialogue.names import words
@@ -56,6 +56,10 @@ class _Described(Record):
     replaceable: _Trait
 
 
+class _Casts(Record):
+    casts: tuple[dict[str, Any], ...] = Field(min_length=1)
+
+
 class _Slots(Record):
     characters: tuple[_Described, ...]
     older: tuple[AgeGap, ...] = ()
@@ -70,8 +74,8 @@ class ReplaceEntities(Asking):
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         names = [person.name for person in item.people]
-        asked = self.prompts["entities"].render(scene=quoted(item.texts()), names=one_line(", ".join(names)))
-        found = validated(_Replacements, await writer.ask(asked), "a list of replacements")
+        asked = self.prompts["entities"].render(scene=quoted(item.texts()), names=quoted("\n".join(names)))
+        found = await writer.write(_Replacements, asked, "a list of replacements")
         known = {spelling.casefold() for spelling in spellings(item.passage.names)}
         pairs = {each.original: each.replacement for each in found.replacements if each.original.casefold() not in known}
         return [item.changed(replaced(pairs))]
@@ -85,8 +89,8 @@ class MakeSlots(Asking):
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         names = [person.name for person in item.people]
-        asked = self.prompts["slots"].render(scene=quoted(item.texts()), names=one_line(", ".join(names)))
-        found = validated(_Slots, await writer.ask(asked), "a description of parts")
+        asked = self.prompts["slots"].render(scene=quoted(item.texts()), names=quoted("\n".join(names)))
+        found = await writer.write(_Slots, asked, "a description of parts")
         slot_of = {name: f"part{number}" for number, name in enumerate(names, start=1)}
         called = {name.casefold(): slot for name, slot in slot_of.items()}
         described = {called.get(each.name.casefold()): each for each in found.characters}
@@ -110,7 +114,7 @@ class MakeSlots(Asking):
             draft.model_copy(
                 update={
                     "people": tuple(each.model_copy(update={"name": slot_of[each.name]}) for each in draft.people),
-                    "slots": {slot: _slot(described[slot]) for slot in slot_of.values()},
+                    "slots": {slot: _slot(described[slot], draft.texts()) for slot in slot_of.values()},
                     "age_gaps": tuple(gaps),
                     "relations": tuple(relations),
                 }
@@ -125,35 +129,46 @@ class FindCasts(Asking):
     meaning = f"{CASTS} casts that fit the parts"
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
-        # Not what is secret: profiles are read by everybody's player.
-        asked = self.prompts["casts"].render(
-            scene=item.scene,
-            parts=quoted("\n".join(_in_words(item))),
-            count=str(CASTS),
-            first=next(iter(item.slots)),
-        )
-        given = (await writer.ask(asked)).get("casts")
-        if not isinstance(given, list):
-            raise Rejected("no list of casts", type(given).__name__)
-        forbidden = {word for name in item.passage.names for word in words(name) if len(word) > 2}
-        taken: set[str] = set()
-        casts, faults = [], []
-        for cast in given:
-            try:
-                members = {slot: validated(Member, cast[slot], "a member") for slot in item.slots}
-                _check_cast(item, members, forbidden, taken)
-            except (KeyError, TypeError) as error:
-                faults.append(f"a part is missing: {error}")
-                writer.left_out["cast: a part is missing"] += 1
-            except Rejected as rejected:
-                faults.append(f"{rejected.reason}: {rejected.detail}")
-                writer.left_out[f"cast: {rejected.reason}"] += 1
-            else:
-                taken |= {member.name.casefold() for member in members.values()}
-                casts.append(members)
+        casts: list[dict[str, Member]] = []
+        faults: list[str] = []
+        # Who does not fit is looked for once more.
+        for _ in range(2):
+            if len(casts) < CASTS:
+                given = await self._given(item, casts, writer)
+                _take(given, item, casts, faults, writer)
         if len(casts) < CASTS:
             raise Rejected(f"fewer than {CASTS} casts fit", "; ".join(faults) or f"{len(casts)} were given")
         return [item.model_copy(update={"casts": tuple(casts[:CASTS])})]
+
+    async def _given(self, item: Draft, casts: Sequence[Mapping[str, Member]], writer: Writer) -> Sequence[dict[str, Any]]:
+        taken = [member.name for cast in casts for member in cast.values()]
+        asked = self.prompts["casts"].render(
+            # Not what is secret: profiles are read by everybody's player.
+            scene=item.scene,
+            parts=quoted("\n".join(_in_words(item))),
+            count=str(CASTS - len(casts)),
+            first=next(iter(item.slots)),
+            taken=quoted("\n".join(taken) or "(none)"),
+        )
+        return (await writer.write(_Casts, asked, "a list of casts")).casts
+
+
+def _take(
+    given: Sequence[dict[str, Any]], item: Draft, casts: list[dict[str, Member]], faults: list[str], writer: Writer
+) -> None:
+    """Adds the casts that fit to ``casts``, and of the others why they do not."""
+    for cast in given:
+        try:
+            members = {slot: validated(Member, _with_known_gender(cast[slot]), "a member") for slot in item.slots}
+            _check_cast(item, members, {member.name.casefold() for known in casts for member in known.values()})
+        except (KeyError, TypeError) as error:
+            faults.append(f"a part is missing: {error}")
+            writer.left_out["cast: a part is missing"] += 1
+        except Rejected as rejected:
+            faults.append(f"{rejected.reason}: {rejected.detail}")
+            writer.left_out[f"cast: {rejected.reason}"] += 1
+        else:
+            casts.append(members)
 
 
 class PredictScripts(Asking):
@@ -241,13 +256,29 @@ class WriteScenarios(EachStage[Draft, Scenario]):
         }
 
 
-def _slot(described: _Described) -> Slot:
+_GENDERED = re.compile(
+    r"\b(?:s?he|him|his|hers?|(?:him|her)self|(?:step|grand|god)?(?:mother|father|son|daughter)s?|sisters?|brothers?|aunts?|"
+    r"uncles?|nephews?|nieces?|husbands?|wi(?:fe|ves)|widow(?:er)?s?|brides?|(?:gentle)?(?:wo)?m[ae]n|girls?|boys?|lad(?:y|ies)|"
+    r"king|queen|mr|mrs|miss|ms|sir|madam)\b",
+    re.IGNORECASE,
+)
+_GENDERS = {"woman": "female", "girl": "female", "f": "female", "man": "male", "boy": "male", "m": "male"}
+
+
+def _with_known_gender(member: Any) -> Any:
+    given = str(member["gender"]).strip().lower()
+    return {**member, "gender": _GENDERS.get(given, given)}
+
+
+def _slot(described: _Described, said: str) -> Slot:
+    """Where the template says he or she of anybody, nobody of another gender can take a part."""
+    described = _Described.model_validate(_with_known_gender(described.model_dump()))
     low, high = ROUND[described.replaceable.age]
     grown = described.replaceable.age == "almost" and described.age >= low
     age = (low, high) if grown else (max(5, described.age - min(low, 12)), min(110, described.age + min(high, 12)))
     return Slot(
         age=age,
-        gender=described.gender if described.replaceable.gender == "no" else "",
+        gender=described.gender if described.replaceable.gender == "no" or _GENDERED.search(said) else "",
         occupation=described.occupation if described.replaceable.occupation == "no" else "",
     )
 
@@ -262,8 +293,9 @@ def _in_words(item: Draft) -> Iterator[str]:
         yield f"{' and '.join(f'{{{slot}}}' for slot in relation.of)}: {relation.kind}"
 
 
-def _check_cast(item: Draft, cast: Mapping[str, Member], forbidden: set[str], taken: set[str]) -> None:
-    """``forbidden``: words of the script's own names; ``taken``: names of casts before."""
+def _check_cast(item: Draft, cast: Mapping[str, Member], taken: set[str]) -> None:
+    """``taken``: names of casts before. Raises Rejected."""
+    forbidden = {word for name in item.passage.names for word in words(name) if len(word) > 2}
     names = [member.name.casefold() for member in cast.values()]
     if len(set(names)) < len(names) or taken & set(names) or any(forbidden & set(words(name)) for name in names):
         raise Rejected("a name that is taken", ", ".join(names))

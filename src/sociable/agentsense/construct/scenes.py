@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from sociable.agentsense.construct.draft import Draft, Passage, Person, Secret
-from sociable.construction.stages import EachStage, Rejected, Writer, validated
+from sociable.construction.stages import EachStage, Rejected, Writer
 from sociable.core.data_files import Text
-from sociable.core.prompts import Prompts, one_line, quoted
+from sociable.core.prompts import Prompts, quoted
 from sociable.core.records import Record
 from sociable.dialogue.names import words
 
@@ -20,20 +20,28 @@ class _Scene(Record):
     description: Text
 
 
-class _Wants(Record):
-    name: Text
+class _Goals(Record):
     goals: tuple[Text, ...] = ()
+
+
+class _Wants(_Goals):
+    name: Text
 
 
 class _Rewritten(_Scene):
     characters: tuple[_Wants, ...] = Field(min_length=2)
 
 
+class _Update(Record):
+    update: str | None = None
+
+
 class _Asked(Record):
     role: Text
     question: Text
-    explanation: Text
     answer: Text
+    statement: Text
+    """The answer as a fact: the private information (section 3.2, 3)."""
 
 
 class _Secrets(Record):
@@ -68,7 +76,7 @@ class SetScenes(EachStage[Passage, Draft]):
 
     async def work(self, item: Passage, writer: Writer) -> Sequence[Draft]:
         asked = self._prompts["background"].render(before=quoted(item.before or "(the play begins)"), passage=quoted(item.text))
-        scene = validated(_Scene, await writer.ask(asked), "a scene")
+        scene = await writer.write(_Scene, asked, "a scene")
         people = tuple(Person(name=name) for name in item.names)
         return [Draft(id=item.id, passage=item, background=scene.background, description=scene.description, people=people)]
 
@@ -82,8 +90,8 @@ class FindGoals(Asking):
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         people = []
         for person in item.people:
-            asked = self.prompts["goals"].render(scene=item.scene, passage=quoted(item.passage.text), name=one_line(person.name))
-            found = validated(_Wants, {"name": person.name, **await writer.ask(asked)}, "a list of goals")
+            asked = self.prompts["goals"].render(scene=item.scene, passage=quoted(item.passage.text), name=quoted(person.name))
+            found = await writer.write(_Goals, asked, "a list of goals")
             people.append(person.model_copy(update={"goals": found.goals}))
         return [_with_two_who_want(item, people)]
 
@@ -96,7 +104,7 @@ class Rewrite(Asking):
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         asked = self.prompts["rewrite"].render(scene=item.scene, goals=_goals(item))
-        found = validated(_Rewritten, await writer.ask(asked), "a rewritten scene")
+        found = await writer.write(_Rewritten, asked, "a rewritten scene")
         called = {person.name.casefold(): person.name for person in item.people}
         people = []
         for each in found.characters:
@@ -118,9 +126,13 @@ class FilterGoals(Asking):
         for person in item.people:
             kept = []
             for goal in person.goals:
-                asked = self.prompts["filter"].render(scene=item.scene, name=one_line(person.name), goal=quoted(goal))
-                update = (await writer.ask(asked)).get("update")
-                if isinstance(update, str) and update.strip():
+                asked = self.prompts["filter"].render(scene=item.scene, name=quoted(person.name), goal=quoted(goal))
+                try:
+                    update = (await writer.write(_Update, asked, "an examination")).update
+                except Rejected as rejected:
+                    writer.left_out[f"goal: {rejected.reason}"] += 1
+                    continue
+                if update:
                     kept.append(" ".join(update.split()))
                 else:
                     writer.left_out["goal: no good in this scene"] += 1
@@ -136,7 +148,7 @@ class FindSecrets(Asking):
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         asked = self.prompts["secret"].render(scene=item.scene, goals=_goals(item), passage=quoted(item.passage.text))
-        found = validated(_Secrets, await writer.ask(asked), "a list of questions")
+        found = await writer.write(_Secrets, asked, "a list of questions")
         secrets: dict[str, list[Secret]] = {person.name: [] for person in item.people}
         called = {name.casefold(): name for name in secrets}
         for each in found.questions if found.private else ():
@@ -152,12 +164,12 @@ class FindSecrets(Asking):
 
     async def _with_options(self, item: Draft, asked: _Asked, writer: Writer) -> Secret:
         given = {"scene": item.scene, "question": quoted(asked.question), "answer": quoted(asked.answer)}
-        options = validated(_Options, await writer.ask(self.prompts["options"].render(**given)), "three wrong answers")
+        options = await writer.write(_Options, self.prompts["options"].render(**given), "three wrong answers")
         text = self.prompts["rephrase"].render(**given, options=quoted("\n".join(options.options)))
-        options = validated(_Options, await writer.ask(text), "three wrong answers")
+        options = await writer.write(_Options, text, "three wrong answers")
         if len({tuple(words(each)) for each in (asked.answer, *options.options)}) < 4:
             raise Rejected("not four different answers")
-        return Secret(question=asked.question, answer=asked.answer, fact=asked.explanation, wrong=options.options)
+        return Secret(question=asked.question, answer=asked.answer, fact=asked.statement, wrong=options.options)
 
 
 def _with_two_who_want(item: Draft, people: Sequence[Person]) -> Draft:
@@ -180,7 +192,17 @@ def _checked(asked: _Asked, owner: str, item: Draft) -> _Asked:
         raise Rejected("not in the third person")
     if _is_told(asked.answer, owner, item):
         raise Rejected("answered by the scene")
+    if not _holds(asked.statement, asked.answer):
+        raise Rejected("not answered by the private information")
     return asked
+
+
+def _holds(statement: str, answer: str) -> bool:
+    """Whether most of the answer's longer words stand in it, however they end; of a short answer, all words."""
+    said = words(statement)
+    telling = [word for word in words(answer) if len(word) > 3]
+    there = [any(each.startswith(word[: max(4, len(word) - 3)]) for each in said) for word in telling]
+    return 2 * sum(there) > len(there) if telling else says(statement, answer)
 
 
 def _is_told(answer: str, owner: str, item: Draft) -> bool:

@@ -27,7 +27,7 @@ PLACEHOLDERS = {
     "rephrase": frozenset({"scene", "question", "answer", "options"}),
     "entities": frozenset({"scene", "names"}),
     "slots": frozenset({"scene", "names"}),
-    "casts": frozenset({"scene", "parts", "count", "first"}),
+    "casts": frozenset({"scene", "parts", "count", "first", "taken"}),
 }
 
 
@@ -43,8 +43,11 @@ def scripts_recipe(passages: Sequence[Passage], *, seed: int = 0, prompts: Path 
         name="scripts",
         version="1.0.0",
         benchmark="agentsense",
+        use="sociable run agentsense --dataset {data}",
+        audit="sociable audit agentsense --dataset {data}",
         stages=(SetScenes(used), *(stage(used) for stage in asking), WriteScenarios(seed)),
         settings={"seed": seed},
         digests={"scripts": digest_of(passages), "prompts": used.digest, "prediction": agentsense_prompts().digest},
         record=lambda scenario: scenario.record,
+        source=lambda scenario: scenario.record["source"],
     )

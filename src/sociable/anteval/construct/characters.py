@@ -10,7 +10,7 @@ from pydantic import Field
 
 from sociable.anteval.characters import Attributes, Sheet, draw_attributes, load_sheets
 from sociable.construction.build import Recipe, digest_of
-from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer, slug, validated
+from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer, slug
 from sociable.core.data_files import Text
 from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
 from sociable.core.records import Record
@@ -53,7 +53,7 @@ class Describe(EachStage[Drawn, Character]):
             race=one_line(item.attributes.race),
             taken=one_line(", ".join(self._taken)),
         )
-        found = validated(_Described, await writer.ask(asked), "a character")
+        found = await writer.write(_Described, asked, "a character")
         if normalised_name(found.name) in map(normalised_name, self._taken):
             raise Rejected("a name that is taken", found.name)
         sheet = Sheet.model_validate({**drawn, **found.model_dump(), "id": f"{slug(found.name)}-{item.id}"})
@@ -94,6 +94,8 @@ def characters_recipe(drawn: Sequence[Drawn], *, seed: int, prompts: Path | None
         name="characters",
         version="1.0.0",
         benchmark="anteval-iep",
+        use="sociable run anteval-iep --option sheets={data}",
+        audit="",
         stages=(Describe(used), DropNamesakes()),
         settings={"count": len(drawn), "seed": seed},
         digests={"draws": digest_of(drawn), "prompts": used.digest},

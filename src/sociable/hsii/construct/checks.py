@@ -7,33 +7,52 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sociable.construction.stages import Rejected
 from sociable.core.errors import DataError
-from sociable.dialogue.names import normalised_name, words
-from sociable.hsii.dataset import ASSISTANT, Case, Message, cut_cases
+from sociable.dialogue.names import named_in, normalised_name, words
+from sociable.hsii.dataset import ASSISTANT, Case, Message, cut_cases, load_dataset
 
 PARTIES = (2, 5)
 """Characters of a scene (Figure 6: not more than five)."""
 ASSISTANT_TURNS = 3
+_THE_ASSISTANT = frozenset(("the", "an", "assistant", "ai", *words(ASSISTANT)))
+"""A shop assistant is somebody else."""
 COPIED, FEWEST = 8, 5
 """Words in a row: who says so many of another's has them from there; or all of them, if they are no fewer than these."""
 _PARTICLES = "de|del|la|le|van|von|der|den|bin|ibn|al|el|du|di|da|dos|of|the"
-_NAMED = re.compile(rf"\b[A-Z\u00c0-\u00de][\w'’-]+(?: (?:[A-Z]\.|{_PARTICLES}))*(?: [A-Z\u00c0-\u00de][\w'’-]+)+\b")
+_CAPITAL = r"[A-Z\u00c0-\u00de][\w'’-]+"
+_NAMED = re.compile(rf"\b{_CAPITAL}(?: (?:[A-Z]\.|{_PARTICLES}))*(?: {_CAPITAL})+\b")
 """Two capitalised words or more: people, firms and places; and offices."""
-_OFFICES = frozenset(
-    {"Prime", "Minister", "President", "Vice", "Secretary", "General", "Chief", "Justice", "Supreme", "High", "Court", "Senate"}
-    | {"House", "Parliament", "Police", "Department", "Ministry", "Council", "Mayor", "Governor", "Attorney", "Officer"}
-    | {"Director", "Executive", "Member", "Committee", "Office", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday"}
-    | {"Saturday", "Sunday"}
+_CALLED = re.compile(rf"(?<=[a-z,;] ){_CAPITAL}")
+"""A capitalised word inside of a sentence."""
+_SMALL = re.compile(r"(?<![\w'’-])[a-z\u00df-\u00ff][\w'’-]+")
+_NOBODY = frozenset(
+    words(
+        "prime minister president vice secretary general chief justice supreme high court senate house parliament police "
+        "department ministry council mayor governor attorney officer director executive member committee office monday tuesday "
+        "wednesday thursday friday saturday sunday january february march april may june july august september october november "
+        "december internet"
+    )
 )
-_BEGINNINGS = frozenset(
-    {"A", "An", "The", "On", "In", "At", "By", "For", "From", "With", "After", "Before", "When", "While", "As", "If", "But"}
-    | {"And", "Although", "Since", "Until", "Under", "Over", "According", "Meanwhile", "However", "Earlier", "Later", "Last"}
-)
-"""Words with which sentences begin."""
+"""Offices, and what is written with a capital and names nobody."""
+_OF_A_PEOPLE = re.compile(r"(?:an|ese|ish|ench|utch|reek|erman|ic|im|ims|ans|crat|crats)$")
+"""How words end that say of what people, faith or party somebody is."""
+
+
+def common_words(texts: Iterable[str]) -> frozenset[str]:
+    """Those that somebody writes in small letters, so that a capital does not make a name of them; the bundled dialogues' too."""
+    found = set(_NOBODY)
+    for text in (*_bundled_texts(), *texts):
+        found.update(_SMALL.findall(text))
+    return frozenset(found)
+
+
+def _bundled_texts() -> Iterator[str]:
+    for case in load_dataset().cases:
+        yield from (case.golden.content, case.background.scene)
 
 
 def check_characters(characters: Sequence[str]) -> None:
@@ -42,31 +61,40 @@ def check_characters(characters: Sequence[str]) -> None:
         raise Rejected(f"not {low} to {high} characters", f"{len(characters)} characters")
     if len({normalised_name(each) for each in characters}) < len(characters):
         raise Rejected("two characters of one name", ", ".join(characters))
-    if any("assistant" in words(each) for each in characters):
+    if any(words(each)[-1:] == ["assistant"] and set(words(each)) <= _THE_ASSISTANT for each in characters):
         raise Rejected("an assistant among the characters", ", ".join(characters))
     if identified := [each for each in characters if each.upper() != each]:
         raise Rejected("a character without a role in capitals", ", ".join(identified))
 
 
-def identities_in(article: str) -> list[str]:
-    """Names of two words or more in a report: people, firms, places; no offices, nor words that begin a sentence."""
-    plain = set(re.findall(r"\b[a-z][\w'’-]+", article))
+def identities_in(article: str, common: Collection[str]) -> list[str]:
+    """Names in a report: people, firms and places, whole and by each word; no offices, and nothing that is a ``common`` word."""
+
+    def is_name(word: str) -> bool:
+        return word[:1].isupper() and len(word) > 2 and not word.endswith(".") and word.lower() not in common
+
     found = set()
     for match in _NAMED.finditer(article):
-        said = match.group().split()
-        capitals = [re.sub(r"['’]s$", "", word) for word in said if word[:1].isupper() and not word.endswith(".")]
-        while capitals and (capitals[0] in _OFFICES | _BEGINNINGS or capitals[0].lower() in plain):
-            capitals = capitals[1:]
-        if len(capitals) > 1 and not _OFFICES.issuperset(capitals):
-            found.add(re.sub(r"['’]s$", "", match.group()[match.group().index(capitals[0]) :]))
-    return sorted(found)
+        said = [_without_genitive(word) for word in match.group().split()]
+        own = [place for place, word in enumerate(said) if is_name(word)]
+        if own and len(own) < len(said):
+            found.add(" ".join(said[own[0] :] if own[0] + 1 < len(said) else said))
+        found.update({" ".join(said)} if len(own) == len(said) else ())
+        found.update(said[place] for place in own)
+    singles = map(_without_genitive, _CALLED.findall(article))
+    return sorted(found | {word for word in singles if is_name(word) and not _OF_A_PEOPLE.search(word)})
+
+
+def _without_genitive(word: str) -> str:
+    return re.sub(r"['’]s?$", "", word)
 
 
 def check_identities(names: Sequence[str], said: str) -> None:
     """Names of a report must not stand in what was written after it, in capitals neither."""
-    kept = [name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", said, re.IGNORECASE)]
+    spelled = "|".join(map(re.escape, names))
+    kept = {match.group() for match in re.finditer(rf"(?<!\w)(?:{spelled})(?!\w)", said, re.IGNORECASE)} if names else None
     if kept:
-        raise Rejected("a name out of the report", ", ".join(kept[:5]))
+        raise Rejected("a name out of the report", ", ".join(sorted(kept)[:5]))
 
 
 def check_dialogue(record: Mapping[str, Any], place: str) -> list[Case]:
@@ -101,19 +129,37 @@ def check_golden(case: Case) -> None:
 
 
 def _check_confidences(case: Case) -> None:
-    """What the assistant was told by one alone it must not say in the same words to another."""
-    public = list(_setting(case))
-    told: list[Message] = []
-    for turn in (*case.messages, case.golden):
-        if turn.role_to == ASSISTANT:
-            told.append(turn)
-        elif turn.role_from != ASSISTANT:
-            public.append(turn.content)
-        for secret in told if turn.role_from == ASSISTANT else ():
+    """What the assistant was told by one alone it must not say in the same words to another, unless it is to pass it on."""
+    turns = (*case.messages, case.golden)
+    for place, turn in enumerate(turns):
+        if turn.role_from != ASSISTANT:
+            continue
+        before = turns[:place]
+        known = [*_setting(case), *(each.content for each in before if _is_known_to(turn.role_to, each))]
+        for secret in before:
             length = _telling(secret.content)
-            known = {run for text in public for run in _runs(text, length)}
-            if secret.role_from != turn.role_to and (_runs(secret.content, length) & _runs(turn.content, length)) - known:
+            if secret.role_to != ASSISTANT or not length or _is_for(secret, turn.role_to):
+                continue
+            copied = _runs(secret.content, length) & _runs(turn.content, length)
+            if copied - {run for text in known for run in _runs(text, length)}:
                 raise Rejected("private words passed on", f"of {secret.role_from} to {turn.role_to}: {turn.content}")
+
+
+def _is_known_to(hearer: str, message: Message) -> bool:
+    """What people say to one another all hear."""
+    return hearer in (message.role_from, message.role_to) or ASSISTANT not in (message.role_from, message.role_to)
+
+
+def _is_for(message: Message, hearer: str) -> bool:
+    """It names the hearer, and says nothing of keeping it from anybody: word that the assistant is to pass on (Figure 7, 4)."""
+    return hearer == message.role_from or (
+        bool(named_in(message.content, [hearer], {})) and not _KEEPS.search(message.content.replace("’", "'"))
+    )
+
+
+_KEEPS = re.compile(
+    r"\b(?:not|\w+n't|never|nobody|no one|without|secret\w*|private\w*|confiden\w+|between us|yourself)\b", re.IGNORECASE
+)
 
 
 def _setting(case: Case) -> Iterator[str]:

@@ -7,7 +7,7 @@ response is what was really said; whom it was for is known from the data, or inf
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sociable.construction.build import Recipe, digest_of
@@ -86,8 +86,8 @@ class CutCases(EachStage[Stretch, CutCase]):
     meaning = "a case for every turn of the assistant's part"
     makes = CutCase
 
-    def __init__(self, certain: bool) -> None:
-        self._certain = certain
+    def __init__(self, inferred: bool) -> None:
+        self._inferred = inferred
 
     async def work(self, item: Stretch, writer: Writer) -> Sequence[CutCase]:
         messages = [_message(turn, item.assistant) for turn in item.turns]
@@ -96,7 +96,7 @@ class CutCases(EachStage[Stretch, CutCase]):
         for place, turn in enumerate(item.turns):
             if turn.speaker != item.assistant or messages[place] is None or not any(messages[:place]):
                 continue
-            if self._certain and turn.how not in CERTAIN:
+            if not self._inferred and turn.how not in CERTAIN:
                 writer.left_out["turn: whom it is for is not certain"] += 1
                 continue
             record = {
@@ -114,7 +114,7 @@ class CutCases(EachStage[Stretch, CutCase]):
                 raise Rejected("not in the data's layout", f"{error.field}: {error.problem}") from None
             made.append(CutCase(id=str(record["id"]), record=record))
         if not made:
-            raise Rejected("no turn of the assistant's part with a certain addressee" if self._certain else "no case in it")
+            raise Rejected("no turn of the assistant's part of which it is known whom it is for")
         return made
 
 
@@ -155,14 +155,31 @@ def _message(turn: SaidTurn, assistant: str) -> dict[str, Any] | None:
     return {"role_from": names[0], "role_to": names[1], "content": turn.text}
 
 
-def dialogues_recipe(transcripts: Sequence[Transcript], *, assistant: str | None = None, certain: bool = False) -> Recipe:
-    """``assistant``: whose part the assistant takes; ``certain``: only cases whose addressee is given, linked or named."""
+def _facts(cases: Sequence[CutCase]) -> Mapping[str, str]:
+    """How it is known whom the golden responses are for, and what becomes of the test if it is only guessed."""
+    ways = Counter(str(case.record["why"]).removeprefix("Whom it is for: ").rstrip(".") for case in cases)
+    last = sum(case.record["golden"]["role_to"] == _last_speaker(case.record["messages"]) for case in cases)
+    return {
+        "whom golden responses are for": ", ".join(f"{way} {count}" for way, count in ways.most_common()),
+        "solved by answering the last speaker": f"{last} of {len(cases)}",
+    }
+
+
+def _last_speaker(messages: Sequence[Mapping[str, str]]) -> str:
+    return next((each["role_from"] for each in reversed(messages) if each["role_from"] != ASSISTANT), "")
+
+
+def dialogues_recipe(transcripts: Sequence[Transcript], *, assistant: str | None = None, inferred: bool = False) -> Recipe:
+    """``assistant``: whose part the assistant takes; ``inferred``: cases too whose addressee is not given, linked or named."""
     return Recipe(
         name="dialogues",
         version="1.0.0",
         benchmark="hsii",
-        stages=(FindAddressees(), CutStretches(assistant), CutCases(certain), CheckCases()),
-        settings={"assistant": assistant, "certain": certain},
+        use="sociable run hsii --dataset {data}",
+        audit="sociable audit hsii --dataset {data}",
+        stages=(FindAddressees(), CutStretches(assistant), CutCases(inferred), CheckCases()),
+        settings={"assistant": assistant, "inferred": inferred},
         digests={"dialogues": digest_of(transcripts)},
         record=lambda case: case.record,
+        facts=_facts,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +11,20 @@ from pydantic import Field
 
 from sociable.construction.articles import Article
 from sociable.construction.build import Recipe, digest_of
-from sociable.construction.selection import DropDuplicates, DropToxic, RetrieveArticles, SpreadArticles
-from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer, validated
+from sociable.construction.selection import FOUND, DropDuplicates, DropToxic, RetrieveArticles, SpreadArticles
+from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer
 from sociable.core.data_files import Text
 from sociable.core.prompts import Prompts, defused, one_line, package_prompts, quoted
 from sociable.core.records import Record
-from sociable.hsii.construct.checks import check_characters, check_dialogue, check_identities, identities_in
+from sociable.hsii.construct.checks import check_characters, check_dialogue, check_identities, common_words, identities_in
 from sociable.hsii.dataset import ASSISTANT
 
 PLACEHOLDERS = {
     "scene": frozenset({"article"}),
-    "dialogue": frozenset({"domain", "scene", "characters", "relationships", "conflicts", "assistant"}),
+    "dialogue": frozenset({"scene", "characters", "relationships", "conflicts", "assistant"}),
 }
 SHORTEST, LONGEST = 300, 20_000
-"""Characters of an article: of a shorter one nothing can be made, a longer one is a list or a collection."""
+"""Characters of an article with its title: of a shorter one little can be made, a longer one is a list or a collection."""
 READ = 6_000
 """Characters of an article that the model reads."""
 
@@ -49,6 +49,19 @@ class WrittenScene(Record):
     conflicts: tuple[Conflict, ...] = Field(min_length=1)
 
 
+class WrittenMessage(Record):
+    role_from: Text
+    role_to: Text
+    content: Text
+
+
+class WrittenDialogue(Record):
+    """What a model writes after a scene (Figure 7)."""
+
+    topic: str = ""
+    messages: tuple[WrittenMessage, ...] = Field(min_length=1)
+
+
 class Scene(Item, WrittenScene):
     source: str
     """Title and address of the article."""
@@ -65,14 +78,18 @@ class Dialogue(Item):
 
 class FitArticles(EachStage[Article, Article]):
     name = "articles"
-    meaning = f"articles of {SHORTEST} to {LONGEST} characters"
+    meaning = "articles that are neither too short nor too long"
     makes = Article
 
+    def __init__(self, shortest: int) -> None:
+        self._shortest = shortest
+
     async def work(self, item: Article, writer: Writer) -> Sequence[Article]:
-        if len(item.text) < SHORTEST:
-            raise Rejected("too short", f"{len(item.text)} characters")
-        if len(item.text) > LONGEST:
-            raise Rejected("too long", f"{len(item.text)} characters")
+        length = len(item.title) + len(item.text)
+        if length < self._shortest:
+            raise Rejected(f"shorter than {self._shortest} characters", f"{length} characters")
+        if length > LONGEST:
+            raise Rejected(f"longer than {LONGEST} characters", f"{length} characters")
         return [item]
 
 
@@ -82,14 +99,16 @@ class WriteScenes(EachStage[Article, Scene]):
     makes = Scene
     asks = True
 
-    def __init__(self, prompts: Prompts) -> None:
+    def __init__(self, prompts: Prompts, common: Collection[str]) -> None:
+        """``common``: words that make no name by being written with a capital."""
         self._prompts = prompts
+        self._common = common
 
     async def work(self, item: Article, writer: Writer) -> Sequence[Scene]:
         article = quoted(f"{one_line(item.title)}\n{item.text[:READ]}")
-        written = validated(WrittenScene, await writer.ask(self._prompts["scene"].render(article=article)), "a scene")
+        written = await writer.write(WrittenScene, self._prompts["scene"].render(article=article), "a scene")
         check_characters(written.characters)
-        names = identities_in(f"{item.title}.\n{item.text}")
+        names = identities_in(f"{item.title}.\n{item.text}", self._common)
         check_identities(names, json.dumps(written.model_dump(mode="json"), ensure_ascii=False))
         for conflict in written.conflicts:
             if unknown := set(conflict.between) - set(written.characters):
@@ -125,73 +144,71 @@ class WriteDialogues(EachStage[Scene, Dialogue]):
     async def work(self, item: Scene, writer: Writer) -> Sequence[Dialogue]:
         conflicts = [f"{', '.join(each.between)}: {each.over}" for each in item.conflicts]
         text = self._prompts["dialogue"].render(
-            domain=one_line(item.domain),
-            scene=quoted(item.scene),
+            scene=quoted(f"{item.domain}: {item.scene}"),
             characters=quoted("\n".join(item.characters)),
             relationships=quoted("\n".join(item.relationships)),
             conflicts=quoted("\n".join(conflicts)),
             assistant=ASSISTANT,
         )
-        fields = await writer.ask(text)
+        written = await writer.write(WrittenDialogue, text, "a dialogue")
         record: dict[str, Any] = {
             "id": item.id,
-            "topic": str(fields.get("topic") or item.domain),
+            "topic": written.topic or item.domain,
             "background": {
                 "scene": item.scene,
                 "characters": list(item.characters),
                 "relationships": list(item.relationships),
                 "conflicts": " ".join(f"{each}." for each in conflicts),
             },
-            "messages": _numbered(fields.get("messages")),
+            "messages": [
+                {**{name: defused(text) for name, text in dict(each).items()}, "index": number}
+                for number, each in enumerate(written.messages, start=1)
+            ],
         }
         check_identities(item.names, json.dumps(record["messages"], ensure_ascii=False))
         cases = check_dialogue(record, item.id)
         return [Dialogue(id=item.id, record=record, source=item.source, cases=len(cases))]
 
 
-def _numbered(messages: Any) -> list[Any]:
-    if not isinstance(messages, list):
-        raise Rejected("no list of messages", type(messages).__name__)
-    kept = ("role_from", "role_to", "content")
-    if any(isinstance(each, dict) and not all(isinstance(each.get(name), str) for name in kept) for each in messages):
-        raise Rejected("a message without words or names", "")
-    return [
-        {**{name: defused(str(each.get(name, ""))) for name in kept}, "index": number} if isinstance(each, dict) else each
-        for number, each in enumerate(messages, start=1)
-    ]
-
-
 def news_recipe(
     articles: Sequence[Article],
     *,
+    shortest: int = SHORTEST,
     searches: Sequence[Sequence[str]] = (),
+    found: int = FOUND,
     spread: int | None = None,
     most: int | None = None,
     toxicity: str | None = None,
     seed: int = 0,
     prompts: Path | None = None,
 ) -> Recipe:
-    """``searches``: keywords, one or two each; ``spread``: articles that get a scene; ``most``: scenes that get a dialogue.
+    """``searches``: keywords, one or two each, of which each finds ``found`` articles at the most, of ``shortest`` characters or
+    more; ``spread``: articles that get a scene; ``most``: scenes that get a dialogue; all by default.
 
-    All by default. ``toxicity``: a classifier by its name; without one a list of words tells what is toxic.
+    ``toxicity``: a classifier by its name; without one a list of words tells what is toxic. Raises InputError for searches
+    and classifiers that cannot be.
     """
     used = construction_prompts(prompts)
     return Recipe(
         name="news",
         version="1.0.0",
         benchmark="hsii",
+        use="sociable run hsii --dataset {data}",
+        audit="sociable audit hsii --dataset {data}",
         stages=(
-            FitArticles(),
-            *([RetrieveArticles(searches)] if searches else []),
+            FitArticles(shortest),
+            *([RetrieveArticles(searches, found)] if searches else []),
             DropDuplicates(seed),
             DropToxic(toxicity),
             *([SpreadArticles(spread, seed)] if spread is not None else []),
-            WriteScenes(used),
+            WriteScenes(used, common_words(article.text for article in articles)),
             ChooseScenes(most),
             WriteDialogues(used),
         ),
         settings={
+            "shortest": shortest,
             "searches": [list(each) for each in searches],
+            "found": found,
             "spread": spread,
             "most": most,
             "toxicity": toxicity,
@@ -199,4 +216,5 @@ def news_recipe(
         },
         digests={"articles": digest_of(articles), "prompts": used.digest},
         record=lambda dialogue: dialogue.record,
+        source=lambda dialogue: dialogue.source,
     )
