@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,19 +13,22 @@ import dotenv
 
 from sociable.agentsense.construct.passages import read_passages
 from sociable.agentsense.construct.scripts import scripts_recipe
+from sociable.agentsense.dataset import load_scenarios
+from sociable.anteval.characters import load_sheets
 from sociable.anteval.construct.characters import characters_recipe, drawn_characters
 from sociable.api import settings_for
 from sociable.build import Watch, build_seats, prices_of
 from sociable.construction.articles import read_articles
-from sociable.construction.build import DATASET, Build, Counted, Recipe, begin
+from sociable.construction.build import DATASET, Build, Counted, Recipe, begin, build_manifest
 from sociable.construction.card import write_cards
 from sociable.construction.selection import FOUND
 from sociable.construction.transcripts import read_transcripts
 from sociable.construction.views import funnel_document
-from sociable.core.errors import InputError
+from sociable.core.errors import DataError, InputError
 from sociable.core.view import Document
 from sociable.hsii.construct.dialogues import dialogues_recipe
 from sociable.hsii.construct.news import SHORTEST, news_recipe
+from sociable.hsii.dataset import load_dataset
 from sociable.models.limits import Budget
 from sociable.models.protocol import Model, Sampling
 from sociable.registry import find_benchmark
@@ -139,6 +144,34 @@ def construct_characters(
     drawn = drawn_characters(count, seed)
     recipe = characters_recipe(drawn, seed=seed, prompts=Path(prompts) if prompts else None)
     return _constructed(recipe, drawn, Path(out), model, config, watch, licence, settings, give_up)
+
+
+_READERS: Mapping[str, Callable[[Path], object]] = {
+    "agentsense": load_scenarios,
+    "anteval-iep": load_sheets,
+    "hsii": load_dataset,
+}
+
+
+def layout_check(folder: Path) -> Callable[[Mapping[str, Any]], None]:
+    """What raises InputError for a record that the benchmark for which ``folder`` was built cannot read.
+
+    Of a data set that was not built here nothing is known, and anything goes.
+    """
+    read = _READERS.get((build_manifest(folder) or {}).get("benchmark", ""))
+
+    def check(record: Mapping[str, Any]) -> None:
+        if read is None:
+            return
+        with tempfile.TemporaryDirectory() as place:
+            file = Path(place) / DATASET
+            file.write_text(json.dumps(record) + "\n", encoding="utf-8")
+            try:
+                read(file)
+            except DataError as error:
+                raise InputError(f"The benchmark could not read it: field '{error.field}': {error.problem}.") from None
+
+    return check
 
 
 def _constructed(

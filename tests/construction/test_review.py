@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sociable import building
 from sociable.construction.review import (
     PAPER_TAGS,
     Applied,
@@ -29,7 +31,7 @@ from sociable.construction.review import (
     majority,
     settle,
 )
-from sociable.construction.review_items import Item, digest_of, fix_field, outline, parse_fix, shown_json
+from sociable.construction.review_items import ReviewItem, fix_field, outline, parse_fix, record_digest, shown_json
 from sociable.construction.review_sheets import Imported, read_review_sheet, write_review_sheet
 from sociable.construction.review_status import DECISION, agreement_of, labels_of, review_status
 from sociable.core.errors import DataError, InputError, RunFolderError
@@ -93,7 +95,7 @@ def test_order_does_not_matter_and_one_more_vote_never_turns_a_majority_around(
         assert majority([*choices, found], panel) is found
 
 
-ITEM = Item("a", {"id": "a", "title": "t"}, digest_of({"id": "a", "title": "t"}), "line 1")
+ITEM = ReviewItem("a", {"id": "a", "title": "t"}, record_digest({"id": "a", "title": "t"}), "line 1")
 
 
 def said(reviewer: str, choice: Choice, group: Group = 1, title: str | None = None) -> Decision:
@@ -282,7 +284,9 @@ def test_tags_by_name_number_and_beginning(folder: Path) -> None:
         with pytest.raises(InputError, match=words):
             review.chosen_tags(wrong)
     # Appendix A.3: three tags for social goals, four for private information.
-    assert Counter(tag.question for tag in PAPER_TAGS) == {"social goals": 3, "private information": 4, "": 5}
+    assert Counter(tag.question for tag in PAPER_TAGS["agentsense"]) == {"social goals": 3, "private information": 4, "": 4}
+    assert not any(tag.question for tag in PAPER_TAGS["hsii"])
+    assert set(PAPER_TAGS[""]) == {*PAPER_TAGS["agentsense"], *PAPER_TAGS["hsii"]}
 
 
 @pytest.mark.parametrize(
@@ -347,7 +351,7 @@ def test_nearly_somebody_elses_name(folder: Path) -> None:
 
 
 def test_fixes_in_an_editor_and_by_field() -> None:
-    item = Item("a", {"id": "a", "cast": [{"goal": "ask"}], "n": 1, "x.y": "t"}, "", "")
+    item = ReviewItem("a", {"id": "a", "cast": [{"goal": "ask"}], "n": 1, "x.y": "t"}, "", "")
     assert parse_fix(shown_json(item.record).replace("ask", "tell"), item)["cast"] == [{"goal": "tell"}]
     assert fix_field(item, item.record, "cast.0.goal", "=1+1")["cast"] == [{"goal": "=1+1"}]
     assert fix_field(item, item.record, "n", "[2]")["n"] == [2]
@@ -363,7 +367,7 @@ def test_fixes_in_an_editor_and_by_field() -> None:
     ]:
         with pytest.raises(InputError, match=words):
             fix_field(item, item.record, path, value)
-    same = Item("a", item.record, digest_of(item.record), "")
+    same = ReviewItem("a", item.record, record_digest(item.record), "")
     for text, words in [("{", "not JSON"), ("[]", "Expected an object"), (shown_json(item.record), "Nothing is changed")]:
         with pytest.raises(InputError, match=words):
             parse_fix(text, same)
@@ -499,14 +503,14 @@ def test_a_sheet_goes_out_and_comes_back(tmp_path: Path) -> None:
         "009": {},
     }
     filled_in(file, [answers[name] for name in order])
-    assert read_review_sheet(review, None, 1, file) == Imported(2, 0)
-    assert read_review_sheet(review, "Ada", 1, file) == Imported(0, 0)
+    assert read_review_sheet(review, None, 1, file) == Imported(2, 0, 0)
+    assert read_review_sheet(review, "Ada", 1, file) == Imported(0, 0, 0)
     found = {each.item: each for each in review.decisions()}
     assert found["007"].fixed == {**records[0], "title": "a"}
     assert (found["008"].tags, found["008"].seconds) == (("goals-invalid", "goal-unclear"), None)
     assert [item.id for item in review.open_items("Ada", 1)] == ["009"]
     filled_in(file, [answers[name] | ({"decision": "k"} if name != "007" else {}) for name in order])
-    assert read_review_sheet(review, None, 1, file) == Imported(1, 1)
+    assert read_review_sheet(review, None, 1, file) == Imported(1, 1, 0)
     with pytest.raises(InputError, match="nothing to decide for Ada"):
         write_review_sheet(review, "Ada", 1, tmp_path / "more.csv", legible)
 
@@ -579,3 +583,63 @@ def test_answers_may_be_missing_where_alpha_allows_it() -> None:
     assert (found.reviewers, found.items, found.fleiss) == (3, 4, None)
     assert [(pair.items, pair.kappa.value) for pair in found.pairs] == [(2, pytest.approx(1.0)), (0, None), (0, None)]
     assert found.alpha.value == pytest.approx(1.0)
+
+
+def test_a_sheet_knows_its_group_and_comes_too_late_for_what_is_settled(folder: Path, tmp_path: Path) -> None:
+    review = Review.begin(folder)
+    for item, said in (("scene-0", "kfd"), ("scene-1", "kkk")):
+        decide_all(review, item, said)
+    file = tmp_path / "zoe.csv"
+    assert write_review_sheet(review, "Zoe", 2, file, str) == 1
+    filled_in(file, [{"decision": "k"}])
+    with pytest.raises(DataError, match="the sheet is of group 2, not of --group 1"):
+        read_review_sheet(review, None, 1, file)
+    assert read_review_sheet(review, None, None, file) == Imported(1, 0, 0)
+    assert [each.group for each in review.decisions() if each.reviewer == "Zoe"] == [2]
+    # Whoever took a sheet while others were still at it.
+    late = tmp_path / "eve.csv"
+    assert write_review_sheet(review, "Eve", 1, late, str) == 4
+    decide_all(review, "scene-2", "kkk")
+    filled_in(late, [{"decision": "d"}] * 4)
+    assert read_review_sheet(review, None, None, late) == Imported(3, 0, 1)
+    assert review.outcomes()["scene-2"].state is State.KEPT
+
+
+def test_a_fix_that_the_benchmark_cannot_read_is_none(tmp_path: Path) -> None:
+    said = [("Ann", "Bo, hold the rope."), ("Bo", "I have it."), ("Ann", "Cy, the lamp."), ("Cy", "It is out.")]
+    turns = [{"speaker": who, "text": text} for who, text in said]
+    (tmp_path / "talk.jsonl").write_text(json.dumps({"id": "pier", "title": "fog", "turns": turns}))
+    building.construct_hsii_from_dialogues(tmp_path / "talk.jsonl", tmp_path / "build", licence="CC0 1.0")
+    review = Review.begin(tmp_path / "build", panel=1)
+    assert review.settings.tags == PAPER_TAGS["hsii"]
+    review.check = building.layout_check(review.folder)
+    (item,) = review.items.values()
+    with pytest.raises(InputError, match=r"could not read it: field 'golden.role_to': 'NOBODY' is nobody"):
+        review.decision(item, "Ada", 1, FIX, fixed=fix_field(item, item.record, "golden.role_to", "NOBODY"))
+    made = review.decision(item, "Ada", 1, FIX, fixed=fix_field(item, item.record, "golden.content", "Cy, light it."))
+    review.add([made])
+    apply_review(review)
+    # The card is of what people made of it now.
+    card = (review.folder / "README.md").read_text()
+    assert "| reviewed | 0 kept, 1 fixed, 0 dropped, 0 undecided, by 1 people |" in card
+    assert 'license: "cc0-1.0"' in card and "--dataset dataset.reviewed.jsonl" in card
+    assert json.loads((review.folder / "croissant.json").read_text())["distribution"][0]["name"] == "dataset.reviewed.jsonl"
+    assert not review.applied_before_last()
+    os.utime(review.folder / "dataset.reviewed.jsonl", (0, 0))
+    assert any(isinstance(each, Callout) and "older than the last decision" in each.text for each in review_status(review))
+
+
+def test_cases_of_one_dialogue_are_no_independent_samples() -> None:
+    labels = {who: {f"c{n}": "k" if n // 4 % 3 else "d" for n in range(64)} for who in ("Ada", "Ben")}
+    labels["Ben"] |= {f"c{n}": "d" for n in range(16, 20)}
+    apart = agreement_of(labels)
+    alike = agreement_of(labels, clusters={f"c{n}": str(n // 4) for n in range(64)})
+    assert apart.alpha.value == alike.alpha.value
+    assert alike.alpha.low is not None and apart.alpha.low is not None and alike.alpha.low < apart.alpha.low
+    # Fewer dialogues than 8 say nothing.
+    assert agreement_of(labels, clusters={f"c{n}": str(n // 16) for n in range(64)}).alpha.low is None
+
+
+def test_a_conversation_is_shown_as_one_is_read() -> None:
+    turn = {"role_from": "CLERK", "role_to": "BAKER", "content": "The ovens,\nat noon.", "index": 1}
+    assert outline([turn]) == "0:\n  CLERK → BAKER: The ovens,\n  at noon."

@@ -12,7 +12,9 @@ from sociable.core.errors import InputError
 
 ReviewPath = Annotated[Path, typer.Argument(metavar="DIR", help="A folder with a dataset.jsonl; a construction makes such.")]
 Reviewer = Annotated[str | None, typer.Option("--reviewer", metavar="NAME", help="Who reviews.")]
-InGroup = Annotated[int, typer.Option("--group", min=1, max=2, help="2: those who look at what the first do not agree on.")]
+InGroup = Annotated[
+    int | None, typer.Option("--group", min=1, max=2, help="2: those who look at what the first do not agree on.")
+]
 Most = Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help="So many items in this session, or on this sheet.")]
 TagsFile = Annotated[
     Path | None,
@@ -34,7 +36,7 @@ FromSheet = Annotated[Path | None, typer.Option("--import", metavar="FILE", help
 def review(
     folder: ReviewPath,
     reviewer: Reviewer = None,
-    group: InGroup = 1,
+    group: InGroup = None,
     limit: Most = None,
     tags: TagsFile = None,
     seed: Order = None,
@@ -52,13 +54,15 @@ def review(
         raise InputError("--status, --apply, --export and --import are asked for one at a time.")
     if anyway and not apply:
         raise InputError("--anyway goes with --apply.")
+    asked = {"seed": seed, "panel": panel, "second_panel": second_panel, "dropped_again": dropped_again, "tags": tags}
+    if (status or apply) and (given := [name for name, value in asked.items() if value is not None]):
+        raise InputError(f"--{given[0].replace('_', '-')} is for taking part: it is fixed by the first decision.")
     if status:
         _show_status(folder)
     elif apply:
         _apply(folder, anyway)
     else:
-        asked = {"seed": seed, "panel": panel, "second_panel": second_panel, "dropped_again": dropped_again}
-        _take_part(folder, reviewer, group, limit, tags, asked, export, import_)
+        _take_part(folder, reviewer, group, limit, asked, export, import_)
 
 
 def _show_status(folder: Path) -> None:
@@ -81,13 +85,13 @@ def _apply(folder: Path, anyway: bool) -> None:
 def _take_part(
     folder: Path,
     reviewer: str | None,
-    group: int,
+    group: int | None,
     limit: int | None,
-    tags: Path | None,
     asked: dict[str, Any],
     export: Path | None,
     import_: Path | None,
 ) -> None:
+    from sociable.building import layout_check
     from sociable.cli.reviewing import Reviewing
     from sociable.construction.review import Review, load_tags
     from sociable.construction.review_sheets import read_review_sheet, write_review_sheet
@@ -95,21 +99,23 @@ def _take_part(
 
     if reviewer is None and import_ is None:
         raise InputError("Say who reviews with --reviewer NAME; or ask for --status or --apply.")
-    asked["tags"] = load_tags(tags) if tags else None
+    asked["tags"] = load_tags(asked["tags"]) if asked["tags"] else None
     review = Review.begin(folder, **{name: value for name, value in asked.items() if value is not None})
+    review.check = layout_check(folder)
     in_group: Literal[1, 2] = 2 if group == 2 else 1
-    if reviewer is not None:
+    if reviewer is not None and import_ is None:
         review.check_reviewer(reviewer, in_group)
     if import_ is not None:
-        taken = read_review_sheet(review, reviewer, in_group, import_)
+        taken = read_review_sheet(review, reviewer, in_group if group else None, import_)
         say(f"{taken.new} new decisions, and {taken.changed} in place of earlier ones.")
+        if taken.late:
+            say(f"{taken.late} left out: enough others had decided on these items, or they never came to this group.")
         return
     assert reviewer is not None
     if export is not None:
         count = write_review_sheet(review, reviewer, in_group, export, displayable, limit)
-        group_again = " --group 2" if in_group == 2 else ""
         say(f"{count} items for {reviewer} to review: {export}")
-        say(f"Fill in 'decision' (keep, fix or drop); give it back with: sociable review {folder} --import {export}{group_again}")
+        say(f"Fill in 'decision' (keep, fix or drop); give it back with: sociable review {folder} --import {export}")
         return
     Reviewing(review, reviewer, in_group).work(limit)
 

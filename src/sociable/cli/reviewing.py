@@ -15,8 +15,8 @@ from typing import Any
 from rich.text import Text
 
 from sociable.cli.output import console, say
-from sociable.construction.review import Choice, Group, Review
-from sociable.construction.review_items import Item, fix_field, outline, parse_fix, shown_json
+from sociable.construction.review import Choice, Group, Review, State
+from sociable.construction.review_items import ReviewItem, fix_field, outline, parse_fix, shown_json, value_at
 from sociable.core.errors import InputError, Interrupted
 from sociable.core.view import Block, Quotation
 from sociable.reports.displayable import displayable, displayable_line
@@ -66,6 +66,7 @@ class Reviewing:
         except _Stop:
             pass
         except (KeyboardInterrupt, EOFError):
+            say("")
             again = f"sociable review {shlex.quote(str(self._review.folder))} --reviewer {shlex.quote(self._reviewer)}"
             group = " --group 2" if self._group == 2 else ""
             raise Interrupted(f"Stopped. Every decision so far is kept. Go on with: {again}{group}") from None
@@ -74,9 +75,12 @@ class Reviewing:
         say(f"{decided} decided in this session; {left}")
 
     def _nothing_left(self) -> str:
-        return "nothing is left for you." if self._group == 1 else "nothing is left that the first group does not agree on."
+        if self._group == 1:
+            return "nothing is left for you."
+        waiting = sum(outcome.state is State.FIRST for outcome in self._review.outcomes().values())
+        return f"nothing is left of what the first group does not agree on; {waiting} items still wait for that group."
 
-    def _decide(self, item: Item, place: str) -> None:
+    def _decide(self, item: ReviewItem, place: str) -> None:
         """Shows an item, asks all there is to ask, and writes the decision down."""
         begun = time.monotonic()
         while True:
@@ -135,7 +139,7 @@ class Reviewing:
             except InputError as problem:
                 _tell(str(problem))
 
-    def _fix(self, item: Item) -> dict[str, Any] | None:
+    def _fix(self, item: ReviewItem) -> dict[str, Any] | None:
         """The record as it should be; None where the reviewer only says that it needs a fix."""
         only_said = ", n only say that it needs fixing" if self._group == 1 else ""
         while True:
@@ -150,10 +154,16 @@ class Reviewing:
                     raise _Again
                 case _:
                     continue
-            if fixed is not None:
+            if fixed is None:
+                continue
+            try:
+                self._review.check(fixed)
+            except InputError as problem:
+                _tell(str(problem))
+            else:
                 return fixed
 
-    def _edited(self, item: Item) -> dict[str, Any] | None:
+    def _edited(self, item: ReviewItem) -> dict[str, Any] | None:
         text = shown_json(item.record)
         while True:
             text = edit(text)
@@ -161,16 +171,17 @@ class Reviewing:
                 return parse_fix(text, item)
             except InputError as problem:
                 _tell(str(problem))
-            if _line("Enter opens the editor again; b goes back, without the fix.").lower() == "b":
+            if _line("Enter opens the editor again; b goes back, without the fix.").lower() in ("b", "q"):
                 return None
 
-    def _with_new_values(self, item: Item) -> dict[str, Any] | None:
+    def _with_new_values(self, item: ReviewItem) -> dict[str, Any] | None:
         record: dict[str, Any] | None = None
         _tell(f"Fields: {displayable_line(', '.join(name for name in item.record if name != 'id'), 2000)}")
         while path := _line("Field (name, or a path as in cast.0.goal; Enter for no other):"):
-            value = _line("New value, on one line:")
             try:
-                record = fix_field(item, record or item.record, path, value)
+                _tell(f"It is now: {outline(value_at(record or item.record, path))}")
+                if value := _line("New value, on one line (Enter leaves it as it is):"):
+                    record = fix_field(item, record or item.record, path, value)
             except InputError as problem:
                 _tell(str(problem))
         return record

@@ -266,6 +266,15 @@ def begin(path: Path, recipe: Recipe, model: str | None, sampling: Sampling, lic
     return folder
 
 
+def build_manifest(path: Path) -> dict[str, Any] | None:
+    """Of the build in a folder; None where it holds none. Raises RunFolderError where it cannot be read."""
+    if not (path / "manifest.json").is_file():
+        return None
+    with RunFolder.open(path, lock=False) as folder:
+        manifest = folder.read_manifest()
+    return manifest if manifest.get("kind") == "build" else None
+
+
 def _written_in(path: Path) -> bool:
     """Whether a model has written anything, even in a build that was killed."""
     if not (path / "calls.sqlite").exists():

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,7 +26,9 @@ from typing import Any, Literal
 import filelock
 from pydantic import Field, ValidationError
 
-from sociable.construction.review_items import Item, digest_of, load_items_of
+from sociable.construction.build import build_manifest
+from sociable.construction.card import write_cards
+from sociable.construction.review_items import ReviewItem, load_items_of, record_digest
 from sociable.core.data_files import Text, complaint, read_records
 from sociable.core.errors import DataError, InputError, StorageFailure
 from sociable.core.records import Record, storable
@@ -62,8 +64,8 @@ class Tag(Record):
 
 _GOALS, _INFORMATION = "social goals", "private information"
 
-PAPER_TAGS = (
-    # AgentSense, appendix A.3, in the order and with the numbers' meaning there.
+_AGENTSENSE_TAGS = (
+    # Appendix A.3, in the order and with the numbers' meaning there.
     Tag(name="goals-invalid", question=_GOALS, means="0: some character has no social goal that is valid"),
     Tag(name="goals-valid", question=_GOALS, means="1: all social goals are valid: achievable, and clear enough to be judged"),
     Tag(name="goals-need-fix", question=_GOALS, means="2: some are invalid, but every character has a valid one"),
@@ -75,14 +77,25 @@ PAPER_TAGS = (
     Tag(name="goal-unachievable", means="a goal that its character cannot reach in this scene"),
     Tag(name="goal-unclear", means="a goal of which nobody could tell whether it was reached"),
     Tag(name="information-known", means="others know the private information, or the background gives it away"),
-    # HSII: section 6.1, and the authors' reply to reviewers on cleaning by people.
-    Tag(
-        name="not-lifelike",
-        means="not as in real life: nothing is at stake, or they do not act like people",
-    ),
-    Tag(name="against-values", means="the golden response goes against human values"),
 )
-"""Of the papers, in our own words."""
+_ANY_TAGS = (
+    # HSII, section 6.1, and the authors' reply to reviewers on cleaning by people.
+    Tag(name="not-lifelike", means="not as in real life: nothing is at stake, or they do not act like people"),
+)
+_HSII_TAGS = (
+    Tag(name="against-values", means="the golden response goes against human values"),
+    # What Figure 7 asks of a dialogue.
+    Tag(name="wrong-addressee", means="the assistant should speak to somebody else first"),
+    Tag(name="given-away", means="the golden response stands in what was said before"),
+    Tag(name="confidence-broken", means="the assistant tells what it was told in private"),
+    Tag(name="no-conflict", means="nobody wants what another cannot also have"),
+)
+PAPER_TAGS: Mapping[str, tuple[Tag, ...]] = {
+    "agentsense": (*_AGENTSENSE_TAGS, *_ANY_TAGS),
+    "hsii": (*_ANY_TAGS, *_HSII_TAGS),
+    "": (*_AGENTSENSE_TAGS, *_ANY_TAGS, *_HSII_TAGS),
+}
+"""Of the papers, in our own words, by what the data are for; all of them where that is not known."""
 
 
 class ReviewSettings(Record):
@@ -96,7 +109,7 @@ class ReviewSettings(Record):
     """People of the second group who look at each item that comes to them."""
     dropped_again: bool = False
     """Whether what the first group drops goes to the second as well, as in the paper."""
-    tags: tuple[Tag, ...] = PAPER_TAGS
+    tags: tuple[Tag, ...] = PAPER_TAGS[""]
 
 
 class Decision(Record):
@@ -154,7 +167,7 @@ def majority(choices: Sequence[Choice | None], panel: int) -> Choice | None:
     return None
 
 
-def settle(item: Item, decisions: Sequence[Decision], settings: ReviewSettings) -> Outcome:
+def settle(item: ReviewItem, decisions: Sequence[Decision], settings: ReviewSettings) -> Outcome:
     """What all current decisions on an item come to.
 
     A fix needs more than a majority for fixing: the first group must agree on the fixed record itself. In the second group,
@@ -174,7 +187,7 @@ def settle(item: Item, decisions: Sequence[Decision], settings: ReviewSettings) 
     return _kept_or_dropped(item, choice, 2, first.reason)
 
 
-def _of_first_group(item: Item, own: Sequence[Decision], settings: ReviewSettings) -> Outcome:
+def _of_first_group(item: ReviewItem, own: Sequence[Decision], settings: ReviewSettings) -> Outcome:
     choice = majority([each.decision for each in own], settings.panel)
     complete = len(own) >= settings.panel
     if choice is Choice.FIX:
@@ -189,7 +202,7 @@ def _of_first_group(item: Item, own: Sequence[Decision], settings: ReviewSetting
     return _kept_or_dropped(item, choice, 1)
 
 
-def _kept_or_dropped(item: Item, choice: Choice, group: Group, reason: str = "") -> Outcome:
+def _kept_or_dropped(item: ReviewItem, choice: Choice, group: Group, reason: str = "") -> Outcome:
     return (
         Outcome(State.DROPPED, group, None, reason) if choice is Choice.DROP else Outcome(State.KEPT, group, item.record, reason)
     )
@@ -200,15 +213,17 @@ def _agreed_fix(own: Sequence[Decision], panel: int) -> Mapping[str, Any] | None
     given: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for each in own:
         if each.decision is Choice.FIX and each.fixed is not None:
-            given[digest_of(each.fixed)].append(each.fixed)
+            given[record_digest(each.fixed)].append(each.fixed)
     return next((same[0] for same in given.values() if 2 * len(same) > max(panel, len(own))), None)
 
 
 class Review:
     """The review of one folder. Several people may work in it at once, each in a process of their own."""
 
-    def __init__(self, folder: Path, settings: ReviewSettings, items: Mapping[str, Item]) -> None:
+    def __init__(self, folder: Path, settings: ReviewSettings, items: Mapping[str, ReviewItem]) -> None:
         self.folder = folder
+        self.check: Callable[[Mapping[str, Any]], None] = lambda _record: None
+        """Raises InputError for a record that what the data are for cannot read: no fix may come to such."""
         self.settings = settings
         self.items = items
         """By id, in the order of the data set."""
@@ -230,7 +245,8 @@ class Review:
         with _locked(own):
             settings = _read_settings(own / "settings.json")
             if settings is None or not (own / "decisions.jsonl").exists():
-                settings = ReviewSettings(**{**(dict(settings) if settings else {}), **asked})
+                tags = {"tags": PAPER_TAGS.get((build_manifest(folder) or {}).get("benchmark", ""), PAPER_TAGS[""])}
+                settings = ReviewSettings(**{**tags, **(dict(settings) if settings else {}), **asked})
                 write_atomically(own / "settings.json", settings.model_dump_json(indent=2) + "\n")
         for name, value in asked.items():
             if getattr(settings, name) != value:
@@ -291,7 +307,7 @@ class Review:
                     f"There is a reviewer '{each.reviewer}'. If that is you, write the name so; if not, add to yours."
                 )
 
-    def open_items(self, reviewer: str, group: Group) -> list[Item]:
+    def open_items(self, reviewer: str, group: Group) -> list[ReviewItem]:
         """What there is to decide for somebody, in the order that is only theirs.
 
         Items that enough others have decided on are left out; and for the second group all that did not come to it.
@@ -309,7 +325,7 @@ class Review:
 
     def decision(
         self,
-        item: Item,
+        item: ReviewItem,
         reviewer: str,
         group: Group,
         choice: Choice,
@@ -322,6 +338,8 @@ class Review:
         """A decision that can be added. Raises InputError where its parts contradict one another."""
         if fixed is not None and choice is not Choice.FIX:
             raise InputError(f"There is a fix, but the decision is '{choice}'.")
+        if fixed is not None:
+            self.check(fixed)
         if fixed is None and choice is Choice.FIX and group == 2:
             raise InputError("The second group's word is the last: a fix needs the fixed record.")
         return Decision(
@@ -338,6 +356,11 @@ class Review:
             time=_now(),
         )
 
+    def applied_before_last(self) -> bool:
+        """Whether what was written of the review is older than its last decision."""
+        written, decided = self.folder / REVIEWED, self.folder / "review" / "decisions.jsonl"
+        return written.exists() and decided.exists() and written.stat().st_mtime < decided.stat().st_mtime
+
     def add(self, decisions: Iterable[Decision]) -> None:
         """Writes decisions down, in the place of earlier ones of the same people on the same items. Raises StorageFailure."""
         with _locked(self.folder / "review"):
@@ -349,7 +372,7 @@ class Review:
             finally:
                 file.close()
 
-    def take_back(self, reviewer: str) -> Item | None:
+    def take_back(self, reviewer: str) -> ReviewItem | None:
         """Takes back the last decision of somebody that stands, and returns its item; None where there is none."""
         last = next((each for each in reversed(self.decisions()) if each.reviewer == reviewer), None)
         if last is None:
@@ -440,10 +463,14 @@ def apply_review(review: Review, *, anyway: bool = False) -> Applied:
     write_atomically(own / "outcomes.json", json.dumps(_manifest(review, by_item, outcomes), indent=1, ensure_ascii=False) + "\n")
     write_atomically(review.folder / REVIEWED, _json_lines(kept))
     counts = [states.count(state) for state in SETTLED]
+    if (manifest := build_manifest(review.folder)) is not None:
+        people = len({each.reviewer for own in by_item.values() for each in own})
+        done = f"{counts[0]} kept, {counts[1]} fixed, {counts[2]} dropped, {len(undecided)} undecided, by {people} people"
+        write_cards(review.folder, manifest, REVIEWED, {"reviewed": done})
     return Applied(counts[0], counts[1], counts[2], len(undecided), review.folder / REVIEWED)
 
 
-def _dropped(item: Item, decisions: Sequence[Decision], outcome: Outcome) -> dict[str, Any]:
+def _dropped(item: ReviewItem, decisions: Sequence[Decision], outcome: Outcome) -> dict[str, Any]:
     own = [each for each in decisions if each.group == outcome.group and each.decision is Choice.DROP]
     tags = sorted({tag for each in own for tag in each.tags})
     return {"id": item.id, "tags": tags, "reasons": [each.note for each in own if each.note], "record": item.record}
@@ -454,7 +481,7 @@ def _manifest(review: Review, by_item: Mapping[str, Sequence[Decision]], outcome
     told = ("reviewer", "group", "decision", "tags", "note", "seconds", "time")
     return {
         "made": _now(),
-        "dataset": digest_of([item.digest for item in review.items.values()]),
+        "dataset": record_digest([item.digest for item in review.items.values()]),
         "settings": review.settings.model_dump(mode="json"),
         "counts": {state.value: sum(each.state is state for each in outcomes.values()) for state in State},
         "outdated decisions": review.outdated(),

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sociable.construction.build import DATASET
 from sociable.core.data_files import read_records
 from sociable.core.errors import DataError, InputError
-
-DATASET = "dataset.jsonl"
 
 DEEPEST = 100
 """Levels of objects and lists in a record: beyond what anybody can read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ReviewItem:
     """A record of the data set, with where it stands."""
 
     id: str
@@ -27,13 +26,18 @@ class Item:
     digest: str
     place: str
 
+    @property
+    def cluster(self) -> str:
+        """What it is no independent sample of: cases share a dialogue, scenarios a template."""
+        return str(self.record.get("dialogue") or self.record.get("template_idx") or self.id)
 
-def load_items_of(folder: Path) -> dict[str, Item]:
+
+def load_items_of(folder: Path) -> dict[str, ReviewItem]:
     """The records of ``folder/dataset.jsonl`` by id. Raises DataError naming line and field, InputError where there are none."""
     file = folder / DATASET
     if not file.exists():
         raise InputError(f"{file}: no such file. A construction writes it; or put yours there, an object with an 'id' a line.")
-    items: dict[str, Item] = {}
+    items: dict[str, ReviewItem] = {}
     for raw in read_records(file, None):
         if not isinstance(raw.value, dict):
             raise DataError(raw.place, "", f"expected an object with an 'id', found {type(raw.value).__name__}")
@@ -41,7 +45,7 @@ def load_items_of(folder: Path) -> dict[str, Item]:
         if isinstance(given, bool) or not isinstance(given, (str, int)) or not str(given).strip():
             raise DataError(raw.place, "id", "expected a text that tells this record from the others; add one")
         try:
-            item = Item(str(given), raw.value, digest_of(raw.value), raw.place)
+            item = ReviewItem(str(given), raw.value, record_digest(raw.value), raw.place)
         except InputError as problem:
             raise DataError(raw.place, "", str(problem)) from None
         if item.id in items:
@@ -52,7 +56,7 @@ def load_items_of(folder: Path) -> dict[str, Item]:
     return items
 
 
-def parse_fix(text: str, item: Item) -> dict[str, Any]:
+def parse_fix(text: str, item: ReviewItem) -> dict[str, Any]:
     """The record that somebody made of an item in an editor. Raises InputError in a way that helps to mend it."""
     try:
         record = json.loads(text)
@@ -70,7 +74,7 @@ def shown_json(record: Mapping[str, Any]) -> str:
     return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
-def fix_field(item: Item, record: Mapping[str, Any], path: str, value: str) -> dict[str, Any]:
+def fix_field(item: ReviewItem, record: Mapping[str, Any], path: str, value: str) -> dict[str, Any]:
     """``record`` with a new value in one field, named as it is or by a path (``cast.0.goal``).
 
     ``value`` is taken as the text it is where a text stood there, and read as JSON elsewhere. Raises InputError.
@@ -85,6 +89,12 @@ def fix_field(item: Item, record: Mapping[str, Any], path: str, value: str) -> d
     except (ValueError, RecursionError) as error:
         raise InputError(f"'{path}' is no text now, so its new value must be JSON: {error}.") from None
     return _checked_fix(copy, item)
+
+
+def value_at(record: Mapping[str, Any], path: str) -> Any:
+    """What stands at a path as in ``fix_field``. Raises InputError where nothing does."""
+    inside, last = _parent(dict(record), [path] if path in record else path.split("."), path)
+    return inside[last]
 
 
 def _parent(record: dict[str, Any], steps: Sequence[str], path: str) -> tuple[Any, Any]:
@@ -103,15 +113,15 @@ def _parent(record: dict[str, Any], steps: Sequence[str], path: str) -> tuple[An
     raise InputError("Name a field.")
 
 
-def _checked_fix(record: dict[str, Any], item: Item) -> dict[str, Any]:
+def _checked_fix(record: dict[str, Any], item: ReviewItem) -> dict[str, Any]:
     if record.get("id") != item.record["id"]:
         raise InputError("The 'id' must stay as it is: the others know the item by it.")
-    if digest_of(record) == item.digest:
+    if record_digest(record) == item.digest:
         raise InputError("Nothing is changed. Change something, or keep the item.")
     return record
 
 
-def digest_of(value: Any) -> str:
+def record_digest(value: Any) -> str:
     """Of a record, whatever the order of its fields. Raises InputError where it cannot be written as JSON in UTF-8."""
     if _deeper_than(value, DEEPEST):
         raise InputError(f"it has more than {DEEPEST} levels of objects and lists; make it flatter")
@@ -139,7 +149,13 @@ def outline(value: Any) -> str:
     return "\n".join(_lines(value))
 
 
+_TURN = {"role_from", "role_to", "content"}
+
+
 def _lines(value: Any) -> list[str]:
+    if isinstance(value, dict) and _TURN <= value.keys() <= _TURN | {"index"}:
+        # As a conversation is read.
+        return f"{value['role_from']} → {value['role_to']}: {value['content']}".split("\n")
     if isinstance(value, str):
         return value.split("\n")
     if not isinstance(value, (dict, list)) or not value:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sociable.construction.review import Choice, Decision, Group, Review
-from sociable.construction.review_items import Item, fix_field, outline
+from sociable.construction.review_items import ReviewItem, fix_field, outline
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
 from sociable.core.spreadsheets import csv_text, rows_of
@@ -34,21 +34,22 @@ def write_review_sheet(
     if not items:
         raise InputError(f"There is nothing to decide for {reviewer} in group {group}.")
     fields = list(dict.fromkeys(name for item in items for name in item.record if name != "id"))
-    heading = ["item", "id", *(legible(f"item.{name}") for name in fields), *FILLED_IN, "reviewer"]
+    heading = ["item", "id", *(legible(f"item.{name}") for name in fields), *FILLED_IN, "reviewer", "group"]
+    empty = [""] * len(FILLED_IN)
     rows = [
-        [_key(item), legible(item.id), *(_cell(item, name, legible) for name in fields), *("" for _ in FILLED_IN), reviewer]
+        [_key(item), legible(item.id), *(_cell(item, name, legible) for name in fields), *empty, reviewer, str(group)]
         for item in items
     ]
     write_atomically(file, csv_text(heading, rows))
     return len(items)
 
 
-def _key(item: Item) -> str:
+def _key(item: ReviewItem) -> str:
     """With a letter in front no spreadsheet takes it for a number; a changed item has another."""
     return f"i{item.digest[:16]}"
 
 
-def _cell(item: Item, name: str, legible: Callable[[str], str]) -> str:
+def _cell(item: ReviewItem, name: str, legible: Callable[[str], str]) -> str:
     return legible(outline(item.record[name])) if name in item.record else ""
 
 
@@ -58,12 +59,15 @@ class Imported:
 
     new: int
     changed: int
+    late: int
+    """On items that enough others had decided on, or that never came to this group: these were left out."""
 
 
-def read_review_sheet(review: Review, reviewer: str | None, group: Group, file: Path) -> Imported:
-    """Adds all decisions of a sheet, or none. Whose they are stands in its column ``reviewer``, or is ``reviewer``.
+def read_review_sheet(review: Review, reviewer: str | None, group: Group | None, file: Path) -> Imported:
+    """Adds the decisions of a sheet, all or none. Whose they are stands in its columns ``reviewer`` and ``group``.
 
-    Rows without a decision are left out. Raises DataError naming row and field.
+    Where it does not, ``reviewer`` and ``group`` (or the first) are taken. Rows without a decision are left out. Raises
+    DataError naming row and field.
     """
     by_key = {_key(item): item for item in review.items.values()}
     found: dict[str, Decision] = {}
@@ -75,19 +79,22 @@ def read_review_sheet(review: Review, reviewer: str | None, group: Group, file: 
         item = by_key.get(row["item"].strip())
         if item is None:
             raise DataError(place, "item", f"'{row['item'][:40]}' is no item as the data set is now; export the sheet anew")
-        made = _decision(review, item, _reviewer(row, reviewer, place), group, row, place)
+        made = _decision(review, item, _reviewer(row, reviewer, place), _group(row, group, place), row, place)
         if made.id in found:
             raise DataError(place, "item", f"{made.reviewer} has two decisions on '{item.id[:40]}' in this file; leave one")
         found[made.id] = made
     if not found:
         raise InputError(f"{file}: no decision in it. Fill in the column 'decision': keep, fix or drop.")
-    for name in {made.reviewer for made in found.values()}:
-        review.check_reviewer(name, group)
+    reviewers = {(made.reviewer, made.group) for made in found.values()}
+    for name, own in reviewers:
+        review.check_reviewer(name, own)
     before = {made.id: made for made in review.decisions() if made.id in found}
-    differing = [made for made in found.values() if made.id not in before or _said(before[made.id]) != _said(made)]
-    review.add(differing)
-    changed = sum(made.id in before for made in differing)
-    return Imported(len(differing) - changed, changed)
+    changed = [made for made in found.values() if made.id in before and _said(before[made.id]) != _said(made)]
+    waiting = {(who, item.id) for who in reviewers for item in review.open_items(*who)}
+    new = [made for made in found.values() if made.id not in before]
+    in_time = [made for made in new if ((made.reviewer, made.group), made.item) in waiting]
+    review.add([*changed, *in_time])
+    return Imported(len(in_time), len(changed), len(new) - len(in_time))
 
 
 def _reviewer(row: dict[str, str], asked: str | None, place: str) -> str:
@@ -99,7 +106,16 @@ def _reviewer(row: dict[str, str], asked: str | None, place: str) -> str:
     return named or asked or ""
 
 
-def _decision(review: Review, item: Item, reviewer: str, group: Group, row: dict[str, str], place: str) -> Decision:
+def _group(row: dict[str, str], asked: Group | None, place: str) -> Group:
+    named = row.get("group", "").strip()
+    if named and named not in ("1", "2"):
+        raise DataError(place, "group", f"expected 1 or 2, found '{named[:40]}'")
+    if named and asked and named != str(asked):
+        raise DataError(place, "group", f"the sheet is of group {named}, not of --group {asked}; leave the option out")
+    return 2 if "2" in (named, str(asked)) else 1
+
+
+def _decision(review: Review, item: ReviewItem, reviewer: str, group: Group, row: dict[str, str], place: str) -> Decision:
     given = row["decision"].strip().lower()
     if given not in _CHOICES:
         raise DataError(place, "decision", f"expected keep, fix, drop or nothing, found '{given[:40]}'")
@@ -112,11 +128,22 @@ def _decision(review: Review, item: Item, reviewer: str, group: Group, row: dict
         fixed = fix_field(item, item.record, name, value) if field else None
     except InputError as problem:
         raise DataError(place, "fix_field", str(problem)) from None
+    for column, try_it in (
+        ("tags", lambda: review.chosen_tags(_tags(row))),
+        ("fix_value", lambda: review.check(fixed) if fixed is not None else None),
+    ):
+        try:
+            try_it()
+        except InputError as problem:
+            raise DataError(place, column, str(problem)) from None
     try:
-        tags = row.get("tags", "").replace(",", " ").replace(";", " ").split()
-        return review.decision(item, reviewer, group, _CHOICES[given], tags=tags, note=row.get("note", ""), fixed=fixed)
+        return review.decision(item, reviewer, group, _CHOICES[given], tags=_tags(row), note=row.get("note", ""), fixed=fixed)
     except InputError as problem:
         raise DataError(place, "decision", str(problem)) from None
+
+
+def _tags(row: dict[str, str]) -> list[str]:
+    return row.get("tags", "").replace(",", " ").replace(";", " ").split()
 
 
 def _said(decision: Decision) -> Sequence[object]:

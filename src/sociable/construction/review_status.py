@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 
-from sociable.construction.review import Decision, Group, Review, State
+from sociable.construction.review import REVIEWED, Decision, Group, Review, State
 from sociable.core.seeding import named_seed
 from sociable.core.view import MISSING, Block, Callout, Column, Row, Table, Tone, figure, with_interval
 from sociable.statistics.agreement import (
@@ -51,17 +51,21 @@ class Agreement:
     """Krippendorff's, nominal; answers may be missing."""
 
 
-def agreement_of(labels: Mapping[str, Mapping[str, Label]], *, seed: int = 0) -> Agreement:
+def agreement_of(
+    labels: Mapping[str, Mapping[str, Label]], *, clusters: Mapping[str, str] | None = None, seed: int = 0
+) -> Agreement:
     """Agreement beyond chance among reviewers, from what each said of each item: {reviewer: {item: label}}.
 
-    Intervals are 95%, by bootstrap over items; see ``cohen_interval`` for where there are none.
+    ``clusters`` has for items what they are no independent samples of. Intervals are 95%, by bootstrap over these; see
+    ``cohen_interval`` for where there are none.
     """
     names = list(dict.fromkeys(item for own in labels.values() for item, label in own.items() if label is not None))
     raters = {reviewer: [own.get(item) for item in names] for reviewer, own in labels.items()}
+    alike = [(clusters or {}).get(name, name) for name in names]
     pairs = []
     for one, other in combinations(raters, 2):
         both = sum(a is not None and b is not None for a, b in zip(raters[one], raters[other], strict=True))
-        kappa = cohen_interval(raters[one], raters[other], seed=named_seed(seed, "cohen", one, other))
+        kappa = cohen_interval(raters[one], raters[other], seed=named_seed(seed, "cohen", one, other), clusters=alike)
         pairs.append(PairAgreement(one, other, both, observed_agreement(raters[one], raters[other]), kappa))
     answers = [[label for label in column if label is not None] for column in zip(*raters.values(), strict=True)]
     equally = len({len(answer) for answer in answers}) == 1 and len(answers[0]) > 1
@@ -69,8 +73,8 @@ def agreement_of(labels: Mapping[str, Mapping[str, Label]], *, seed: int = 0) ->
         sum(any(label is not None for label in own) for own in raters.values()),
         len(names),
         tuple(pairs),
-        fleiss_interval(answers, seed=named_seed(seed, "fleiss")) if equally else None,
-        alpha_interval(list(raters.values()), seed=named_seed(seed, "alpha")),
+        fleiss_interval(answers, seed=named_seed(seed, "fleiss"), clusters=alike) if equally else None,
+        alpha_interval(list(raters.values()), seed=named_seed(seed, "alpha"), clusters=alike),
     )
 
 
@@ -87,10 +91,11 @@ def labels_of(review: Review, decisions: Sequence[Decision], question: str) -> d
 def review_status(review: Review) -> list[Block]:
     """What ``sociable review DIR --status`` shows; of nobody's single decisions."""
     decisions = review.decisions()
+    clusters = {name: item.cluster for name, item in review.items.items()}
     blocks: list[Block] = [_items(review), _reviewers(review, decisions)]
     questions = [DECISION, *dict.fromkeys(tag.question for tag in review.settings.tags if tag.question)]
     found = [
-        (group, question, agreement_of(labels, seed=review.settings.seed))
+        (group, question, agreement_of(labels, clusters=clusters, seed=review.settings.seed))
         for group in _GROUPS
         for question in questions
         if (labels := labels_of(review, [each for each in decisions if each.group == group], question))
@@ -102,6 +107,8 @@ def review_status(review: Review) -> list[Block]:
     if outdated:
         text = f"{outdated} decisions do not count: their items have been changed or taken out of the data set since."
         blocks.append(Callout(text, Tone.WARNING))
+    if review.applied_before_last():
+        blocks.append(Callout(f"{REVIEWED} is older than the last decision: write it anew with --apply.", Tone.WARNING))
     return blocks
 
 
@@ -150,7 +157,10 @@ def _among_all(found: Sequence[tuple[Group, str, Agreement]]) -> Table:
         Column("Fleiss' κ", True),
         Column("Krippendorff's α", True, "nominal, missing answers allowed"),
     ]
-    note = "95% intervals by bootstrap over items. — : items were not all answered by equally many, or only one answer was given."
+    note = (
+        "95% intervals by bootstrap over dialogues or templates, where there are 8 or more. — : items were not all answered by "
+        "equally many, or only one answer was given."
+    )
     return Table("Agreement beyond chance", columns, rows, note)
 
 

@@ -82,12 +82,16 @@ RESAMPLES = 2000
 """Of the items, for an interval."""
 
 
-def cohen_interval(first: Sequence[Label], second: Sequence[Label], *, seed: int) -> Interval:
-    """``cohen`` with a 95% percentile interval from resampling the items that both answered.
+def cohen_interval(
+    first: Sequence[Label], second: Sequence[Label], *, seed: int, clusters: Sequence[Hashable] | None = None
+) -> Interval:
+    """``cohen`` with a 95% percentile interval from resampling the items that both answered, or whole ``clusters`` of them.
 
-    There are no limits where the two never differ, or for fewer than 8 items: a bootstrap sees only what varies.
+    ``clusters`` has for each item what it is no independent sample of. There are no limits where the two never differ, or for
+    fewer than 8 items or clusters: a bootstrap sees only what varies.
     """
     both = _answered(first, second)
+    kept = [a is not None and b is not None for a, b in zip(first, second, strict=True)]
     labels = _labels(label for pair in both for label in pair)
     cells = np.zeros((len(both), len(labels) ** 2))
     for item, (a, b) in enumerate(both):
@@ -99,11 +103,11 @@ def cohen_interval(first: Sequence[Label], second: Sequence[Label], *, seed: int
         return _beyond_chance(np.trace(shares, axis1=-2, axis2=-1), (shares.sum(axis=-1) * shares.sum(axis=-2)).sum(axis=-1))
 
     differ = any(a != b for a, b in both)
-    return _with_limits(cohen(first, second), cells, kappa, differ, seed)
+    return _with_limits(cohen(first, second), cells, kappa, differ, seed, _of(clusters, kept))
 
 
-def fleiss_interval(items: Sequence[Sequence[Label]], *, seed: int) -> Interval:
-    """``fleiss`` with a 95% percentile interval from resampling the items; without limits as in ``cohen_interval``."""
+def fleiss_interval(items: Sequence[Sequence[Label]], *, seed: int, clusters: Sequence[Hashable] | None = None) -> Interval:
+    """``fleiss`` with a 95% percentile interval from resampling items or clusters; without limits as in ``cohen_interval``."""
 
     def kappa(totals: Floats) -> Floats:
         agreeing, counted, counts = totals[..., 0], totals[..., 1], totals[..., 2:]
@@ -117,11 +121,12 @@ def fleiss_interval(items: Sequence[Sequence[Label]], *, seed: int) -> Interval:
         for item, counts in _counted(items)
         if len(item) > 1
     ]
-    return _with_limits(fleiss(items), np.array(rows, dtype=np.float64), kappa, differ, seed)
+    several = _of(clusters, [len(item) > 1 for item in items])
+    return _with_limits(fleiss(items), np.array(rows, dtype=np.float64), kappa, differ, seed, several)
 
 
-def alpha_interval(raters: Sequence[Sequence[Label]], *, seed: int) -> Interval:
-    """``krippendorff_alpha`` with a 95% percentile interval from resampling the items that have two answers or more.
+def alpha_interval(raters: Sequence[Sequence[Label]], *, seed: int, clusters: Sequence[Hashable] | None = None) -> Interval:
+    """``krippendorff_alpha`` with a 95% percentile interval from resampling what has two answers or more: items, or clusters.
 
     Without limits as in ``cohen_interval``. Differs from Krippendorff's own bootstrap, which draws pairs of answers as if
     those of one item were independent: here an item's answers stay together.
@@ -136,7 +141,8 @@ def alpha_interval(raters: Sequence[Sequence[Label]], *, seed: int) -> Interval:
 
     differ = any(len(set(answer)) > 1 for answer in paired)
     rows = [(sum(n * (n - 1) for n in counts) / (len(item) - 1), *counts) for item, counts in _counted(paired)]
-    return _with_limits(krippendorff_alpha(raters), np.array(rows, dtype=np.float64), alpha, differ, seed)
+    several = _of(clusters, [len(answer) > 1 for answer in answers])
+    return _with_limits(krippendorff_alpha(raters), np.array(rows, dtype=np.float64), alpha, differ, seed, several)
 
 
 def _counted(items: Sequence[Sequence[Label]]) -> list[tuple[Sequence[Label], list[int]]]:
@@ -150,10 +156,26 @@ def _beyond_chance(observed: Floats, chance: Floats) -> Floats:
     return agreement
 
 
+def _of(clusters: Sequence[Hashable] | None, kept: Sequence[bool]) -> list[Hashable] | None:
+    """Of the items that are kept."""
+    return None if clusters is None else [cluster for cluster, is_kept in zip(clusters, kept, strict=True) if is_kept]
+
+
 def _with_limits(
-    value: float | None, rows: Floats, statistic: Callable[[Floats], Floats], differ: bool, seed: int, confidence: float = 0.95
+    value: float | None,
+    rows: Floats,
+    statistic: Callable[[Floats], Floats],
+    differ: bool,
+    seed: int,
+    clusters: Sequence[Hashable] | None,
+    confidence: float = 0.95,
 ) -> Interval:
     """The libraries' value with the limits of thousands of its like, which a library would make one at a time."""
+    if clusters is not None and len(rows):
+        places = _labels(clusters)
+        summed = np.zeros((len(places), rows.shape[1]))
+        np.add.at(summed, [places[cluster] for cluster in clusters], rows)
+        rows = summed
     if value is None or not differ or len(rows) < FEWEST_CLUSTERS:
         return Interval(value, None, None, confidence)
     found = joint_bootstrap(rows, statistic, confidence, RESAMPLES, seed=seed)

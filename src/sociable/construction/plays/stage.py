@@ -110,13 +110,15 @@ def _called(play: Play) -> dict[str, str]:
         if len(speech.speakers) == 1:
             for name in {full_form(speech.label), speech.speaker}:
                 found.setdefault(name.casefold(), set()).add(speech.speaker)
-    speaking = {name for speech in play.speeches() for name in speech.speakers}
-    for name in speaking | {member.name for member in play.cast}:
+    everybody = {name for speech in play.speeches() for name in speech.speakers} | {member.name for member in play.cast}
+    for name in everybody:
         found.setdefault(name.casefold(), set()).add(name)
+    by_word: dict[str, set[str]] = {}
+    for name in everybody:
         for word in re.findall(r"[^\W\d_]{3,}", name):
             if word.casefold() not in TITLES and word[0].isupper() and word.casefold() not in found:
-                found.setdefault(word.casefold(), set()).add(name)
-    return {called: next(iter(names)) for called, names in found.items() if len(names) == 1}
+                by_word.setdefault(word.casefold(), set()).add(name)
+    return {called: next(iter(names)) for called, names in (found | by_word).items() if len(names) == 1}
 
 
 def _cut(scene: PlayScene, called: dict[str, str], minimum: int) -> Iterator[PlayScene]:
