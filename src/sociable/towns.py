@@ -9,6 +9,7 @@ import contextlib
 import json
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sociable import api
@@ -200,9 +201,17 @@ def construct_conversations(
     if path.suffix != ".jsonl":
         raise InputError(f"{path}: scenes are JSON Lines; name a file that ends in .jsonl.")
     if not folders:
-        folders = [_own_run(Path(runs), agent, seed, watch) for agent, seed in OWN_RUNS]
+        folders = [
+            _own_run(Path(runs), agent, seed, watch and _numbered(watch, number))
+            for number, (agent, seed) in enumerate(OWN_RUNS, start=1)
+        ]
     with contextlib.ExitStack() as stack:
         return construct([town_run(stack.enter_context(api.open_run(folder))) for folder in folders], path, count)
+
+
+def _numbered(watch: Watch, number: int) -> Watch:
+    """Says of each run which it is."""
+    return lambda counts, budget: watch(replace(counts, phase=f"run {number} of {len(OWN_RUNS)}"), budget)
 
 
 def _own_run(runs: Path, agent: str, seed: int, watch: Watch | None) -> Path:

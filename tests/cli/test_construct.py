@@ -39,6 +39,14 @@ def test_dialogues_become_cases(talk: Path, capsys: pytest.CaptureFixture[str]) 
     assert Path("build/dataset.jsonl").read_text().count("\n") == 1
 
 
+def test_a_build_is_a_data_set_by_its_folder(talk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sociable("construct", "hsii", talk, "--dialogues", "--out", "build")
+    assert sociable("describe", "hsii", "--dataset", "build") == 0
+    Path("build/dataset.reviewed.jsonl").write_text(Path("build/dataset.jsonl").read_text())
+    assert sociable("describe", "hsii", "--dataset", "build") == 2
+    assert "there are two data sets in it" in " ".join(capsys.readouterr().err.split())
+
+
 def test_an_empty_data_set_is_no_success(talk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert sociable("construct", "hsii", talk, "--dialogues", "--assistant", "Bo", "--out", "build") == 1
     assert "Nothing came through" in capsys.readouterr().out

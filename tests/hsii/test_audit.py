@@ -222,3 +222,14 @@ def test_dialogues_that_are_too_alike_are_named() -> None:
     assert "runs of five words" in words
     assert "same sequence of speakers" in speakers
     assert not [found for found in alike_dialogues([one, third]) if "five words" in found]
+
+
+def test_of_many_alike_the_most_alike_are_named_and_the_others_counted() -> None:
+    (one,) = dialogues(1, lambda _: CARA)
+    said = [
+        message.model_copy(update={"content": f"{n} the same seven words stand in here {n}"})
+        for n, message in enumerate(one.messages)
+    ]
+    many = [one.model_copy(update={"id": f"d{n}", "dialogue": f"d{n}", "messages": tuple(said * 2)}) for n in range(8)]
+    found = alike_dialogues(many)
+    assert len(found) == 22 and found[10] == found[21] == "And 18 more like these."

@@ -14,7 +14,15 @@ from sociable.agentsense.judged import RuleAgreement, bundled_judged_scenes, mea
 from sociable.agentsense.scenario import Scenario, distinct_questions
 from sociable.agentsense.shortcuts import RANKINGS, QuizItem, classifier_hits, hit
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
-from sociable.runner.audits import ShortcutResult, alike_texts, farthest_first, shortcuts_plot, shortcuts_table, verdict_on
+from sociable.runner.audits import (
+    ShortcutResult,
+    alike_texts,
+    farthest_first,
+    shortcuts_plot,
+    shortcuts_table,
+    shown_first,
+    verdict_on,
+)
 from sociable.statistics.intervals import clustered_proportion
 
 TOLERANCE = 0.10
@@ -54,7 +62,7 @@ def sign_faults(scenarios: Sequence[Scenario]) -> list[str]:
 def alike_templates(scenarios: Sequence[Scenario]) -> list[str]:
     """Pairs of templates whose scenes, goals and secrets share too many runs of five words."""
     first = {scenario.template: scenario for scenario in reversed(scenarios)}
-    return list(alike_texts({template: " ".join(_texts(first[template])) for template in sorted(first)}))
+    return shown_first(alike_texts({template: " ".join(_texts(first[template])) for template in sorted(first)}))
 
 
 def _texts(scenario: Scenario) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sociable.cli.output import messages, print_whole, resumable, say
-from sociable.core.errors import InputError
+from sociable.core.errors import InputError, RunStopped
 
 _WRITTEN = ("model", "seed", "prompts", "config", "max_cost", "max_connections", "base_url", "give_up", "licence", "parquet")
 RECIPES: Mapping[str, Sequence[str]] = {
@@ -33,7 +33,10 @@ def construct(
     out: Annotated[Path, typer.Option("--out", metavar="DIR|FILE", help="The build; stss-conversations: a new .jsonl file.")],
     sources: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[SOURCE...]", help="hsii: news, dialogues; agentsense: plays; stss-conversations: runs of stss."),
+        typer.Argument(
+            metavar="[SOURCE...]",
+            help="hsii: news, dialogues; agentsense: plays; stss-conversations: runs of stss (none: 24 are made).",
+        ),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The model that writes.")] = None,
     dialogues: Annotated[
@@ -85,11 +88,19 @@ def construct(
     from sociable import building, towns
     from sociable.cli.progress import RunProgress
     from sociable.construction.build import DATASET
+    from sociable.construction.hub import parquet_library, write_parquet
 
     _check(context, benchmark, dialogues, sources or [])
+    if parquet:
+        # Before anything is paid for.
+        parquet_library()
     if benchmark == "stss-conversations":
-        with RunProgress(messages) as progress:
-            said = towns.construct_conversations(sources or (), out, count=count or 360, watch=progress)
+        try:
+            with RunProgress(messages) as progress:
+                said = towns.construct_conversations(sources or (), out, count=count or 360, watch=progress)
+        except RunStopped as stop:
+            stop.add_note("Every run so far is kept in the folder runs. Go on with: the same command")
+            raise
         say(f"{said}\nScenes: {out}")
         return
     common: dict[str, Any] = {
@@ -102,7 +113,7 @@ def construct(
         "base_url": base_url,
         "give_up": give_up,
     }
-    with resumable(out, "the same command"), RunProgress(messages) as progress:
+    with resumable(out, "the same command (with a higher limit, if a limit stopped it)"), RunProgress(messages) as progress:
         told: dict[str, Any] = {"licence": licence, "watch": progress}
         if not sources:
             document = building.construct_characters(out, count=count or 60, **common, **told)
@@ -126,8 +137,6 @@ def construct(
         # A script that goes on with it should not.
         raise typer.Exit(1)
     if parquet:
-        from sociable.construction.hub import write_parquet
-
         say(f"Parquet: {write_parquet(out)}")
 
 

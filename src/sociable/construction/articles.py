@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -13,14 +12,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sociable.construction.stages import Item, slug
+from sociable.construction.stages import Item, is_about, slug
 from sociable.core.data_files import RawRecord, complaint, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import storable
 
 _EXPECTED = "Expected articles as .jsonl, .json or .csv with title and text (and date, url), or a folder of .txt files."
-_ABOUT = re.compile(r"readme|licen[cs]e|copying|notice", re.IGNORECASE)
-"""Files about a folder's articles."""
 _LONGEST_FIELD = 10_000_000
 """Characters; the reader's own limit is shorter than some articles."""
 
@@ -53,7 +50,7 @@ def read_articles(source: Path) -> list[Article]:
 
 def _records(source: Path) -> Iterator[RawRecord]:
     if source.is_dir():
-        texts = sorted(path for path in source.rglob("*.txt") if path.is_file() and not _ABOUT.match(path.name))
+        texts = sorted(path for path in source.rglob("*.txt") if path.is_file() and not is_about(path))
         tables = sorted(path for path in source.iterdir() if path.suffix in (".csv", ".json", ".jsonl"))
         return chain((_plain(path, source) for path in texts if path.stat().st_size), *(map(_records, tables)))
     if source.suffix == ".csv":

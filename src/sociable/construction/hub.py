@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from sociable.construction.build import DATASET
 from sociable.core.errors import InputError
@@ -12,12 +14,18 @@ from sociable.core.errors import InputError
 PARQUET = "dataset.parquet"
 
 
-def write_parquet(folder: Path) -> Path:
-    """``dataset.parquet`` beside ``dataset.jsonl``. Raises InputError where the extra is missing, or the data do not fit."""
+def parquet_library() -> Any:
+    """Raises InputError where the extra is missing."""
     try:
-        import datasets
+        return import_module("datasets")
     except ImportError as error:
         raise InputError(f"Parquet needs an extra: pip install 'sociable[hub]' ({error}).") from None
+
+
+def write_parquet(folder: Path) -> Path:
+    """``dataset.parquet`` beside ``dataset.jsonl``. Raises InputError where the extra is missing, or the data do not fit."""
+    datasets = parquet_library()
+    datasets.disable_progress_bars()
     if not (folder / DATASET).is_file() or not (folder / DATASET).stat().st_size:
         raise InputError(f"{folder / DATASET}: nothing in it yet. Finish the build first.")
     part = folder / f".{PARQUET}.part"

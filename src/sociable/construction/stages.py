@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -26,6 +27,11 @@ class Item(Record):
     """What stages hand on. ``id`` is unique in the output of a stage."""
 
     id: str
+
+
+def is_about(file: Path) -> bool:
+    """Whether it tells about the files of its folder, and is none of them."""
+    return re.match(r"readme|licen[cs]e|copying|notice", file.name, re.IGNORECASE) is not None
 
 
 def slug(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from sociable.construction.stages import Item
+from sociable.construction.stages import Item, is_about
 from sociable.core.data_files import RawRecord, complaint, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record, storable
@@ -78,7 +78,7 @@ def read_transcripts(source: Path) -> list[Transcript]:
 def _read(source: Path) -> Iterator[tuple[Transcript, str]]:
     if source.is_dir():
         chats = sorted(source.rglob("*.ascii.txt"))
-        plain = [] if chats else sorted(source.rglob("*.txt"))
+        plain = [] if chats else sorted(path for path in source.rglob("*.txt") if not is_about(path))
         tables = [path for path in sorted(source.iterdir()) if path.suffix in (".json", ".jsonl")]
         for path in (*chats, *plain, *tables):
             yield from _read(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
@@ -29,11 +29,13 @@ class RawRecord:
 def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]:
     """Every record of a .json file (one or a list), a .jsonl file, or a folder of them, with its place.
 
-    Raises DataError or InputError naming file and line. With a list ``skipped`` bad lines are left out and their
-    complaints appended to it; a .json file that cannot be parsed is an error even then.
+    Of a folder in which a data set was built its data set is read: other files there are how it came to be.
+
+    Raises DataError or InputError naming file and line. With a list ``skipped`` bad lines are left out and their complaints
+    appended to it; a .json file that cannot be parsed is an error even then.
     """
     if source.is_dir():
-        files: Sequence[Path] = sorted(path for path in source.iterdir() if path.suffix in (".json", ".jsonl"))
+        files = _built(source) or sorted(path for path in source.iterdir() if path.suffix in (".json", ".jsonl"))
         if not files:
             raise InputError(f"{source}: no .json or .jsonl file in this folder.")
     else:
@@ -48,6 +50,16 @@ def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]
         except OSError as error:
             raise InputError(f"{file}: cannot be read: {error}") from None
         yield from _json_lines(text, file, skipped) if file.suffix == ".jsonl" else _json_values(text, file)
+
+
+def _built(folder: Path) -> list[Path]:
+    """The data set of a build; nothing where the folder holds none. Raises InputError where there is a reviewed one too."""
+    if not (folder / "manifest.json").exists():
+        return []
+    found = [path for path in (folder / "dataset.jsonl", folder / "dataset.reviewed.jsonl") if path.exists()]
+    if len(found) > 1:
+        raise InputError(f"{folder}: there are two data sets in it. Name one: {found[0]} or {found[1]}.")
+    return found
 
 
 def _json_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[RawRecord]:

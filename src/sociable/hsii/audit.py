@@ -20,7 +20,15 @@ from sociable.hsii.clusters import longest_cases
 from sociable.hsii.dataset import ASSISTANT, Case, cut_cases
 from sociable.hsii.measure import measure_points
 from sociable.hsii.shortcuts import AVOIDANCES, SHORTCUTS, classifier_hits
-from sociable.runner.audits import ShortcutResult, alike_texts, farthest_first, shortcuts_plot, shortcuts_table, verdict_on
+from sociable.runner.audits import (
+    ShortcutResult,
+    alike_texts,
+    farthest_first,
+    shortcuts_plot,
+    shortcuts_table,
+    shown_first,
+    verdict_on,
+)
 from sociable.statistics.agreement import fleiss
 from sociable.statistics.intervals import clustered_proportion
 
@@ -96,11 +104,12 @@ def alike_dialogues(cases: Sequence[Case]) -> list[str]:
         name: " ".join([case.background.scene, *(message.content for message in (*case.messages, case.golden))])
         for name, case in longest.items()
     }
-    found = list(alike_texts(texts))
+    found = shown_first(alike_texts(texts))
+    same = []
     for one, other in combinations(longest, 2):
         if len(longest[one].messages) > 3 and _speakers(longest[one]) == _speakers(longest[other]):
-            found.append(f"{one} and {other} have the same sequence of speakers")
-    return found
+            same.append(f"{one} and {other} have the same sequence of speakers")
+    return [*found, *shown_first(same)]
 
 
 def _speakers(case: Case) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -78,14 +78,25 @@ ALIKE = 0.05
 """Jaccard similarity of the sets of five words in a row, above which two texts are too alike."""
 
 
-def alike_texts(texts: Mapping[str, str]) -> Iterator[str]:
-    """Pairs of texts that share too many runs of five words, named by their keys."""
+def alike_texts(texts: Mapping[str, str]) -> list[str]:
+    """Pairs of texts that share too many runs of five words, named by their keys, the most alike first."""
     runs = {name: _runs_of_five(text) for name, text in texts.items()}
+    found: list[tuple[float, str]] = []
     for one, other in combinations(texts, 2):
         either = runs[one] | runs[other]
         similarity = len(runs[one] & runs[other]) / len(either) if either else 0.0
         if similarity > ALIKE:
-            yield f"{one} and {other} share {similarity:.0%} of their runs of five words"
+            found.append((similarity, f"{one} and {other} share {similarity:.0%} of their runs of five words"))
+    return [said for _, said in sorted(found, key=lambda pair: -pair[0])]
+
+
+MOST_SHOWN = 10
+
+
+def shown_first(problems: Sequence[str]) -> list[str]:
+    """The first few of many problems of one kind, and how many more there are."""
+    more = len(problems) - MOST_SHOWN
+    return [*problems[:MOST_SHOWN], *([f"And {more:,} more like these."] if more > 0 else [])]
 
 
 def _runs_of_five(text: str) -> set[tuple[str, ...]]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +81,10 @@ def test_passages_know_what_came_before_and_long_ones_are_cut(tmp_path: Path) ->
     assert others[0].before.endswith("Cy: Where is the key, number 7?")
     with pytest.raises(InputError, match="no such file"):
         read_passages(tmp_path / "nothing.txt")
+    # Of what is left of a long scene two must be active, too.
+    rest = "ANN. Here.\n\nBO. There.\n\n" * 20 + "CY. Well.\n\n" + "ANN. Here.\n\nANN. Where?\n\n" * 6
+    (tmp_path / "key.txt").write_text(PLAY + "\nSCENE II. Outside.\n\n" + rest)
+    assert [len(each.said) for each in read_passages(tmp_path / "key.txt")] == [24, LONGEST]
 
 
 def test_characters_are_called_by_many_names() -> None:
@@ -337,6 +344,23 @@ def test_plays_of_one_name_and_of_other_alphabets_are_told_apart(tmp_path: Path)
         (tmp_path / name).write_text(PLAY)
     scripts = {each.script for each in read_passages(tmp_path)}
     assert len(scripts) == 6 and {"a-scene", "b-scene"} < scripts
+    # What tells about the folder is no play.
+    (tmp_path / "README.txt").write_text("Six plays.")
+    assert len({each.script for each in read_passages(tmp_path)}) == 6
     (tmp_path / "a-scene.txt").write_text(PLAY)
     with pytest.raises(InputError, match="would both be called 'a-scene'"):
         read_passages(tmp_path)
+
+
+@needs_plays
+def test_a_play_is_cut_alike_whatever_the_order_of_sets() -> None:
+    play = PLAYS / "george-bernard-shaw_pygmalion" / "play.txt"
+    told = (
+        "from pathlib import Path; from sociable.agentsense.construct.passages import read_passages; "
+        f"print([(each.id, each.names) for each in read_passages(Path({str(play)!r}))])"
+    )
+    found = {
+        subprocess.run([sys.executable, "-c", told], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True).stdout
+        for seed in "0123"
+    }
+    assert len(found) == 1 and len(next(iter(found))) > 1000

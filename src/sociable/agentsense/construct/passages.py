@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sociable.agentsense.construct.draft import Passage
-from sociable.construction.plays import Play, PlayScenario, Speech, read_play, scenarios_of
-from sociable.construction.stages import slug
+from sociable.construction.plays import (
+    FEWEST_SPEAKERS,
+    FEWEST_SPEECHES,
+    SPEECHES_TO_BE_ACTIVE,
+    Play,
+    PlayScenario,
+    Speech,
+    read_play,
+    scenarios_of,
+)
+from sociable.construction.stages import is_about, slug
 from sociable.core.errors import InputError
 
 REMEMBERED = 3_000
 """Characters of what was said before a passage that are told with it, the last ones."""
 LONGEST, LONGEST_TEXT = 40, 12_000
 """Speeches and characters of a passage; a longer scene is cut, for the model reads all of it several times."""
-FEWEST = 10
-"""Speeches of a passage (section 3.5), unless they are long."""
 _KINDS = (".txt", ".fountain", ".spmd", ".fdx", ".xhtml")
 _EXPECTED = "Expected plays as .txt, .fountain or .fdx, folders of Standard Ebooks' .xhtml, or a folder of those."
 
@@ -42,7 +50,7 @@ def _plays(source: Path) -> Iterator[Path]:
     if source.is_file() or any(source.glob("*.xhtml")):
         yield source
         return
-    files = sorted(path for path in source.rglob("*") if path.suffix in _KINDS[:-1])
+    files = sorted(path for path in source.rglob("*") if path.suffix in _KINDS[:-1] and not is_about(path))
     yield from files or sorted({path.parent for path in source.rglob("*.xhtml")})
 
 
@@ -66,8 +74,7 @@ def _passages(play: Play, name: str) -> Iterator[Passage]:
         for part, stretch in enumerate(stretches, start=1):
             names = tuple(dict.fromkeys(name for speech in stretch for name in speech.speakers))
             said = tuple((speech.speaker, speech.with_directions()) for speech in stretch)
-            length = sum(len(words) for _, words in said)
-            if len(names) > 1 and (len(stretch) >= FEWEST or length > LONGEST_TEXT // 2):
+            if _is_scenario(stretch):
                 yield Passage(
                     # A dot, which no name of a play holds: parts of one scene are not scenes of another play.
                     id=f"{name}-{number}" + (f".{part}" if len(stretches) > 1 else ""),
@@ -79,6 +86,16 @@ def _passages(play: Play, name: str) -> Iterator[Passage]:
                     said=said,
                 )
             told = f"{told}\n" + "\n".join(f"{speaker}: {words}" for speaker, words in said)
+
+
+def _is_scenario(speeches: Sequence[Speech]) -> bool:
+    """Enough speeches, unless they are long, of enough who speak more than now and then (section 3.5)."""
+    counts = Counter(name for speech in speeches for name in speech.speakers)
+    length = sum(len(speech.with_directions()) for speech in speeches)
+    if len(speeches) < FEWEST_SPEECHES and length <= LONGEST_TEXT // 2:
+        return False
+    often = 1 if len(speeches) < FEWEST_SPEECHES else SPEECHES_TO_BE_ACTIVE
+    return sum(count >= often for count in counts.values()) >= FEWEST_SPEAKERS
 
 
 def _cut(speeches: Sequence[Speech]) -> list[list[Speech]]:

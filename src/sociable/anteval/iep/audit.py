@@ -13,7 +13,15 @@ from sociable.anteval.iep.checked import CheckedCard, checked_cards, points_in, 
 from sociable.anteval.iep.scenario import IepScenario
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
 from sociable.dialogue.wording import expresses
-from sociable.runner.audits import ShortcutResult, alike_texts, farthest_first, shortcuts_plot, shortcuts_table, verdict_on
+from sociable.runner.audits import (
+    ShortcutResult,
+    alike_texts,
+    farthest_first,
+    shortcuts_plot,
+    shortcuts_table,
+    shown_first,
+    verdict_on,
+)
 
 TOLERANCE = 0.05
 """How much of a card may be known without its NPC, on data that are to be trusted."""
@@ -66,7 +74,7 @@ def audit_document(scenarios: Sequence[IepScenario], source: str) -> Document:
 
 def _verdict(scenarios: Sequence[IepScenario], results: Sequence[ShortcutResult]) -> Iterator[Callout]:
     yield verdict_on(results, TOLERANCE) if results else Callout("No card says how its key points are worded.", Tone.WARNING)
-    for problem in alike_texts({each.id: f"{each.card.scene} {each.card.knowledge}" for each in scenarios}):
+    for problem in shown_first(alike_texts({each.id: f"{each.card.scene} {each.card.knowledge}" for each in scenarios})):
         yield Callout(problem, Tone.BAD)
     for scenario in scenarios:
         for player, counted in scenario.counted.items():
