@@ -150,3 +150,8 @@ def test_whom_a_turn_is_for_is_one_name(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "turns": [{"speaker": "Ann", "text": "Fog.", "to": ["Bo", "Cy"]}]}))
     with pytest.raises(DataError, match=r"turns\.0\.to.*expected one name"):
         read_transcripts(tmp_path / "a.jsonl")
+
+
+def test_a_name_that_is_a_word_must_be_marked() -> None:
+    said = transcript(("ok", "Hm."), ("bo", "Well."), ("ann", "ok, thanks"), ("ann", "@ok: thanks"))
+    assert [turn.how for turn in with_addressees(said).turns[2:]] == [BEFORE, NAMED]

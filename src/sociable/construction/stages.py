@@ -72,7 +72,7 @@ class Stage(ABC, Generic[I_, O_]):
     """``name`` names its file; ``meaning`` says in the funnel and the data card what it does."""
 
     name: ClassVar[str]
-    meaning: ClassVar[str]
+    meaning: str
     makes: type[O_]
     asks: ClassVar[bool] = False
     """Whether it needs a model."""

@@ -215,6 +215,10 @@ def _called(speaker: str) -> list[str]:
     return list(dict.fromkeys([speaker, *(parts[:1] + parts[-1:] if len(parts) > 1 else [])]))
 
 
+_SAID_ANYWAY = frozenset(
+    {"ok", "okay", "yes", "no", "so", "well", "and", "but", "hi", "hello", "thanks", "sure", "right", "oh", "please", "sorry"}
+)
+"""Names in chats that are words with which people begin."""
 _GREETING = r"(?:(?:yes|no|so|well|and|but|okay|thank you|thanks|hello|hi),?\s+)?"
 _TITLE = r"(?:(?:mr|mrs|ms|miss|dr|justice|judge|general|president)\.?\s+)?"
 
@@ -222,6 +226,8 @@ _TITLE = r"(?:(?:mr|mrs|ms|miss|dr|justice|judge|general|president)\.?\s+)?"
 def _is_called(text: str, name: str) -> bool:
     """At the beginning ("Ann, …", "@ann: …", "Mr Bell, …") or at the end ("…, Ann?")."""
     called = _TITLE + r"\s+".join(map(re.escape, name.split()))
+    if name.casefold() in _SAID_ANYWAY:
+        return bool(re.search(rf"@{called}\b", text, re.IGNORECASE))
     begins = re.match(rf"^\W*{_GREETING}@?{called}\s*[,:;?!–—-]", text, re.IGNORECASE)
     return bool(begins or re.search(rf",\s*{called}\s*[.?!]*\s*$", text, re.IGNORECASE))
 

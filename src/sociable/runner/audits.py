@@ -33,7 +33,7 @@ def verdict_on(results: Sequence[ShortcutResult], tolerance: float) -> Callout:
     """Whether any is further from chance than it may be on data that are to be trusted."""
     far = [result.name for result in results if abs(result.distance) > tolerance]
     if far:
-        listed = ", ".join(far)
+        listed = "; ".join(far)
         return Callout(f"{len(far)} of {len(results)} shortcuts are further than {tolerance:g} from chance: {listed}.", Tone.BAD)
     return Callout(f"No shortcut is further than {tolerance:g} from chance.", Tone.GOOD)
 

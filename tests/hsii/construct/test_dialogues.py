@@ -47,7 +47,7 @@ def test_cases_are_made_of_turns_of_which_it_is_known_whom_they_are_for(tmp_path
     assert list(built(tmp_path, *PIER)) == ["pier-1-3"]
     assert "| whom golden responses are for | named 1 |" in (tmp_path / "build" / "README.md").read_text()
     lines = (tmp_path / "build" / "3-cases.jsonl").read_text()
-    assert json.loads(lines)["left_out"] == {"turn: whom it is for is not certain": 1}
+    assert json.loads(lines)["left_out"] == {"turn: whom it is for can only be guessed (--inferred)": 1}
 
 
 def test_another_can_take_the_assistants_part(tmp_path: Path) -> None:
@@ -71,3 +71,16 @@ def test_real_conversations_become_cases_that_run(tmp_path: Path) -> None:
     assert int(funnel["cases"][1]) == 0 and int(funnel["cases"][2]) > 60
     result = api.run("hsii", "reference/oracle", dataset=str(tmp_path / "build" / "dataset.jsonl"), out=tmp_path / "run")
     assert result.estimate("r2").value == 1.0  # type: ignore[union-attr]
+
+
+def test_a_stretch_ends_before_a_sixth_other_comes_in(tmp_path: Path) -> None:
+    people = ("Bo", "Cy", "Di", "Ed", "Fay", "Gus")
+    turns = [turn for name in people for turn in (("Ann", f"{name}, your turn."), (name, "Mine, then."))]
+    cases = built(tmp_path, *turns, *PIER[:4])
+    assert {len(case.characters) for case in cases.values()} == {5, 3}
+
+
+def test_a_golden_response_that_was_given_away_makes_no_case(tmp_path: Path) -> None:
+    told = ("Bo", "Cy, the lamp is out and the rope is wet.")
+    cases = built(tmp_path, ("Ann", "Bo, hold it."), told, ("Ann", "Cy, the lamp is out and the rope is wet."), ("Cy", "I see."))
+    assert cases == {} and "a golden response is given away" in (tmp_path / "build" / "4-checked.jsonl").read_text()

@@ -17,10 +17,13 @@ from typing import Any
 import pytest
 
 from sociable import api, building
+from sociable.construction import selection
 from sociable.construction.articles import Article, read_articles
 from sociable.construction.build import Build, Counted, begin
+from sociable.construction.harmless import Toxicity
+from sociable.construction.selection import DropToxic, SpreadArticles
 from sociable.construction.stages import Rejected, Writer
-from sociable.core.errors import InputError, RunFolderError
+from sociable.core.errors import ContextLengthExceeded, InputError, RunFolderError
 from sociable.core.records import Usage
 from sociable.hsii.construct.checks import (
     check_characters,
@@ -475,3 +478,30 @@ def test_a_finished_build_is_finished_without_a_model_too(articles: Path, chat_s
     assert 'license: "cc-by-4.0"' in card and "| written by | openai-compatible/writer" in card
     sources = [json.loads(line) for line in (tmp_path / "build" / "sources.jsonl").read_text().splitlines()]
     assert all(each["source"].startswith("Report ") for each in sources)
+
+
+def test_articles_with_people_at_odds_come_first(tmp_path: Path) -> None:
+    # Two that are alike in all but how much people are at odds.
+    calm = "The festival of kites opened on the beach with music and food for all. " * 6
+    torn = "The festival of kites was banned after protests, and the union threatened to sue over the refused vote. " * 6
+    articles = [Article(id="calm", text=calm), Article(id="torn", text=torn), *(Article(id=f"{n}", text=calm) for n in range(3))]
+    rejected = SpreadArticles(1, 0).select(articles)
+    assert "torn" not in rejected and "calm" in rejected
+
+
+def test_a_classifier_judges_in_place_of_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selection, "classifier", lambda _model: lambda texts: [Toxicity(1.0, "it says so") for _ in texts])
+    rejected = DropToxic("some/model").select([Article(id="a", text="A fine day.")])
+    assert isinstance(rejected["a"], Rejected) and DropToxic(None).select([Article(id="a", text="A fine day.")]) == {}
+
+
+def test_what_is_longer_than_the_model_can_read_is_rejected_and_not_tried_again(articles: Path, tmp_path: Path) -> None:
+    class Short(Says):
+        async def generate(self, request: Request) -> Reply:
+            raise ContextLengthExceeded("4,000 characters are too many")
+
+    read = read_articles(articles)
+    recipe = news_recipe(read)
+    with begin(tmp_path / "build", recipe, "says", Sampling()) as folder:
+        found = asyncio.run(Build(folder, recipe, Short(""), Sampling(), Budget({})).run(read))
+    assert next(each for each in found if each.stage == "scenes").rejected == {"longer than the model can read": 24}

@@ -97,7 +97,7 @@ class CutCases(EachStage[Stretch, CutCase]):
             if turn.speaker != item.assistant or messages[place] is None or not any(messages[:place]):
                 continue
             if not self._inferred and turn.how not in CERTAIN:
-                writer.left_out["turn: whom it is for is not certain"] += 1
+                writer.left_out["turn: whom it is for can only be guessed (--inferred)"] += 1
                 continue
             record = {
                 "id": f"{item.id}-{place + 1}",

@@ -78,18 +78,18 @@ class Dialogue(Item):
 
 class FitArticles(EachStage[Article, Article]):
     name = "articles"
-    meaning = "articles that are neither too short nor too long"
     makes = Article
 
     def __init__(self, shortest: int) -> None:
         self._shortest = shortest
+        self.meaning = f"articles of {shortest:,} to {LONGEST:,} characters, with their titles"
 
     async def work(self, item: Article, writer: Writer) -> Sequence[Article]:
         length = len(item.title) + len(item.text)
         if length < self._shortest:
-            raise Rejected(f"shorter than {self._shortest} characters", f"{length} characters")
+            raise Rejected("too short", f"{length} characters")
         if length > LONGEST:
-            raise Rejected(f"longer than {LONGEST} characters", f"{length} characters")
+            raise Rejected("too long", f"{length} characters")
         return [item]
 
 
