@@ -165,6 +165,26 @@ def test_the_one_whom_no_other_heading_means_bears_a_shared_name() -> None:
     cast = [member for entry in ("Raina Petkoff", "Catherine Petkoff", "Major Paul Petkoff") for member in cast_members(entry)]
     assert Names(cast, {"RAINA": 3, "CATHERINE": 3, "PETKOFF": 3}).speakers("PETKOFF") == ("Major Paul Petkoff",)
     assert Names(cast, {"RAINA": 3, "PETKOFF": 3}).speakers("PETKOFF") == ("Petkoff",)
+    assert Names(cast, {"Rai.": 3, "Cath.": 3, "Pet.": 3}).speakers("Pet.") == ("Major Paul Petkoff",)
+
+
+def test_titles_and_numerals_shorten_nothing() -> None:
+    labels = {"MR. HART": 3, "MRS. HART": 3, "I WATCH.": 3, "II WATCH.": 3, "Voice": 2, "Voices": 2}
+    names = Names((), labels)
+    assert [names.speakers(label) for label in labels] == [
+        ("Mr. Hart",),
+        ("Mrs. Hart",),
+        ("I Watch",),
+        ("II Watch",),
+        ("Voice",),
+        ("Voices",),
+    ]
+
+
+def test_one_of_many_is_not_whoever_is_described_so() -> None:
+    cast = (*cast_members("CURAN, gentleman of the household"), *cast_members("GENTLEMEN"))
+    assert Names(cast, {"GENTLEMAN": 3, "CURAN": 2}).speakers("GENTLEMAN") == ("Gentleman",)
+    assert Names(cast[:1], {"GENTLEMAN": 3}).speakers("GENTLEMAN") == ("Curan",)
 
 
 @pytest.mark.parametrize(

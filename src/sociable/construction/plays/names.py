@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from sociable.construction.plays.records import CastMember
-from sociable.construction.plays.wordlists import ABBREVIATED_TITLES, ARTICLES, PEERESSES, PEERS, SMALL, TITLES
+from sociable.construction.plays.wordlists import ABBREVIATED_TITLES, ARTICLES, NUMBERS, PEERESSES, PEERS, SMALL, TITLES
 
 _JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|\s/\s|/|\s\+\s)\s*", re.I)
 _ROMAN = re.compile(r"^(?:I{1,3}|IV|VI{0,3}|IX|XI{0,3})$")
@@ -26,7 +26,7 @@ def full_form(label: str) -> str:
 
 
 def _lowered(word: str, index: int) -> str:
-    if _ROMAN.match(word) and index:
+    if _ROMAN.match(word) and (index or len(word) > 1):
         return word
     if word.lower() in SMALL and index:
         return word.lower()
@@ -54,6 +54,32 @@ def cast_members(entry: str) -> tuple[CastMember, ...]:
     return tuple(members)
 
 
+_MOVES = re.compile(r"\b(?:enters?|exit|exeunt|manet|manent)\b", re.I)
+_NAMED = re.compile(r"(?<!\bof )(?<!\bfrom )\b(?:[A-Z][a-zà-ÿ]{2,}|[A-Z]{3,})\b")
+_NO_PERSONS = re.compile(r"^(?:re-?)?(?:enters?|exit|exeunt|manet|manent|the|an?|all|both|with|and|at|to)$", re.I)
+
+
+def cast_on_stage(directions: Iterable[str]) -> tuple[CastMember, ...]:
+    """For a play without a list of persons: the names in its entrances and exits, each in its commonest spelling."""
+    counts = Counter(
+        word for text in directions if _MOVES.search(text) for word in _NAMED.findall(text) if not _NO_PERSONS.match(word)
+    )
+    common: list[str] = []
+    for word, _ in counts.most_common():
+        at = next((at for at, other in enumerate(common) if _is_spelling(word.casefold(), other.casefold())), None)
+        if at is None:
+            common.append(word)
+        elif len(word) > len(common[at]) + 1:
+            common[at] = word
+    return tuple(CastMember(name=full_form(word)) for word in dict.fromkeys(common))
+
+
+def _is_spelling(word: str, other: str) -> bool:
+    """ "Benedick" and "Benedicke", "Ben" and "Benedicke": all but the ending is alike, or one shortens the other."""
+    short, long = sorted((word, other), key=len)
+    return long.startswith(short) or (len(short) > 5 and long.startswith(short[:-2]))
+
+
 def _tokens(name: str) -> list[str]:
     return [word.casefold().replace("’", "'") for word in _WORD.findall(name)]
 
@@ -62,6 +88,13 @@ def _significant(name: str) -> list[str]:
     tokens = _tokens(name)
     kept = [token for token in tokens if token not in ARTICLES]
     return kept or tokens
+
+
+def _abbreviates(token: str, word: str) -> bool:
+    """ "Mr" is not short for "Mrs", "I" not for "II", nor is one of them short for several."""
+    if token in NUMBERS or token in ("mr", "mrs") or word == f"{token}s":
+        return word == token
+    return word.startswith(token)
 
 
 _FEW_SHORTENED = 4
@@ -131,7 +164,11 @@ class Names:
         return not set(_significant(label)) <= set(_significant(self._known[label]))
 
     def _bearing(self, label: str) -> list[str]:
+        """Who in the cast has this name, or the one name of several that it shortens."""
         wanted = _significant(label)
+        if label in self._of_several and len(wanted) == 1:
+            shared = {word for member in self._cast for word in _significant(member.name) if _abbreviates(wanted[0], word)}
+            wanted = list(shared) if len(shared) == 1 else wanted
         return [member.name for member in self._cast if set(wanted) <= set(_significant(member.name))]
 
     def _settle(self, label: str) -> bool:
@@ -171,12 +208,15 @@ class Names:
         return set(wanted) <= set(_significant(member.name)) and not is_described and not set(wanted) <= TITLES
 
     def _described(self, wanted: list[str], member: CastMember) -> bool:
-        return _significant(member.description)[: len(wanted)] == wanted
+        """Not where the list has others who are called so: "Gentlemen" beside "Curan, gentleman of the household"."""
+        others = {token for other in self._cast for token in _tokens(other.name)}
+        is_one_of_many = bool(others & ({f"{wanted[-1]}s", re.sub("man$", "men", wanted[-1])} - {wanted[-1]}))
+        return _significant(member.description)[: len(wanted)] == wanted and not is_one_of_many
 
     def _shortened(self, wanted: list[str], member: CastMember) -> bool:
         # "Helmer's three children" is nobody called Helmer.
         own = iter(word for word in _significant(member.name) if not word.endswith("'s"))
-        return all(any(word.startswith(token) for word in own) for token in wanted) and not self._is_word(wanted)
+        return all(any(_abbreviates(token, word) for word in own) for token in wanted) and not self._is_word(wanted)
 
     def _of_rank(self, wanted: list[str], member: CastMember) -> bool:
         """ "Lord Gor." is Viscount Goring: lords and ladies are called so whatever their rank."""
@@ -199,7 +239,7 @@ class Names:
         for other in self._labels:
             own = _significant(other)
             is_alike = len(own) == len(wanted) and own != wanted
-            if is_alike and all(word.startswith(token) for token, word in zip(wanted, own, strict=True)):
+            if is_alike and all(_abbreviates(token, word) for token, word in zip(wanted, own, strict=True)):
                 found.append(other)
         return found[0] if len(found) == 1 else ""
 
