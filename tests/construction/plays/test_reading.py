@@ -109,6 +109,44 @@ def test_shortened_headings_mean_the_cast(tmp_path: Path) -> None:
     assert [speech.label for speech in play.speeches()][:3] == ["Ann.", "Lady B.", "Mr. St."]
 
 
+def test_the_nameless_may_be_printed_in_another_case(tmp_path: Path) -> None:
+    speeches = "".join(f"KENT:\nTurn {turn}.\nMy lord.\n\nFirst Knight:\nReply {turn}.\n\nLEAR:\nGo.\n\n" for turn in range(3))
+    play = read(tmp_path, speeches + "Old Knight:\nI went.\n\nKENT:\nWhither?\n")
+    assert spoken(play)[:3] == [("Kent", "Turn 0. My lord."), ("First Knight", "Reply 0."), ("Lear", "Go.")]
+    assert spoken(play)[-2:] == [("Old Knight", "I went."), ("Kent", "Whither?")]
+
+
+def test_names_called_on_a_line_of_their_own_are_no_headings(tmp_path: Path) -> None:
+    speeches = "KENT\nMy lord.\n\nFool\nNuncle.\n\nLEAR\nWhere is he?\n\nKent\nMy Kent.\n\n" * 3
+    play = read(tmp_path, speeches)
+    assert {speaker for speaker, _ in spoken(play)} == {"Kent", "Fool", "Lear"}
+    assert spoken(play)[2] == ("Lear", "Where is he? Kent My Kent.")
+
+
+@pytest.mark.parametrize(
+    "speeches",
+    [
+        "ANN  Who is there?\n\nBOB\nOnly I, who came\nby the river.\n\nANN\nGood day to you\nand yours.\n\nBOB  Good day.\n\n",
+        "ANN. Who is there?\n\nBOB.\nOnly I, who came\nby the river.\n\nANN.\nGood day to you\nand yours.\n\nBOB. Good day.\n\n",
+        "Ann. Who is there?\n\nBob.\nOnly I, who came\nby the river.\n\nAnn.\nGood day to you\nand yours.\n\nBob. Good day.\n\n",
+    ],
+)
+def test_a_heading_stands_before_a_speech_or_over_it(tmp_path: Path, speeches: str) -> None:
+    expected = [("Ann", "Who is there?"), ("Bob", "Only I, who came by the river."), ("Ann", "Good day to you and yours.")]
+    assert spoken(read(tmp_path, speeches * 3))[:3] == expected
+
+
+def test_columns_tell_headings_where_no_blank_line_does(tmp_path: Path) -> None:
+    scene = "   Du. Who comes,\nand whence?\n  1. I, sir.\n\n   Lady. And I\n\n   2. And I\n  Du. Welcome all.\n\n"
+    assert spoken(read(tmp_path, scene * 6))[:5] == [
+        ("Du", "Who comes, and whence?"),
+        ("1", "I, sir."),
+        ("Lady", "And I"),
+        ("2", "And I"),
+        ("Du", "Welcome all."),
+    ]
+
+
 def test_a_gutenberg_frame_is_no_part_of_the_play(tmp_path: Path) -> None:
     body = "ANN. One.\n\nBOB. Two.\n\nANN. Three.\n\nBOB. Four.\n"
     text = (

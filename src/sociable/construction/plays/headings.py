@@ -15,7 +15,7 @@ _NUMBER = rf"(?P<number>{_NUMBERS}|(?:the\s+)?(?:{_ORDINALS}))"
 _END = r"(?P<end>[.:,;—–\-\s]*)(?P<rest>.*)$"
 _ACT = re.compile(rf"^(?:act|actus)\s+{_NUMBER}\b{_END}", re.I)
 _ORDINAL_ACT = re.compile(rf"^(?:the\s+)?(?P<number>{_ORDINALS})\s+act\b{_END}", re.I)
-_SCENE = re.compile(rf"^(?:scene|scena|sc\.|sc[oœ]ena)\s+{_NUMBER}\b{_END}", re.I)
+_SCENE = re.compile(rf"^(?:scene|sc\.|sc(?:[ao]?e|[æœ])na)\s+{_NUMBER}\b{_END}", re.I)
 _ORDINAL_SCENE = re.compile(rf"^(?:the\s+)?(?P<number>{_ORDINALS})\s+scene\b{_END}", re.I)
 _APART = re.compile(
     rf"^(?:the\s+)?(?P<number>prologue|epilogue|induction|intermezzo|interlude|chorus\s+prologue)\b(?!\s+[a-z]){_END}", re.I

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sociable.construction.plays.frame import Line
 from sociable.construction.plays.headings import heading_of
 from sociable.construction.plays.names import full_form
-from sociable.construction.plays.wordlists import INTERJECTIONS, NO_NAMES, SMALL, TITLES
+from sociable.construction.plays.wordlists import INTERJECTIONS, NO_NAMES, NUMBERS, SMALL, TITLES
 
 _LONGEST, _MOST_WORDS = 48, 7
 _EMPHASISED = re.compile(r"^(?P<mark>\*\*|__|\*|_)(?P<label>[^_*\n]{1,45}?)(?P=mark)(?P<rest>.*)$")
@@ -19,6 +19,10 @@ _SPLIT = re.compile(
 )
 _ITALIC_DIRECTION = re.compile(r"^,\s*(?P<direction>_[^_]+_|[a-z][a-z ,'’]{2,40})(?P<stop>[.:—]?)\s*$")
 _ALONE = "alone"
+_SEVERAL_MORE = re.compile(r"(?:and|&)\s+[A-Z][\w’']*[.:]?$")
+_NUMERAL = re.compile(r"[1-9]")
+"""Witches, watchmen and citizens of old editions have no other name. Elsewhere it numbers a list."""
+_MANY, _HEADINGS_IN_COLUMN = 10, 0.7
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,11 @@ class Style:
     @property
     def is_alone(self) -> bool:
         return self.parted.startswith(_ALONE)
+
+    @property
+    def mark(self) -> str:
+        """What parts a heading from its speech, whether that is on the same line or on the next."""
+        return self.parted.removeprefix(_ALONE).strip().replace("bare", "gap")
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,8 @@ def _without_stop_behind(rest: str) -> str:
 def _could_be_label(label: str) -> bool:
     text = label.strip("_* ")
     words = text.replace(",", " ").split()
+    if _NUMERAL.fullmatch(text):
+        return True
     if (
         text in ("I", "A", "O")
         or not text
@@ -118,7 +129,7 @@ def _could_be_label(label: str) -> bool:
     return (
         len(words) <= 5
         and all(word[0].isupper() or word[0].isdigit() or word.strip(".,").casefold() in SMALL for word in words)
-        and words[-1].casefold() not in SMALL - {"voice", "generally", "together", "outside"}
+        and (len(words) == 1 or words[-1].casefold() not in SMALL - {"voice", "generally", "together", "outside"})
     ) or bool(
         re.match(r"^(?:The|An?)\s[a-z][\w’' -]+$|^[A-Z][\w’']+(?: [\w’']+)?\s(?:voice|outside|within)$", text) and len(words) <= 5
     )
@@ -173,7 +184,8 @@ class Labels:
             repeated = {
                 label: count
                 for label, count in counts.items()
-                if (count >= 2 and not self._is_interjection(label, style)) or self._in_cast(label)
+                if not _NUMERAL.match(label)
+                and ((count >= 2 and not self._is_interjection(label, style)) or self._in_cast(label))
             }
             if len(repeated) >= 2 or (len(counts) >= 2 and sum(counts.values()) >= 2 and style.capitals):
                 scores[style] = sum(repeated.values()) * 4 + min(len(counts), 3)
@@ -197,23 +209,49 @@ class Labels:
         indents = Counter(self._lines[index].indent for index in frequent)
         indent, at_indent = indents.most_common(1)[0] if indents else (0, 0)
         keeps_indent = at_indent >= 0.9 * max(len(frequent), 1)
+        heading_indents = self._heading_indents(main, known)
         for index, offered in self._by_line.items():
             line = self._lines[index]
-            is_after_blank = index == 0 or self._lines[index - 1].is_blank
-            if keeps_indent and line.indent != indent and not (main.capitals and abs(line.indent - indent) <= 2):
+            is_after_blank = index == 0 or self._lines[index - 1].is_blank or line.indent in heading_indents
+            if (
+                line.indent not in heading_indents
+                and keeps_indent
+                and line.indent != indent
+                and not (main.capitals and abs(line.indent - indent) <= 2)
+            ):
                 continue
             if after_blank >= 0.97 and not is_after_blank and not main.capitals:
                 continue
+            if line.indent not in heading_indents:
+                offered = [each for each in offered if not _NUMERAL.fullmatch(_key(each.label))]
             best = self._best(offered, main, known, is_after_blank or (keeps_indent and after_blank < 0.5), after_blank)
             if best is not None:
                 chosen[index] = best
         self.found = {index: Found(index, each.label, each.rest) for index, each in sorted(chosen.items())}
 
+    def _heading_indents(self, main: Style, known: Mapping[str, int]) -> set[int]:
+        """Columns where hardly anything but speeches begins, so that no blank line is needed before them."""
+        lines = Counter(line.indent for line in self._lines if line.text)
+        begin = Counter(
+            self._lines[index].indent
+            for index, offered in self._by_line.items()
+            if any(each.style == main and _key(each.label) in known for each in offered)
+        )
+        return {
+            indent
+            for indent, count in begin.items()
+            if count >= _MANY and indent and count >= _HEADINGS_IN_COLUMN * lines[indent]
+        }
+
     def _known(self, main: Style) -> dict[str, int]:
         """Headings that occur often enough in the main style, or mean one of the cast, after shorter ones that are none."""
         counts = Counter[str]()
         for style, found in self._counts.items():
-            if style.capitals == main.capitals and style.emphasised == main.emphasised and style.is_alone == main.is_alone:
+            if (
+                style.capitals == main.capitals
+                and style.emphasised == main.emphasised
+                and (style.is_alone == main.is_alone or style.mark == main.mark)
+            ):
                 counts.update(found)
         return {
             label: count
@@ -231,9 +269,9 @@ class Labels:
         fitting = [
             each
             for each in offered
-            if each.style.capitals == main.capitals
-            and each.style.emphasised == main.emphasised
+            if each.style.emphasised == main.emphasised
             and (each.style == main or self._is_kin(each.style, main))
+            and (each.style.capitals == main.capitals or self._is_in_other_case(each, main, known, is_apart))
         ]
         choice: Candidate | None = None
         for each in fitting:
@@ -247,24 +285,43 @@ class Labels:
     def _is_kin(self, style: Style, main: Style) -> bool:
         """A style that a play uses beside its main one: the same heading, but with a direction before the speech."""
         if style.is_alone != main.is_alone:
-            return (style.parted == "paren" and main.parted != "gap" and not main.is_alone) or (
-                style.is_alone and "paren" in style.parted
+            return (
+                style.mark == main.mark
+                or (style.parted == "paren" and main.parted != "gap" and not main.is_alone)
+                or (style.is_alone and "paren" in style.parted)
             )
         return style.parted.endswith("paren") or main.parted.endswith("paren") or (style.is_alone and main.is_alone)
+
+    def _is_in_other_case(self, each: Candidate, main: Style, known: Mapping[str, int], is_apart: bool) -> bool:
+        """A play that prints "KENT" may print "Fool" for those without a name: otherwise set alike, and again."""
+        key = _key(each.label)
+        if not is_apart or each.style.parted != main.parted or key in known or each.label.endswith(",") or len(key.split()) > 3:
+            return False
+        often = 1 if main.mark == "colon" or self._in_cast(key) or key.split()[0] in NUMBERS else 3
+        return self._counts[each.style][key] >= often and not INTERJECTIONS & set(key.split())
 
     def _is_heading(self, each: Candidate, main: Style, known: Mapping[str, int], is_apart: bool, after_blank: float) -> bool:
         key = _key(each.label)
         words = key.split()
         if words and set(words) <= TITLES and len(words) == 1 and key + "." == each.label.casefold() and known.get(key, 0) < 2:
             return False
-        if not any(len(word) > 1 for word in words) and known.get(key, 0) < 2 and not self._in_cast(key):
+        if _SEVERAL_MORE.match(each.rest):
             return False
-        if key in known:
+        if each.style.is_alone and not main.is_alone and not main.capitals and not self._counts[main][key]:
+            return False
+        if (
+            not any(len(word) > 1 for word in words)
+            and not _NUMERAL.match(key)
+            and known.get(key, 0) < 2
+            and not self._in_cast(key)
+        ):
+            return False
+        if key in known or each.style.capitals != main.capitals:
             return True
         parts = [part for part in re.split(r"\s+and\s+|\s*[&,/]\s*", key) if part]
         if len(parts) > 1 and all(part in known for part in parts):
             return True
-        if each.style != main and not each.style.parted.endswith("paren"):
+        if each.style != main and not each.style.parted.endswith("paren") and not main.parted.endswith("paren"):
             return False
         if main.capitals:
             return is_apart or after_blank < 0.5
