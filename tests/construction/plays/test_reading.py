@@ -147,6 +147,14 @@ def test_columns_tell_headings_where_no_blank_line_does(tmp_path: Path) -> None:
     ]
 
 
+def test_entrances_tell_whom_abbreviations_mean(tmp_path: Path) -> None:
+    text = "Enter Benedicke, Beatrice and Claudio from Clauton.\n\n" + (
+        "Ben. What is it?\n\nBeat. A bird.\n\nClau. A small bird.\n\nBene. I see it.\n\nBea. Do you?\n\n" * 2
+    )
+    speakers = [speaker for speaker, _ in spoken(read(tmp_path, text))]
+    assert speakers[:5] == ["Benedicke", "Beatrice", "Claudio", "Benedicke", "Beatrice"]
+
+
 def test_a_gutenberg_frame_is_no_part_of_the_play(tmp_path: Path) -> None:
     body = "ANN. One.\n\nBOB. Two.\n\nANN. Three.\n\nBOB. Four.\n"
     text = (

@@ -12,7 +12,7 @@ from sociable.construction.plays.directions import DirectionHabit, habit_of, spl
 from sociable.construction.plays.frame import Line, framed_title, lines_of, without_frame, without_page_heads
 from sociable.construction.plays.headings import Heading, HeadingKind, heading_of
 from sociable.construction.plays.labels import Labels
-from sociable.construction.plays.names import Names, cast_members, full_form, joined, words_of
+from sociable.construction.plays.names import Names, cast_members, cast_on_stage, full_form, joined, words_of
 from sociable.construction.plays.records import CastMember, Direction, Entry, Play, PlayScene, Speech
 from sociable.core.errors import InputError
 
@@ -365,7 +365,8 @@ class _Body:
         speeches = [entry for scene in scenes for entry in scene.entries if entry.label is not None]
         self._habit: DirectionHabit = habit_of(speech.text for speech in speeches)
         texts = [entry.text for scene in scenes for entry in scene.entries]
-        self._names = Names(cast, Counter(str(speech.label) for speech in speeches), words_of(texts))
+        told = [entry.text for scene in scenes for entry in scene.entries if entry.label is None]
+        self._names = Names(cast or cast_on_stage(told), Counter(str(speech.label) for speech in speeches), words_of(texts))
 
     def scenes(self) -> tuple[PlayScene, ...]:
         return tuple(
