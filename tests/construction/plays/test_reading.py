@@ -85,6 +85,7 @@ SCENE I. A kitchen.
         "ANN. Who is there?\n\nLADY BROWN (entering). Only I.\n\nMR. STONE. And I.\n\nANN. Good day.\n",
         "_Ann._ Who is there?\n\n_Lady Brown._ [_Entering._] Only I.\n\n_Mr. Stone._ And I.\n\n_Ann._ Good day.\n",
         "ANN.--Who is there?\n\nLADY BROWN.--(Entering.) Only I.\n\nMR. STONE.--And I.\n\nANN.--Good day.\n",
+        "ANN. Who is there?\n\nLADY BROWN. [Entering.] Only I.\n\nMR. STONE.--And I.\n\nANN. Good day.\n",
     ],
 )
 def test_speech_headings_come_in_many_layouts(tmp_path: Path, speeches: str) -> None:
@@ -134,6 +135,10 @@ def test_names_called_on_a_line_of_their_own_are_no_headings(tmp_path: Path) -> 
 def test_a_heading_stands_before_a_speech_or_over_it(tmp_path: Path, speeches: str) -> None:
     expected = [("Ann", "Who is there?"), ("Bob", "Only I, who came by the river."), ("Ann", "Good day to you and yours.")]
     assert spoken(read(tmp_path, speeches * 3))[:3] == expected
+
+
+def test_castile_may_be_shortened_to_cast(tmp_path: Path) -> None:
+    assert spoken(read(tmp_path, "KING. Who comes?\n\nCAST. Thy brother.\n\n" * 3))[1] == ("Cast", "Thy brother.")
 
 
 def test_columns_tell_headings_where_no_blank_line_does(tmp_path: Path) -> None:
@@ -225,6 +230,28 @@ def test_titles_and_numerals_shorten_nothing() -> None:
         ("Voice",),
         ("Voices",),
     ]
+
+
+def test_several_people_of_one_entry_are_told_apart() -> None:
+    entry = cast_members("Sara Tansey, Susan Brady, and Honor Blake, village girls")
+    assert [(member.name, member.description) for member in entry] == [
+        ("Sara Tansey", "village girls"),
+        ("Susan Brady", "village girls"),
+        ("Honor Blake", "village girls"),
+    ]
+    assert [member.name for member in cast_members("Lords, Ladies and Attendants.")] == ["Lords", "Ladies", "Attendants"]
+    assert [member.name for member in cast_members("Jack, a clerk, and a friend of Ann")] == ["Jack"]
+
+
+def test_who_has_a_heading_is_not_meant_by_a_description() -> None:
+    cast = cast_members("Reynold, servant to Paul; Paul")
+    assert Names(cast, {"Rey.": 3, "Servant.": 2, "Paul": 1}).speakers("Servant.") == ("Servant",)
+    assert Names(cast, {"Servant.": 2, "Paul": 1}).speakers("Servant.") == ("Reynold",)
+
+
+def test_two_speakers_are_not_short_for_two_others() -> None:
+    names = Names((), {"Ros. and Guil.": 2, "Ros. and Guild.": 1, "Ros.": 3, "Guil.": 2})
+    assert names.speakers("Ros. and Guil.") == ("Ros", "Guil")
 
 
 def test_one_of_many_is_not_whoever_is_described_so() -> None:

@@ -15,7 +15,7 @@ from sociable.construction.plays.wordlists import INTERJECTIONS, NO_NAMES, NUMBE
 _LONGEST, _MOST_WORDS = 48, 7
 _EMPHASISED = re.compile(r"^(?P<mark>\*\*|__|\*|_)(?P<label>[^_*\n]{1,45}?)(?P=mark)(?P<rest>.*)$")
 _SPLIT = re.compile(
-    r"(?P<dot>\.[—–-]{0,2}(?=\s|$|[\[(_—–]))|(?P<colon>:)|(?P<paren>,?\s*_?(?=[\[(]))|(?P<gap>\t|\s{2,})|(?P<dash>[—–]|--)"
+    r"(?P<dot>\.(?:[—–]|--|-?(?=\s|$|[\[(_])))|(?P<colon>:)|(?P<paren>,?\s*_?(?=[\[(]))|(?P<gap>\t|\s{2,})|(?P<dash>[—–]|--)"
 )
 _ITALIC_DIRECTION = re.compile(r"^,\s*(?P<direction>_[^_]+_|[a-z][a-z ,'’]{2,40})(?P<stop>[.:—]?)\s*$")
 _ALONE = "alone"
@@ -122,7 +122,7 @@ def _could_be_label(label: str) -> bool:
         return False
     begins = words[0].strip(".:,").casefold()
     # A note taker may speak; "Note" alone, or "Note." before a sentence, does not.
-    if (begins in NO_NAMES and (begins != "note" or len(words) == 1)) or heading_of(text) is not None:
+    if (begins in NO_NAMES and (begins != "note" or len(words) == 1)) or (heading_of(text) is not None and begins != "cast"):
         return False
     if text.isupper():
         return True
@@ -316,6 +316,9 @@ class Labels:
             and not self._in_cast(key)
         ):
             return False
+        if key == "cast":
+            # Castile has it for an abbreviation; one line so is the list of persons.
+            return known.get(key, 0) > 1
         if key in known or each.style.capitals != main.capitals:
             return True
         parts = [part for part in re.split(r"\s+and\s+|\s*[&,/]\s*", key) if part]

@@ -10,6 +10,9 @@ from sociable.construction.plays.records import CastMember
 from sociable.construction.plays.wordlists import ABBREVIATED_TITLES, ARTICLES, NUMBERS, PEERESSES, PEERS, SMALL, TITLES
 
 _JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|\s/\s|/|\s\+\s)\s*", re.I)
+_SEVERAL = re.compile(
+    r"(?P<names>(?:{0},\s*)+{0},?\s+and\s+{0})(?:,\s*(?P<rest>.*))?$".format(r"[A-Z][\w’'.-]+(?: [A-Z][\w’'.-]+){0,2}")
+)
 _ROMAN = re.compile(r"^(?:I{1,3}|IV|VI{0,3}|IX|XI{0,3})$")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*", re.U)
 
@@ -47,6 +50,10 @@ def cast_members(entry: str) -> tuple[CastMember, ...]:
         if not match or not any(sign.isalpha() for sign in match["name"]):
             continue
         description = match["rest"].strip(" .)")
+        if several := _SEVERAL.match(part):
+            listed = re.split(r",\s*(?:and\s+)?|\s+and\s+", several["names"])
+            members += [CastMember(name=full_form(name), description=(several["rest"] or "").strip(" .)")) for name in listed]
+            continue
         names = re.split(r"\s+(?:and|AND)\s+|\s*&\s*", match["name"])
         if not all(name[:1].isupper() for name in names):
             names = [match["name"]]
@@ -139,7 +146,7 @@ class Names:
                 taken.add(free[0])
                 waiting.remove(label)
         for label in waiting:
-            if label not in self._of_several and (full := self._longer(label)):
+            if label not in self._of_several and not _JOINED.search(label) and (full := self._longer(label)):
                 self._known[label] = self._known.get(full, full)
 
     def _part_the_merged(self) -> None:
@@ -174,10 +181,12 @@ class Names:
     def _settle(self, label: str) -> bool:
         """By the cast, the surest ground first; a ground that fits several people settles nothing, nor do weaker ones then."""
         wanted = _significant(label)
-        if not wanted:
+        if wanted in (["mr"], ["mrs"]):
             return False
         for fits in (self._same, self._part, self._described, self._shortened, self._of_rank):
             found = [member for member in self._cast if fits(wanted, member)]
+            if fits == self._described:
+                found = [member for member in found if not self._is_named(member)]
             if len(found) == 1:
                 self._known[label] = found[0].name
                 return True
@@ -212,6 +221,12 @@ class Names:
         others = {token for other in self._cast for token in _tokens(other.name)}
         is_one_of_many = bool(others & ({f"{wanted[-1]}s", re.sub("man$", "men", wanted[-1])} - {wanted[-1]}))
         return _significant(member.description)[: len(wanted)] == wanted and not is_one_of_many
+
+    def _is_named(self, member: CastMember) -> bool:
+        """Some heading has the name of this person, so that "Servant" will be another than "Reynaldo, servant of Polonius"."""
+        return any(
+            fits(_significant(label), member) for label in self._labels for fits in (self._same, self._part, self._shortened)
+        )
 
     def _shortened(self, wanted: list[str], member: CastMember) -> bool:
         # "Helmer's three children" is nobody called Helmer.
