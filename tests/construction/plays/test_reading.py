@@ -160,6 +160,15 @@ def test_entrances_tell_whom_abbreviations_mean(tmp_path: Path) -> None:
     assert speakers[:5] == ["Benedicke", "Beatrice", "Claudio", "Benedicke", "Beatrice"]
 
 
+@pytest.mark.parametrize(
+    ("broken", "whole"),
+    [("a hand-\nsome man", "a handsome man"), ("a well-\nmade hat", "a well-made hat"), ("a hat- \nno more", "a hat- no more")],
+)
+def test_words_broken_over_two_lines_are_one(tmp_path: Path, broken: str, whole: str) -> None:
+    text = f"ANN. He is {broken}.\n\nBOB. A handsome fellow, and well-made.\n\nANN. Yes.\n\nBOB. Yes.\n"
+    assert spoken(read(tmp_path, text))[0] == ("Ann", f"He is {whole}.")
+
+
 def test_a_gutenberg_frame_is_no_part_of_the_play(tmp_path: Path) -> None:
     body = "ANN. One.\n\nBOB. Two.\n\nANN. Three.\n\nBOB. Four.\n"
     text = (

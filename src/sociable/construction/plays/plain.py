@@ -14,6 +14,7 @@ from sociable.construction.plays.headings import Heading, HeadingKind, heading_o
 from sociable.construction.plays.labels import Labels
 from sociable.construction.plays.names import Names, cast_members, cast_on_stage, full_form, joined, words_of
 from sociable.construction.plays.records import CastMember, Direction, Entry, Play, PlayScene, Speech
+from sociable.construction.plays.wrapping import mender_of
 from sociable.core.errors import InputError
 
 _MOVES = re.compile(
@@ -365,6 +366,7 @@ class _Body:
         speeches = [entry for scene in scenes for entry in scene.entries if entry.label is not None]
         self._habit: DirectionHabit = habit_of(speech.text for speech in speeches)
         texts = [entry.text for scene in scenes for entry in scene.entries]
+        self._mended = mender_of(texts)
         told = [entry.text for scene in scenes for entry in scene.entries if entry.label is None]
         self._names = Names(cast or cast_on_stage(told), Counter(str(speech.label) for speech in speeches), words_of(texts))
 
@@ -377,8 +379,8 @@ class _Body:
     def _entry(self, entry: _Open) -> Entry:
         place = f"{self._name}:{entry.line.number}"
         if entry.label is None:
-            return Direction(text=" ".join(entry.text.replace("_", "").strip("[]").split()), place=place)
-        text, directions = split_directions(entry.text, self._habit)
+            return Direction(text=" ".join(self._mended(entry.text).replace("_", "").strip("[]").split()), place=place)
+        text, directions = split_directions(self._mended(entry.text), self._habit)
         speakers = self._names.speakers(entry.label)
         return Speech(
             speaker=joined(speakers), speakers=speakers, label=entry.label, text=text, directions=directions, place=place

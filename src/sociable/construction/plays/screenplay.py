@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ from sociable.construction.plays.headings import HeadingKind, heading_of
 from sociable.construction.plays.names import Names, joined
 from sociable.construction.plays.records import Direction, Entry, Play, PlayScene, Speech
 from sociable.construction.plays.tree import Element, read_tree
+from sociable.construction.plays.wrapping import mender_of
 from sociable.core.errors import DataError, InputError
 
 _SCENE = re.compile(r"^(?:\d{1,4}[A-Z]?\.?\s+)?(?:INT|EXT|EST|I/E|E/I)(?:\b|\.)[./ ]", re.I)
@@ -94,21 +95,25 @@ class _Script:
                 "speech under it; for a stage play in another layout give the file the ending .txt."
             )
         names = Names((), Counter(map(_speaker, cues)))
+        mended = mender_of("\n".join(part.lines) for scene in self.scenes for part in scene.parts)
         return Play(
             title=self.title or path.stem,
             layout=layout,
             scenes=tuple(
-                PlayScene(act=s.act, scene=s.scene, heading=s.heading, entries=tuple(_entry(part, names) for part in s.parts))
+                PlayScene(
+                    act=s.act, scene=s.scene, heading=s.heading, entries=tuple(_entry(part, names, mended) for part in s.parts)
+                )
                 for s in self.scenes
                 if any(part.cue for part in s.parts) or (s.parts and (s.act or s.scene))
             ),
         )
 
 
-def _entry(part: _Part, names: Names) -> Entry:
+def _entry(part: _Part, names: Names, mended: Callable[[str], str]) -> Entry:
+    printed = mended("\n".join(part.lines))
     if not part.cue:
-        return Direction(text=" ".join(" ".join(part.lines).split()), place=part.place)
-    text, directions = split_directions("\n".join(part.lines), _HABIT)
+        return Direction(text=" ".join(printed.split()), place=part.place)
+    text, directions = split_directions(printed, _HABIT)
     speakers = names.speakers(_speaker(part.cue))
     return Speech(speaker=joined(speakers), speakers=speakers, label=part.cue, text=text, directions=directions, place=part.place)
 
