@@ -137,6 +137,15 @@ def test_a_heading_stands_before_a_speech_or_over_it(tmp_path: Path, speeches: s
     assert spoken(read(tmp_path, speeches * 3))[:3] == expected
 
 
+def test_titles_need_no_capitals_where_names_have_them(tmp_path: Path) -> None:
+    speeches = "Sir ANTHONY\nWhere is she?\n\nLYDIA\nHere, Sir Anthony.\n\nMrs. MALAPROP\nSit down.\n\n" * 3
+    assert spoken(read(tmp_path, speeches))[:3] == [
+        ("Sir Anthony", "Where is she?"),
+        ("Lydia", "Here, Sir Anthony."),
+        ("Mrs. Malaprop", "Sit down."),
+    ]
+
+
 def test_castile_may_be_shortened_to_cast(tmp_path: Path) -> None:
     assert spoken(read(tmp_path, "KING. Who comes?\n\nCAST. Thy brother.\n\n" * 3))[1] == ("Cast", "Thy brother.")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sociable.construction.plays.frame import Line
 from sociable.construction.plays.headings import heading_of
-from sociable.construction.plays.names import full_form
+from sociable.construction.plays.names import full_form, is_capitals
 from sociable.construction.plays.wordlists import INTERJECTIONS, NO_NAMES, NUMBERS, SMALL, TITLES
 
 _LONGEST, _MOST_WORDS = 48, 7
@@ -79,7 +79,7 @@ def candidates(text: str) -> Iterator[Candidate]:
             rest = _without_stop_behind(rest)
         if parted == "colon" and rest.strip() and not rest[0].isspace() and rest[0] not in "—–-[(_":
             return
-        capitals = label.isupper()
+        capitals = is_capitals(label)
         if not rest.strip():
             yield Candidate(Style(f"{_ALONE} {parted}", capitals, emphasised), printed, "")
         elif parted == "paren" and re.fullmatch(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])", rest):
@@ -87,11 +87,11 @@ def candidates(text: str) -> Iterator[Candidate]:
         elif parted != "dash" or capitals:
             yield Candidate(Style(parted, capitals, emphasised), printed, rest.strip())
     if _could_be_label(text) and not text.endswith("."):
-        yield Candidate(Style(f"{_ALONE} bare", text.isupper(), emphasised), text, "")
+        yield Candidate(Style(f"{_ALONE} bare", is_capitals(text), emphasised), text, "")
     elif "," in text and _could_be_label(text.partition(",")[0]):
         label, _, rest = text.partition(",")
         if match := _ITALIC_DIRECTION.match("," + rest):
-            yield Candidate(Style(f"{_ALONE} bare", label.isupper(), emphasised), label, f"({match['direction'].strip('_')})")
+            yield Candidate(Style(f"{_ALONE} bare", is_capitals(label), emphasised), label, f"({match['direction'].strip('_')})")
 
 
 def _without_stop_behind(rest: str) -> str:
@@ -175,7 +175,7 @@ class Labels:
         return (
             before_blank
             or abs(self._lines[index].indent - self._lines[index - 1].indent) >= 2
-            or self._lines[index].text.isupper()
+            or is_capitals(self._lines[index].text)
         )
 
     def _main_style(self) -> Style | None:

@@ -22,10 +22,16 @@ def full_form(label: str) -> str:
     text = " ".join(label.replace("_", "").replace("*", "").split()).rstrip(":;,—- ")
     if text.endswith(".") and not ABBREVIATED_TITLES & set(_tokens(text)[-1:]):
         text = text.rstrip(".")
-    if text.isupper() and len(text) > 1:
-        words = [_lowered(word, index) for index, word in enumerate(text.split(" "))]
-        return " ".join(words)
+    if is_capitals(text) and len(text) > 1:
+        return " ".join(_lowered(word, index) if word.isupper() else word for index, word in enumerate(text.split(" ")))
     return text
+
+
+def is_capitals(name: str) -> bool:
+    """Whether a name is printed in capitals; its titles need not be ("Sir ANTHONY")."""
+    words = name.split()
+    bare = [word for word in words if word.casefold().strip(".,") not in TITLES]
+    return name.isupper() or (len(bare) < len(words) and " ".join(bare).isupper() and len(bare[0].strip(".")) > 1)
 
 
 def _lowered(word: str, index: int) -> str:
