@@ -146,6 +146,15 @@ def test_titles_need_no_capitals_where_names_have_them(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("opening", ["Enter ANN.", "_The scene is laid in a wood._", ""])
+def test_a_cast_ends_where_the_play_begins_without_heading(tmp_path: Path, opening: str) -> None:
+    speech = "What I say is long,\n\nand goes on and on\n\n" * 5
+    text = f"A PLAY\n\nCHARACTERS\n\nANN, a baker\nBOB, her son\n\n{opening}\n\n" + f"  ANN.\n\n{speech}  BOB.\n\n{speech}" * 6
+    play = read(tmp_path, text)
+    assert [member.name for member in play.cast] == ["Ann", "Bob"]
+    assert [speaker for speaker, _ in spoken(play)] == ["Ann", "Bob"] * 6
+
+
 def test_castile_may_be_shortened_to_cast(tmp_path: Path) -> None:
     assert spoken(read(tmp_path, "KING. Who comes?\n\nCAST. Thy brother.\n\n" * 3))[1] == ("Cast", "Thy brother.")
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from sociable.construction.plays.directions import DirectionHabit, habit_of, split_directions
@@ -22,6 +23,9 @@ _MOVES = re.compile(
     r"scene\s+(?:changes|closes|shuts)|the\s+(?:curtain|scene)|they\s+(?:fight|kiss|embrace|exit|dance|go))\b",
     re.I,
 )
+_BEHIND_CAST = re.compile(
+    r"^[\[(_]*(?:enter\b|(?:the\s+)?(?:scenes?|time|place|action|setting|period)\b[^,]*?(?:of|:|\.|—|is|takes))", re.I
+)
 _TALKS = re.compile(
     r"\b(?:I|me|my|mine|myself|you|your|yours|we|us|our|ours|thou|thee|thy|thine|ye|I['’]\w+|you['’]\w+|we['’]\w+)\b"
 )
@@ -29,6 +33,7 @@ _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
 _OPENS, _CLOSES = "[(", "])"
 _UNWRAPPED_COLUMNS, _UNWRAPPED_SHARE = 100, 0.05
 _CAST_WITHIN_LINES, _CAST_WITHIN_PARTS = 60, 4
+_MOST_CAST = 60
 _LONGEST_DIRECTION_LINES = 10
 _FEW_SPEECHES, _LINES_PER_SPEECH = 6, 25
 _RULE = re.compile(r"^(?:\*\s*){5,}$|^[-=_—]{5,}$")
@@ -104,17 +109,22 @@ def _cast(lines: Sequence[Line]) -> tuple[tuple[CastMember, ...], int]:
     begin = next((i for i, line in enumerate(front) if (h := heading_of(line.text)) and h.kind is HeadingKind.CAST), None)
     if begin is None:
         return (), 0
+    entries, index = _cast_entries(lines, begin + 1, len(lines))
+    if len(entries) > _MOST_CAST:
+        # The play begins without any heading behind the list.
+        entries, index = _cast_entries(lines, begin + 1, begin + 1 + _first_speech(lines[begin + 1 :]))
+    members = [member for entry in entries if _is_entry(entry) for member in cast_members(entry)]
+    return tuple({member.name: member for member in members}.values()), index
+
+
+def _cast_entries(lines: Sequence[Line], index: int, end: int) -> tuple[list[str], int]:
+    """What the list has, each entry on one line, and the index of the line after it."""
     entries: list[str] = []
     indent: int | None = None
-    index = begin + 1
-    while index < len(lines):
+    while index < end:
         line = lines[index]
         heading = heading_of(line.text) if line.text else None
-        if heading is not None and heading.kind is not HeadingKind.CAST:
-            break
-        if re.match(r"^(?:the\s+)?(?:scenes?|time|place|action|setting|period)\b[^,]*?(?:of|:|\.|—|is|takes)", line.text, re.I):
-            break
-        if line.text and len(entries) > 120:
+        if (heading is not None and heading.kind is not HeadingKind.CAST) or _BEHIND_CAST.match(line.text):
             break
         if line.text:
             indent = line.indent if indent is None else min(indent, line.indent)
@@ -124,8 +134,21 @@ def _cast(lines: Sequence[Line]) -> tuple[tuple[CastMember, ...], int]:
             else:
                 entries.append(line.text)
         index += 1
-    members = [member for entry in entries if _is_entry(entry) for member in cast_members(entry)]
-    return tuple({member.name: member for member in members}.values()), index
+    return entries, index
+
+
+def _first_speech(lines: Sequence[Line]) -> int:
+    """The first heading that has words behind or under it rather than another name, of somebody who speaks again."""
+    found = Labels(lines).found
+    speakers = Counter(full_form(heading.label) for heading in found.values())
+    texts = [index for index, line in enumerate(lines) if line.text]
+    for index, below in pairwise(texts):
+        heading = found.get(index)
+        if heading is None or lines[index].text.startswith(f"{heading.label},"):
+            continue
+        if speakers[full_form(heading.label)] > 1 and (heading.rest or below not in found):
+            return index
+    return len(lines)
 
 
 def _is_entry(entry: str) -> bool:
