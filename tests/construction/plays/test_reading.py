@@ -246,6 +246,11 @@ def test_the_one_whom_no_other_heading_means_bears_a_shared_name() -> None:
     assert Names(cast, {"Rai.": 3, "Cath.": 3, "Pet.": 3}).speakers("Pet.") == ("Major Paul Petkoff",)
 
 
+def test_a_bare_title_parts_nobody_from_the_name() -> None:
+    names = Names(cast_members("Dr. Thomas Hart; Ann"), {"Dr. Hart": 9, "Dr.": 1, "Ann": 3})
+    assert names.speakers("Dr. Hart") == ("Dr. Thomas Hart",)
+
+
 def test_titles_and_numerals_shorten_nothing() -> None:
     labels = {"MR. HART": 3, "MRS. HART": 3, "I WATCH.": 3, "II WATCH.": 3, "Voice": 2, "Voices": 2}
     names = Names((), labels)

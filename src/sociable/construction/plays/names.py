@@ -162,7 +162,7 @@ class Names:
             by_member.setdefault(name, []).append(label)
         for name, labels in by_member.items():
             own = {label: self._own_words(label, name) for label in labels}
-            telling = [{word.casefold() for word in words} - TITLES for words in own.values() if words]
+            telling = [said for words in own.values() if (said := {word.casefold() for word in words} - TITLES)]
             if any(not one & other for one in telling for other in telling):
                 self._known.update({label: " ".join(words) for label, words in own.items() if words})
 
