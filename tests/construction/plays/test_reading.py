@@ -251,6 +251,11 @@ def test_a_bare_title_parts_nobody_from_the_name() -> None:
     assert names.speakers("Dr. Hart") == ("Dr. Thomas Hart",)
 
 
+def test_a_name_without_a_stop_shortens_nobody_rarer() -> None:
+    names = Names((), {"KIT": 90, "KITCHEN": 1, "VIG": 2, "VIGMAN": 40, "Rom.": 90, "Romeo.": 1})
+    assert [names.speakers(label) for label in ("KIT", "VIG", "Rom.")] == [("Kit",), ("Vigman",), ("Romeo",)]
+
+
 def test_titles_and_numerals_shorten_nothing() -> None:
     labels = {"MR. HART": 3, "MRS. HART": 3, "I WATCH.": 3, "II WATCH.": 3, "Voice": 2, "Voices": 2}
     names = Names((), labels)
@@ -393,6 +398,31 @@ EXT. WOOD - DAY
                          ANN
                Run!
 """
+
+
+@pytest.mark.parametrize("indent", [10, 11])
+def test_speeches_of_typed_screenplays_may_share_the_column_of_action(tmp_path: Path, indent: int) -> None:
+    lines = ["INT. KITCHEN - DAY", "", "Ann looks at all the many plates, which nobody has washed yet.", ""]
+    for turn in ("First of all you wash,", "Then at last you dry,", "Then again you wash,"):
+        lines += ["@ANN", f"#{turn}", "#then we talk.", "She sits down at the table by the window and waits for him.", ""]
+        lines += [
+            "@BOB",
+            "@(TIRED)",
+            "#Not now. I have been",
+            "#here all day.",
+            "",
+            "The telephone rings.",
+            "",
+            "EXT. YARD - DAY",
+            "",
+        ]
+    text = "\n".join(
+        line and " " * (26 if line[0] == "@" else indent if line[0] == "#" else 10) + line.lstrip("@#") for line in lines
+    )
+    play = read(tmp_path, text)
+    assert play.layout == "typed screenplay"
+    assert spoken(play)[:2] == [("Ann", "First of all you wash, then we talk."), ("Bob", "Not now. I have been here all day.")]
+    assert [speaker for speaker, _ in spoken(play)] == ["Ann", "Bob"] * 3
 
 
 def test_typed_screenplays_are_told_by_their_columns(tmp_path: Path) -> None:

@@ -130,7 +130,8 @@ class Names:
         singles = Counter[str]()
         for label, count in labels.items():
             singles[full_form(label)] += count
-        self._labels = tuple(singles)
+        self._labels = singles
+        self._stopped = {full_form(label) for label in labels if label.endswith(".")}
         self._resolve()
 
     def _resolve(self) -> None:
@@ -259,7 +260,9 @@ class Names:
         found = []
         for other in self._labels:
             own = _significant(other)
+            # Without a stop it is a name of its own ("KIT" beside one "KITCHEN"), unless the longer is the usual one.
             is_alike = len(own) == len(wanted) and own != wanted
+            is_alike &= label in self._stopped or self._labels[other] > self._labels[label]
             if is_alike and all(_abbreviates(token, word) for token, word in zip(wanted, own, strict=True)):
                 found.append(other)
         return found[0] if len(found) == 1 else ""

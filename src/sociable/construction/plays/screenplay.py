@@ -33,6 +33,8 @@ _AGAIN = re.compile(r"\(\s*(?:CONT['’]?D?\.?|CONTINUED|CONTINUING)\s*\)", re.I
 _HABIT = DirectionHabit()
 _CUE_COLUMNS, _SPEECH_COLUMNS = 12, 4
 _LONGEST_CUE = 45
+_USUAL_LINES = 0.97
+"""The share of first lines that are no longer than a line of speech: a few are not wrapped as the others."""
 
 
 @dataclass
@@ -205,7 +207,8 @@ def _is_stage_heading(text: str) -> bool:
 
 def _is_cue(text: str) -> bool:
     name = _EXTENSION.sub(" ", text).strip(" ^")
-    return bool(name and _CUE.match(name)) and len(name) <= _LONGEST_CUE and name[-1] not in "!?" and not name.endswith("TO:")
+    is_name = bool(name and _CUE.match(name)) and len(name) <= _LONGEST_CUE
+    return is_name and name[-1] not in "!?" and not name.endswith("TO:") and not _CONTINUED.match(text)
 
 
 def _fountain_speech(lines: Sequence[Line], index: int, script: _Script) -> int:
@@ -261,13 +264,26 @@ def _is_marked(text: str) -> bool:
 
 
 def is_typed_screenplay(lines: Sequence[Line]) -> bool:
-    """Names stand in deep columns over speeches in lesser ones, and action or headings further left still."""
+    """Names stand in deep columns over speeches in lesser ones, and there are action further left still or scene headings."""
     indents = indents_of(lines)
     if indents is None:
         return False
-    _, speech = indents
-    left = sum(bool(line.text) and line.indent <= speech - _SPEECH_COLUMNS for line in lines)
-    return left >= 2
+    return _has_action_left(lines, indents[1]) or sum(is_scene_heading(line.text) for line in lines) >= 2
+
+
+def _has_action_left(lines: Sequence[Line], speech: int) -> bool:
+    return sum(bool(line.text) and line.indent <= speech - _SPEECH_COLUMNS for line in lines) >= 2
+
+
+def _speech_width(lines: Sequence[Line], cue: int, speech: int) -> int | None:
+    """The longest line a speech has where action stands in its column and only a blank line or its length tells it apart; None
+    where columns do."""
+    if _has_action_left([line for line in lines if not is_scene_heading(line.text)], speech):
+        return None
+    first = sorted(
+        len(below.text) for line, below in pairwise(lines) if line.indent == cue and _is_cue(line.text) and below.indent < cue
+    )
+    return first[int(len(first) * _USUAL_LINES)] + 1 if first else None
 
 
 def read_typed(path: Path, text: str) -> Play:
@@ -298,6 +314,7 @@ def _typed_title(lines: Sequence[Line], cue: int) -> str:
 class _Typed:
     def __init__(self, lines: Sequence[Line], cue: int, speech: int, script: _Script) -> None:
         self._lines, self._cue, self._speech, self._script = lines, cue, speech, script
+        self._width = _speech_width(lines, cue, speech)
         self._open: _Part | None = None
         self._goes_on = False
         """The page ended within a speech."""
@@ -333,7 +350,9 @@ class _Typed:
 
     def _has_speech(self, index: int) -> bool:
         below = next((line for line in self._lines[index + 1 : index + 3] if line.text), None)
-        return below is not None and below.indent < self._lines[index].indent and below.indent >= self._speech - 2
+        if below is None or below.indent < self._speech - 2:
+            return False
+        return below.indent < self._lines[index].indent or below.text[0] == "("
 
     def _begin(self, line: Line) -> None:
         before = self._open
@@ -346,6 +365,8 @@ class _Typed:
 
     def _is_speech(self, line: Line, after_blank: bool) -> bool:
         is_in_column = line.indent >= self._speech - 2
+        if self._width is not None:
+            return is_in_column and not after_blank and len(line.text) <= self._width
         return is_in_column and (not after_blank or (line.indent <= self._cue and not _TRANSITION.match(line.text)))
 
 
