@@ -425,6 +425,13 @@ def test_speeches_of_typed_screenplays_may_share_the_column_of_action(tmp_path: 
     assert [speaker for speaker, _ in spoken(play)] == ["Ann", "Bob"] * 3
 
 
+def test_film_scripts_may_print_names_without_capitals(tmp_path: Path) -> None:
+    scene = "     INT. KITCHEN - DAY\n\n     He waits.\n\n{0}Tom\n          Who is it?\n\n{0}Leo\n          Nobody.\n\n     Tom looks up.\n\n"
+    play = read(tmp_path, scene.format(" " * 27) * 6)
+    assert play.layout == "typed screenplay"
+    assert spoken(play)[:2] == [("Tom", "Who is it?"), ("Leo", "Nobody.")]
+
+
 def test_typed_screenplays_are_told_by_their_columns(tmp_path: Path) -> None:
     play = read(tmp_path, TYPED)
     assert play.layout == "typed screenplay"

@@ -33,6 +33,7 @@ _AGAIN = re.compile(r"\(\s*(?:CONT['’]?D?\.?|CONTINUED|CONTINUING)\s*\)", re.I
 _HABIT = DirectionHabit()
 _CUE_COLUMNS, _SPEECH_COLUMNS = 12, 4
 _LONGEST_CUE = 45
+_FEW_SCENES, _OFTEN, _SOME_ACTION = 2, 5, 0.05
 _USUAL_LINES = 0.97
 """The share of first lines that are no longer than a line of speech: a few are not wrapped as the others."""
 
@@ -206,7 +207,7 @@ def _is_stage_heading(text: str) -> bool:
 
 
 def _is_cue(text: str) -> bool:
-    name = _EXTENSION.sub(" ", text).strip(" ^")
+    name = _name_in(text)
     is_name = bool(name and _CUE.match(name)) and len(name) <= _LONGEST_CUE
     return is_name and name[-1] not in "!?" and not name.endswith("TO:") and not _CONTINUED.match(text)
 
@@ -242,13 +243,30 @@ def _without_stress(text: str) -> str:
 # Typed pages
 
 
-def indents_of(lines: Sequence[Line]) -> tuple[int, int] | None:
+def cues_of(lines: Sequence[Line]) -> Callable[[str], bool]:
+    """Tells the names over speeches: capitals, or in a film script without any, what recurs over shorter columns."""
+    if indents_of(lines, _is_cue) is not None or sum(is_scene_heading(line.text) for line in lines) < _FEW_SCENES:
+        return _is_cue
+    again = Counter(
+        _name_in(line.text)
+        for line, below in pairwise(lines)
+        if line.indent >= _CUE_COLUMNS and below.text and below.indent < line.indent and line.text[0].isupper()
+    )
+    names = {name for name, count in again.items() if count >= _OFTEN}
+    return lambda text: _name_in(text) in names
+
+
+def _name_in(text: str) -> str:
+    return _EXTENSION.sub(" ", text).strip(" ^")
+
+
+def indents_of(lines: Sequence[Line], is_cue: Callable[[str], bool]) -> tuple[int, int] | None:
     """The columns of the names and of the speeches under them in a typed screenplay; None where the text is not set so."""
     cues: Counter[int] = Counter()
     under: Counter[int] = Counter()
     for line, below in pairwise(lines):
-        is_over = bool(below.text) and not _is_cue(below.text) and below.indent < line.indent
-        if is_over and line.indent >= _CUE_COLUMNS and _is_cue(line.text) and not _is_marked(line.text):
+        is_over = bool(below.text) and not is_cue(below.text) and below.indent < line.indent
+        if is_over and line.indent >= _CUE_COLUMNS and is_cue(line.text) and not _is_marked(line.text):
             cues[line.indent] += 1
             if below.text[0] != "(":
                 under[below.indent] += 1
@@ -265,36 +283,30 @@ def _is_marked(text: str) -> bool:
 
 def is_typed_screenplay(lines: Sequence[Line]) -> bool:
     """Names stand in deep columns over speeches in lesser ones, and there are action further left still or scene headings."""
-    indents = indents_of(lines)
+    indents = indents_of(lines, cues_of(lines))
     if indents is None:
         return False
-    return _has_action_left(lines, indents[1]) or sum(is_scene_heading(line.text) for line in lines) >= 2
+    return _lines_left_of(lines, indents[1]) >= 2 or sum(is_scene_heading(line.text) for line in lines) >= _FEW_SCENES
 
 
-def _has_action_left(lines: Sequence[Line], speech: int) -> bool:
-    return sum(bool(line.text) and line.indent <= speech - _SPEECH_COLUMNS for line in lines) >= 2
-
-
-def _speech_width(lines: Sequence[Line], cue: int, speech: int) -> int | None:
-    """The longest line a speech has where action stands in its column and only a blank line or its length tells it apart; None
-    where columns do."""
-    if _has_action_left([line for line in lines if not is_scene_heading(line.text)], speech):
-        return None
-    first = sorted(
-        len(below.text) for line, below in pairwise(lines) if line.indent == cue and _is_cue(line.text) and below.indent < cue
-    )
-    return first[int(len(first) * _USUAL_LINES)] + 1 if first else None
+def _lines_left_of(lines: Sequence[Line], speech: int) -> int:
+    return sum(bool(line.text) and line.indent <= speech - _SPEECH_COLUMNS for line in lines)
 
 
 def read_typed(path: Path, text: str) -> Play:
     """A screenplay whose elements are told by their columns. Raises InputError where nobody speaks in it."""
     lines = [line for line in lines_of(re.sub(r"</?(?:b|i|u|pre)>", "", text, flags=re.I)) if not _is_furniture(line)]
-    indents = indents_of(lines)
+    is_cue = cues_of(lines)
+    indents = indents_of(lines, is_cue)
     if indents is None:
         raise InputError(
             f"{path}: no screenplay in columns: expected names at least {_CUE_COLUMNS} columns in, over their speeches."
         )
-    return _Typed(lines, *indents, _Script(path.name, _typed_title(lines, indents[0]))).script().play(path, "typed screenplay")
+    return (
+        _Typed(lines, *indents, is_cue, _Script(path.name, _typed_title(lines, indents[0])))
+        .script()
+        .play(path, "typed screenplay")
+    )
 
 
 def _is_furniture(line: Line) -> bool:
@@ -312,9 +324,10 @@ def _typed_title(lines: Sequence[Line], cue: int) -> str:
 
 
 class _Typed:
-    def __init__(self, lines: Sequence[Line], cue: int, speech: int, script: _Script) -> None:
-        self._lines, self._cue, self._speech, self._script = lines, cue, speech, script
-        self._width = _speech_width(lines, cue, speech)
+    def __init__(self, lines: Sequence[Line], cue: int, speech: int, is_cue: Callable[[str], bool], script: _Script) -> None:
+        self._lines, self._cue, self._speech, self._is_cue, self._script = lines, cue, speech, is_cue, script
+        has_action_left = _lines_left_of(lines, speech) > _SOME_ACTION * sum(bool(line.text) for line in lines)
+        self._width = None if has_action_left else self._speech_width()
         self._open: _Part | None = None
         self._goes_on = False
         """The page ended within a speech."""
@@ -336,7 +349,7 @@ class _Typed:
         elif is_scene_heading(text) or (heading_of(text) is not None and _is_stage_heading(text)):
             self._open, self._goes_on = None, False
             self._script.open_scene(re.sub(r"^\d{1,4}[A-Z]?\.?\s+(?=INT|EXT|I/E)", "", text))
-        elif abs(line.indent - self._cue) <= 3 and _is_cue(text) and self._has_speech(index):
+        elif abs(line.indent - self._cue) <= 3 and self._is_cue(text) and self._has_speech(index):
             self._begin(line)
         elif self._open is not None and self._open.cue and self._is_speech(line, after_blank):
             self._open.lines.append(text)
@@ -347,6 +360,15 @@ class _Typed:
         else:
             self._script.add("", [text], line.number)
             self._open = self._script.scenes[-1].parts[-1]
+
+    def _speech_width(self) -> int:
+        """How long a line of speech gets: where action stands in its column, only that and a blank line tell it apart."""
+        first = sorted(
+            len(below.text)
+            for line, below in pairwise(self._lines)
+            if line.indent == self._cue and self._is_cue(line.text) and below.indent < self._cue
+        )
+        return first[int(len(first) * _USUAL_LINES)] + 1
 
     def _has_speech(self, index: int) -> bool:
         below = next((line for line in self._lines[index + 1 : index + 3] if line.text), None)
