@@ -425,6 +425,19 @@ def test_speeches_of_typed_screenplays_may_share_the_column_of_action(tmp_path: 
     assert [speaker for speaker, _ in spoken(play)] == ["Ann", "Bob"] * 3
 
 
+def test_columns_of_typed_screenplays_may_shift_from_page_to_page(tmp_path: Path) -> None:
+    page = "{2}INT. YARD - DAY\n\n{2}She waits.\n\n{0}ANN\n{1}Who is it?\n\n{0}BOB\n{1}Nobody.\n\n{2}Bob looks up.\n\n"
+    text = "".join(page.format(" " * (24 + shift), " " * (14 + shift), " " * 4) * 3 for shift in (0, 6, 12))
+    assert spoken(read(tmp_path, text)) == [("Ann", "Who is it?"), ("Bob", "Nobody.")] * 9
+
+
+def test_speeches_go_on_behind_a_pause_where_columns_are_shared(tmp_path: Path) -> None:
+    scene = "INT. YARD - DAY\n\nShe waits at the gate, and he comes along the road at last.\n\n{0}ANN\nWho is it?\n\n{0}(SOFT)\nI see.\n"
+    more = "He waves to her with his hat, and steps in.\n\nBOB (CONT'D)\nOnly I.\n\n{0}BOB\nGood day.\n\n"
+    play = read(tmp_path, (scene + more).format(" " * 20) * 4)
+    assert spoken(play)[:3] == [("Ann", "Who is it? I see."), ("Bob", "Only I."), ("Bob", "Good day.")]
+
+
 def test_film_scripts_may_print_names_without_capitals(tmp_path: Path) -> None:
     scene = "     INT. KITCHEN - DAY\n\n     He waits.\n\n{0}Tom\n          Who is it?\n\n{0}Leo\n          Nobody.\n\n     Tom looks up.\n\n"
     play = read(tmp_path, scene.format(" " * 27) * 6)

@@ -33,7 +33,7 @@ _AGAIN = re.compile(r"\(\s*(?:CONT['’]?D?\.?|CONTINUED|CONTINUING)\s*\)", re.I
 _HABIT = DirectionHabit()
 _CUE_COLUMNS, _SPEECH_COLUMNS = 12, 4
 _LONGEST_CUE = 45
-_FEW_SCENES, _OFTEN, _SOME_ACTION = 2, 5, 0.05
+_FEW_SCENES, _OFTEN, _SOME_ACTION, _SHIFTED = 2, 5, 0.05, 0.02
 _USUAL_LINES = 0.97
 """The share of first lines that are no longer than a line of speech: a few are not wrapped as the others."""
 
@@ -245,7 +245,7 @@ def _without_stress(text: str) -> str:
 
 def cues_of(lines: Sequence[Line]) -> Callable[[str], bool]:
     """Tells the names over speeches: capitals, or in a film script without any, what recurs over shorter columns."""
-    if indents_of(lines, _is_cue) is not None or sum(is_scene_heading(line.text) for line in lines) < _FEW_SCENES:
+    if columns_of(lines, _is_cue) is not None or sum(is_scene_heading(line.text) for line in lines) < _FEW_SCENES:
         return _is_cue
     again = Counter(
         _name_in(line.text)
@@ -260,8 +260,26 @@ def _name_in(text: str) -> str:
     return _EXTENSION.sub(" ", text).strip(" ^")
 
 
-def indents_of(lines: Sequence[Line], is_cue: Callable[[str], bool]) -> tuple[int, int] | None:
-    """The columns of the names and of the speeches under them in a typed screenplay; None where the text is not set so."""
+@dataclass(frozen=True)
+class Columns:
+    """Where a script sets names, and the speeches under them; both may shift from page to page."""
+
+    cues: frozenset[int]
+    speeches: frozenset[int]
+
+    def is_cue(self, line: Line) -> bool:
+        return any(abs(line.indent - column) <= 3 for column in self.cues)
+
+    def is_speech(self, line: Line) -> bool:
+        return any(abs(line.indent - column) <= 2 for column in self.speeches)
+
+    @property
+    def least(self) -> int:
+        return min(self.speeches)
+
+
+def columns_of(lines: Sequence[Line], is_cue: Callable[[str], bool]) -> Columns | None:
+    """The columns of a typed screenplay; None where the text is not set so."""
     cues: Counter[int] = Counter()
     under: Counter[int] = Counter()
     for line, below in pairwise(lines):
@@ -273,7 +291,15 @@ def indents_of(lines: Sequence[Line], is_cue: Callable[[str], bool]) -> tuple[in
     if not cues or not under or cues.most_common(1)[0][1] < 3:
         return None
     cue, speech = cues.most_common(1)[0][0], under.most_common(1)[0][0]
-    return (cue, speech) if cue - speech >= _SPEECH_COLUMNS else None
+    if cue - speech < _SPEECH_COLUMNS:
+        return None
+    return Columns(_usual(cues), _usual(under))
+
+
+def _usual(counts: Counter[int]) -> frozenset[int]:
+    return frozenset(column for column, count in counts.items() if count >= max(3, _SHIFTED * counts.total())) or frozenset(
+        {counts.most_common(1)[0][0]}
+    )
 
 
 def _is_marked(text: str) -> bool:
@@ -283,10 +309,10 @@ def _is_marked(text: str) -> bool:
 
 def is_typed_screenplay(lines: Sequence[Line]) -> bool:
     """Names stand in deep columns over speeches in lesser ones, and there are action further left still or scene headings."""
-    indents = indents_of(lines, cues_of(lines))
-    if indents is None:
+    columns = columns_of(lines, cues_of(lines))
+    if columns is None:
         return False
-    return _lines_left_of(lines, indents[1]) >= 2 or sum(is_scene_heading(line.text) for line in lines) >= _FEW_SCENES
+    return _lines_left_of(lines, columns.least) >= 2 or sum(is_scene_heading(line.text) for line in lines) >= _FEW_SCENES
 
 
 def _lines_left_of(lines: Sequence[Line], speech: int) -> int:
@@ -297,16 +323,13 @@ def read_typed(path: Path, text: str) -> Play:
     """A screenplay whose elements are told by their columns. Raises InputError where nobody speaks in it."""
     lines = [line for line in lines_of(re.sub(r"</?(?:b|i|u|pre)>", "", text, flags=re.I)) if not _is_furniture(line)]
     is_cue = cues_of(lines)
-    indents = indents_of(lines, is_cue)
-    if indents is None:
+    columns = columns_of(lines, is_cue)
+    if columns is None:
         raise InputError(
             f"{path}: no screenplay in columns: expected names at least {_CUE_COLUMNS} columns in, over their speeches."
         )
-    return (
-        _Typed(lines, *indents, is_cue, _Script(path.name, _typed_title(lines, indents[0])))
-        .script()
-        .play(path, "typed screenplay")
-    )
+    typed = _Typed(lines, columns, is_cue, _Script(path.name, _typed_title(lines)))
+    return typed.script().play(path, "typed screenplay")
 
 
 def _is_furniture(line: Line) -> bool:
@@ -314,7 +337,7 @@ def _is_furniture(line: Line) -> bool:
     return bool(_PAGE.match(line.text) or _CONTINUED.match(line.text))
 
 
-def _typed_title(lines: Sequence[Line], cue: int) -> str:
+def _typed_title(lines: Sequence[Line]) -> str:
     for line in lines:
         if is_scene_heading(line.text) or _TRANSITION.match(line.text) or heading_of(line.text):
             return ""
@@ -324,10 +347,11 @@ def _typed_title(lines: Sequence[Line], cue: int) -> str:
 
 
 class _Typed:
-    def __init__(self, lines: Sequence[Line], cue: int, speech: int, is_cue: Callable[[str], bool], script: _Script) -> None:
-        self._lines, self._cue, self._speech, self._is_cue, self._script = lines, cue, speech, is_cue, script
-        has_action_left = _lines_left_of(lines, speech) > _SOME_ACTION * sum(bool(line.text) for line in lines)
+    def __init__(self, lines: Sequence[Line], columns: Columns, is_cue: Callable[[str], bool], script: _Script) -> None:
+        self._lines, self._columns, self._is_cue, self._script = lines, columns, is_cue, script
+        has_action_left = _lines_left_of(lines, columns.least) > _SOME_ACTION * sum(bool(line.text) for line in lines)
         self._width = None if has_action_left else self._speech_width()
+        self._speakers = {_name_in(line.text) for line in lines if columns.is_cue(line) and is_cue(line.text)}
         self._open: _Part | None = None
         self._goes_on = False
         """The page ended within a speech."""
@@ -349,7 +373,7 @@ class _Typed:
         elif is_scene_heading(text) or (heading_of(text) is not None and _is_stage_heading(text)):
             self._open, self._goes_on = None, False
             self._script.open_scene(re.sub(r"^\d{1,4}[A-Z]?\.?\s+(?=INT|EXT|I/E)", "", text))
-        elif abs(line.indent - self._cue) <= 3 and self._is_cue(text) and self._has_speech(index):
+        elif self._is_cue(text) and self._has_speech(index, after_blank):
             self._begin(line)
         elif self._open is not None and self._open.cue and self._is_speech(line, after_blank):
             self._open.lines.append(text)
@@ -366,15 +390,20 @@ class _Typed:
         first = sorted(
             len(below.text)
             for line, below in pairwise(self._lines)
-            if line.indent == self._cue and self._is_cue(line.text) and below.indent < self._cue
+            if self._columns.is_cue(line) and self._is_cue(line.text) and below.indent < line.indent
         )
-        return first[int(len(first) * _USUAL_LINES)] + 1
+        return first[int(len(first) * _USUAL_LINES)] + 4
 
-    def _has_speech(self, index: int) -> bool:
+    def _has_speech(self, index: int, after_blank: bool) -> bool:
+        line = self._lines[index]
         below = next((line for line in self._lines[index + 1 : index + 3] if line.text), None)
-        if below is None or below.indent < self._speech - 2:
+        if below is None:
             return False
-        return below.indent < self._lines[index].indent or below.text[0] == "("
+        if self._columns.is_cue(line):
+            return (below.indent < line.indent and self._columns.is_speech(below)) or below.text[0] == "("
+        # Where columns hardly tell elements apart, a name may have slipped into that of the speeches.
+        is_known = self._width is not None and _name_in(line.text) in self._speakers
+        return is_known and after_blank and self._lines[index + 1] is below and self._columns.is_speech(below)
 
     def _begin(self, line: Line) -> None:
         before = self._open
@@ -386,10 +415,12 @@ class _Typed:
         self._open = self._script.scenes[-1].parts[-1]
 
     def _is_speech(self, line: Line, after_blank: bool) -> bool:
-        is_in_column = line.indent >= self._speech - 2
+        is_in_column = line.indent >= self._columns.least - 2
         if self._width is not None:
-            return is_in_column and not after_blank and len(line.text) <= self._width
-        return is_in_column and (not after_blank or (line.indent <= self._cue and not _TRANSITION.match(line.text)))
+            assert self._open is not None
+            goes_on = line.text[0] == "(" or (bool(self._open.lines) and self._open.lines[-1].endswith(")"))
+            return is_in_column and (goes_on or not after_blank) and len(line.text) <= self._width
+        return is_in_column and (not after_blank or (line.indent <= max(self._columns.cues) and not _TRANSITION.match(line.text)))
 
 
 # Final Draft
