@@ -137,6 +137,11 @@ def test_a_heading_stands_before_a_speech_or_over_it(tmp_path: Path, speeches: s
     assert spoken(read(tmp_path, speeches * 3))[:3] == expected
 
 
+def test_what_sounds_is_no_speaker_but_a_music_master_is(tmp_path: Path) -> None:
+    text = "JOURDAIN\nBegin.\n\nMusic within\n\nMUSIC MASTER\nAt once.\n\nKnock, knock.\n\nJOURDAIN\nWho is it?\n\n" * 3
+    assert [speaker for speaker, _ in spoken(read(tmp_path, text))][:3] == ["Jourdain", "Music Master", "Jourdain"]
+
+
 def test_titles_need_no_capitals_where_names_have_them(tmp_path: Path) -> None:
     speeches = "Sir ANTHONY\nWhere is she?\n\nLYDIA\nHere, Sir Anthony.\n\nMrs. MALAPROP\nSit down.\n\n" * 3
     assert spoken(read(tmp_path, speeches))[:3] == [

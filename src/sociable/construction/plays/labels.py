@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sociable.construction.plays.frame import Line
 from sociable.construction.plays.headings import heading_of
 from sociable.construction.plays.names import full_form, is_capitals
-from sociable.construction.plays.wordlists import INTERJECTIONS, NO_NAMES, NUMBERS, SMALL, TITLES
+from sociable.construction.plays.wordlists import INTERJECTIONS, NO_NAMES, NUMBERS, SMALL, SOUNDS, TITLES
 
 _LONGEST, _MOST_WORDS = 48, 7
 _EMPHASISED = re.compile(r"^(?P<mark>\*\*|__|\*|_)(?P<label>[^_*\n]{1,45}?)(?P=mark)(?P<rest>.*)$")
@@ -123,6 +123,8 @@ def _could_be_label(label: str) -> bool:
     begins = words[0].strip(".:,").casefold()
     # A note taker may speak; "Note" alone, or "Note." before a sentence, does not.
     if (begins in NO_NAMES and (begins != "note" or len(words) == 1)) or (heading_of(text) is not None and begins != "cast"):
+        return False
+    if {word.strip(".:,").casefold() for word in words} <= SOUNDS:
         return False
     if text.isupper():
         return True

@@ -28,11 +28,15 @@ SMALL = words("of the and a an to de von van with in at from outside as on la le
 NO_NAMES = words(
     """
     act scene prologue epilogue curtain enter exit exeunt re-enter time place note chapter title author finis end contents
-    preface introduction setting synopsis int ext cut fade dissolve to flourish sennet tucket alarum alarums thunder knock
-    knocke knocking sings singing sing music musicke
+    preface introduction setting synopsis int ext cut fade dissolve to
     """
 )
 """A line that begins so is no heading of a speech."""
+
+SOUNDS = words(
+    "flourish sennet tucket alarum alarums thunder knock knocke knocking sings singing sing music musicke within and a"
+)
+"""A line of nothing else is a direction; "Music Master" is somebody."""
 
 NUMBERS = words("1 2 3 4 5 6 7 8 9 i ii iii iv v vi first second third fourth fifth sixth")
 """Which of several who share a name."""
