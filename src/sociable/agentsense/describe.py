@@ -118,10 +118,12 @@ def _people_blocks(people: Sequence[Character]) -> Iterable[Table | Paragraph]:
     if ages:
         yield Paragraph(f"Ages from {min(ages):g} to {max(ages):g}, median {median(ages):g}.")
     for title, field in (("Gender", "gender"), ("Decision style", "decision_style"), ("Occupation", "occupation")):
-        yield _counts(title, [_value(each, field) for each in described], "people")
+        if any(values := [_value(each, field) for each in described]):
+            yield _counts(title, values, "people")
     for title, field in (("Moral values (Figure 4 b)", "moral_values"), ("Personal values", "values")):
         found = [str(value) for each in described for value in _several(each.attributes.get(field))]
-        yield _counts(title, found, "people", note="Somebody may have several.")
+        if found:
+            yield _counts(title, found, "people", note="Somebody may have several.")
     yield _traits(described)
 
 

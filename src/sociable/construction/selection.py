@@ -55,6 +55,8 @@ class RetrieveArticles(WholeStage[Article, Article]):
 
 
 class DropDuplicates(WholeStage[Article, Article]):
+    """By MinHash, of each kin the first stays (``duplicates.py``)."""
+
     name = "distinct"
     meaning = "no two articles that are nearly the same"
     makes = Article

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from sociable.core.prompts import Prompts
 from sociable.core.records import Record, Usage, storable
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
 from sociable.models.replies import closing_object
@@ -84,6 +85,15 @@ class EachStage(Stage[I_, O_]):
     @abstractmethod
     async def work(self, item: I_, writer: Writer) -> Sequence[O_]:
         """Raises Rejected."""
+
+
+class AskingStage(EachStage[I_, O_]):
+    """Has a model write, by the prompts of its recipe."""
+
+    asks = True
+
+    def __init__(self, prompts: Prompts) -> None:
+        self.prompts = prompts
 
 
 class WholeStage(Stage[I_, O_]):

@@ -11,12 +11,12 @@ from pydantic import Field
 
 from sociable.agentsense.briefing import agentsense_prompts, ask_for_script, names_script
 from sociable.agentsense.construct.draft import Draft, Secret, called_by_slots, names_left, replaced, spellings
-from sociable.agentsense.construct.scenes import Asking, says
+from sociable.agentsense.construct.scenes import says
 from sociable.agentsense.dataset import read_scenario
 from sociable.agentsense.scenario import Relationship
 from sociable.agentsense.similarity import nearest_passage
 from sociable.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, cast_faults
-from sociable.construction.stages import EachStage, Item, Rejected, Writer, validated
+from sociable.construction.stages import AskingStage, EachStage, Item, Rejected, Writer, validated
 from sociable.core.data_files import Text
 from sociable.core.errors import DataError
 from sociable.core.prompts import quoted
@@ -66,11 +66,12 @@ class _Slots(Record):
     relations: tuple[Relationship, ...] = Field(min_length=1)
 
 
-class ReplaceEntities(Asking):
+class ReplaceEntities(AskingStage[Draft, Draft]):
     """Step 11, Prompts 11 and 12."""
 
     name = "entities"
     meaning = "without the names by which the story could be known"
+    makes = Draft
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         names = [person.name for person in item.people]
@@ -81,11 +82,12 @@ class ReplaceEntities(Asking):
         return [item.changed(replaced(pairs))]
 
 
-class MakeSlots(Asking):
+class MakeSlots(AskingStage[Draft, Draft]):
     """Step 11 and Prompts 13 to 15: characters become slots, with what whoever fills them must be."""
 
     name = "slots"
     meaning = "a template: parts in place of people"
+    makes = Draft
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         names = [person.name for person in item.people]
@@ -122,11 +124,12 @@ class MakeSlots(Asking):
         ]
 
 
-class FindCasts(Asking):
+class FindCasts(AskingStage[Draft, Draft]):
     """Prompt 16: people who fit the parts, checked against them."""
 
     name = "casts"
     meaning = f"{CASTS} casts that fit the parts"
+    makes = Draft
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         casts: list[dict[str, Member]] = []
@@ -171,11 +174,12 @@ def _take(
             casts.append(members)
 
 
-class PredictScripts(Asking):
+class PredictScripts(AskingStage[Draft, Draft]):
     """Section 4.3's test of leakage, before anything is tested: a scene that is recognised is none."""
 
     name = "unrecognised"
     meaning = "scenes of which the model that writes cannot say from which script they are"
+    makes = Draft
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         scene = _filled(f"{item.background}\n{item.description}", item.casts[0])

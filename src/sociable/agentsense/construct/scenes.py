@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pydantic import Field
 
 from sociable.agentsense.construct.draft import Draft, Passage, Person, Secret
-from sociable.construction.stages import EachStage, Rejected, Writer
+from sociable.construction.stages import AskingStage, Rejected, Writer
 from sociable.core.data_files import Text
-from sociable.core.prompts import Prompts, quoted
+from sociable.core.prompts import quoted
 from sociable.core.records import Record
 from sociable.dialogue.names import words
 
@@ -53,39 +53,26 @@ class _Options(Record):
     options: tuple[Text, Text, Text]
 
 
-class Asking(EachStage[Draft, Draft]):
-    """Works on drafts with one of the recipe's prompts."""
-
-    makes = Draft
-    asks = True
-
-    def __init__(self, prompts: Prompts) -> None:
-        self.prompts = prompts
-
-
-class SetScenes(EachStage[Passage, Draft]):
+class SetScenes(AskingStage[Passage, Draft]):
     """Figure 3, steps 2 and 3."""
 
     name = "backgrounds"
     meaning = "a background and a description with which a passage can be played"
     makes = Draft
-    asks = True
-
-    def __init__(self, prompts: Prompts) -> None:
-        self._prompts = prompts
 
     async def work(self, item: Passage, writer: Writer) -> Sequence[Draft]:
-        asked = self._prompts["background"].render(before=quoted(item.before or "(the play begins)"), passage=quoted(item.text))
+        asked = self.prompts["background"].render(before=quoted(item.before or "(the play begins)"), passage=quoted(item.text))
         scene = await writer.write(_Scene, asked, "a scene")
         people = tuple(Person(name=name) for name in item.names)
         return [Draft(id=item.id, passage=item, background=scene.background, description=scene.description, people=people)]
 
 
-class FindGoals(Asking):
+class FindGoals(AskingStage[Draft, Draft]):
     """Step 4, Prompt 4."""
 
     name = "goals"
     meaning = "what each character wants of the others"
+    makes = Draft
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         people = []
@@ -96,11 +83,12 @@ class FindGoals(Asking):
         return [_with_two_who_want(item, people)]
 
 
-class Rewrite(Asking):
+class Rewrite(AskingStage[Draft, Draft]):
     """Step 5, Prompt 5."""
 
     name = "rewritten"
     meaning = "the scene as a situation of its own"
+    makes = Draft
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         asked = self.prompts["rewrite"].render(scene=item.scene, goals=_goals(item))
@@ -115,11 +103,12 @@ class Rewrite(Asking):
         return [_with_two_who_want(draft, people)]
 
 
-class FilterGoals(Asking):
+class FilterGoals(AskingStage[Draft, Draft]):
     """Step 6, Prompt 6."""
 
     name = "filtered"
     meaning = "goals that can be reached in the scene, and seen to be"
+    makes = Draft
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         people = []
@@ -140,11 +129,12 @@ class FilterGoals(Asking):
         return [_with_two_who_want(item, people)]
 
 
-class FindSecrets(Asking):
+class FindSecrets(AskingStage[Draft, Draft]):
     """Steps 7 to 10, Prompts 7 to 10. A scene without a secret stays one."""
 
     name = "secrets"
     meaning = "what one knows and the others can only infer, with questions and wrong answers"
+    makes = Draft
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         asked = self.prompts["secret"].render(scene=item.scene, goals=_goals(item), passage=quoted(item.passage.text))

@@ -1,8 +1,6 @@
 """Scripts to AgentSense's scenarios (section 3.2, Figure 3, Appendix A): scenes, goals, secrets, templates, casts.
 
-Our text of the paper lacks its Prompts 1 and 13 and a part of 16: what they ask is taken from section 3.2 and Appendix A. Two
-pairs of its prompts are one call here: attributes with relationships and replaceability (13 to 15), entities with what
-replaces them (11 and 12).
+Which of the paper's prompts each of ours follows stands in prompts/README.md.
 """
 
 from __future__ import annotations

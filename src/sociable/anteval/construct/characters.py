@@ -10,7 +10,7 @@ from pydantic import Field
 
 from sociable.anteval.characters import Attributes, Sheet, draw_attributes, load_sheets
 from sociable.construction.build import Recipe, digest_of
-from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer, slug
+from sociable.construction.stages import AskingStage, Item, Rejected, WholeStage, Writer, slug
 from sociable.core.data_files import Text
 from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
 from sociable.core.records import Record
@@ -36,19 +36,18 @@ class Character(Item):
     sheet: dict[str, Any]
 
 
-class Describe(EachStage[Drawn, Character]):
+class Describe(AskingStage[Drawn, Character]):
     name = "described"
     meaning = "a name and a description for each character drawn"
     makes = Character
-    asks = True
 
     def __init__(self, prompts: Prompts) -> None:
-        self._prompts = prompts
+        super().__init__(prompts)
         self._taken = [sheet.name for sheet in load_sheets(None).items]
 
     async def work(self, item: Drawn, writer: Writer) -> Sequence[Character]:
         drawn = item.attributes.model_dump(mode="json", by_alias=True)
-        asked = self._prompts["character"].render(
+        asked = self.prompts["character"].render(
             sheet=quoted("\n".join(f"{field}: {_said(value)}" for field, value in drawn.items())),
             race=one_line(item.attributes.race),
             taken=one_line(", ".join(self._taken)),

@@ -36,6 +36,8 @@ class CutCase(Item):
 
 
 class FindAddressees(EachStage[Transcript, Transcript]):
+    """Known, or inferred and marked so (Appendix B.4)."""
+
     name = "addressees"
     meaning = "conversations of three speakers or more, with whom each turn is for"
     makes = Transcript
@@ -47,6 +49,8 @@ class FindAddressees(EachStage[Transcript, Transcript]):
 
 
 class CutStretches(EachStage[Transcript, Stretch]):
+    """So that nobody has to read a whole hearing before answering, and no scene has more than five others (Figure 6)."""
+
     name = "stretches"
     meaning = f"stretches of up to {LONGEST} turns in which the assistant's part meets {PARTIES[0]} to {PARTIES[1]} others"
     makes = Stretch
@@ -82,6 +86,8 @@ class CutStretches(EachStage[Transcript, Stretch]):
 
 
 class CutCases(EachStage[Stretch, CutCase]):
+    """What the assistant's part really said is the golden response."""
+
     name = "cases"
     meaning = "a case for every turn of the assistant's part"
     makes = CutCase
@@ -119,6 +125,8 @@ class CutCases(EachStage[Stretch, CutCase]):
 
 
 class CheckCases(EachStage[CutCase, CutCase]):
+    """Of real talk the layout and the golden response can be checked; who was told what in private nobody knows."""
+
     name = "checked"
     meaning = "cases whose golden response nobody has given away"
     makes = CutCase

@@ -12,7 +12,7 @@ from pydantic import Field
 from sociable.construction.articles import Article
 from sociable.construction.build import Recipe, digest_of
 from sociable.construction.selection import FOUND, DropDuplicates, DropToxic, RetrieveArticles, SpreadArticles
-from sociable.construction.stages import EachStage, Item, Rejected, WholeStage, Writer
+from sociable.construction.stages import AskingStage, EachStage, Item, Rejected, WholeStage, Writer
 from sociable.core.data_files import Text
 from sociable.core.prompts import Prompts, defused, one_line, package_prompts, quoted
 from sociable.core.records import Record
@@ -77,6 +77,8 @@ class Dialogue(Item):
 
 
 class FitArticles(EachStage[Article, Article]):
+    """What there is to make a scene of."""
+
     name = "articles"
     makes = Article
 
@@ -93,20 +95,19 @@ class FitArticles(EachStage[Article, Article]):
         return [item]
 
 
-class WriteScenes(EachStage[Article, Scene]):
+class WriteScenes(AskingStage[Article, Scene]):
     name = "scenes"
     meaning = "a scene with roles, relationships and conflicts, written after each article"
     makes = Scene
-    asks = True
 
     def __init__(self, prompts: Prompts, common: Collection[str]) -> None:
         """``common``: words that make no name by being written with a capital."""
-        self._prompts = prompts
+        super().__init__(prompts)
         self._common = common
 
     async def work(self, item: Article, writer: Writer) -> Sequence[Scene]:
         article = quoted(f"{one_line(item.title)}\n{item.text[:READ]}")
-        written = await writer.write(WrittenScene, self._prompts["scene"].render(article=article), "a scene")
+        written = await writer.write(WrittenScene, self.prompts["scene"].render(article=article), "a scene")
         check_characters(written.characters)
         names = identities_in(f"{item.title}.\n{item.text}", self._common)
         check_identities(names, json.dumps(written.model_dump(mode="json"), ensure_ascii=False))
@@ -132,18 +133,14 @@ class ChooseScenes(WholeStage[Scene, Scene]):
         return {scene.id: Rejected("fewer conflicts than others") for scene in items if scene.id not in kept}
 
 
-class WriteDialogues(EachStage[Scene, Dialogue]):
+class WriteDialogues(AskingStage[Scene, Dialogue]):
     name = "dialogues"
     meaning = "a dialogue with an assistant for each scene, checked"
     makes = Dialogue
-    asks = True
-
-    def __init__(self, prompts: Prompts) -> None:
-        self._prompts = prompts
 
     async def work(self, item: Scene, writer: Writer) -> Sequence[Dialogue]:
         conflicts = [f"{', '.join(each.between)}: {each.over}" for each in item.conflicts]
-        text = self._prompts["dialogue"].render(
+        text = self.prompts["dialogue"].render(
             scene=quoted(f"{item.domain}: {item.scene}"),
             characters=quoted("\n".join(item.characters)),
             relationships=quoted("\n".join(item.relationships)),
