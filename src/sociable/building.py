@@ -110,6 +110,7 @@ def construct_agentsense(
     model: str | None = None,
     config: str | Path | None = None,
     seed: int = 0,
+    keep_recognised: bool = False,
     prompts: str | Path | None = None,
     give_up: bool = False,
     licence: str | None = None,
@@ -118,10 +119,11 @@ def construct_agentsense(
 ) -> Document:
     """AgentSense's scenarios out of plays or screenplays, in the build folder ``out``; called again it goes on.
 
-    Returns the funnel. Raises as ``construct_hsii`` does.
+    Scenes whose script the model recognises fall out, unless ``keep_recognised``. Returns the funnel. Raises as
+    ``construct_hsii`` does.
     """
     passages = read_passages(Path(source))
-    recipe = scripts_recipe(passages, seed=seed, prompts=Path(prompts) if prompts else None)
+    recipe = scripts_recipe(passages, seed=seed, keep_recognised=keep_recognised, prompts=Path(prompts) if prompts else None)
     return _constructed(recipe, passages, Path(out), model, config, watch, licence, settings, give_up)
 
 

@@ -13,7 +13,7 @@ from sociable.core.errors import InputError, RunStopped
 
 _WRITTEN = ("model", "seed", "prompts", "config", "max_cost", "max_connections", "base_url", "give_up", "licence", "parquet")
 RECIPES: Mapping[str, Sequence[str]] = {
-    "agentsense": _WRITTEN,
+    "agentsense": (*_WRITTEN, "keep_recognised"),
     "anteval-characters": (*_WRITTEN, "count"),
     "hsii": (*_WRITTEN, "shortest", "search", "found", "spread", "toxicity", "most"),
     "hsii --dialogues": ("dialogues", "assistant", "inferred", "licence", "parquet"),
@@ -63,6 +63,9 @@ def construct(
         str | None,
         typer.Option("--toxicity", metavar="MODEL", help="hsii: a classifier of toxic texts, for a list of words."),
     ] = None,
+    keep_recognised: Annotated[
+        bool, typer.Option("--keep-recognised", help="agentsense: scenes too whose script the model can name.")
+    ] = False,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.")] = 0,
     most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="hsii: scenes that get a dialogue.")] = None,
     prompts: Annotated[Path | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of ours.")] = None,
@@ -120,7 +123,7 @@ def construct(
         elif dialogues:
             document = building.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, inferred=inferred, **told)
         elif benchmark == "agentsense":
-            document = building.construct_agentsense(sources[0], out, **common, **told)
+            document = building.construct_agentsense(sources[0], out, keep_recognised=keep_recognised, **common, **told)
         else:
             searches = [[word.strip() for word in each.split(",") if word.strip()] for each in search or ()]
             chosen: dict[str, Any] = {

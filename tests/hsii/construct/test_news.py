@@ -471,8 +471,8 @@ def test_a_build_that_was_killed_is_not_gone_on_with_by_another(articles: Path, 
 
 
 def test_a_finished_build_is_finished_without_a_model_too(articles: Path, chat_server: Any, tmp_path: Path) -> None:
-    done = building.construct_hsii(articles, tmp_path / "build", model=writer(chat_server), most=2, licence="CC BY 4.0")
-    assert building.construct_hsii(articles, tmp_path / "build", most=2) == done
+    done = building.construct_hsii(articles, tmp_path / "build", model=writer(chat_server), most=9, licence="CC BY 4.0")
+    assert building.construct_hsii(articles, tmp_path / "build", most=9) == done
     # The licence stays, and the hub knows it.
     card = (tmp_path / "build" / "README.md").read_text()
     assert 'license: "cc-by-4.0"' in card and "| written by | openai-compatible/writer" in card

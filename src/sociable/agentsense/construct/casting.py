@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from string import ascii_uppercase
 from typing import Any, Literal
 
 from pydantic import Field
 
 from sociable.agentsense.briefing import agentsense_prompts, ask_for_script, names_script
-from sociable.agentsense.construct.draft import Draft, Secret, called_by_slots, names_left, replaced, spellings
+from sociable.agentsense.construct.draft import Draft, Secret, called_by_slots, is_telling, names_left, replaced, spellings
 from sociable.agentsense.construct.scenes import says
 from sociable.agentsense.dataset import read_scenario
 from sociable.agentsense.scenario import Relationship
@@ -77,8 +78,19 @@ class ReplaceEntities(AskingStage[Draft, Draft]):
         names = [person.name for person in item.people]
         asked = self.prompts["entities"].render(scene=quoted(item.texts()), names=quoted("\n".join(names)))
         found = await writer.write(_Replacements, asked, "a list of replacements")
-        known = {spelling.casefold() for spelling in spellings(item.passage.names)}
-        pairs = {each.original: each.replacement for each in found.replacements if each.original.casefold() not in known}
+        taken = {spelling.casefold() for spelling, name in spellings(item.passage.names).items() if name in names}
+        pairs = {each.original: each.replacement for each in found.replacements if each.original.casefold() not in taken}
+        said = f"{item.passage.text}\n{item.texts()}"
+        for original, replacement in list(pairs.items()):
+            # Whoever is Sir Robert Chiltern is Sir Robert, too.
+            parts = zip(original.split(), replacement.split(), strict=False)
+            alike = len(original.split()) == len(replacement.split())
+            pairs = {
+                one: other for one, other in parts if alike and is_telling(one, said) and one.casefold() not in taken
+            } | pairs
+        lost = sum(each.original.casefold() not in said.casefold() for each in found.replacements)
+        if lost:
+            writer.left_out["replacement: of a name that does not stand there"] += lost
         return [item.changed(replaced(pairs))]
 
 
@@ -109,7 +121,7 @@ class MakeSlots(AskingStage[Draft, Draft]):
             if {name.casefold() for name in each.of} <= called.keys()
         ]
         said = f"{item.passage.text}\n{item.texts()}"
-        draft = item.changed(called_by_slots(slot_of, said))
+        draft = item.changed(called_by_slots(slot_of, item.passage.names, said))
         if left := names_left(draft.texts(), item.passage.names, said):
             raise Rejected("a name of the script is left", ", ".join(left))
         return [
@@ -122,6 +134,28 @@ class MakeSlots(AskingStage[Draft, Draft]):
                 }
             )
         ]
+
+
+class PredictScripts(AskingStage[Draft, Draft]):
+    """Section 4.3's test of leakage, before anything is tested: a scene that is recognised is none."""
+
+    name = "unrecognised"
+    meaning = "scenes of which the model that writes cannot say from which script they are"
+    makes = Draft
+
+    def __init__(self, keep: bool) -> None:
+        super().__init__(agentsense_prompts())
+        self._keep = keep
+
+    async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
+        people = dict(zip(item.slots, ascii_uppercase, strict=False))
+        scene = _filled(f"{item.background}\n{item.description}", people)
+        reply = await writer.reply(ask_for_script(scene, self.prompts))
+        if names_script(reply, item.passage.title):
+            if not self._keep:
+                raise Rejected("its script is recognised", reply[:200])
+            writer.left_out["nothing, but its script is recognised"] += 1
+        return [item]
 
 
 class FindCasts(AskingStage[Draft, Draft]):
@@ -174,21 +208,6 @@ def _take(
             casts.append(members)
 
 
-class PredictScripts(AskingStage[Draft, Draft]):
-    """Section 4.3's test of leakage, before anything is tested: a scene that is recognised is none."""
-
-    name = "unrecognised"
-    meaning = "scenes of which the model that writes cannot say from which script they are"
-    makes = Draft
-
-    async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
-        scene = _filled(f"{item.background}\n{item.description}", item.casts[0])
-        reply = await writer.reply(ask_for_script(scene, agentsense_prompts()))
-        if names_script(reply, item.passage.title):
-            raise Rejected("its script is recognised", reply[:200])
-        return [item]
-
-
 class Scenario(Item):
     record: dict[str, Any]
 
@@ -218,7 +237,8 @@ class WriteScenarios(EachStage[Draft, Scenario]):
         return found
 
     def _record(self, item: Draft, number: int, cast: Mapping[str, Member]) -> dict[str, Any]:
-        draft = item.changed(lambda text: _filled(text, cast))
+        names = {slot: member.name for slot, member in cast.items()}
+        draft = item.changed(lambda text: _filled(text, names))
         characters = []
         for person in draft.people:
             member = cast[person.name]
@@ -279,7 +299,8 @@ def _slot(described: _Described, said: str) -> Slot:
     described = _Described.model_validate(_with_known_gender(described.model_dump()))
     low, high = ROUND[described.replaceable.age]
     grown = described.replaceable.age == "almost" and described.age >= low
-    age = (low, high) if grown else (max(5, described.age - min(low, 12)), min(110, described.age + min(high, 12)))
+    youngest = 18 if described.age >= 18 else 5
+    age = (low, high) if grown else (max(youngest, described.age - min(low, 12)), min(110, described.age + min(high, 12)))
     return Slot(
         age=age,
         gender=described.gender if described.replaceable.gender == "no" or _GENDERED.search(said) else "",
@@ -311,5 +332,5 @@ def _check_cast(item: Draft, cast: Mapping[str, Member], taken: set[str]) -> Non
         raise Rejected("not what the parts need", problem)
 
 
-def _filled(text: str, cast: Mapping[str, Member]) -> str:
-    return re.sub(r"\{(part\d+)\}", lambda match: cast[match[1]].name if match[1] in cast else match[0], text)
+def _filled(text: str, names: Mapping[str, str]) -> str:
+    return re.sub(r"\{(part\d+)\}", lambda match: names.get(match[1], match[0]), text)

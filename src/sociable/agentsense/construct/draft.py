@@ -115,46 +115,68 @@ def replaced(pairs: Mapping[str, str]) -> Callable[[str], str]:
     return lambda text: pattern.sub(new, text)
 
 
-def called_by_slots(slots: Mapping[str, str], said: str) -> Callable[[str], str]:
+def called_by_slots(slots: Mapping[str, str], names: Sequence[str], said: str) -> Callable[[str], str]:
     """Puts ``slots`` in the place of names, by name. Names are written as names: the nurse who is no Nurse stays.
 
-    A title before a name goes with it. ``said`` is what the words of a name must never be in small letters in.
+    A title or an article before a name goes with it. ``names`` are all of the script, so that what two share means neither;
+    ``said`` is what the words of a name must never be in small letters in.
     """
-    by: dict[str, str] = {}
-    for spelling, name in spellings(list(slots)).items():
-        if name and (spelling == name or not _is_word(spelling, said)):
-            by |= dict.fromkeys((spelling, spelling.upper()), f"{{{slots[name]}}}")
-    spelled = "|".join(map(re.escape, sorted(by, key=len, reverse=True)))
-    pattern = re.compile(rf"(?<!\w)(?:(?:{_TITLE})\.?\s+)?(?P<name>{spelled})(?!\w)")
-    return lambda text: pattern.sub(lambda match: by[match["name"]], text)
+    found = [
+        (spelling, slots[name])
+        for spelling, name in spellings(names).items()
+        if name in slots and (spelling == name or not _is_word(spelling, said))
+    ]
+    # The longest first: who is called Sir Robert Chiltern is not called Sir Robert, and then something else.
+    longest = sorted(found, key=lambda pair: len(pair[0]), reverse=True)
+    pattern = re.compile("|".join(f"(?P<n{place}>{_as_name(spelling)})" for place, (spelling, _) in enumerate(longest)))
+    return lambda text: pattern.sub(lambda match: f"{{{longest[int(str(match.lastgroup)[1:])][1]}}}", text)
 
 
 def names_left(text: str, names: Sequence[str], said: str) -> list[str]:
     """Spellings of ``names`` that stand in ``text`` as names. What several share is a name too, though nobody's."""
-    return [
-        spelling
-        for spelling in spellings(names)
-        if not _is_word(spelling, said)
-        and re.search(rf"(?<!\w)(?:{re.escape(spelling)}|{re.escape(spelling.upper())})(?!\w)", text)
-    ]
+    found = [each for each in spellings(names) if not _is_word(each, said)]
+    return [each for each in found if re.search(_as_name(each, "(?:e?s)?"), text)]
+
+
+def _as_name(spelling: str, ending: str = "") -> str:
+    """A pattern: as it is spelled or in capitals, small words in any way, with an article and a title before it.
+
+    ``ending``: for families, who are called the Hales.
+    """
+    said = (
+        f"(?i:{re.escape(word)})" if word.lower() in _SMALL else f"(?:{re.escape(word)}|{re.escape(word.upper())})"
+        for word in spelling.split()
+    )
+    return rf"(?<!\w)(?:(?:[Tt]he|[Aa]n?)\s+)?(?:(?:{_TITLE})\.?\s+)?" + r"\s+".join(said) + rf"{ending}(?!\w)"
+
+
+def is_telling(word: str, said: str) -> bool:
+    """Whether it is a name by itself: no title, and never in small letters."""
+    return word[:1].isupper() and word.lower().rstrip(".") not in _TITLES and not _is_word(word, said)
 
 
 def _is_word(spelling: str, said: str) -> bool:
     return bool(re.search(rf"(?<!\w){re.escape(spelling.lower())}(?!\w)", said))
 
 
-_TITLE = "Mr|Mrs|Miss|Ms|Sir|Lady|Lord|Dr|Doctor|Madame|Monsieur|Captain|Count|Countess"
-_TITLES = frozenset(
-    {"mr", "mrs", "miss", "ms", "sir", "lady", "lord", "dr", "doctor", "prince", "duke", "king", "queen", "count", "captain"}
-    | {"the", "of", "de", "a", "an", "and", "old", "young", "first", "second", "third", "father", "mother", "friar", "nurse"}
-)
+_TITLE = "Mr|Mrs|Miss|Ms|Sir|Lady|Lord|Dr|Doctor|Madame|Monsieur|Captain|Count|Countess|Vicomte|Viscount|Baron|Duke|Duchess"
+_SMALL = frozenset({"de", "of", "the", "von", "van", "la", "le", "du", "and"})
+_TITLES = _SMALL | {
+    *("mr", "mrs", "miss", "ms", "sir", "lady", "lord", "dr", "doctor", "prince", "duke", "king", "queen", "count", "captain"),
+    *("a", "an", "old", "young", "first", "second", "third", "father", "mother", "friar", "nurse", "vicomte", "viscount"),
+    *("baron", "duchess", "countess", "madame", "monsieur"),
+}
 
 
 def spellings(names: Sequence[str]) -> dict[str, str]:
-    """By every way in which a character may be called, whole or by a word of it, the name; of what several share, nothing."""
-    found = {name: name for name in names}
+    """By every way in which somebody may be called, whole or by words in a row, the name; what several share is nobody's."""
+    found: dict[str, str] = {}
     for name in names:
-        for word in re.findall(r"[^\W\d_][\w'’-]+", name):
-            if word.lower() not in _TITLES and word not in names:
-                found[word] = name if found.get(word, name) == name else ""
-    return found
+        words = re.findall(r"[^\W\d_][\w'’-]+", name)
+        for first in range(len(words)):
+            for last in range(first + 1, len(words) + 1):
+                part = words[first:last]
+                if {part[0].lower(), part[-1].lower()} & _TITLES == set():
+                    spelling = " ".join(part)
+                    found[spelling] = name if found.get(spelling, name) == name else ""
+    return found | {name: name for name in names}

@@ -115,7 +115,12 @@ class FilterGoals(AskingStage[Draft, Draft]):
         for person in item.people:
             kept = []
             for goal in person.goals:
-                asked = self.prompts["filter"].render(scene=item.scene, name=quoted(person.name), goal=quoted(goal))
+                asked = self.prompts["filter"].render(
+                    scene=item.scene,
+                    names=quoted("\n".join(each.name for each in item.people)),
+                    name=quoted(person.name),
+                    goal=quoted(goal),
+                )
                 try:
                     update = (await writer.write(_Update, asked, "an examination")).update
                 except Rejected as rejected:
@@ -153,7 +158,7 @@ class FindSecrets(AskingStage[Draft, Draft]):
         return [item.model_copy(update={"people": tuple(people)})]
 
     async def _with_options(self, item: Draft, asked: _Asked, writer: Writer) -> Secret:
-        given = {"scene": item.scene, "question": quoted(asked.question), "answer": quoted(asked.answer)}
+        given = {"scene": item.scene, "goals": _goals(item), "question": quoted(asked.question), "answer": quoted(asked.answer)}
         options = await writer.write(_Options, self.prompts["options"].render(**given), "three wrong answers")
         text = self.prompts["rephrase"].render(**given, options=quoted("\n".join(options.options)))
         options = await writer.write(_Options, text, "three wrong answers")

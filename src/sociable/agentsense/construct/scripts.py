@@ -19,10 +19,10 @@ PLACEHOLDERS = {
     "background": frozenset({"before", "passage"}),
     "goals": frozenset({"scene", "passage", "name"}),
     "rewrite": frozenset({"scene", "goals"}),
-    "filter": frozenset({"scene", "name", "goal"}),
+    "filter": frozenset({"scene", "names", "name", "goal"}),
     "secret": frozenset({"scene", "goals", "passage"}),
-    "options": frozenset({"scene", "question", "answer"}),
-    "rephrase": frozenset({"scene", "question", "answer", "options"}),
+    "options": frozenset({"scene", "goals", "question", "answer"}),
+    "rephrase": frozenset({"scene", "goals", "question", "answer", "options"}),
     "entities": frozenset({"scene", "names"}),
     "slots": frozenset({"scene", "names"}),
     "casts": frozenset({"scene", "parts", "count", "first", "taken"}),
@@ -34,17 +34,27 @@ def construction_prompts(override: Path | None = None) -> Prompts:
     return package_prompts("sociable.agentsense.construct", PLACEHOLDERS, override)
 
 
-def scripts_recipe(passages: Sequence[Passage], *, seed: int = 0, prompts: Path | None = None) -> Recipe:
+def scripts_recipe(
+    passages: Sequence[Passage], *, seed: int = 0, keep_recognised: bool = False, prompts: Path | None = None
+) -> Recipe:
+    """``keep_recognised``: scenes too whose script the model that writes can name; they are counted."""
     used = construction_prompts(prompts)
-    asking = (FindGoals, Rewrite, FilterGoals, FindSecrets, ReplaceEntities, MakeSlots, FindCasts, PredictScripts)
+    asking = (FindGoals, Rewrite, FilterGoals, FindSecrets, ReplaceEntities, MakeSlots)
     return Recipe(
         name="scripts",
         version="1.0.0",
         benchmark="agentsense",
         use="sociable run agentsense --dataset {data}",
         audit="sociable audit agentsense --dataset {data}",
-        stages=(SetScenes(used), *(stage(used) for stage in asking), WriteScenarios(seed)),
-        settings={"seed": seed},
+        stages=(
+            SetScenes(used),
+            *(stage(used) for stage in asking),
+            # Before casts are paid for.
+            PredictScripts(keep_recognised),
+            FindCasts(used),
+            WriteScenarios(seed),
+        ),
+        settings={"seed": seed, "keep_recognised": keep_recognised},
         digests={"scripts": digest_of(passages), "prompts": used.digest, "prediction": agentsense_prompts().digest},
         record=lambda scenario: scenario.record,
         source=lambda scenario: scenario.record["source"],
