@@ -1,11 +1,12 @@
 """Retrieval, near-duplicates and clusters over up to a million synthetic headlines: time, memory, what is found. See README.md.
 
-python benchmarks/construction.py [--quick] [--part retrieval|duplicates|clusters] [--folder DIR]
+python benchmarks/construction.py [--quick] [--part retrieval|duplicates|clusters|build] [--folder DIR]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import resource
 import statistics
@@ -21,6 +22,7 @@ from typing import TypeVar
 import numpy as np
 from headlines import TOPICS, Headline, read_headlines, write_headlines
 
+from sociable import building
 from sociable.construction.clusters import cluster_texts
 from sociable.construction.density import UNCLUSTERED
 from sociable.construction.duplicates import near_duplicates, shingles
@@ -38,7 +40,7 @@ MEGABYTE = 2**20
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measures the general steps of building a data set out of news.")
     parser.add_argument("--quick", action="store_true", help="few headlines, in less than a minute")
-    parser.add_argument("--part", choices=["retrieval", "duplicates", "clusters"], help="only one of the three tables")
+    parser.add_argument("--part", choices=["retrieval", "duplicates", "clusters", "build"], help="only one of the tables")
     parser.add_argument("--folder", type=Path, help="where to put 300 MB of headlines and their index (default: a temporary one)")
     arguments = parser.parse_args()
     sizes = QUICK_SIZES if arguments.quick else SIZES
@@ -46,6 +48,7 @@ def main() -> None:
         "retrieval": measure_retrieval,
         "duplicates": measure_duplicates,
         "clusters": measure_clusters,
+        "build": measure_builds,
     }
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         file = Path(folder) / "headlines.tsv"
@@ -255,6 +258,32 @@ def clustered(file: Path, size: int) -> Clustered:
         purity=float(both.reshape(-1, TOPICS).max(axis=1).sum() / inside.sum()),
         clustered=float(inside.mean()),
     )
+
+
+# The whole build, as far as it goes without a model
+
+
+def measure_builds(file: Path, sizes: Sequence[int]) -> None:
+    print(
+        "\n## Whole build\n\n| headlines | s | µs / headline | × the smallest | peak MB | MB on disk |\n|---|---|---|---|---|---|"
+    )
+    per_headline = PerHeadline()
+    for size in sizes:
+        source = file.with_name(f"{size}.jsonl")
+        with source.open("w", encoding="utf-8") as stream:
+            for number, each in enumerate(read_headlines(file, size)):
+                stream.write(json.dumps({"id": str(number), "text": each.text}) + "\n")
+        seconds, peak, disk = in_process(built, source)
+        print(f"| {size:,} | {seconds:.1f} | {per_headline(seconds, size)} | {peak:.0f} | {disk:.0f} |", flush=True)
+
+
+def built(source: Path) -> tuple[float, float, float]:
+    """Seconds, megabytes of memory, megabytes of the folder."""
+    out = source.with_suffix("")
+    began = time.perf_counter()
+    building.construct_hsii(source, out, shortest=0, spread=500)
+    seconds, peak = time.perf_counter() - began, peak_megabytes()
+    return seconds, peak, sum(path.stat().st_size for path in out.iterdir()) / MEGABYTE
 
 
 if __name__ == "__main__":

@@ -17,21 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sociable import building
-from sociable.construction.review import (
-    PAPER_TAGS,
-    Applied,
-    Choice,
-    Decision,
-    Group,
-    Review,
-    ReviewSettings,
-    State,
-    apply_review,
-    load_tags,
-    majority,
-    settle,
-)
+from sociable.construction.review import Applied, Review, apply_review, load_tags
 from sociable.construction.review_items import ReviewItem, fix_field, outline, parse_fix, record_digest, shown_json
+from sociable.construction.review_outcomes import State, majority, settle
+from sociable.construction.review_records import PAPER_TAGS, Choice, Decision, Group, ReviewSettings
 from sociable.construction.review_sheets import Imported, read_review_sheet, write_review_sheet
 from sociable.construction.review_status import DECISION, agreement_of, labels_of, review_status
 from sociable.core.errors import DataError, InputError, RunFolderError

@@ -15,8 +15,10 @@ from typing import Any
 from rich.text import Text
 
 from sociable.cli.output import console, say
-from sociable.construction.review import Choice, Group, Review, State
+from sociable.construction.review import Review
 from sociable.construction.review_items import ReviewItem, fix_field, outline, parse_fix, shown_json, value_at
+from sociable.construction.review_outcomes import State
+from sociable.construction.review_records import Choice, Group
 from sociable.core.errors import InputError, Interrupted
 from sociable.core.view import Block, Quotation
 from sociable.reports.displayable import displayable, displayable_line

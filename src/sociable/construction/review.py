@@ -13,25 +13,25 @@ second group looks again at all that the first found invalid, as there, is a set
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import filelock
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from sociable.construction.build import build_manifest
 from sociable.construction.card import write_cards
 from sociable.construction.review_items import ReviewItem, load_items_of, record_digest
-from sociable.core.data_files import Text, complaint, read_records
+from sociable.construction.review_outcomes import SETTLED, Outcome, State, of_first_group, settle
+from sociable.construction.review_records import PAPER_TAGS, Choice, Decision, Group, ReviewSettings, Tag
+from sociable.core.data_files import complaint, read_records
 from sociable.core.errors import DataError, InputError, StorageFailure
-from sociable.core.records import Record, storable
+from sociable.core.records import storable
 from sociable.core.run_folder import RecordFile, write_atomically
 from sociable.core.seeding import named_seed
 
@@ -41,180 +41,6 @@ LONGEST_NAME = 80
 
 LOCK_SECONDS = 10.0
 """How long to wait for another reviewer's decision to be written."""
-
-Group = Literal[1, 2]
-
-
-class Choice(StrEnum):
-    """What is to become of an item."""
-
-    KEEP = "keep"
-    FIX = "fix"
-    DROP = "drop"
-
-
-class Tag(Record):
-    """A word for what is right or wrong with an item. Of the tags that answer the same question one can be given."""
-
-    name: Text
-    means: Text
-    question: str = ""
-    """What it answers, with others that exclude it; empty: it stands alone."""
-
-
-_GOALS, _INFORMATION = "social goals", "private information"
-
-_AGENTSENSE_TAGS = (
-    # Appendix A.3, in the order and with the numbers' meaning there.
-    Tag(name="goals-invalid", question=_GOALS, means="0: some character has no social goal that is valid"),
-    Tag(name="goals-valid", question=_GOALS, means="1: all social goals are valid: achievable, and clear enough to be judged"),
-    Tag(name="goals-need-fix", question=_GOALS, means="2: some are invalid, but every character has a valid one"),
-    Tag(name="information-invalid", question=_INFORMATION, means="0: its owner could not answer the question from it"),
-    Tag(name="information-with-goal", question=_INFORMATION, means="1: it answers the question together with the owner's goal"),
-    Tag(name="information-complete", question=_INFORMATION, means="2: it answers the question by itself"),
-    Tag(name="information-with-answer", question=_INFORMATION, means="3: it would, with what only the right answer says"),
-    # What section 3.5 asks of goals and of private information.
-    Tag(name="goal-unachievable", means="a goal that its character cannot reach in this scene"),
-    Tag(name="goal-unclear", means="a goal of which nobody could tell whether it was reached"),
-    Tag(name="information-known", means="others know the private information, or the background gives it away"),
-)
-_ANY_TAGS = (
-    # HSII, section 6.1, and the authors' reply to reviewers on cleaning by people.
-    Tag(name="not-lifelike", means="not as in real life: nothing is at stake, or they do not act like people"),
-)
-_HSII_TAGS = (
-    Tag(name="against-values", means="the golden response goes against human values"),
-    # What Figure 7 asks of a dialogue.
-    Tag(name="wrong-addressee", means="the assistant should speak to somebody else first"),
-    Tag(name="given-away", means="the golden response stands in what was said before"),
-    Tag(name="confidence-broken", means="the assistant tells what it was told in private"),
-    Tag(name="no-conflict", means="nobody wants what another cannot also have"),
-)
-PAPER_TAGS: Mapping[str, tuple[Tag, ...]] = {
-    "agentsense": (*_AGENTSENSE_TAGS, *_ANY_TAGS),
-    "hsii": (*_ANY_TAGS, *_HSII_TAGS),
-    "": (*_AGENTSENSE_TAGS, *_ANY_TAGS, *_HSII_TAGS),
-}
-"""Of the papers, in our own words, by what the data are for; all of them where that is not known."""
-
-
-class ReviewSettings(Record):
-    """What all reviewers of a folder have in common; fixed by the first decision."""
-
-    seed: int = 0
-    """Of the orders in which items are shown."""
-    panel: int = Field(3, ge=1)
-    """People who look at each item."""
-    second_panel: int = Field(3, ge=1)
-    """People of the second group who look at each item that comes to them."""
-    dropped_again: bool = False
-    """Whether what the first group drops goes to the second as well, as in the paper."""
-    tags: tuple[Tag, ...] = PAPER_TAGS[""]
-
-
-class Decision(Record):
-    """What one person decided on one item; ``decision`` is None where it was taken back."""
-
-    id: str
-    item: str
-    digest: str
-    """Of the item as it was shown."""
-    reviewer: str
-    group: Group
-    decision: Choice | None
-    tags: tuple[str, ...] = ()
-    note: str = ""
-    fixed: dict[str, Any] | None = None
-    """The record as it should be; None where a fix only says that one is needed."""
-    seconds: float | None = None
-    """From showing the item to the decision; None where it came from a sheet."""
-    time: str
-
-
-class State(StrEnum):
-    """How far the review of an item is."""
-
-    KEPT = "kept"
-    FIXED = "fixed"
-    DROPPED = "dropped"
-    FIRST = "waits for the first group"
-    SECOND = "waits for the second group"
-    OPEN = "the second group does not agree either"
-
-
-SETTLED = (State.KEPT, State.FIXED, State.DROPPED)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of an item: with ``record`` if it is kept or fixed, and who of which group settled it, or is to."""
-
-    state: State
-    group: Group
-    record: Mapping[str, Any] | None = None
-    reason: str = ""
-    """Why it is with the second group."""
-
-
-def majority(choices: Sequence[Choice | None], panel: int) -> Choice | None:
-    """What more than half of the panel chose (two of three); None where there is no such choice, or not yet.
-
-    Where more people than the panel have decided, more than half of these.
-    """
-    for choice in Choice:
-        if 2 * choices.count(choice) > max(panel, len(choices)):
-            return choice
-    return None
-
-
-def settle(item: ReviewItem, decisions: Sequence[Decision], settings: ReviewSettings) -> Outcome:
-    """What all current decisions on an item come to.
-
-    A fix needs more than a majority for fixing: the first group must agree on the fixed record itself. In the second group,
-    where every fix has its record, the earliest stands if there is a majority for fixing and none for one record.
-    """
-    first = _of_first_group(item, [each for each in decisions if each.group == 1], settings)
-    if first.state is not State.SECOND:
-        return first
-    own = [each for each in decisions if each.group == 2]
-    choice = majority([each.decision for each in own], settings.second_panel)
-    if choice is None:
-        return Outcome(State.OPEN if len(own) >= settings.second_panel else State.SECOND, 2, reason=first.reason)
-    if choice is Choice.FIX:
-        given = [each.fixed for each in own if each.fixed is not None]
-        fixed = _agreed_fix(own, settings.second_panel) or next(iter(given), None)
-        return Outcome(State.FIXED if fixed else State.OPEN, 2, fixed, first.reason)
-    return _kept_or_dropped(item, choice, 2, first.reason)
-
-
-def _of_first_group(item: ReviewItem, own: Sequence[Decision], settings: ReviewSettings) -> Outcome:
-    choice = majority([each.decision for each in own], settings.panel)
-    complete = len(own) >= settings.panel
-    if choice is Choice.FIX:
-        fixed = _agreed_fix(own, settings.panel)
-        if fixed is not None:
-            return Outcome(State.FIXED, 1, fixed)
-        return Outcome(State.SECOND, 1, reason="no fix that most agree on") if complete else Outcome(State.FIRST, 1)
-    if choice is None:
-        return Outcome(State.SECOND, 1, reason="no majority") if complete else Outcome(State.FIRST, 1)
-    if choice is Choice.DROP and settings.dropped_again:
-        return Outcome(State.SECOND, 1, reason="dropped by the first group")
-    return _kept_or_dropped(item, choice, 1)
-
-
-def _kept_or_dropped(item: ReviewItem, choice: Choice, group: Group, reason: str = "") -> Outcome:
-    return (
-        Outcome(State.DROPPED, group, None, reason) if choice is Choice.DROP else Outcome(State.KEPT, group, item.record, reason)
-    )
-
-
-def _agreed_fix(own: Sequence[Decision], panel: int) -> Mapping[str, Any] | None:
-    """The fixed record that more than half gave, to the letter."""
-    given: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for each in own:
-        if each.decision is Choice.FIX and each.fixed is not None:
-            given[record_digest(each.fixed)].append(each.fixed)
-    return next((same[0] for same in given.values() if 2 * len(same) > max(panel, len(own))), None)
 
 
 class Review:
@@ -319,7 +145,7 @@ class Review:
             if any(each.reviewer == reviewer for each in decisions) or len(own) >= enough:
                 continue
             first = [each for each in decisions if each.group == 1]
-            if group == 1 or _of_first_group(self.items[name], first, self.settings).state is State.SECOND:
+            if group == 1 or of_first_group(self.items[name], first, self.settings).state is State.SECOND:
                 found.append(self.items[name])
         return sorted(found, key=lambda item: named_seed(self.settings.seed, "review", reviewer, item.id))
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sociable.construction.review import Choice, Decision, Group, Review
+from sociable.construction.review import Review
 from sociable.construction.review_items import ReviewItem, fix_field, outline
+from sociable.construction.review_records import Choice, Decision, Group
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
 from sociable.core.spreadsheets import csv_text, rows_of

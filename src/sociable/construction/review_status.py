@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 
-from sociable.construction.review import REVIEWED, Decision, Group, Review, State
+from sociable.construction.review import REVIEWED, Review
+from sociable.construction.review_outcomes import State
+from sociable.construction.review_records import Decision, Group
 from sociable.core.seeding import named_seed
 from sociable.core.view import MISSING, Block, Callout, Column, Row, Table, Tone, figure, with_interval
 from sociable.statistics.agreement import (
