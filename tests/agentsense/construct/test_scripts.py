@@ -62,6 +62,10 @@ def test_a_real_play_becomes_scenarios_that_run(chat_server: Any, tmp_path: Path
     asked = [(each, question) for one in loaded.items for each in one.characters for question in each.info_reason_questions]
     assert asked and all(question.about and question.about != each.name for each, question in asked)
     assert len({question.answer_label for _, question in asked}) > 1
+    # A question is the same for all casts, and its answer stands in the same place.
+    places = {(question.key, question.answer_label) for _, question in asked}
+    assert len(places) == len({question.key for _, question in asked}) < len(asked)
+    assert {one.source for one in loaded.items} == {"THE IMPORTANCE OF BEING EARNEST"}
     result = api.run(
         "agentsense",
         f"openai-compatible/social@{chat_server.url}",
@@ -185,6 +189,9 @@ def test_people_become_parts_with_what_whoever_plays_them_must_be() -> None:
         # Who is no grown-up is not replaced by one.
         "part2": Slot(age=(5, 24), occupation="clerk"),
     }
+    described = slots()
+    described["characters"][1]["must_be"] = "as old as Ann's nephew"
+    assert work(MakeSlots(construction_prompts()), DRAFT, described).slots["part2"].constraint == "as old as {part1}'s nephew"
     assert [(each.of, each.kind) for each in draft.relations] == [(("part1", "part2"), "friend")]
     assert draft.age_gaps == (AgeGap(older="part1", younger="part2", years=9),)
 

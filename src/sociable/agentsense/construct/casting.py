@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any, Literal
 
@@ -55,6 +55,8 @@ class _Described(Record):
     gender: Text
     occupation: str = ""
     replaceable: _Trait
+    must_be: str = ""
+    """What else is asked of whoever takes the part."""
 
 
 class _Casts(Record):
@@ -121,14 +123,15 @@ class MakeSlots(AskingStage[Draft, Draft]):
             if {name.casefold() for name in each.of} <= called.keys()
         ]
         said = f"{item.passage.text}\n{item.texts()}"
-        draft = item.changed(called_by_slots(slot_of, item.passage.names, said))
+        by_name = called_by_slots(slot_of, item.passage.names, said)
+        draft = item.changed(by_name)
         if left := names_left(draft.texts(), item.passage.names, said):
             raise Rejected("a name of the script is left", ", ".join(left))
         return [
             draft.model_copy(
                 update={
                     "people": tuple(each.model_copy(update={"name": slot_of[each.name]}) for each in draft.people),
-                    "slots": {slot: _slot(described[slot], draft.texts()) for slot in slot_of.values()},
+                    "slots": {slot: _slot(described[slot], draft.texts(), by_name) for slot in slot_of.values()},
                     "age_gaps": tuple(gaps),
                     "relations": tuple(relations),
                 }
@@ -146,6 +149,8 @@ class PredictScripts(AskingStage[Draft, Draft]):
     def __init__(self, keep: bool) -> None:
         super().__init__(agentsense_prompts())
         self._keep = keep
+        if keep:
+            self.meaning = "all scenes, with a count of those whose script the model that writes can name"
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         people = dict(zip(item.slots, ascii_uppercase, strict=False))
@@ -242,7 +247,6 @@ class WriteScenarios(EachStage[Draft, Scenario]):
         characters = []
         for person in draft.people:
             member = cast[person.name]
-            asked = [(other, secret) for other in draft.people if other is not person for secret in other.secrets]
             characters.append(
                 {
                     "name": member.name,
@@ -251,7 +255,10 @@ class WriteScenarios(EachStage[Draft, Scenario]):
                     "private_info": " ".join(secret.fact for secret in person.secrets),
                     "goals": [{"goal": goal} for goal in person.goals],
                     "info_reason_questions": [
-                        self._question(item.id, person.name, secret, cast[other.name].name) for other, secret in asked
+                        self._question(f"{item.id}/{other.name}/{number}", secret, names[other.name])
+                        for other in draft.people
+                        if other is not person
+                        for number, secret in enumerate(other.secrets, start=1)
                     ],
                     "attributes": member.model_dump(mode="json", exclude=NO_ATTRIBUTES),
                 }
@@ -269,14 +276,16 @@ class WriteScenarios(EachStage[Draft, Scenario]):
             "relations": relations,
         }
 
-    def _question(self, template: str, asked: str, secret: Secret, about: str) -> dict[str, Any]:
+    def _question(self, key: str, secret: Secret, about: str) -> dict[str, Any]:
         options = [secret.answer, *secret.wrong]
-        named_generator(self._seed, "options", template, asked, secret.question).shuffle(options)
+        # In the same place for every cast, as in the bundled templates.
+        named_generator(self._seed, "options", key).shuffle(options)
         return {
             "question": secret.question,
             "options": options,
             "answer_label": options.index(secret.answer),
             "about": about,
+            "key": key,
         }
 
 
@@ -294,8 +303,8 @@ def _with_known_gender(member: Any) -> Any:
     return {**member, "gender": _GENDERS.get(given, given)}
 
 
-def _slot(described: _Described, said: str) -> Slot:
-    """Where the template says he or she of anybody, nobody of another gender can take a part."""
+def _slot(described: _Described, said: str, by_name: Callable[[str], str]) -> Slot:
+    """Where the template, ``said``, says he or she of anybody, nobody of another gender can take a part."""
     described = _Described.model_validate(_with_known_gender(described.model_dump()))
     low, high = ROUND[described.replaceable.age]
     grown = described.replaceable.age == "almost" and described.age >= low
@@ -305,12 +314,13 @@ def _slot(described: _Described, said: str) -> Slot:
         age=age,
         gender=described.gender if described.replaceable.gender == "no" or _GENDERED.search(said) else "",
         occupation=described.occupation if described.replaceable.occupation == "no" else "",
+        constraint=by_name(" ".join(described.must_be.split())),
     )
 
 
 def _in_words(item: Draft) -> Iterator[str]:
     for name, slot in item.slots.items():
-        wanted = filter(None, (f"{slot.age[0]} to {slot.age[1]} years old", slot.gender, slot.occupation))
+        wanted = filter(None, (f"{slot.age[0]} to {slot.age[1]} years old", slot.gender, slot.occupation, slot.constraint))
         yield f"{{{name}}}: {', '.join(wanted)}"
     for gap in item.age_gaps:
         yield f"{{{gap.older}}} is {gap.years} years older than {{{gap.younger}}}, or more"
