@@ -110,7 +110,7 @@ def test_nothing_in_a_keyword_is_an_operator(index: Index, keyword: str) -> None
     assert len(index) == len(DOCUMENTS)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=2))
 def test_any_keyword_is_answered_or_refused(index: Index, keywords: list[str]) -> None:
     try:

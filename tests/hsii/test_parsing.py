@@ -6,7 +6,7 @@ import json
 import warnings
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sociable.hsii.parsing import MAX_CHARACTERS, AddressedReply, FormatFailure, parse_reply, words_only
@@ -192,7 +192,6 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.one_of(st.text(), st.lists(PIECES).map("".join)))
 def test_any_text_is_read_or_refused(text: str) -> None:
     found = parse_reply(text)
@@ -200,7 +199,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     assert isinstance(found, FormatFailure) or (found.role_to.strip() and found.content.strip())
 
 
-@settings(deadline=None)
 @given(st.one_of(st.text(), st.lists(PIECES).map("".join), st.just(reply("x" * MAX_CHARACTERS))))
 def test_what_passes_strictly_passes_leniently(text: str) -> None:
     strict = parse_reply(text, strict=True)
@@ -210,14 +208,12 @@ def test_what_passes_strictly_passes_leniently(text: str) -> None:
 SAYABLE = st.text(min_size=1).filter(lambda text: text.strip())
 
 
-@settings(deadline=None)
 @given(SAYABLE, SAYABLE, st.booleans())
 def test_whatever_is_said_in_json_is_understood(role_to: str, content: str, ascii_only: bool) -> None:
     text = json.dumps({"role_from": "Intelligent Assistant", "role_to": role_to, "content": content}, ensure_ascii=ascii_only)
     assert parse_reply(text) == parse_reply(text, strict=True) == AddressedReply(role_to.strip(), content.strip())
 
 
-@settings(deadline=None)
 @given(st.text("ab '\"\\\n{}[],:é", min_size=1).filter(lambda text: text.strip()))
 def test_whatever_is_said_in_a_python_dict_is_understood(content: str) -> None:
     assert parse_reply(repr({"role_to": "Ann", "content": content})) == AddressedReply("Ann", content.strip())

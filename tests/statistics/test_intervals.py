@@ -208,7 +208,6 @@ class TestClusteredProportion:
         assert 0.92 < covered / 2000 < 0.98
         assert covered_as_if_independent / 2000 < 0.90  # the setting is one where clustering matters
 
-    @settings(deadline=None)
     @given(CLUSTERED_SCORES, st.sampled_from([0.5, 0.95, 0.999]))
     def test_interval_holds_its_value_within_bounds(self, scored: list[tuple[float, str]], confidence: float) -> None:
         interval = clustered_proportion([value for value, _ in scored], [cluster for _, cluster in scored], confidence)
@@ -217,7 +216,6 @@ class TestClusteredProportion:
         assert 0 <= low <= interval.value <= high <= 1
         assert low < high
 
-    @settings(deadline=None)
     @given(st.lists(st.tuples(SCORES, st.sampled_from("abcdefg"), st.floats(0.001, 1)), min_size=1, max_size=40))
     def test_weighted_interval_holds_its_value_within_bounds(self, scored: list[tuple[float, str, float]]) -> None:
         values, clusters, weights = zip(*scored, strict=True)
@@ -227,7 +225,6 @@ class TestClusteredProportion:
         assert 0 <= low <= interval.value <= high <= 1
         assert low < high
 
-    @settings(deadline=None)
     @given(CLUSTERED_SCORES, st.randoms(use_true_random=False))
     def test_order_and_names_of_clusters_do_not_matter(self, scored: list[tuple[float, str]], random: Random) -> None:
         names = list("abcdefg")
@@ -265,7 +262,6 @@ class TestRepeatsAveraged:
     def test_nothing(self) -> None:
         assert repeats_averaged([]) == AveragedCases((), (), ())
 
-    @settings(deadline=None)
     @given(CLUSTERED_SCORES, st.integers(2, 4))
     def test_repeating_every_case_changes_nothing(self, scored: list[tuple[float, str]], times: int) -> None:
         once = [(cluster, str(case), value) for case, (value, cluster) in enumerate(scored)]
@@ -395,7 +391,7 @@ class TestJointBootstrap:
         with pytest.raises(ValueError, match="statistic maps"):
             joint_bootstrap(np.ones((3, 2)), lambda totals: totals, seed=1)
 
-    @settings(deadline=None, max_examples=50)
+    @settings(max_examples=50)
     @given(
         st.lists(st.tuples(st.floats(0, 1), st.integers(1, 5)), min_size=2, max_size=12),
         st.integers(0, 2**32),

@@ -156,7 +156,7 @@ def test_level_and_coverage_on_correlated_differences() -> None:
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.sampled_from("abcdefg")), min_size=1, max_size=20)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(PAIRS, st.randoms(use_true_random=False))
 def test_order_and_names_of_clusters_do_not_matter(pairs: list[tuple[float, float, str]], random: Random) -> None:
     names = list("abcdefg")
@@ -172,7 +172,7 @@ def test_order_and_names_of_clusters_do_not_matter(pairs: list[tuple[float, floa
     )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(PAIRS)
 def test_exchanging_the_sides_negates_the_difference(pairs: list[tuple[float, float, str]]) -> None:
     first = {str(case): one for case, (one, _, _) in enumerate(pairs)}

@@ -314,7 +314,7 @@ def locations(value: Any) -> Iterator[str]:
                 yield from locations(each)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.one_of(st.text(max_size=60), st.lists(st.sampled_from(" ".join(IN_TOWN).split()), max_size=6).map(" ".join)))
 def test_whatever_is_written_there_is_an_answer(text: str) -> None:
     place = finder().find(text, STUDENT, SQUARE)

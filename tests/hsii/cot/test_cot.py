@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sociable.core.errors import InputError
@@ -188,7 +188,6 @@ load_dataset = cache(load_dataset)
 solved_lists = st.lists(st.one_of(st.none(), st.integers(1, 10)), min_size=1, max_size=12)
 
 
-@settings(deadline=None)
 @given(solved=solved_lists)
 def test_figures_against_a_sorted_list(solved: list[int | None]) -> None:
     case = load_dataset().cases[0]

@@ -137,7 +137,7 @@ def _laid_out(plot: IntervalPlot, marks: Sequence[Mark], shape: _Shape) -> _Layo
 
 
 def _label_room(marks: Sequence[Mark], shape: _Shape) -> float:
-    return min(max((width_of(mark.label, LABEL_SIZE) for mark in marks), default=0.0), 0.42 * shape.width)
+    return min(max((width_of(mark.label, LABEL_SIZE) for mark in marks), default=0.0), 0.46 * shape.width)
 
 
 def _ticks(scale: Scale, shape: _Shape) -> Sequence[float]:
