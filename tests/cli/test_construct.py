@@ -42,6 +42,10 @@ def test_dialogues_become_cases(talk: Path, capsys: pytest.CaptureFixture[str]) 
 def test_a_build_is_a_data_set_by_its_folder(talk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sociable("construct", "hsii", talk, "--dialogues", "--out", "build")
     assert sociable("describe", "hsii", "--dataset", "build") == 0
+    assert sociable("describe", "build") == sociable("audit", "build") == 0
+    assert "Audit of hsii" in capsys.readouterr().out
+    assert sociable("audit", ".") == 2
+    assert "is no build that knows its benchmark" in " ".join(capsys.readouterr().err.split())
     Path("build/dataset.reviewed.jsonl").write_text(Path("build/dataset.jsonl").read_text())
     assert sociable("describe", "hsii", "--dataset", "build") == 2
     assert "there are two data sets in it" in " ".join(capsys.readouterr().err.split())

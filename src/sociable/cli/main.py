@@ -16,6 +16,7 @@ from sociable.cli.options import (
     Agent,
     BaseUrl,
     BenchmarkName,
+    BenchmarkOrBuild,
     Changes,
     Config,
     Connections,
@@ -47,6 +48,7 @@ from sociable.cli.options import (
     SkipInvalid,
     Stages,
     Words,
+    benchmark_and_data,
 )
 from sociable.cli.output import complain, console, messages, print_summary, print_whole, resumable, say, show_report
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
@@ -371,7 +373,7 @@ def estimate(
 
 @app.command()
 def audit(
-    benchmark: BenchmarkName,
+    benchmark: BenchmarkOrBuild,
     dataset: DatasetPath = None,
     skip_invalid: SkipInvalid = None,
     source: Annotated[
@@ -386,6 +388,7 @@ def audit(
     """Tell whether a dataset can be solved by a shortcut, and whether readers agreed."""
     from sociable import api
 
+    benchmark, dataset = benchmark_and_data(benchmark, dataset)
     print_whole(
         api.audit(
             benchmark,
@@ -428,7 +431,7 @@ def label(
 
 @app.command()
 def describe(
-    benchmark: BenchmarkName,
+    benchmark: BenchmarkOrBuild,
     dataset: DatasetPath = None,
     skip_invalid: SkipInvalid = None,
     features: Annotated[
@@ -439,6 +442,7 @@ def describe(
     """Tell what is in a dataset: sizes, topics, clusters."""
     from sociable import api
 
+    benchmark, dataset = benchmark_and_data(benchmark, dataset)
     print_whole(api.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out), out)
 
 

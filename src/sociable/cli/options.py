@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from sociable.core.errors import InputError
+
+BenchmarkOrBuild = Annotated[str, typer.Argument(metavar="BENCHMARK|DIR", help="A benchmark, or a build, which knows its own.")]
 BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="What to run; `sociable list` shows what there is.")]
 RunPath = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]
 Model = Annotated[str | None, typer.Option("--model", help="The model under test; here or in the --config file.")]
@@ -68,3 +71,15 @@ Words = Annotated[
 ]
 
 HTMLFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it as HTML too.")]
+
+
+def benchmark_and_data(named: str, dataset: str | None) -> tuple[str, str | None]:
+    """Of a build, its benchmark and itself. Raises InputError where a folder is none."""
+    if dataset is not None or not Path(named).is_dir():
+        return named, dataset
+    from sociable.construction.build import build_manifest
+
+    manifest = build_manifest(Path(named))
+    if manifest is None or not manifest["audit"]:
+        raise InputError(f"{named} is no build that knows its benchmark. Name that, and the folder with --dataset.")
+    return str(manifest["benchmark"]), named
