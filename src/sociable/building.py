@@ -21,6 +21,7 @@ from sociable.build import Watch, build_seats, prices_of
 from sociable.construction.articles import read_articles
 from sociable.construction.build import DATASET, Build, Counted, Recipe, begin, build_manifest
 from sociable.construction.card import write_cards
+from sociable.construction.review import REVIEWED
 from sociable.construction.selection import FOUND
 from sociable.construction.transcripts import read_transcripts
 from sociable.construction.views import funnel_document
@@ -165,9 +166,12 @@ def layout_check(folder: Path) -> Callable[[Mapping[str, Any]], None]:
     def check(record: Mapping[str, Any]) -> None:
         if read is None:
             return
+        # Among the others: what must be unique or alike is so among all.
+        records = [json.loads(line) for line in (folder / DATASET).read_text(encoding="utf-8").splitlines()]
+        lines = (json.dumps(record if each["id"] == record["id"] else each) + "\n" for each in records)
         with tempfile.TemporaryDirectory() as place:
             file = Path(place) / DATASET
-            file.write_text(json.dumps(record) + "\n", encoding="utf-8")
+            file.write_text("".join(lines), encoding="utf-8")
             try:
                 read(file)
             except DataError as error:
@@ -195,10 +199,16 @@ def _constructed(
         build = Build(folder, recipe, writer, sampling, budget, at_once, give_up)
         if watch is not None:
             build.watch = watch
+        before = _content(path / DATASET)
         found = waited(_run(build, sources))
-        if len(found) == len(recipe.stages):
+        # What people have made of a data set keeps its card as long as that is the same.
+        if len(found) == len(recipe.stages) and not ((path / REVIEWED).exists() and before == _content(path / DATASET)):
             write_cards(path, folder.read_manifest())
     return _funnel(recipe, found, path, len(sources))
+
+
+def _content(file: Path) -> bytes | None:
+    return file.read_bytes() if file.exists() else None
 
 
 def _writer(
@@ -233,6 +243,10 @@ def _funnel(recipe: Recipe, found: Sequence[Counted], path: Path, came: int) -> 
     if not done:
         stage = recipe.stages[len(found)]
         items = found[-1].made if found else came
-        waiting = f"{items:,} items wait for a model at the stage '{stage.name}'. Name one with --model, and the same --out."
+        waiting = (
+            f"Up to {items:,} items wait for a model at the stage '{stage.name}'. Name one with --model, and the same --out."
+        )
+        if (path / DATASET).exists():
+            waiting += f" Until then {DATASET} is of before."
     subtitle = f"{path / DATASET}" if done else f"{path}, not finished"
     return funnel_document(f"{recipe.benchmark}, built from {recipe.name}", subtitle, found, waiting)

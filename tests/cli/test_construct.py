@@ -44,6 +44,14 @@ def test_a_build_is_a_data_set_by_its_folder(talk: Path, capsys: pytest.CaptureF
     assert sociable("describe", "hsii", "--dataset", "build") == 0
     assert sociable("describe", "build") == sociable("audit", "build") == 0
     assert "Audit of hsii" in capsys.readouterr().out
+    # A benchmark's name is that, whatever folders there are.
+    Path("hsii").mkdir()
+    assert sociable("describe", "hsii") == 0
+    sociable("construct", "hsii", talk, "--out", "begun")
+    (Path("waits") / "x").mkdir(parents=True)
+    Path("waits/manifest.json").write_text('{"kind": "build", "format": 1}')
+    assert sociable("describe", "hsii", "--dataset", "waits") == 2
+    assert "the build is not finished" in " ".join(capsys.readouterr().err.split())
     assert sociable("audit", ".") == 2
     assert "is no build that knows its benchmark" in " ".join(capsys.readouterr().err.split())
     Path("build/dataset.reviewed.jsonl").write_text(Path("build/dataset.jsonl").read_text())
@@ -61,6 +69,7 @@ def test_an_empty_data_set_is_no_success(talk: Path, capsys: pytest.CaptureFixtu
     [
         (("construct", "hsii", "--out", "b"), "Name one source"),
         (("construct", "poems", "talk.jsonl", "--out", "b"), "no recipe for 'poems'"),
+        (("construct", "hsii --dialogues", "talk.jsonl", "--out", "b"), "no recipe for 'hsii --dialogues'"),
         (
             ("construct", "hsii", "talk.jsonl", "--inferred", "--out", "b"),
             "--inferred does not go with 'hsii', but with 'hsii --dialogues'",

@@ -608,7 +608,8 @@ def test_a_fix_that_the_benchmark_cannot_read_is_none(tmp_path: Path) -> None:
     made = review.decision(item, "Ada", 1, FIX, fixed=fix_field(item, item.record, "golden.content", "Cy, light it."))
     review.add([made])
     apply_review(review)
-    # The card is of what people made of it now.
+    # The card is of what people made of it now, and stays so when nothing is new.
+    building.construct_hsii_from_dialogues(tmp_path / "talk.jsonl", tmp_path / "build")
     card = (review.folder / "README.md").read_text()
     assert "| reviewed | 0 kept, 1 fixed, 0 dropped, 0 undecided, by 1 people |" in card
     assert 'license: "cc0-1.0"' in card and "--dataset dataset.reviewed.jsonl" in card

@@ -145,8 +145,9 @@ def construct(
 
 def _check(context: typer.Context, benchmark: str, dialogues: bool, sources: Sequence[Path]) -> None:
     """That what was given goes together. Raises InputError."""
-    if benchmark not in RECIPES:
-        raise InputError(f"There is no recipe for '{benchmark}'; there is one for: {', '.join(RECIPES)}.")
+    if benchmark not in RECIPES or " " in benchmark:
+        known = ", ".join(name for name in RECIPES if " " not in name)
+        raise InputError(f"There is no recipe for '{benchmark}'; there is one for: {known}.")
     recipe = f"{benchmark} --dialogues" if dialogues and benchmark == "hsii" else benchmark
     for parameter in context.command.params:
         source = context.get_parameter_source(parameter.name or "")

@@ -113,11 +113,11 @@ class Build:
                     try:
                         if not (stage.asks and model is None):
                             await self._work(stage, items, file, model)
-                        elif {each.id: each.of for each in file} != _digests(items):
+                        elif {each.id: each.of for each in file} != _digests(stage, items):
                             # What was written stays, and nothing can be added.
                             break
                         found.append(counted(stage, file))
-                        items = list(items_of(iter(file), stage.makes))
+                        items = list(items_of(file, stage.makes, file.path))
                     finally:
                         file.close()
                 else:
@@ -131,6 +131,8 @@ class Build:
     def _hand_over(self, items: Sequence[BaseModel]) -> None:
         """Writes the data set, and beside it where each record is from."""
         path = self.folder.path
+        if twice := [name for name, count in Counter(map(_id, items)).items() if count > 1]:
+            raise InputError(f"'{twice[0]}' was made twice; ids must be unique.")
         sources = [{"id": _id(item), "source": source} for item in items if (source := self.recipe.source(item))]
         for name, records in ((SOURCES, sources), (DATASET, [self.recipe.record(item) for item in items])):
             if records or name == DATASET:
@@ -148,7 +150,7 @@ class Build:
         file: RecordFile[Outcome],
         model: JournalledModel | None,
     ) -> None:
-        came = _digests(items)
+        came = _digests(stage, items)
         if len(came) < len(items):
             twice = Counter(map(_id, items)).most_common(1)[0][0]
             raise InputError(f"'{twice}' came into the stage {stage.name} twice; ids must be unique.")
@@ -202,13 +204,12 @@ class Build:
             for each in found
         ]
         # Whoever asks again without a model comes less far, and takes nothing back.
-        self._rewrite_manifest(
-            {
-                "stages": stages + manifest["stages"][len(stages) :],
-                "usage": {role: usage.model_dump() for role, usage in sorted(self.budget.usage.items())},
-                "cost": {role: round(cost, 6) for role, cost in sorted(self.budget.cost.items())},
-            }
-        )
+        spent = {
+            "usage": {role: usage.model_dump() for role, usage in sorted(self.budget.usage.items())},
+            "cost": {role: round(cost, 6) for role, cost in sorted(self.budget.cost.items())},
+        }
+        # Without a model no price is known.
+        self._rewrite_manifest({"stages": stages + manifest["stages"][len(stages) :]} | (spent if self.model is not None else {}))
 
 
 class BuildUnfinished(RunFolderError):
@@ -242,8 +243,8 @@ def begin(path: Path, recipe: Recipe, model: str | None, sampling: Sampling, lic
         return folder
     folder = RunFolder.open(path)
     try:
-        manifest = folder.read_manifest()
-        if manifest.get("kind") != "build":
+        manifest = build_manifest(path)
+        if manifest is None:
             raise RunFolderError(f"{path} is no build. Choose another --out.")
         known = json.loads(json.dumps(asked))
         if different := _differences(manifest, known):
@@ -272,7 +273,11 @@ def build_manifest(path: Path) -> dict[str, Any] | None:
         return None
     with RunFolder.open(path, lock=False) as folder:
         manifest = folder.read_manifest()
-    return manifest if manifest.get("kind") == "build" else None
+    if manifest.get("kind") != "build":
+        return None
+    if lacking := {"audit", "licence", "use"} - manifest.keys():
+        raise RunFolderError(f"{path} was built by an earlier version (no {min(lacking)}). Build it anew, in another folder.")
+    return manifest
 
 
 def _written_in(path: Path) -> bool:
@@ -321,8 +326,10 @@ def _packages() -> dict[str, str]:
     }
 
 
-def _digests(items: Sequence[BaseModel]) -> dict[str, str]:
-    """By id."""
+def _digests(stage: Stage[Any, Any], items: Sequence[BaseModel]) -> dict[str, str]:
+    """By id, of what each outcome depends on: the item, or all of them."""
+    if isinstance(stage, WholeStage):
+        return dict.fromkeys(map(_id, items), digest_of(items))
     return {_id(item): digest_of((item,)) for item in items}
 
 

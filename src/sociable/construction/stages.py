@@ -10,7 +10,7 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from sociable.core.errors import RunFolderError
 from sociable.core.prompts import Prompts
 from sociable.core.records import Record, Usage, storable
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
@@ -125,12 +126,12 @@ class Writer:
             return self._read(kind, await self._ask(question), called)
 
     def _read(self, kind: type[R_], reply: str, called: str) -> R_:
-        if not closing_object(reply):
+        if closing_object(reply) is None:
             raise Rejected("no JSON in the reply", reply[:200])
         try:
             found: dict[str, Any] = _clean(json.loads(reply[reply.find("{") : reply.rfind("}") + 1], strict=False))
-        except RecursionError:
-            raise Rejected("no JSON in the reply", "it is nested too deep") from None
+        except (ValueError, RecursionError) as error:
+            raise Rejected("no JSON in the reply", f"{type(error).__name__}: {reply[:150]}") from None
         return validated(kind, found, called)
 
     async def _ask(self, question: str) -> str:
@@ -177,6 +178,15 @@ def _without(fields: Mapping[str, Any], places: Sequence[tuple[int | str, ...]])
     return found
 
 
-def items_of(outcomes: Iterator[Outcome], kind: type[O_]) -> Iterator[O_]:
+def items_of(outcomes: Iterable[Outcome], kind: type[O_], file: Path) -> Iterator[O_]:
+    """Raises RunFolderError where somebody has edited ``file`` into something else."""
     for outcome in outcomes:
-        yield from (kind.model_validate(each) for each in outcome.made)
+        for each in outcome.made:
+            try:
+                yield kind.model_validate(each)
+            except ValidationError as error:
+                fault = error.errors(include_url=False)[0]
+                raise RunFolderError(
+                    f"{file}, item '{outcome.id}': field '{'.'.join(map(str, fault['loc']))}': {fault['msg']}. "
+                    "Mend that line, or remove it: what it held is made anew."
+                ) from None

@@ -53,12 +53,18 @@ def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]
 
 
 def _built(folder: Path) -> list[Path]:
-    """The data set of a build; nothing where the folder holds none. Raises InputError where there is a reviewed one too."""
-    if not (folder / "manifest.json").exists():
+    """The data set of a build; nothing where the folder is none. Raises InputError where it has none yet, or two."""
+    try:
+        is_build = json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("kind") == "build"
+    except (OSError, ValueError, AttributeError, RecursionError):
+        is_build = False
+    if not is_build:
         return []
     found = [path for path in (folder / "dataset.jsonl", folder / "dataset.reviewed.jsonl") if path.exists()]
     if len(found) > 1:
         raise InputError(f"{folder}: there are two data sets in it. Name one: {found[0]} or {found[1]}.")
+    if not found:
+        raise InputError(f"{folder}: the build is not finished. Go on with the command that began it.")
     return found
 
 

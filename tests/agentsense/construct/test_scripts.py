@@ -471,3 +471,22 @@ def test_whoever_is_called_he_or_she_is_played_by_nobody_else() -> None:
     assert {slot.gender for slot in work(MakeSlots(construction_prompts()), DRAFT, slots()).slots.values()} == {""}
     women = casts(gender="woman")
     assert len(work(FindCasts(construction_prompts()), PARTS, women).casts) == 5
+
+
+def test_names_that_are_words_are_told_by_where_they_stand() -> None:
+    said = "Will they talk? I will, by grace, and a will is a will."
+    change = called_by_slots({"Will": "part1", "Grace": "part2"}, ["Will", "Grace"], said)
+    assert change("Will they meet? Then Will calls GRACE, and Grace, says Will, waits.") == (
+        "Will they meet? Then {part1} calls {part2}, and {part2}, says {part1}, waits."
+    )
+    assert called_by_slots({}, ["Will"], said)("Will waits.") == "Will waits."
+
+
+def test_no_name_of_the_script_is_left_in_parts_or_profiles() -> None:
+    described = slots()
+    described["characters"][0] |= {"occupation": "maid of Cy", "replaceable": {"age": "no", "gender": "no", "occupation": "no"}}
+    with pytest.raises(Rejected, match="a name of the script is left"):
+        work(MakeSlots(construction_prompts()), DRAFT, described)
+    with pytest.raises(Rejected, match="fewer than 5 casts") as rejected:
+        work(FindCasts(construction_prompts()), PARTS, casts(profile="A cousin of Cy, and proud of it."))
+    assert "a profile with a name of the script" in rejected.value.detail

@@ -95,7 +95,7 @@ def test_real_articles_become_a_data_set_that_runs(chat_server: Any, tmp_path: P
 def test_without_a_model_it_goes_as_far_as_it_can_and_on_later(articles: Path, chat_server: Any, tmp_path: Path) -> None:
     waiting = building.construct_hsii(articles, tmp_path / "build")
     assert cells(waiting) == {"articles": ["25", "1", "24"], "distinct": ["24", "0", "24"], "harmless": ["24", "0", "24"]}
-    assert "24 items wait for a model at the stage 'scenes'" in waiting.sections[0].blocks[0].text  # type: ignore[union-attr]
+    assert "Up to 24 items wait for a model at the stage 'scenes'" in waiting.sections[0].blocks[0].text  # type: ignore[union-attr]
     model = writer(chat_server, "writer:on")
     done = building.construct_hsii(articles, tmp_path / "build", model=model)
     assert len(cells(done)) == 6
@@ -145,6 +145,10 @@ def test_what_somebody_edits_is_worked_on_anew_and_nothing_else(articles: Path, 
     stage.write_text("".join(f"{line}\n" for line in [*lines[:place], json.dumps(edited), *lines[place + 1 :]]))
     building.construct_hsii(articles, tmp_path / "build", model=model)
     assert chat_server.requests("writer:edit")["total"] == calls + 1
+    wrong = {**edited, "made": [{**edited["made"][0], "characters": 5}]}
+    stage.write_text("".join(f"{line}\n" for line in [*lines[:place], json.dumps(wrong), *lines[place + 1 :]]))
+    with pytest.raises(RunFolderError, match=rf"4-scenes\.jsonl, item '{edited['id']}': field 'characters'"):
+        building.construct_hsii(articles, tmp_path / "build", model=model)
     stage.write_text("\n".join(lines[:place]) + "\nnonsense\n")
     with pytest.raises(RunFolderError, match=rf"4-scenes\.jsonl, line {place + 1}: .*Remove that line"):
         building.construct_hsii(articles, tmp_path / "build", model=model)
@@ -505,3 +509,34 @@ def test_what_is_longer_than_the_model_can_read_is_rejected_and_not_tried_again(
     with begin(tmp_path / "build", recipe, "says", Sampling()) as folder:
         found = asyncio.run(Build(folder, recipe, Short(""), Sampling(), Budget({})).run(read))
     assert next(each for each in found if each.stage == "scenes").rejected == {"longer than the model can read": 24}
+
+
+def test_names_of_other_alphabets_are_names_and_addresses_make_no_words() -> None:
+    report = "On Monday Škoda and Łukasz Żak met Čapek of Google. Then Анна Петрова called Google. See www.google.com or @skoda."
+    names = identities_in(report, common_words([report]))
+    assert {"Škoda", "Żak", "Čapek", "Google", "Петрова"} <= set(names)
+
+
+def test_a_stage_of_all_items_that_was_killed_decides_anew(articles: Path, chat_server: Any, tmp_path: Path) -> None:
+    model = writer(chat_server, "writer:whole")
+    before = building.construct_hsii(articles, tmp_path / "build", model=model, most=3)
+    stage = tmp_path / "build" / "5-chosen.jsonl"
+    whole = stage.read_text().splitlines()
+    # As if all but the first were of a scene that somebody has edited since.
+    first = json.loads(whole[0])
+    stage.write_text(
+        "\n".join([whole[0], *(json.dumps({**json.loads(line), "of": "before", "made": []}) for line in whole[1:])]) + "\n"
+    )
+    assert first["of"] != json.loads((tmp_path / "build" / "6-dialogues.jsonl").read_text().splitlines()[0])["of"]
+    assert building.construct_hsii(articles, tmp_path / "build", model=model, most=3) == before
+    assert stage.read_text().splitlines() == whole
+
+
+def test_what_was_paid_stays_in_the_manifest(articles: Path, chat_server: Any, tmp_path: Path) -> None:
+    (tmp_path / "prices.toml").write_text('[prices."writer"]\ninput = 1.0\noutput = 2.0\n')
+    building.construct_hsii(articles, tmp_path / "build", model=writer(chat_server), most=2, config=tmp_path / "prices.toml")
+    read = lambda: json.loads((tmp_path / "build" / "manifest.json").read_text())["cost"]  # noqa: E731
+    paid = read()
+    assert paid["writer"] > 0
+    building.construct_hsii(articles, tmp_path / "build", most=2)
+    assert read() == paid

@@ -125,13 +125,15 @@ class MakeSlots(AskingStage[Draft, Draft]):
         said = f"{item.passage.text}\n{item.texts()}"
         by_name = called_by_slots(slot_of, item.passage.names, said)
         draft = item.changed(by_name)
-        if left := names_left(draft.texts(), item.passage.names, said):
+        made = {slot: _slot(described[slot], draft.texts(), by_name) for slot in slot_of.values()}
+        told = "\n".join(f"{slot.occupation}\n{slot.constraint}" for slot in made.values())
+        if left := names_left(f"{draft.texts()}\n{told}", item.passage.names, said):
             raise Rejected("a name of the script is left", ", ".join(left))
         return [
             draft.model_copy(
                 update={
                     "people": tuple(each.model_copy(update={"name": slot_of[each.name]}) for each in draft.people),
-                    "slots": {slot: _slot(described[slot], draft.texts(), by_name) for slot in slot_of.values()},
+                    "slots": made,
                     "age_gaps": tuple(gaps),
                     "relations": tuple(relations),
                 }
@@ -338,6 +340,8 @@ def _check_cast(item: Draft, cast: Mapping[str, Member], taken: set[str]) -> Non
         told = [secret.answer for person in item.people for secret in person.secrets if says(member.profile, secret.answer)]
         if told or re.search(r"[{}]", member.profile):
             raise Rejected("a profile that tells of the scene", member.profile[:80])
+        if left := names_left(f"{member.profile}\n{member.occupation}", item.passage.names, item.passage.text):
+            raise Rejected("a profile with a name of the script", ", ".join(left))
     for _, problem in cast_faults(item.slots, item.age_gaps, cast):
         raise Rejected("not what the parts need", problem)
 

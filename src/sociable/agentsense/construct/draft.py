@@ -128,7 +128,10 @@ def called_by_slots(slots: Mapping[str, str], names: Sequence[str], said: str) -
     ]
     # The longest first: who is called Sir Robert Chiltern is not called Sir Robert, and then something else.
     longest = sorted(found, key=lambda pair: len(pair[0]), reverse=True)
-    pattern = re.compile("|".join(f"(?P<n{place}>{_as_name(spelling)})" for place, (spelling, _) in enumerate(longest)))
+    if not longest:
+        return lambda text: text
+    spelled = (_as_marked_name(each) if _is_word(each, said) else _as_name(each) for each, _ in longest)
+    pattern = re.compile("|".join(f"(?P<n{place}>{each})" for place, each in enumerate(spelled)))
     return lambda text: pattern.sub(lambda match: f"{{{longest[int(str(match.lastgroup)[1:])][1]}}}", text)
 
 
@@ -136,6 +139,12 @@ def names_left(text: str, names: Sequence[str], said: str) -> list[str]:
     """Spellings of ``names`` that stand in ``text`` as names. What several share is a name too, though nobody's."""
     found = [each for each in spellings(names) if not _is_word(each, said)]
     return [each for each in found if re.search(_as_name(each, "(?:e?s)?"), text)]
+
+
+def _as_marked_name(spelling: str) -> str:
+    """A pattern for a name that is a word, too: in capitals, after an article, or with a capital inside of a sentence."""
+    word, shouted = re.escape(spelling), re.escape(spelling.upper())
+    return rf"(?<!\w)(?:[Tt]he\s+(?:{word}|{shouted})|{shouted}|(?<=[\w,;]\s){word})(?!\w)"
 
 
 def _as_name(spelling: str, ending: str = "") -> str:
@@ -160,6 +169,8 @@ def _is_word(spelling: str, said: str) -> bool:
 
 
 _TITLE = "Mr|Mrs|Miss|Ms|Sir|Lady|Lord|Dr|Doctor|Madame|Monsieur|Captain|Count|Countess|Vicomte|Viscount|Baron|Duke|Duchess"
+LONGEST_RUN = 5
+"""Words of a name by which somebody is called."""
 _SMALL = frozenset({"de", "of", "the", "von", "van", "la", "le", "du", "and"})
 _TITLES = _SMALL | {
     *("mr", "mrs", "miss", "ms", "sir", "lady", "lord", "dr", "doctor", "prince", "duke", "king", "queen", "count", "captain"),
@@ -174,7 +185,7 @@ def spellings(names: Sequence[str]) -> dict[str, str]:
     for name in names:
         words = re.findall(r"[^\W\d_][\w'’-]+", name)
         for first in range(len(words)):
-            for last in range(first + 1, len(words) + 1):
+            for last in range(first + 1, min(len(words), first + LONGEST_RUN) + 1):
                 part = words[first:last]
                 if {part[0].lower(), part[-1].lower()} & _TITLES == set():
                     spelling = " ".join(part)

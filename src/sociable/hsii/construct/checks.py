@@ -23,12 +23,17 @@ _THE_ASSISTANT = frozenset(("the", "an", "assistant", "ai", *words(ASSISTANT)))
 COPIED, FEWEST = 8, 5
 """Words in a row: who says so many of another's has them from there; or all of them, if they are no fewer than these."""
 _PARTICLES = "de|del|la|le|van|von|der|den|bin|ibn|al|el|du|di|da|dos|of|the"
-_CAPITAL = r"[A-Z\u00c0-\u00de][\w'’-]+"
+_LETTERS = [chr(number) for number in (*range(0x41, 0x250), *range(0x370, 0x530))]
+_CAPITALS, _SMALLS = ("".join(filter(kind, _LETTERS)) for kind in (str.isupper, str.islower))
+"""Of the Latin, Greek and Cyrillic alphabets."""
+_CAPITAL = rf"[{_CAPITALS}][\w'’-]+"
 _NAMED = re.compile(rf"\b{_CAPITAL}(?: (?:[A-Z]\.|{_PARTICLES}))*(?: {_CAPITAL})+\b")
 """Two capitalised words or more: people, firms and places; and offices."""
-_CALLED = re.compile(rf"(?<=[a-z,;] ){_CAPITAL}")
+_CALLED = re.compile(rf"(?<=[{_SMALLS},;] ){_CAPITAL}")
 """A capitalised word inside of a sentence."""
-_SMALL = re.compile(r"(?<![\w'’-])[a-z\u00df-\u00ff][\w'’-]+")
+_SMALL = re.compile(rf"(?<![\w'’-])[{_SMALLS}][\w'’-]+")
+_ADDRESS = re.compile(r"\S*(?:[@/]|\w\.\w)\S*")
+"""Of mail, of a page, of somebody on a network: there names are written small."""
 _NOBODY = frozenset(
     words(
         "prime minister president vice secretary general chief justice supreme high court senate house parliament police "
@@ -46,7 +51,7 @@ def common_words(texts: Iterable[str]) -> frozenset[str]:
     """Those that somebody writes in small letters, so that a capital does not make a name of them; the bundled dialogues' too."""
     found = set(_NOBODY)
     for text in (*_bundled_texts(), *texts):
-        found.update(_SMALL.findall(text))
+        found.update(_SMALL.findall(_ADDRESS.sub(" ", text)))
     return frozenset(found)
 
 
