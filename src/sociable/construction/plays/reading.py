@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
-from sociable.construction.plays.frame import lines_of, without_frame
+from sociable.construction.plays.final_draft import read_final_draft
+from sociable.construction.plays.fountain import read_fountain
+from sociable.construction.plays.pages import Pages, pages_of
 from sociable.construction.plays.plain import read_plain
 from sociable.construction.plays.records import Play
-from sociable.construction.plays.screenplay import (
-    is_scene_heading,
-    is_typed_screenplay,
-    read_final_draft,
-    read_fountain,
-    read_typed,
-)
 from sociable.construction.plays.standard_ebooks import chapters_in, read_standard_ebooks
+from sociable.construction.plays.typed import read_typed, typed_layout
 from sociable.core.errors import InputError
 from sociable.core.records import storable
 
 _FOUNTAIN = frozenset({".fountain", ".spmd"})
 _XHTML = frozenset({".xhtml", ".html", ".htm"})
+_FEW_SPEECHES, _LINES_PER_SPEECH = 6, 60
 _LARGEST_BYTES = 50_000_000
 
 
@@ -56,13 +55,35 @@ def read_play(path: Path) -> Play:
 def _read_text(path: Path, text: str) -> Play:
     if path.suffix.casefold() in _FOUNTAIN:
         return read_fountain(path, text)
-    lines = without_frame(lines_of(text))
-    headings = sum(is_scene_heading(line.text) for line in lines)
-    if is_typed_screenplay(lines):
-        return read_typed(path, text)
-    if headings >= 2:
-        return read_fountain(path, text)
-    return read_plain(path, text)
+    pages = pages_of(text)
+    layout = typed_layout(pages)
+    if not pages.is_film:
+        return read_typed(path, pages, layout) if layout is not None else read_plain(path, text)
+    readers: tuple[Callable[[], Play], ...] = (lambda: read_fountain(path, text), lambda: read_plain(path, text))
+    if layout is not None:
+        readers = (lambda: read_typed(path, pages, layout), *readers)
+    for read in readers:
+        try:
+            play = read()
+        except InputError:
+            continue
+        if _is_talk(play, pages):
+            return play
+    raise InputError(
+        f"{path}: a film script whose layout does not tell who speaks. Expected names in capitals on lines of their own over the "
+        "speeches, or 'NAME: speech'. Lines that a PDF's text lost can be had by saving it with its layout; or give a Fountain "
+        "(.fountain) or Final Draft (.fdx) file."
+    )
+
+
+def _is_talk(play: Play, pages: Pages) -> bool:
+    """People speak, and again; otherwise the lines were taken for something they are not."""
+    speeches = tuple(play.speeches())
+    counts = Counter(speech.speaker for speech in speeches)
+    again = sum(count for count in counts.values() if count > 1)
+    filled = sum(not line.is_blank for line in pages.lines)
+    is_short = len(speeches) < _FEW_SPEECHES and filled < _FEW_SPEECHES * _LINES_PER_SPEECH
+    return is_short or (again * 2 >= len(speeches) and len(speeches) * _LINES_PER_SPEECH >= filled)
 
 
 def _decoded(path: Path, data: bytes) -> str:

@@ -1,0 +1,107 @@
+"""Typed screenplays: reading one whose layout has been found out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from sociable.construction.plays.columns import in_columns
+from sociable.construction.plays.frame import Line
+from sociable.construction.plays.headings import heading_of
+from sociable.construction.plays.one_column import in_one_column
+from sociable.construction.plays.pages import Pages
+from sociable.construction.plays.records import Play
+from sociable.construction.plays.script import TRANSITION, Part, Script, is_scene_heading, is_stage_heading, speaker_of
+
+_MORE = re.compile(r"^\(?\s*MORE\s*\)?$")
+
+
+class Layout(Protocol):
+    """Tells the elements of a typed screenplay apart."""
+
+    def is_name(self, index: int, after_blank: bool) -> bool: ...
+
+    def is_rest(self, text: str, said: Sequence[str]) -> bool: ...
+
+    def is_transition(self, line: Line) -> bool: ...
+
+    def is_speech(self, line: Line, said: Sequence[str], after_blank: bool) -> bool: ...
+
+
+def typed_layout(pages: Pages) -> Layout | None:
+    """The layout of a typed screenplay's pages; None where they are not typed so."""
+    return in_columns(pages) or in_one_column(pages)
+
+
+def read_typed(path: Path, pages: Pages, layout: Layout) -> Play:
+    """A typed screenplay. Raises InputError where nobody speaks in it."""
+    typed = _Typed(pages.lines, layout, Script(path.name, _title(pages.lines)))
+    return typed.script().play(path, "typed screenplay")
+
+
+def _title(lines: Sequence[Line]) -> str:
+    for line in lines:
+        if is_scene_heading(line.text) or TRANSITION.match(line.text) or heading_of(line.text):
+            return ""
+        if line.text:
+            return line.text.strip('"“”_*')
+    return ""
+
+
+class _Typed:
+    def __init__(self, lines: Sequence[Line], layout: Layout, script: Script) -> None:
+        self._lines, self._layout, self._script = lines, layout, script
+        self._open: Part | None = None
+        self._goes_on = False
+        """The page ended within a speech."""
+
+    def script(self) -> Script:
+        after_blank = True
+        for index, line in enumerate(self._lines):
+            if line.is_blank:
+                after_blank = True
+                continue
+            self._take(index, line, after_blank)
+            after_blank = False
+        return self._script
+
+    def _take(self, index: int, line: Line, after_blank: bool) -> None:
+        text = line.text
+        speech = self._open if self._open is not None and self._open.cue else None
+        if _MORE.match(text):
+            self._goes_on = True
+        elif speech is not None and (_closes(speech.lines, text) or self._layout.is_rest(text, speech.lines)):
+            speech.lines.append(text)
+        elif is_scene_heading(text) or (heading_of(text) is not None and is_stage_heading(text)):
+            self._open, self._goes_on = None, False
+            self._script.open_scene(re.sub(r"^\d{1,4}[A-Z]?\.?\s+(?=INT|EXT|I/E)", "", text))
+        elif self._layout.is_name(index, after_blank):
+            self._begin(line)
+        elif self._layout.is_transition(line):
+            self._open = None
+        elif speech is not None and self._layout.is_speech(line, speech.lines, after_blank):
+            speech.lines.append(text)
+        elif TRANSITION.match(text):
+            self._open = None
+        elif self._open is not None and speech is None and not after_blank:
+            self._open.lines.append(text)
+        else:
+            self._script.add("", [text], line.number)
+            self._open = self._script.scenes[-1].parts[-1]
+
+    def _begin(self, line: Line) -> None:
+        before = self._open
+        if before is not None and before.cue and self._goes_on and speaker_of(before.cue) == speaker_of(line.text):
+            self._goes_on = False
+            return
+        self._goes_on = False
+        self._script.add(line.text, [], line.number)
+        self._open = self._script.scenes[-1].parts[-1]
+
+
+def _closes(said: Sequence[str], text: str) -> bool:
+    """It closes the parentheses opened a line or two before, though it stands in capitals or in another column."""
+    before = " ".join(said[-2:])
+    return text.count(")") > text.count("(") and before.count("(") > before.count(")")
