@@ -94,6 +94,10 @@ def _lines_left_of(lines: Sequence[Line], speech: int) -> int:
     return sum(bool(line.text) and line.indent <= speech - _SPEECH_COLUMNS for line in lines)
 
 
+def _goes_on(text: str) -> bool:
+    return text[0].islower() or text.startswith(("...", ". . .", "…", "--"))
+
+
 class InColumns:
     """Tells names and speeches by their columns, and where action shares the speeches' column by the length of lines."""
 
@@ -104,6 +108,15 @@ class InColumns:
         over = [index for index in over if lines[index + 1].text and lines[index + 1].indent < lines[index].indent]
         self._margin = None if has_action_left else Margin.of(lines, over)
         self._speakers = Counter(name_in(line.text) for line in lines if columns.is_cue(line) and is_name(line.text))
+        taken_up = sum(self._stands_behind_action(index) and _goes_on(line.text) for index, line in enumerate(lines))
+        self._takes_up = taken_up >= max(_OFTEN, _SHIFTED * len(over))
+
+    def _stands_behind_action(self, index: int) -> bool:
+        line = self._lines[index]
+        if self._margin is not None or not line.text or line.indent not in self._columns.speeches:
+            return False
+        before = next((other for other in reversed(self._lines[max(0, index - 4) : index]) if other.text), None)
+        return before is not None and before.indent <= self._columns.least - _SPEECH_COLUMNS and not is_marked(before.text)
 
     def is_name(self, index: int, after_blank: bool) -> bool:
         """There is somebody's name over a speech."""
@@ -127,6 +140,10 @@ class InColumns:
         """Capitals that a scanner set apart from the sentence they end."""
         is_broken_off = self._margin is not None and bool(said) and not self._margin.is_whole(said[-1])
         return is_broken_off and self._is_name(text) and self._speakers[name_in(text)] < 2
+
+    def takes_up(self, index: int) -> bool:
+        """A speech goes on behind action, in a script that does not repeat the name there."""
+        return self._takes_up and self._stands_behind_action(index) and not self._is_name(self._lines[index].text)
 
     def is_transition(self, line: Line) -> bool:
         return line.indent > max(self._columns.cues) and bool(TRANSITION.match(line.text))

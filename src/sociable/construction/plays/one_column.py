@@ -66,6 +66,10 @@ class InOneColumn:
         """Capitals that a scanner set apart from the sentence they end."""
         return bool(said) and not Margin.is_whole(said[-1]) and is_cue(text) and self._names[name_in(text)] <= 1
 
+    def takes_up(self, index: int) -> bool:
+        """A speech goes on behind action: nothing tells it here."""
+        return False
+
     def is_transition(self, line: Line) -> bool:
         return bool(TRANSITION.match(line.text))
 

@@ -10,8 +10,8 @@ from sociable.construction.plays.frame import Line
 _SURELY, _STEP, _RARE = 0.8, 3, 0.01
 _TOLERANCE, _SPARE = 4, 2
 _CROWDED = 0.04
-_WIDEST = 70
-"""Longer first lines than this are not wrapped at all."""
+_MOST, _WIDEST = 0.9, 70
+"""Where more lines than the rest are longer, they are not wrapped at all."""
 _WHOLE = (".", "!", "?", "…", "-", "—", "–", '"', "”", ")", "]", ":")
 
 
@@ -27,7 +27,7 @@ class Margin:
         """``names``: the indexes of the names over speeches, of which there is at least one."""
         first = sorted(len(lines[index + 1].text) for index in names)
         columns = _usual_length(first)
-        if columns > _WIDEST:
+        if first[int(len(first) * _MOST)] > _WIDEST:
             columns = max(len(line.text) for line in lines)
         over = [index for index in names if len(lines[index + 1].text) <= columns + _TOLERANCE]
         longer = sum(_has_longer(lines, index + 2, columns + _TOLERANCE) for index in over)

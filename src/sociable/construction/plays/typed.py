@@ -25,6 +25,8 @@ class Layout(Protocol):
 
     def is_rest(self, text: str, said: Sequence[str]) -> bool: ...
 
+    def takes_up(self, index: int) -> bool: ...
+
     def is_transition(self, line: Line) -> bool: ...
 
     def is_speech(self, line: Line, said: Sequence[str], after_blank: bool) -> bool: ...
@@ -85,11 +87,12 @@ class _Typed:
             speech.lines.append(text)
         elif TRANSITION.match(text):
             self._open = None
+        elif after_blank and self._layout.takes_up(index) and (cue := self._last_cue()):
+            self._open_part(cue, line, [text])
         elif self._open is not None and speech is None and not after_blank:
             self._open.lines.append(text)
         else:
-            self._script.add("", [text], line.number)
-            self._open = self._script.scenes[-1].parts[-1]
+            self._open_part("", line, [text])
 
     def _begin(self, line: Line) -> None:
         before = self._open
@@ -97,8 +100,15 @@ class _Typed:
             self._goes_on = False
             return
         self._goes_on = False
-        self._script.add(line.text, [], line.number)
+        self._open_part(line.text, line, [])
+
+    def _open_part(self, cue: str, line: Line, lines: Sequence[str]) -> None:
+        self._script.add(cue, lines, line.number)
         self._open = self._script.scenes[-1].parts[-1]
+
+    def _last_cue(self) -> str:
+        """Who spoke last in this scene."""
+        return next((part.cue for part in reversed(self._script.scenes[-1].parts) if part.cue), "")
 
 
 def _closes(said: Sequence[str], text: str) -> bool:
