@@ -1,9 +1,9 @@
-"""Typed pages without what only paper needs: their heads, marks of revisions, "continued", blank lines under names."""
+"""Typed pages without what only paper needs: their heads, marks of revisions, "continued" and the blank lines under names."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -18,7 +18,7 @@ _MARGIN_NUMBERS = re.compile(r"^\S{0,5}\d\S{0,3}\s+(?=\(?CONT)|(?<=[D:)])\s+\S{0
 _HEAD = re.compile(r"^(?P<words>.*[^\W\d_]{2}.*?)(?P<page>\d{1,3})[A-Z]?\.?$")
 _FEW_SCENES = 2
 _FEWEST_PAGES, _USUALLY = 6, 0.9
-_FEWEST_NAMES, _MOSTLY, _OFTEN_WIDE = 10, 3, 0.6
+_FEWEST_NAMES, _MOSTLY, _OFTEN_WIDE, _MOST_APART = 10, 3, 0.6, 4
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Pages:
     lines: list[Line]
     is_film: bool = False
     is_closed_up: bool = False
-    """A blank line stood under every name."""
+    """Blank lines stood under the names."""
 
 
 def pages_of(text: str) -> Pages:
@@ -65,27 +65,34 @@ def _page_heads(lines: Sequence[Line]) -> set[str]:
 
 
 def _closed_up(lines: list[Line]) -> list[Line]:
-    """Without the blank line that a script puts under all its names, and under the directions between name and speech.
+    """Without the blank lines that a script puts under all its names, and under the directions between name and speech.
 
-    Where it also puts two blank lines over names, capitals with one are no name but what the camera shows.
+    Where it puts yet more blank lines over names, capitals with fewer are no name but what the camera shows.
     """
     filled = [index for index, line in enumerate(lines) if line.text]
-    apart: list[tuple[int, bool]] = []
-    direct = 0
-    for before, index, below in zip([-1, *filled], filled, filled[1:], strict=False):
-        if is_cue(lines[index].text) and not is_marked(lines[index].text) and not is_cue(lines[below].text):
-            direct += below == index + 1
-            if below == index + 2 and not lines[below].text[0].islower():
-                apart.append((index, index - before > 2))
-    if len(apart) < max(_FEWEST_NAMES, _MOSTLY * direct):
+    over = [
+        (before, index, below)
+        for before, index, below in zip([-_MOST_APART, *filled], filled, filled[1:], strict=False)
+        if is_cue(lines[index].text) and not is_marked(lines[index].text) and not is_cue(lines[below].text)
+    ]
+    distances = Counter(below - index for _, index, below in over if below - index <= _MOST_APART)
+    distance = max(range(2, _MOST_APART + 1), key=lambda apart: distances[apart])
+    if distances[distance] < max(_FEWEST_NAMES, _MOSTLY * distances[1]):
         return lines
-    only_wide = sum(is_wide for _, is_wide in apart) >= _OFTEN_WIDE * len(apart)
+    names = [
+        (index, index - before > distance)
+        for before, index, below in over
+        if below - index == distance and not lines[below].text[0].islower()
+    ]
+    only_wide = sum(is_wide for _, is_wide in names) >= _OFTEN_WIDE * len(names)
     dropped: set[int] = set()
-    for index, is_wide in apart:
-        blank = index + 1
-        while (is_wide or not only_wide) and blank < len(lines) and lines[blank].is_blank:
-            dropped.add(blank)
-            blank = _behind_direction(lines, blank + 1)
+    for index, is_wide in names:
+        end = index + 1
+        while (is_wide or not only_wide) and end < len(lines) and lines[end].is_blank:
+            while end < len(lines) and lines[end].is_blank:
+                dropped.add(end)
+                end += 1
+            end = _behind_direction(lines, end)
     return [line for index, line in enumerate(lines) if index not in dropped]
 
 

@@ -15,7 +15,7 @@ from sociable.construction.plays.pages import Pages
 from sociable.construction.plays.records import Play
 from sociable.construction.plays.script import TRANSITION, Part, Script, is_scene_heading, is_stage_heading, speaker_of
 
-_MORE = re.compile(r"^\(?\s*MORE\s*\)?$")
+_MORE = re.compile(r"^(?:MORE|\(\s*(?:MORE|more)\s*\))$")
 
 
 class Layout(Protocol):
