@@ -10,6 +10,7 @@ from sociable.construction.plays.frame import Line
 _SURELY, _STEP, _RARE = 0.8, 3, 0.01
 _TOLERANCE, _SPARE = 4, 2
 _CROWDED = 0.04
+_UNWRAPPED = 1_000_000
 _MOST, _WIDEST = 0.9, 70
 """Where more lines than the rest are longer, they are not wrapped at all."""
 _WHOLE = (".", "!", "?", "…", "-", "—", "–", '"', "”", ")", "]", ":")
@@ -28,7 +29,7 @@ class Margin:
         first = sorted(len(lines[index + 1].text) for index in names)
         columns = _usual_length(first)
         if first[int(len(first) * _MOST)] > _WIDEST:
-            columns = max(len(line.text) for line in lines)
+            columns = _UNWRAPPED
         over = [index for index in names if len(lines[index + 1].text) <= columns + _TOLERANCE]
         longer = sum(_has_longer(lines, index + 2, columns + _TOLERANCE) for index in over)
         return Margin(columns, is_crowded or longer >= _CROWDED * len(names))

@@ -6,15 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 
+from sociable.construction.plays.cast import cast_of
 from sociable.construction.plays.directions import DirectionHabit, habit_of, split_directions
 from sociable.construction.plays.frame import Line, framed_title, lines_of, without_frame, without_page_heads
 from sociable.construction.plays.headings import Heading, HeadingKind, heading_of
 from sociable.construction.plays.labels import Labels
-from sociable.construction.plays.names import Names, cast_members, cast_on_stage, full_form, joined, words_of
+from sociable.construction.plays.names import Names, cast_on_stage, full_form, joined, words_of
 from sociable.construction.plays.records import CastMember, Direction, Entry, Play, PlayScene, Speech
+from sociable.construction.plays.script import is_scene_heading
 from sociable.construction.plays.wrapping import mender_of
 from sociable.core.errors import InputError
 
@@ -23,17 +24,12 @@ _MOVES = re.compile(
     r"scene\s+(?:changes|closes|shuts)|the\s+(?:curtain|scene)|they\s+(?:fight|kiss|embrace|exit|dance|go))\b",
     re.I,
 )
-_BEHIND_CAST = re.compile(
-    r"^[\[(_]*(?:enter\b|(?:the\s+)?(?:scenes?|time|place|action|setting|period)\b[^,]*?(?:of|:|\.|—|is|takes))", re.I
-)
 _TALKS = re.compile(
     r"\b(?:I|me|my|mine|myself|you|your|yours|we|us|our|ours|thou|thee|thy|thine|ye|I['’]\w+|you['’]\w+|we['’]\w+)\b"
 )
 _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
 _OPENS, _CLOSES = "[(", "])"
 _UNWRAPPED_COLUMNS, _UNWRAPPED_SHARE = 100, 0.05
-_CAST_WITHIN_LINES, _CAST_WITHIN_PARTS = 60, 4
-_MOST_CAST = 60
 _LONGEST_DIRECTION_LINES = 10
 _FEW_SPEECHES, _LINES_PER_SPEECH = 6, 25
 _RULE = re.compile(r"^(?:\*\s*){5,}$|^[-=_—]{5,}$")
@@ -71,7 +67,7 @@ def read_plain(path: Path, text: str) -> Play:
     """A play in plain text. Raises InputError where no habit of speech headings shows."""
     whole = lines_of(text)
     lines = without_page_heads(without_frame(whole))
-    cast, cast_end = _cast(lines)
+    cast, cast_end = cast_of(lines)
     labels = Labels(lines[cast_end:], [member.name for member in cast])
     if not _is_play(lines[cast_end:], labels):
         raise InputError(
@@ -100,60 +96,6 @@ def _title(lines: Sequence[Line]) -> str:
     first = next((line.text for line in lines if any(map(str.isalpha, line.text))), "")
     is_title = first and heading_of(first) is None and len(first) <= 90 and not first.endswith((".", ",", ";"))
     return " ".join(first.strip("_*# ").split()) if is_title else ""
-
-
-def _cast(lines: Sequence[Line]) -> tuple[tuple[CastMember, ...], int]:
-    """The dramatis personae, and the index of the line after them; nobody and 0 where there is no such list."""
-    # Further in the word is somebody's speech.
-    front = lines[: max(_CAST_WITHIN_LINES, len(lines) // _CAST_WITHIN_PARTS)]
-    begin = next((i for i, line in enumerate(front) if (h := heading_of(line.text)) and h.kind is HeadingKind.CAST), None)
-    if begin is None:
-        return (), 0
-    entries, index = _cast_entries(lines, begin + 1, len(lines))
-    if len(entries) > _MOST_CAST:
-        # The play begins without any heading behind the list.
-        entries, index = _cast_entries(lines, begin + 1, begin + 1 + _first_speech(lines[begin + 1 :]))
-    members = [member for entry in entries if _is_entry(entry) for member in cast_members(entry)]
-    return tuple({member.name: member for member in members}.values()), index
-
-
-def _cast_entries(lines: Sequence[Line], index: int, end: int) -> tuple[list[str], int]:
-    """What the list has, each entry on one line, and the index of the line after it."""
-    entries: list[str] = []
-    indent: int | None = None
-    while index < end:
-        line = lines[index]
-        heading = heading_of(line.text) if line.text else None
-        if (heading is not None and heading.kind is not HeadingKind.CAST) or _BEHIND_CAST.match(line.text):
-            break
-        if line.text:
-            indent = line.indent if indent is None else min(indent, line.indent)
-            after_blank = lines[index - 1].is_blank
-            if entries and not after_blank and (line.indent > indent + 1 or line.text[:1].islower()):
-                entries[-1] += " " + line.text
-            else:
-                entries.append(line.text)
-        index += 1
-    return entries, index
-
-
-def _first_speech(lines: Sequence[Line]) -> int:
-    """The first heading that has words behind or under it rather than another name, of somebody who speaks again."""
-    found = Labels(lines).found
-    speakers = Counter(full_form(heading.label) for heading in found.values())
-    texts = [index for index, line in enumerate(lines) if line.text]
-    for index, below in pairwise(texts):
-        heading = found.get(index)
-        if heading is None or lines[index].text.startswith(f"{heading.label},"):
-            continue
-        if speakers[full_form(heading.label)] > 1 and (heading.rest or below not in found):
-            return index
-    return len(lines)
-
-
-def _is_entry(entry: str) -> bool:
-    name = re.split(r"[,:(—]", entry)[0]
-    return len(name.split()) <= 8 and len(entry) <= 300
 
 
 class _Reader:
@@ -221,6 +163,10 @@ class _Reader:
         heading = heading_of(line.text)
         if heading is not None and self._is_heading(heading, line, after_blank):
             self._turn(heading, line)
+            return
+        if is_scene_heading(line.text):
+            place = Heading(HeadingKind.SCENE, f"Scene {len(self._scenes)}", line.text)
+            self._turn(place, line)
             return
         if _RULE.match(line.text):
             self._open = None
