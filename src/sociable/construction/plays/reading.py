@@ -18,7 +18,7 @@ from sociable.core.records import storable
 
 _FOUNTAIN = frozenset({".fountain", ".spmd"})
 _XHTML = frozenset({".xhtml", ".html", ".htm"})
-_FEW_SPEECHES, _LINES_PER_SPEECH = 6, 60
+_FEW_SPEECHES, _LINES_PER_SPEECH, _LINES_PER_PLAIN_SPEECH = 6, 60, 20
 _LARGEST_BYTES = 50_000_000
 
 
@@ -59,15 +59,18 @@ def _read_text(path: Path, text: str) -> Play:
     layout = typed_layout(pages)
     if not pages.is_film:
         return read_typed(path, pages, layout) if layout is not None else read_plain(path, text)
-    readers: tuple[Callable[[], Play], ...] = (lambda: read_fountain(path, text), lambda: read_plain(path, text))
+    readers: list[tuple[Callable[[], Play], int]] = [
+        (lambda: read_fountain(path, text), _LINES_PER_SPEECH),
+        (lambda: read_plain(path, text), _LINES_PER_PLAIN_SPEECH),
+    ]
     if layout is not None:
-        readers = (lambda: read_typed(path, pages, layout), *readers)
-    for read in readers:
+        readers.insert(0, (lambda: read_typed(path, pages, layout), _LINES_PER_SPEECH))
+    for read, lines_per_speech in readers:
         try:
             play = read()
         except InputError:
             continue
-        if _is_talk(play, pages):
+        if _is_talk(play, pages, lines_per_speech):
             return play
     raise InputError(
         f"{path}: a film script whose layout does not tell who speaks. Expected names in capitals on lines of their own over the "
@@ -76,14 +79,14 @@ def _read_text(path: Path, text: str) -> Play:
     )
 
 
-def _is_talk(play: Play, pages: Pages) -> bool:
+def _is_talk(play: Play, pages: Pages, lines_per_speech: int) -> bool:
     """People speak, and again; otherwise the lines were taken for something they are not."""
     speeches = tuple(play.speeches())
     counts = Counter(speech.speaker for speech in speeches)
     again = sum(count for count in counts.values() if count > 1)
     filled = sum(not line.is_blank for line in pages.lines)
-    is_short = len(speeches) < _FEW_SPEECHES and filled < _FEW_SPEECHES * _LINES_PER_SPEECH
-    return is_short or (again * 2 >= len(speeches) and len(speeches) * _LINES_PER_SPEECH >= filled)
+    is_short = len(speeches) < _FEW_SPEECHES and filled < _FEW_SPEECHES * lines_per_speech
+    return is_short or (again * 2 >= len(speeches) and len(speeches) * lines_per_speech >= filled)
 
 
 def _decoded(path: Path, data: bytes) -> str:
