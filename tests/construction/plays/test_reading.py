@@ -554,3 +554,26 @@ def test_a_play_survives_its_record(tmp_path: Path) -> None:
     again = Play.model_validate_json(play.model_dump_json())
     assert again == play
     assert {type(entry) for entry in again.scenes[0].entries} == {Speech, Direction}
+
+
+def test_numbered_cues_are_names_without_their_numbers(tmp_path: Path) -> None:
+    text = "".join(f"{number}.  {who}:   Line {who.lower()} {number}.\n\n" for number, who in enumerate(("ANN", "BO") * 8, 1))
+    play = read(tmp_path, f"ACT ONE\n\n{text}7.  FX:  DOOR\n")
+    assert {speaker for speaker, _ in spoken(play)} == {"Ann", "Bo"} and len(spoken(play)) == 16
+
+
+def test_a_direction_may_stand_between_a_name_in_markdown_and_its_colon(tmp_path: Path) -> None:
+    text = "**Ann** *(gravely)*: Here.\n\n**Bo**: There.\n\n**Ann**: Where?\n\n**Bo** *(to Ann)*: Nowhere.\n"
+    assert spoken(read(tmp_path, text)) == [("Ann", "Here."), ("Bo", "There."), ("Ann", "Where?"), ("Bo", "Nowhere.")]
+
+
+def test_the_title_over_every_page_is_nobody(tmp_path: Path) -> None:
+    page = "Ann\nI went out to see\n\nThe Copper Key\n\nwho was there.\n\nBo\nWho was?\n\n"
+    play = read(tmp_path, "The Copper Key\n\nACT I\n\n" + page * 5)
+    assert {speaker for speaker, _ in spoken(play)} == {"Ann", "Bo"}
+    assert spoken(play)[0] == ("Ann", "I went out to see who was there.")
+
+
+def test_ld_is_a_lord() -> None:
+    names = Names(cast_members("Lord Goring") + cast_members("Lord Caversham"), {"Ld. Gor.": 2, "Ld. Cav.": 2})
+    assert [names.speakers(each) for each in ("Ld. Gor.", "Ld. Cav.")] == [("Lord Goring",), ("Lord Caversham",)]

@@ -48,23 +48,41 @@ def lines_of(text: str) -> list[Line]:
     return lines
 
 
+_CUE = re.compile(r"^([ \t]*)\d{1,4}[.)]?[ \t]+(?=[A-Z][A-Z0-9 .'’-]{0,30}:)", re.M)
+_FEWEST_CUES = 10
+
+
+def without_cue_numbers(text: str) -> str:
+    """Without the numbers before the names that scripts for radio print at every speech."""
+    names = re.findall(r"^[ \t]*(?:\d{1,4}[.)]?[ \t]+)?[A-Z][A-Z0-9 .'’-]{0,30}:", text, re.M)
+    cues = len(_CUE.findall(text))
+    return _CUE.sub(r"\1", text) if cues >= _FEWEST_CUES and 2 * cues > len(names) else text
+
+
 _PARTS = frozenset({"act", "scene", "prologue", "epilogue"})
 _ROMAN_OR_NOTHING = re.compile(r"[ivxlc]*")
 _SEEN_ON_PAGES = 3
 """A line that differs in its numbers only and stands so often is printed on every page."""
 
 
-def without_page_heads(lines: Sequence[Line]) -> list[Line]:
-    """Without what is printed at the head of every page: title or act beside a page number."""
-    keys = [_page_head(line.text) for line in lines]
+def without_page_heads(lines: Sequence[Line], title: str) -> list[Line]:
+    """Without what is printed at the head of every page: title or act beside a page number, or a title of several words alone."""
+    apart = [place + 1 == len(lines) or lines[place + 1].is_blank for place in range(len(lines))]
+    keys = [_page_head(line.text, _letters(title) if alone else "") for line, alone in zip(lines, apart, strict=True)]
     often = Counter(key for key in keys if key)
     return [line for line, key in zip(lines, keys, strict=True) if often[key] < _SEEN_ON_PAGES]
 
 
-def _page_head(text: str) -> str:
+def _letters(text: str) -> str:
+    return " ".join(re.findall(r"[^\W\d_]+", text.casefold()))
+
+
+def _page_head(text: str, title: str) -> str:
     """What is alike in the heads of many pages; empty for what is none. A numbered heading alone says act, scene and numbers."""
-    words = re.findall(r"[^\W\d_]+", text.casefold())
+    words = _letters(text).split()
     numbered = re.search(r"^\W*\d{1,3}\b|\b\d{1,3}\W*$", text) is not None
+    if title and " ".join(words) == title and (numbered or (len(words) > 1 and not re.search(r"[.?!:;]", text))):
+        return title
     if (
         not numbered
         or len(text) > 70

@@ -94,7 +94,8 @@ def _is_spelling(word: str, other: str) -> bool:
 
 
 def _tokens(name: str) -> list[str]:
-    return [word.casefold().replace("’", "'") for word in _WORD.findall(name)]
+    words = (word.casefold().replace("’", "'") for word in _WORD.findall(name))
+    return ["lord" if word == "ld" else word for word in words]
 
 
 def _significant(name: str) -> list[str]:

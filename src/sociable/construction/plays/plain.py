@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sociable.construction.plays.cast import cast_of
 from sociable.construction.plays.directions import DirectionHabit, habit_of, split_directions
-from sociable.construction.plays.frame import Line, framed_title, lines_of, without_frame, without_page_heads
+from sociable.construction.plays.frame import Line, framed_title, lines_of, without_cue_numbers, without_frame, without_page_heads
 from sociable.construction.plays.headings import Heading, HeadingKind, heading_of
 from sociable.construction.plays.labels import Labels
 from sociable.construction.plays.names import Names, cast_on_stage, full_form, joined, words_of
@@ -33,6 +33,14 @@ _UNWRAPPED_COLUMNS, _UNWRAPPED_SHARE = 100, 0.05
 _LONGEST_DIRECTION_LINES = 10
 _FEW_SPEECHES, _LINES_PER_SPEECH = 6, 25
 _RULE = re.compile(r"^(?:\*\s*){5,}$|^[-=_—]{5,}$")
+
+
+_EMPHASIS = re.compile(r"^(\s*)\*\*([^*\n]+?)\*\*[ \t]*(\*[^*\n]+\*|_[^_\n]+_|\([^)\n]+\))[ \t]*:", re.M)
+"""In Markdown a direction between name and colon; behind the colon it is one as others are."""
+
+
+def _behind_the_colon(found: re.Match[str]) -> str:
+    return f"{found[1]}**{found[2]}:** ({found[3].strip('*_()')})"
 
 
 @dataclass
@@ -65,8 +73,10 @@ class _Scene:
 
 def read_plain(path: Path, text: str) -> Play:
     """A play in plain text. Raises InputError where no habit of speech headings shows."""
-    whole = lines_of(text)
-    lines = without_page_heads(without_frame(whole))
+    whole = lines_of(without_cue_numbers(_EMPHASIS.sub(_behind_the_colon, text)))
+    framed = without_frame(whole)
+    title = framed_title(whole) or _title(framed) or path.stem
+    lines = without_page_heads(framed, title)
     cast, cast_end = cast_of(lines)
     labels = Labels(lines[cast_end:], [member.name for member in cast])
     if not _is_play(lines[cast_end:], labels):
@@ -77,7 +87,6 @@ def read_plain(path: Path, text: str) -> Play:
         )
     scenes = _Reader(lines[cast_end:], labels, cast).scenes()
     body = _Body(path.name, scenes, cast, lines)
-    title = framed_title(whole) or _title(lines) or path.stem
     return Play(title=title, layout="plain text", cast=cast, scenes=body.scenes())
 
 

@@ -10,14 +10,14 @@ def words(text: str) -> frozenset[str]:
 
 TITLES = words(
     """
-    mr mrs ms miss dr doctor sir lady lord st rev reverend hon capt captain maj major col colonel gen general sgt sergeant
+    mr mrs ms miss dr doctor sir lady lord ld st rev reverend hon capt captain maj major col colonel gen general sgt sergeant
     prof professor father brother sister king queen prince princess duke duchess count countess earl friar madame mme mlle
     monsieur m herr frau don dona old young canon aunt uncle justice judge
     """
 )
 """Before a name, and nobody's name alone."""
 
-ABBREVIATED_TITLES = words("mr mrs ms dr st rev hon capt maj col gen sgt prof m mme mlle jr sr esq")
+ABBREVIATED_TITLES = words("mr mrs ms dr ld st rev hon capt maj col gen sgt prof m mme mlle jr sr esq")
 """Their stop is part of them."""
 
 ARTICLES = words("a an the another his her their our")
@@ -28,7 +28,7 @@ SMALL = words("of the and a an to de von van with in at from outside as on la le
 NO_NAMES = words(
     """
     act scene prologue epilogue curtain enter exit exeunt re-enter time place note chapter title author finis end contents
-    preface introduction setting synopsis int ext cut fade dissolve to
+    preface introduction setting synopsis int ext cut fade dissolve to fx sfx
     """
 )
 """A line that begins so is no heading of a speech."""
