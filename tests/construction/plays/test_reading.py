@@ -577,3 +577,15 @@ def test_the_title_over_every_page_is_nobody(tmp_path: Path) -> None:
 def test_ld_is_a_lord() -> None:
     names = Names(cast_members("Lord Goring") + cast_members("Lord Caversham"), {"Ld. Gor.": 2, "Ld. Cav.": 2})
     assert [names.speakers(each) for each in ("Ld. Gor.", "Ld. Cav.")] == [("Lord Goring",), ("Lord Caversham",)]
+
+
+@pytest.mark.parametrize("dash", ["–", "—", "-"])
+def test_a_dash_may_stand_behind_the_name(tmp_path: Path, dash: str) -> None:
+    text = "".join(f"{who} {dash} Line {number} - or so.\n" for number, who in enumerate(("Nora", "Mrs. Linde") * 8))
+    assert spoken(read(tmp_path, text))[:2] == [("Nora", "Line 0 - or so."), ("Mrs. Linde", "Line 1 - or so.")]
+
+
+def test_page_heads_may_name_the_act_beside_the_title(tmp_path: Path) -> None:
+    page = "ANN. I went out to see\n{}   THE COPPER KEY.   [ACT I.\nwho was there.\n\nBO. Who was?\n\n"
+    play = read(tmp_path, "THE COPPER KEY.\n\nACT I\n\n" + "".join(page.format(number) for number in range(4, 12)))
+    assert set(spoken(play)) == {("Ann", "I went out to see who was there."), ("Bo", "Who was?")}

@@ -10,7 +10,15 @@ from pathlib import Path
 
 from sociable.construction.plays.cast import cast_of
 from sociable.construction.plays.directions import DirectionHabit, habit_of, split_directions
-from sociable.construction.plays.frame import Line, framed_title, lines_of, without_cue_numbers, without_frame, without_page_heads
+from sociable.construction.plays.frame import (
+    Line,
+    framed_title,
+    lines_of,
+    with_colons,
+    without_cue_numbers,
+    without_frame,
+    without_page_heads,
+)
 from sociable.construction.plays.headings import Heading, HeadingKind, heading_of
 from sociable.construction.plays.labels import Labels
 from sociable.construction.plays.names import Names, cast_on_stage, full_form, joined, words_of
@@ -73,7 +81,7 @@ class _Scene:
 
 def read_plain(path: Path, text: str) -> Play:
     """A play in plain text. Raises InputError where no habit of speech headings shows."""
-    whole = lines_of(without_cue_numbers(_EMPHASIS.sub(_behind_the_colon, text)))
+    whole = lines_of(with_colons(without_cue_numbers(_EMPHASIS.sub(_behind_the_colon, text))))
     framed = without_frame(whole)
     title = framed_title(whole) or _title(framed) or path.stem
     lines = without_page_heads(framed, title)
@@ -102,7 +110,11 @@ def _is_play(lines: Sequence[Line], labels: Labels) -> bool:
 
 
 def _title(lines: Sequence[Line]) -> str:
-    first = next((line.text for line in lines if any(map(str.isalpha, line.text))), "")
+    place = next((place for place, line in enumerate(lines) if any(map(str.isalpha, line.text))), len(lines))
+    first, under = ([line.text for line in lines[place : place + 2]] + ["", ""])[:2]
+    if first.isupper() and first.count(".") == 1 and not under:
+        # Title pages of old editions end every line with a stop.
+        first = first.rstrip(".")
     is_title = first and heading_of(first) is None and len(first) <= 90 and not first.endswith((".", ",", ";"))
     return " ".join(first.strip("_*# ").split()) if is_title else ""
 
