@@ -589,3 +589,8 @@ def test_page_heads_may_name_the_act_beside_the_title(tmp_path: Path) -> None:
     page = "ANN. I went out to see\n{}   THE COPPER KEY.   [ACT I.\nwho was there.\n\nBO. Who was?\n\n"
     play = read(tmp_path, "THE COPPER KEY.\n\nACT I\n\n" + "".join(page.format(number) for number in range(4, 12)))
     assert set(spoken(play)) == {("Ann", "I went out to see who was there."), ("Bo", "Who was?")}
+
+
+def test_initials_mean_the_one_who_has_them() -> None:
+    cast = [member for name in ("Lord Goring", "Lady Chiltern", "Mason") for member in cast_members(name)]
+    assert Names(cast, {"LG": 3, "LC": 3}).speakers("LG") == ("Lord Goring",)

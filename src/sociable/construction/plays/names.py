@@ -191,7 +191,7 @@ class Names:
         wanted = _significant(label)
         if wanted in (["mr"], ["mrs"]):
             return False
-        for fits in (self._same, self._part, self._described, self._shortened, self._of_rank):
+        for fits in (self._same, self._part, self._described, self._shortened, self._of_rank, self._initials):
             found = [member for member in self._cast if fits(wanted, member)]
             if fits == self._described:
                 found = [member for member in found if not self._is_named(member)]
@@ -246,6 +246,11 @@ class Names:
         own = _significant(member.name)
         ranks = {"lord": PEERS, "lady": PEERESSES}.get(wanted[0], frozenset())
         return len(wanted) > 1 and own[0] in ranks and self._shortened(wanted[1:], member)
+
+    def _initials(self, wanted: list[str], member: CastMember) -> bool:
+        """ "LG" is Lord Goring."""
+        own = _significant(member.name)
+        return len(wanted) == 1 and len(own) > 1 and wanted[0] == "".join(word[0] for word in own) and not self._is_word(wanted)
 
     def _is_word(self, wanted: list[str]) -> bool:
         """Every part of it stands somewhere else in the play as a name or a word of its own."""
