@@ -137,6 +137,8 @@ class Build:
         for name, records in ((SOURCES, sources), (DATASET, [self.recipe.record(item) for item in items])):
             if records or name == DATASET:
                 write_atomically(path / name, "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records))
+            else:
+                (path / name).unlink(missing_ok=True)
         self._rewrite_manifest({"facts": dict(self.recipe.facts(items))})
 
     def _rewrite_manifest(self, changed: dict[str, Any]) -> None:

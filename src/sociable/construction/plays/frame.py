@@ -48,28 +48,6 @@ def lines_of(text: str) -> list[Line]:
     return lines
 
 
-_CUE = re.compile(r"^([ \t]*)\d{1,4}[.)]?[ \t]+(?=[A-Z][A-Z0-9 .'’-]{0,30}:)", re.M)
-_FEWEST_CUES = 10
-
-
-def without_cue_numbers(text: str) -> str:
-    """Without the numbers before the names that scripts for radio print at every speech."""
-    names = re.findall(r"^[ \t]*(?:\d{1,4}[.)]?[ \t]+)?[A-Z][A-Z0-9 .'’-]{0,30}:", text, re.M)
-    cues = len(_CUE.findall(text))
-    return _CUE.sub(r"\1", text) if cues >= _FEWEST_CUES and 2 * cues > len(names) else text
-
-
-_DASH = re.compile(r"^([ \t]*[A-Z][\w.'’]*(?: [\w.'’]+){0,3}) [–—-] (?=\S)", re.M)
-
-
-def with_colons(text: str) -> str:
-    """With "NORA: Yes." for "NORA – Yes.", where half of all lines are so and people speak again."""
-    names = Counter(_DASH.findall(text))
-    lines = sum(bool(line.strip()) for line in text.splitlines())
-    again = sum(count for count in names.values() if count > 1)
-    return _DASH.sub(r"\1: ", text) if again >= _FEWEST_CUES and 2 * again > lines else text
-
-
 _PARTS = frozenset({"act", "scene", "prologue", "epilogue"})
 _ROMAN_OR_NOTHING = re.compile(r"[ivxlc]*")
 _SEEN_ON_PAGES = 3

@@ -10,12 +10,11 @@ from pathlib import Path
 
 from sociable.construction.plays.cast import cast_of
 from sociable.construction.plays.directions import DirectionHabit, habit_of, split_directions
+from sociable.construction.plays.evening import evened
 from sociable.construction.plays.frame import (
     Line,
     framed_title,
     lines_of,
-    with_colons,
-    without_cue_numbers,
     without_frame,
     without_page_heads,
 )
@@ -41,14 +40,6 @@ _UNWRAPPED_COLUMNS, _UNWRAPPED_SHARE = 100, 0.05
 _LONGEST_DIRECTION_LINES = 10
 _FEW_SPEECHES, _LINES_PER_SPEECH = 6, 25
 _RULE = re.compile(r"^(?:\*\s*){5,}$|^[-=_—]{5,}$")
-
-
-_EMPHASIS = re.compile(r"^(\s*)\*\*([^*\n]+?)\*\*[ \t]*(\*[^*\n]+\*|_[^_\n]+_|\([^)\n]+\))[ \t]*:", re.M)
-"""In Markdown a direction between name and colon; behind the colon it is one as others are."""
-
-
-def _behind_the_colon(found: re.Match[str]) -> str:
-    return f"{found[1]}**{found[2]}:** ({found[3].strip('*_()')})"
 
 
 @dataclass
@@ -81,7 +72,7 @@ class _Scene:
 
 def read_plain(path: Path, text: str) -> Play:
     """A play in plain text. Raises InputError where no habit of speech headings shows."""
-    whole = lines_of(with_colons(without_cue_numbers(_EMPHASIS.sub(_behind_the_colon, text))))
+    whole = lines_of(evened(text))
     framed = without_frame(whole)
     title = framed_title(whole) or _title(framed) or path.stem
     lines = without_page_heads(framed, title)
