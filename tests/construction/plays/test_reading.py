@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from sociable.construction.plays import Direction, Play, Speech, read_play
 from sociable.construction.plays.directions import DirectionHabit, split_directions
 from sociable.construction.plays.headings import HeadingKind, heading_of
-from sociable.construction.plays.names import Names, cast_members, full_form
+from sociable.construction.plays.names import Names
+from sociable.construction.plays.persons import cast_members, full_form
 from sociable.core.errors import DataError, InputError
 
 
@@ -567,11 +568,33 @@ def test_a_direction_may_stand_between_a_name_in_markdown_and_its_colon(tmp_path
     assert spoken(read(tmp_path, text)) == [("Ann", "Here."), ("Bo", "There."), ("Ann", "Where?"), ("Bo", "Nowhere.")]
 
 
+def pages(printed: str, first: str = "ANN. ", rest: str = "BO. Who was?\n\nANN. Nobody.\n\n") -> str:
+    """Five pages, each with what is ``printed`` in the middle of a sentence, which differs from page to page."""
+    said = [("a fox", "in the snow"), ("the moon", "at noon"), ("two", "ships"), ("old Bess", "smile"), ("my aunt", "there")]
+    return "".join(
+        f"{first}I saw {who}\n\n{printed.format(page)}\n\n{where}.\n\n" + rest * 5 for page, (who, where) in enumerate(said, 7)
+    )
+
+
 def test_the_title_over_every_page_is_nobody(tmp_path: Path) -> None:
-    page = "Ann\nI went out to see\n\nThe Copper Key\n\nwho was there.\n\nBo\nWho was?\n\n"
-    play = read(tmp_path, "The Copper Key\n\nACT I\n\n" + page * 5)
+    rest = "Bo\nWho was?\n\nAnn\nNobody.\n\n"
+    play = read(tmp_path, "The Copper Key\n\nACT I\n\n" + pages("The Copper Key", "Ann\n", rest))
     assert {speaker for speaker, _ in spoken(play)} == {"Ann", "Bo"}
-    assert spoken(play)[0] == ("Ann", "I went out to see who was there.")
+    assert spoken(play)[0] == ("Ann", "I saw a fox in the snow.")
+
+
+def test_a_play_may_be_called_after_somebody_who_speaks(tmp_path: Path) -> None:
+    play = read(tmp_path, "King Lear\n\nACT I\n\n" + "KENT\n\nAy, my lord.\n\nKING LEAR\n\nWho is there?\n\n" * 5)
+    assert {speaker for speaker, _ in spoken(play)} == {"Kent", "King Lear"}
+
+
+@pytest.mark.parametrize(
+    "printed", ["{}", "[Pg {}]", "Acting Edition\n{}", "{}   THE COPPER KEY.   [ACT I.", "ACT I.] THE KEY. {}"]
+)
+def test_what_is_on_every_page_is_nobodys_words(tmp_path: Path, printed: str) -> None:
+    play = read(tmp_path, "THE COPPER KEY.\n\nACT I\n\n" + pages(printed) + "BO. Count them.\n\nANN.\n149.\n")
+    assert spoken(play)[0] == ("Ann", "I saw a fox in the snow.")
+    assert {text for _, text in spoken(play) if "saw" not in text} == {"Who was?", "Nobody.", "Count them.", "149."}
 
 
 def test_ld_is_a_lord() -> None:
@@ -585,12 +608,48 @@ def test_a_dash_may_stand_behind_the_name(tmp_path: Path, dash: str) -> None:
     assert spoken(read(tmp_path, text))[:2] == [("Nora", "Line 0 - or so."), ("Mrs. Linde", "Line 1 - or so.")]
 
 
-def test_page_heads_may_name_the_act_beside_the_title(tmp_path: Path) -> None:
-    page = "ANN. I went out to see\n{}   THE COPPER KEY.   [ACT I.\nwho was there.\n\nBO. Who was?\n\n"
-    play = read(tmp_path, "THE COPPER KEY.\n\nACT I\n\n" + "".join(page.format(number) for number in range(4, 12)))
-    assert set(spoken(play)) == {("Ann", "I went out to see who was there."), ("Bo", "Who was?")}
+IDEAL = "Lord Caversham|Lord Goring|Lady Chiltern|Mrs. Marchmont|Mr. Montford|Mabel Chiltern|Vicomte de Nanjac|James|Mason"
+TEMPEST = "Iris|Prospero|First Citizen|Second Citizen|Sir Robert Chiltern|Helmer|The Earl of Kent"
 
 
-def test_initials_mean_the_one_who_has_them() -> None:
-    cast = [member for name in ("Lord Goring", "Lady Chiltern", "Mason") for member in cast_members(name)]
-    assert Names(cast, {"LG": 3, "LC": 3}).speakers("LG") == ("Lord Goring",)
+@pytest.mark.parametrize(
+    ("cast", "meant"),
+    [
+        (
+            IDEAL,
+            {
+                "LG": "Lord Goring",
+                "LCAV": "Lord Caversham",
+                "LC": "Lady Chiltern",
+                "MAB": "Mabel Chiltern",
+                "MM": "Mrs. Marchmont",
+                "MONT": "Mr. Montford",
+                "VN": "Vicomte de Nanjac",
+                "Jas.": "James",
+            },
+        ),
+        (
+            TEMPEST,
+            {
+                "Iri.": "Iris",
+                "1 Cit.": "First Citizen",
+                "2nd Cit.": "Second Citizen",
+                "Sir R.": "Sir Robert Chiltern",
+                "Hlm.": "Helmer",
+                "Lord K.": "The Earl of Kent",
+            },
+        ),
+        (
+            "Citizens of Rome|Rosencrantz|Horatio|Robot|Robots",
+            {"2 Cit.": "Second Citizen", "C1": "First Citizen", "Ros.": "Rosencrantz", "Hor.": "Horatio", "Robs.": "Robots"},
+        ),
+        (
+            "Edmund Mortimer|Lady Mortimer|Messengers|Poins",
+            {"Mort.": "Edmund Mortimer", "Messenger": "Messenger", "Po.": "Poins"},
+        ),
+    ],
+)
+def test_headings_shorten_names_in_many_ways(cast: str, meant: dict[str, str]) -> None:
+    people = [member for name in cast.split("|") for member in cast_members(name)]
+    names = Names(people, dict.fromkeys(meant, 3))
+    assert {label: names.speakers(label) for label in meant} == {label: (name,) for label, name in meant.items()}

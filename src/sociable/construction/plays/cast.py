@@ -10,7 +10,7 @@ from itertools import pairwise
 from sociable.construction.plays.frame import Line
 from sociable.construction.plays.headings import HeadingKind, heading_of
 from sociable.construction.plays.labels import Labels
-from sociable.construction.plays.names import cast_members, full_form
+from sociable.construction.plays.persons import cast_members, full_form
 from sociable.construction.plays.records import CastMember
 
 _BEHIND_CAST = re.compile(
@@ -70,5 +70,5 @@ def _first_speech(lines: Sequence[Line]) -> int:
 
 
 def _is_entry(entry: str) -> bool:
-    name = re.split(r"[,:(—]", entry)[0]
+    name = re.split(r"[,:(—–]", entry)[0]
     return len(name.split()) <= 8 and len(entry) <= 300

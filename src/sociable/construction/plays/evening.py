@@ -7,7 +7,7 @@ from collections import Counter
 
 
 def evened(text: str) -> str:
-    """With "NORA: Yes." for "12. NORA: Yes.", "NORA – Yes." and Markdown's "**Nora** *(gravely)*: Yes.", where kept throughout."""
+    """With "NORA: Yes." for "12. NORA: Yes.", "NORA – Yes." and Markdown's "**Nora** *(coldly)*: Yes.", where kept throughout."""
     return _with_colons(_without_cue_numbers(_EMPHASIS.sub(_behind_the_colon, text)))
 
 

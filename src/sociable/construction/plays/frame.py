@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,6 +27,7 @@ _FINISHES = re.compile(
     r"^(?:\*{3}\s*)?END OF (?:TH(?:E|IS) )?(?:PROJECT GUTENBERG|ETEXT)|^\*{3}\s*END OF TH|^END OF TH(?:E|IS) (?:PROJECT|ETEXT)",
     re.I,
 )
+_GLOSSARY = re.compile(r"^glossary\W*$", re.I)
 _NOTICE_OPENS, _NOTICE_CLOSES = re.compile(r"^<<\s*THIS ELECTRONIC VERSION", re.I), re.compile(r">>\s*$")
 _CREDIT = re.compile(r"^(?:produced|transcribed|e-?text (?:was )?prepared|this e-?text was prepared|html version) by\b", re.I)
 _TITLE = re.compile(r"^Title:\s*(?P<title>\S.*)$")
@@ -48,45 +48,6 @@ def lines_of(text: str) -> list[Line]:
     return lines
 
 
-_PARTS = frozenset({"act", "scene", "prologue", "epilogue"})
-_ROMAN_OR_NOTHING = re.compile(r"[ivxlc]*")
-_SEEN_ON_PAGES = 3
-"""A line that differs in its numbers only and stands so often is printed on every page."""
-
-
-def without_page_heads(lines: Sequence[Line], title: str) -> list[Line]:
-    """Without what is printed at the head of every page: title or act beside a page number, or a title of several words alone."""
-    apart = [place + 1 == len(lines) or lines[place + 1].is_blank for place in range(len(lines))]
-    keys = [_page_head(line.text, _letters(title), alone) for line, alone in zip(lines, apart, strict=True)]
-    often = Counter(key for key in keys if key)
-    return [line for line, key in zip(lines, keys, strict=True) if often[key] < _SEEN_ON_PAGES]
-
-
-def _letters(text: str) -> str:
-    return " ".join(re.findall(r"[^\W\d_]+", text.casefold()))
-
-
-def _page_head(text: str, title: str, is_apart: bool) -> str:
-    """What is alike in the heads of many pages; empty for what is none. A numbered heading alone says act, scene and numbers."""
-    words = _letters(text).split()
-    numbered = re.search(r"^\W*\d{1,3}\b|\b\d{1,3}\W*$", text) is not None
-    named = " ".join(word for word in words if word not in _PARTS and not _ROMAN_OR_NOTHING.fullmatch(word))
-    if (
-        title
-        and title in (named, " ".join(words))
-        and (numbered or (is_apart and len(words) > 1 and not re.search(r"[.?!:;]", text)))
-    ):
-        return title
-    if (
-        not numbered
-        or len(text) > 70
-        or re.search(r"[.?!;:,]", text)
-        or all(word in _PARTS or _ROMAN_OR_NOTHING.fullmatch(word) for word in words)
-    ):
-        return ""
-    return " ".join(word for word in words if not _ROMAN_OR_NOTHING.fullmatch(word))
-
-
 def framed_title(lines: Sequence[Line]) -> str:
     """The title that a Gutenberg preface gives, or nothing."""
     for line in lines[:80]:
@@ -102,6 +63,7 @@ def without_frame(lines: Sequence[Line]) -> list[Line]:
         if _BEGINS.search(line.text) and index < max(len(lines) * _FRAME_WITHIN, 40):
             begin = index + 1
     end = next((index for index in range(begin, len(lines)) if _FINISHES.search(lines[index].text)), len(lines))
+    end = next((index for index in range((begin + end) // 2, end) if _GLOSSARY.match(lines[index].text)), end)
     kept: list[Line] = []
     in_notice = in_credit = False
     for line in lines[begin:end]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from sociable.construction.plays.frame import Line
 from sociable.construction.plays.headings import heading_of
-from sociable.construction.plays.names import full_form, is_capitals
-from sociable.construction.plays.wordlists import INTERJECTIONS, NO_NAMES, NUMBERS, SMALL, SOUNDS, TITLES
+from sociable.construction.plays.persons import full_form, is_capitals
+from sociable.construction.plays.wordlists import INTERJECTIONS, NO_NAMES, ORDINALS, SMALL, SOUNDS, TITLES
 
-_LONGEST, _MOST_WORDS = 48, 7
+_LONGEST, _MOST_WORDS, _MOST_WORDS_OF_ONE = 48, 7, 5
 _EMPHASISED = re.compile(r"^(?P<mark>\*\*|__|\*|_)(?P<label>[^_*\n]{1,45}?)(?P=mark)(?P<rest>.*)$")
 _SPLIT = re.compile(
     r"(?P<dot>\.(?:[—–]|--|-?(?=\s|$|[\[(_])))|(?P<colon>:)|(?P<paren>,?\s*_?(?=[\[(]))|(?P<gap>\t|\s{2,})|(?P<dash>[—–]|--)"
@@ -20,6 +20,7 @@ _SPLIT = re.compile(
 _ITALIC_DIRECTION = re.compile(r"^,\s*(?P<direction>_[^_]+_|[a-z][a-z ,'’]{2,40})(?P<stop>[.:—]?)\s*$")
 _ALONE = "alone"
 _SEVERAL_MORE = re.compile(r"(?:and|&)\s+[A-Z][\w’']*[.:]?$")
+_PARTED = re.compile(r"\s*,?\s+(?:and|&)\s+|\s*[&,/]\s*")
 _NUMERAL = re.compile(r"[1-9]")
 """Witches, watchmen and citizens of old editions have no other name. Elsewhere it numbers a list."""
 _MANY, _HEADINGS_IN_COLUMN = 10, 0.7
@@ -129,11 +130,12 @@ def _could_be_label(label: str) -> bool:
     if text.isupper():
         return True
     return (
-        len(words) <= 5
+        all(len(part.split()) <= _MOST_WORDS_OF_ONE for part in _PARTED.split(text))
         and all(word[0].isupper() or word[0].isdigit() or word.strip(".,").casefold() in SMALL for word in words)
         and (len(words) == 1 or words[-1].casefold() not in SMALL - {"voice", "generally", "together", "outside"})
     ) or bool(
-        re.match(r"^(?:The|An?)\s[a-z][\w’' -]+$|^[A-Z][\w’']+(?: [\w’']+)?\s(?:voice|outside|within)$", text) and len(words) <= 5
+        re.match(r"^(?:The|An?)\s[a-z][\w’' -]+$|^[A-Z][\w’']+(?: [\w’']+)?\s(?:voice|outside|within)$", text)
+        and len(words) <= _MOST_WORDS_OF_ONE
     )
 
 
@@ -299,7 +301,7 @@ class Labels:
         key = _key(each.label)
         if not is_apart or each.style.parted != main.parted or key in known or each.label.endswith(",") or len(key.split()) > 3:
             return False
-        often = 1 if main.mark == "colon" or self._in_cast(key) or key.split()[0] in NUMBERS else 3
+        often = 1 if main.mark == "colon" or self._in_cast(key) or key.split()[0] in {*ORDINALS, *ORDINALS.values()} else 3
         return self._counts[each.style][key] >= often and not INTERJECTIONS & set(key.split())
 
     def _is_heading(self, each: Candidate, main: Style, known: Mapping[str, int], is_apart: bool, after_blank: float) -> bool:
@@ -323,14 +325,17 @@ class Labels:
             return known.get(key, 0) > 1
         if key in known or each.style.capitals != main.capitals:
             return True
-        parts = [part for part in re.split(r"\s+and\s+|\s*[&,/]\s*", key) if part]
-        if len(parts) > 1 and all(part in known for part in parts):
+        if self._names_several(key, known):
             return True
         if each.style != main and not each.style.parted.endswith("paren") and not main.parted.endswith("paren"):
             return False
         if main.capitals:
             return is_apart or after_blank < 0.5
         return is_apart and len(words) <= 3 and words[0] not in INTERJECTIONS and each.style == main
+
+    def _names_several(self, key: str, known: Mapping[str, int]) -> bool:
+        parts = _PARTED.split(key)
+        return len(parts) > 1 and all(part in known and not set(part.split()) <= TITLES for part in parts)
 
     def _explains(self, longer: Candidate, shorter: Candidate, known: Mapping[str, int]) -> bool:
         """The shorter heading is only the beginning of the longer one: "Mrs." of "Mrs. Linde." """
@@ -339,6 +344,8 @@ class Labels:
         ):
             return False
         long_key, short_key = _key(longer.label), _key(shorter.label)
+        if self._names_several(long_key, known):
+            return True
         beginning = [count for label, count in known.items() if label.startswith(f"{short_key} ")]
         if long_key == short_key:
             return False

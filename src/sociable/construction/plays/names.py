@@ -6,111 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from sociable.construction.plays.persons import full_form
 from sociable.construction.plays.records import CastMember
-from sociable.construction.plays.wordlists import ABBREVIATED_TITLES, ARTICLES, NUMBERS, PEERESSES, PEERS, SMALL, TITLES
+from sociable.construction.plays.shortening import begins, begins_words, contracts, forms_of, runs_over, significant, words_in
+from sociable.construction.plays.wordlists import ARTICLES, LADIES, ORDINALS, TITLES
 
 _JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|\s/\s|/|\s\+\s)\s*", re.I)
-_SEVERAL = re.compile(
-    r"(?P<names>(?:{0},\s*)+{0},?\s+and\s+{0})(?:,\s*(?P<rest>.*))?$".format(r"[A-Z][\w’'.-]+(?: [A-Z][\w’'.-]+){0,2}")
-)
-_ROMAN = re.compile(r"^(?:I{1,3}|IV|VI{0,3}|IX|XI{0,3})$")
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*", re.U)
-
-
-def full_form(label: str) -> str:
-    """A heading as a name: no stop or colon behind, no shouting ("THE FLOWER GIRL" is The Flower Girl)."""
-    text = " ".join(label.replace("_", "").replace("*", "").split()).rstrip(":;,—- ")
-    if text.endswith(".") and not ABBREVIATED_TITLES & set(_tokens(text)[-1:]):
-        text = text.rstrip(".")
-    if is_capitals(text) and len(text) > 1:
-        return " ".join(_lowered(word, index) if word.isupper() else word for index, word in enumerate(text.split(" ")))
-    return text
-
-
-def is_capitals(name: str) -> bool:
-    """Whether a name is printed in capitals; its titles need not be ("Sir ANTHONY")."""
-    words = name.split()
-    bare = [word for word in words if word.casefold().strip(".,") not in TITLES]
-    return name.isupper() or (len(bare) < len(words) and " ".join(bare).isupper() and len(bare[0].strip(".")) > 1)
-
-
-def _lowered(word: str, index: int) -> str:
-    if _ROMAN.match(word) and (index or len(word) > 1):
-        return word
-    if word.lower() in SMALL and index:
-        return word.lower()
-    # A capital after a hyphen or after O', none after the apostrophe of a possessive.
-    return re.sub(r"(?<![^\W\d_])(?<!\w\w['’])[^\W\d_]", lambda found: found[0].upper(), word.lower())
-
-
-def cast_members(entry: str) -> tuple[CastMember, ...]:
-    """The people one entry of a dramatis personae names: "Montague and Capulet, heads of houses" names two."""
-    text = " ".join(re.sub(r"[{}_|*]+", " ", entry).split()).strip(" .;")
-    text = re.sub(r"^(?:[-–—•·]|\d{1,2}[.)])\s+", "", text)
-    members: list[CastMember] = []
-    for part in re.split(r";\s+", text):
-        match = re.match(
-            r"(?P<name>[^,:(—–]+?)\s*(?:,|:|\(|—|–|--|\s-\s|\.{2,}|(?<=\w)\sto\s(?=[A-Z])|(?<=\w)\s(?=An?\s[a-z])|$)\s*(?P<rest>.*)$",
-            part,
-        )
-        if not match or not any(sign.isalpha() for sign in match["name"]):
-            continue
-        description = match["rest"].strip(" .)")
-        if several := _SEVERAL.match(part):
-            listed = re.split(r",\s*(?:and\s+)?|\s+and\s+", several["names"])
-            members += [CastMember(name=full_form(name), description=(several["rest"] or "").strip(" .)")) for name in listed]
-            continue
-        names = re.split(r"\s+(?:and|AND)\s+|\s*&\s*", match["name"])
-        if not all(name[:1].isupper() for name in names):
-            names = [match["name"]]
-        members += [CastMember(name=full_form(name), description=description) for name in names]
-    return tuple(members)
-
-
-_MOVES = re.compile(r"\b(?:enters?|exit|exeunt|manet|manent)\b", re.I)
-_NAMED = re.compile(r"(?<!\bof )(?<!\bfrom )\b(?:[A-Z][a-zà-ÿ]{2,}|[A-Z]{3,})\b")
-_NO_PERSONS = re.compile(r"^(?:re-?)?(?:enters?|exit|exeunt|manet|manent|the|an?|all|both|with|and|at|to)$", re.I)
-
-
-def cast_on_stage(directions: Iterable[str]) -> tuple[CastMember, ...]:
-    """For a play without a list of persons: the names in its entrances and exits, each in its commonest spelling."""
-    counts = Counter(
-        word for text in directions if _MOVES.search(text) for word in _NAMED.findall(text) if not _NO_PERSONS.match(word)
-    )
-    common: list[str] = []
-    for word, _ in counts.most_common():
-        at = next((at for at, other in enumerate(common) if _is_spelling(word.casefold(), other.casefold())), None)
-        if at is None:
-            common.append(word)
-        elif len(word) > len(common[at]) + 1:
-            common[at] = word
-    return tuple(CastMember(name=full_form(word)) for word in dict.fromkeys(common))
-
-
-def _is_spelling(word: str, other: str) -> bool:
-    """ "Benedick" and "Benedicke", "Ben" and "Benedicke": all but the ending is alike, or one shortens the other."""
-    short, long = sorted((word, other), key=len)
-    return long.startswith(short) or (len(short) > 5 and long.startswith(short[:-2]))
-
-
-def _tokens(name: str) -> list[str]:
-    words = (word.casefold().replace("’", "'") for word in _WORD.findall(name))
-    return ["lord" if word == "ld" else word for word in words]
-
-
-def _significant(name: str) -> list[str]:
-    tokens = _tokens(name)
-    kept = [token for token in tokens if token not in ARTICLES]
-    return kept or tokens
-
-
-def _abbreviates(token: str, word: str) -> bool:
-    """ "Mr" is not short for "Mrs", "I" not for "II", nor is one of them short for several."""
-    if token in NUMBERS or token in ("mr", "mrs") or word == f"{token}s":
-        return word == token
-    return word.startswith(token)
-
-
 _FEW_SHORTENED = 4
 """At least one in so many known headings is shortened in a play that abbreviates."""
 
@@ -123,11 +24,13 @@ class Names:
     """
 
     def __init__(self, cast: Sequence[CastMember], labels: Mapping[str, int], words: Iterable[str] = ()) -> None:
-        self._cast = tuple({tuple(_significant(member.name)): member for member in reversed(cast)}.values())[::-1]
+        self._cast = tuple({tuple(significant(member.name)): member for member in reversed(cast)}.values())[::-1]
+        self._forms = {member.name: forms_of(member.name) for member in self._cast}
         self._words = frozenset(words)
         self._known: dict[str, str] = {}
+        self._several: dict[str, list[str]] = {}
+        """Whom of the cast a heading fits that fits more than one."""
         self._abbreviates = False
-        self._of_several: set[str] = set()
         singles = Counter[str]()
         for label, count in labels.items():
             singles[full_form(label)] += count
@@ -138,24 +41,22 @@ class Names:
     def _resolve(self) -> None:
         for label in self._labels:
             self._settle(label)
-        waiting = [label for label in self._labels if label not in self._known]
         shortened = sum(self._is_short(label) for label in self._known)
         if shortened >= 2 and shortened * _FEW_SHORTENED >= len(self._known):
             # A play that abbreviates does so even where that makes a word, such as "Nor."
             self._abbreviates = True
-            waiting = [label for label in waiting if not self._settle(label)]
+            for label in self._waiting():
+                self._settle(label)
         self._part_the_merged()
-        # Of several people of one name the one nobody else's heading means.
-        taken = set(self._known.values())
-        for label in list(waiting):
-            free = [name for name in self._bearing(label) if name not in taken]
-            if len(free) == 1 and len(self._bearing(label)) > 1:
-                self._known[label] = free[0]
-                taken.add(free[0])
-                waiting.remove(label)
-        for label in waiting:
-            if label not in self._of_several and not _JOINED.search(label) and (full := self._longer(label)):
-                self._known[label] = self._known.get(full, full)
+        self._settle_by_elimination()
+        for label in self._waiting():
+            if not _JOINED.search(label):
+                longer = "" if label in self._several else self._longer(label)
+                if full := longer or self._spelled_out(label):
+                    self._known[label] = self._known.get(full, full)
+
+    def _waiting(self) -> list[str]:
+        return [label for label in self._labels if label not in self._known]
 
     def _part_the_merged(self) -> None:
         """Two names that share nothing are two people, even where one entry of the cast holds both: each keeps its own words."""
@@ -170,87 +71,102 @@ class Names:
 
     def _own_words(self, label: str, name: str) -> list[str]:
         """The words of a name that a heading is made of, or shortens."""
-        words = _WORD.findall(name)
-        return [word for token in _significant(label) for word in words if word.casefold().startswith(token)][
-            : len(_tokens(label))
+        tokens = significant(label)
+        return [word for token in tokens for word in name.split() if words_in(word)[:1] and begins(token, words_in(word)[0])][
+            : len(tokens)
         ]
 
-    def _is_short(self, label: str) -> bool:
-        return not set(_significant(label)) <= set(_significant(self._known[label]))
+    def _settle_by_elimination(self) -> None:
+        """Of several people whom a heading fits, the one whom no other heading means; and so on, for those that are left."""
+        for label in self._waiting():
+            bearing = [member.name for member in self._cast if set(significant(label)) <= set(significant(member.name))]
+            if label not in self._several and len(bearing) > 1:
+                self._several[label] = bearing
+        is_new = True
+        while is_new:
+            is_new = False
+            taken = set(self._known.values())
+            for label in self._waiting():
+                free = [name for name in self._several.get(label, ()) if name not in taken]
+                if len(free) == 1 and not self._may_shorten_a_known_one(label):
+                    self._known[label] = free[0]
+                    taken.add(free[0])
+                    is_new = True
 
-    def _bearing(self, label: str) -> list[str]:
-        """Who in the cast has this name, or the one name of several that it shortens."""
-        wanted = _significant(label)
-        if label in self._of_several and len(wanted) == 1:
-            shared = {word for member in self._cast for word in _significant(member.name) if _abbreviates(wanted[0], word)}
-            wanted = list(shared) if len(shared) == 1 else wanted
-        return [member.name for member in self._cast if set(wanted) <= set(_significant(member.name))]
+    def _may_shorten_a_known_one(self, label: str) -> bool:
+        """ "Ro." beside "Rom." may be Romeo again rather than Rosaline, for whom nobody else speaks."""
+        wanted = significant(label)
+        shortened = [
+            member.name for member in self._cast if self._shortened(wanted, member) and member.name in self._several[label]
+        ]
+        return any(name in shortened and begins_words(wanted, significant(known)) for known, name in self._known.items())
+
+    def _is_short(self, label: str) -> bool:
+        return not set(significant(label)) <= set(significant(self._known[label]))
 
     def _settle(self, label: str) -> bool:
         """By the cast, the surest ground first; a ground that fits several people settles nothing, nor do weaker ones then."""
-        wanted = _significant(label)
+        wanted = significant(label)
         if wanted in (["mr"], ["mrs"]):
             return False
-        for fits in (self._same, self._part, self._described, self._shortened, self._of_rank, self._initials):
-            found = [member for member in self._cast if fits(wanted, member)]
+        for fits in (self._same, self._part, self._described, self._shortened, self._run_together, self._contracted):
+            found = [member for member in self._cast if fits(wanted, member) and not self._is_one_of(wanted, member)]
             if fits == self._described:
                 found = [member for member in found if not self._is_named(member)]
+            if len(found) > 1 and fits == self._shortened:
+                found = self._first_of(wanted, found)
             if len(found) == 1:
                 self._known[label] = found[0].name
                 return True
-            if found and fits == self._shortened:
-                if self._first_of(label, wanted, found):
-                    return True
-                self._of_several.add(label)
             if found and fits != self._described:
+                self._several[label] = [member.name for member in found]
                 return False
         return False
 
-    def _first_of(self, label: str, wanted: list[str], found: list[CastMember]) -> bool:
-        """ "Cap." is Capulet rather than Lady Capulet: the only one whose name begins with it, or is as long."""
-        begins = [member for member in found if _significant(member.name)[0].startswith(wanted[0])]
-        alike = [member for member in begins or found if len(_significant(member.name)) == len(wanted)]
-        for few in (begins, alike):
-            if len(few) == 1:
-                self._known[label] = few[0].name
-                return True
-        return False
+    def _first_of(self, wanted: list[str], found: list[CastMember]) -> list[CastMember]:
+        """ "Cap." is Capulet rather than Lady Capulet: the only one whose name begins with it, is as long, or needs no title."""
+        begin = [member for member in found if begins(wanted[0], significant(member.name)[0])]
+        alike = [member for member in begin or found if len(significant(member.name)) == len(wanted)]
+        men = [member for member in found if not (set(significant(member.name)) - set(wanted)) & LADIES]
+        return next((few for few in (begin, alike, men) if len(few) == 1), found)
+
+    def _is_one_of(self, wanted: list[str], member: CastMember) -> bool:
+        """ "Lord" is another than "Lords", but "Iri." may be Iris."""
+        own = self._forms[member.name][0]
+        return any(f"{token}s" in own and (len(token) > 3 or self._is_said(token)) for token in wanted)
 
     def _same(self, wanted: list[str], member: CastMember) -> bool:
-        return wanted == _significant(member.name)
+        return wanted == significant(member.name)
 
     def _part(self, wanted: list[str], member: CastMember) -> bool:
         # A bare title is nobody's name; "Man" may be another than "An old man" of the list.
-        is_described = _tokens(member.name)[0] in ARTICLES
-        return set(wanted) <= set(_significant(member.name)) and not is_described and not set(wanted) <= TITLES
+        is_described = words_in(member.name)[0] in ARTICLES
+        return set(wanted) <= set(significant(member.name)) and not is_described and not set(wanted) <= TITLES
 
     def _described(self, wanted: list[str], member: CastMember) -> bool:
         """Not where the list has others who are called so: "Gentlemen" beside "Curan, gentleman of the household"."""
-        others = {token for other in self._cast for token in _tokens(other.name)}
+        others = {token for other in self._cast for token in words_in(other.name)}
         is_one_of_many = bool(others & ({f"{wanted[-1]}s", re.sub("man$", "men", wanted[-1])} - {wanted[-1]}))
-        return _significant(member.description)[: len(wanted)] == wanted and not is_one_of_many
+        return significant(member.description)[: len(wanted)] == wanted and not is_one_of_many
 
     def _is_named(self, member: CastMember) -> bool:
         """Some heading has the name of this person, so that "Servant" will be another than "Reynaldo, servant of Polonius"."""
         return any(
-            fits(_significant(label), member) for label in self._labels for fits in (self._same, self._part, self._shortened)
+            fits(significant(label), member) for label in self._labels for fits in (self._same, self._part, self._shortened)
         )
 
     def _shortened(self, wanted: list[str], member: CastMember) -> bool:
-        # "Helmer's three children" is nobody called Helmer.
-        own = iter(word for word in _significant(member.name) if not word.endswith("'s"))
-        return all(any(_abbreviates(token, word) for word in own) for token in wanted) and not self._is_word(wanted)
+        return any(begins_words(wanted, form) for form in self._forms[member.name]) and not self._is_word(wanted)
 
-    def _of_rank(self, wanted: list[str], member: CastMember) -> bool:
-        """ "Lord Gor." is Viscount Goring: lords and ladies are called so whatever their rank."""
-        own = _significant(member.name)
-        ranks = {"lord": PEERS, "lady": PEERESSES}.get(wanted[0], frozenset())
-        return len(wanted) > 1 and own[0] in ranks and self._shortened(wanted[1:], member)
+    def _run_together(self, wanted: list[str], member: CastMember) -> bool:
+        return any(runs_over(wanted, form) for form in self._forms[member.name]) and not self._is_word(wanted)
 
-    def _initials(self, wanted: list[str], member: CastMember) -> bool:
-        """ "LG" is Lord Goring."""
-        own = _significant(member.name)
-        return len(wanted) == 1 and len(own) > 1 and wanted[0] == "".join(word[0] for word in own) and not self._is_word(wanted)
+    def _contracted(self, wanted: list[str], member: CastMember) -> bool:
+        is_word = any(self._is_said(token) for token in wanted if token not in TITLES)
+        return self._abbreviates and contracts(wanted, significant(member.name)) and not is_word
+
+    def _is_said(self, token: str) -> bool:
+        return token in self._words or token.capitalize() in self._words
 
     def _is_word(self, wanted: list[str]) -> bool:
         """Every part of it stands somewhere else in the play as a name or a word of its own."""
@@ -260,18 +176,32 @@ class Names:
 
     def _longer(self, label: str) -> str:
         """The one other heading that this one abbreviates, or nothing."""
-        wanted = _significant(label)
+        wanted = significant(label)
         if not wanted or self._is_word(wanted) or len("".join(wanted)) < 2:
             return ""
         found = []
         for other in self._labels:
-            own = _significant(other)
+            own = significant(other)
             # Without a stop it is a name of its own ("KIT" beside one "KITCHEN"), unless the longer is the usual one.
             is_alike = len(own) == len(wanted) and own != wanted
             is_alike &= label in self._stopped or self._labels[other] > self._labels[label]
-            if is_alike and all(_abbreviates(token, word) for token, word in zip(wanted, own, strict=True)):
+            is_plural = any(word == f"{token}s" for token, word in zip(wanted, own, strict=False))
+            if is_alike and not is_plural and all(begins(token, word) for token, word in zip(wanted, own, strict=True)):
                 found.append(other)
         return found[0] if len(found) == 1 else ""
+
+    def _spelled_out(self, label: str) -> str:
+        """ "1 Cit." is First Citizen where the cast has citizens: every word in full that begins one word of the cast alone."""
+        singular = {word.removesuffix("s") for member in self._cast for word in words_in(member.name)}
+        spelled: list[str] = []
+        if not self._abbreviates or set(significant(label)) <= {*ORDINALS.values()}:
+            return ""
+        for token in significant(label):
+            found = [word for word in singular if begins(token, word)]
+            if len(found) != 1 and token not in ORDINALS.values():
+                return ""
+            spelled.append((found or [token])[0].capitalize())
+        return " ".join(spelled)
 
     def speakers(self, label: str) -> tuple[str, ...]:
         """Who is meant, each in full. Never empty."""
@@ -288,13 +218,3 @@ class Names:
 
     def _one(self, part: str) -> str:
         return self._known.get(part, part)
-
-
-def joined(speakers: Sequence[str]) -> str:
-    """ "Jack and Algernon"; "Jack, Lane and Algernon"."""
-    return " and ".join([", ".join(speakers[:-1]), speakers[-1]]) if len(speakers) > 1 else speakers[0]
-
-
-def words_of(texts: Iterable[str]) -> set[str]:
-    """Every word that stands in ``texts`` without a stop behind it, which might shorten it, as spelled."""
-    return {match[0] for text in texts for match in re.finditer(r"[^\W\d_]+\b(?!\.)", text)}

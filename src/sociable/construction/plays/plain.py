@@ -16,11 +16,12 @@ from sociable.construction.plays.frame import (
     framed_title,
     lines_of,
     without_frame,
-    without_page_heads,
 )
+from sociable.construction.plays.furniture import without_furniture
 from sociable.construction.plays.headings import Heading, HeadingKind, heading_of
 from sociable.construction.plays.labels import Labels
-from sociable.construction.plays.names import Names, cast_on_stage, full_form, joined, words_of
+from sociable.construction.plays.names import Names
+from sociable.construction.plays.persons import cast_on_stage, full_form, joined, words_of
 from sociable.construction.plays.records import CastMember, Direction, Entry, Play, PlayScene, Speech
 from sociable.construction.plays.script import is_scene_heading
 from sociable.construction.plays.wrapping import mender_of
@@ -75,7 +76,7 @@ def read_plain(path: Path, text: str) -> Play:
     whole = lines_of(evened(text))
     framed = without_frame(whole)
     title = framed_title(whole) or _title(framed) or path.stem
-    lines = without_page_heads(framed, title)
+    lines = without_furniture(framed, title)
     cast, cast_end = cast_of(lines)
     labels = Labels(lines[cast_end:], [member.name for member in cast])
     if not _is_play(lines[cast_end:], labels):

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from sociable.construction.plays.directions import DirectionHabit, split_directions
 from sociable.construction.plays.headings import HeadingKind, heading_of
-from sociable.construction.plays.names import Names, joined
+from sociable.construction.plays.names import Names
+from sociable.construction.plays.persons import joined
 from sociable.construction.plays.records import Direction, Entry, Play, PlayScene, Speech
 from sociable.construction.plays.wrapping import mender_of
 from sociable.core.errors import InputError

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sociable.construction.plays.headings import roman
-from sociable.construction.plays.names import full_form
+from sociable.construction.plays.persons import full_form
 from sociable.construction.plays.records import Direction, Entry, Play, PlayScene, Speech
 from sociable.construction.plays.wordlists import TITLES
 from sociable.core.records import Record

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sociable.construction.plays.headings import HeadingKind, heading_of
-from sociable.construction.plays.names import Names, cast_members, joined, words_of
+from sociable.construction.plays.names import Names
+from sociable.construction.plays.persons import cast_members, joined, words_of
 from sociable.construction.plays.records import CastMember, Direction, Entry, InlineDirection, Play, PlayScene, Speech
 from sociable.construction.plays.tree import Element, read_tree
 from sociable.core.errors import InputError
@@ -109,7 +110,7 @@ def _title(path: Path, files: Sequence[Path]) -> str:
     for file in (folder / "titlepage.xhtml", folder.parent / "content.opf"):
         if file.is_file():
             for element in read_tree(file, file.read_bytes()).walk():
-                if element.name in ("h1", "dc:title") and (title := _plain(element.text())):
+                if element.name in ("h1", "dc:title") and (title := _plain(_with_breaks(element))):
                     return title
     stem = next(
         (name for name in (path.name, path.resolve().parent.name) if name not in ("xhtml", "text", "epub", "src", "")), ""
@@ -122,10 +123,10 @@ def _cast(section: Element) -> Iterator[CastMember]:
     items = [element for element in section.walk() if element.name == "li"]
     if items:
         for item in items:
-            yield from cast_members(_plain(item.text()))
+            yield from cast_members(_plain(_with_breaks(item)))
         return
     for row in (element for element in section.walk() if element.name == "tr"):
-        cells = [_plain(cell.text()) for cell in row.elements if cell.name in ("td", "th")]
+        cells = [_plain(_with_breaks(cell)) for cell in row.elements if cell.name in ("td", "th")]
         yield from cast_members(", ".join(filter(None, cells)))
 
 
@@ -153,7 +154,7 @@ class _Chapter:
 
     def _open(self, section: Element, depth: int) -> None:
         header = next((e for e in section.elements if re.fullmatch(r"h[1-6]|hgroup|header", e.name)), None)
-        text = _plain(header.text()) if header is not None else ""
+        text = _plain(_with_breaks(header)) if header is not None else ""
         heading = heading_of(text)
         label = heading.label if heading is not None and heading.label else text
         rest = heading.rest if heading is not None and heading.kind is not HeadingKind.SETTING else ""
@@ -193,7 +194,7 @@ class _Chapter:
 
 def _label(persona: Element) -> str:
     """The name, or the names of those who speak together, one under the other."""
-    parts = [child if isinstance(child, str) else "\n" if child.name == "br" else child.text() for child in persona.children]
+    parts = [each if isinstance(each, str) else "\n" if each.name == "br" else _with_breaks(each) for each in persona.children]
     has_breaks = any(child.name == "br" for child in persona.elements)
     names = re.split(r"\n", "".join(parts)) if has_breaks else parts and ["".join(parts)]
     return ", ".join(filter(None, (_plain(name).rstrip(",") for name in names)))
@@ -224,6 +225,7 @@ def _parted(cells: Sequence[Element]) -> tuple[str, list[InlineDirection]]:
 
 
 def _with_breaks(element: Element) -> str:
+    """All text in it without marks of notes, a space where a line breaks."""
     parts = []
     for child in element.children:
         if isinstance(child, str):

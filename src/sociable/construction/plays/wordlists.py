@@ -38,11 +38,18 @@ SOUNDS = words(
 )
 """A line of nothing else is a direction; "Music Master" is somebody."""
 
-NUMBERS = words("1 2 3 4 5 6 7 8 9 i ii iii iv v vi first second third fourth fifth sixth")
-"""Which of several who share a name."""
+_ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"]
+ORDINALS = {
+    **{str(number): word for number, word in enumerate(_ORDINALS, 1)},
+    **dict(zip(["i", "ii", "iii", "iv", "v", "vi"], _ORDINALS, strict=False)),
+}
+"""Which of several who share a name, by the figures that stand for it."""
 
 PEERS, PEERESSES = words("viscount earl marquis marquess baron"), words("viscountess countess marchioness baroness")
 """Whom everybody calls Lord or Lady."""
+
+LADIES = PEERESSES | words("lady mrs miss ms queen princess duchess madame mme mlle frau dona")
+"""Titles that their bearers are not named without, beside a man of the name."""
 
 INTERJECTIONS = words(
     """
