@@ -26,7 +26,7 @@ from sociable import building
 from sociable.construction.clusters import cluster_texts
 from sociable.construction.density import UNCLUSTERED
 from sociable.construction.duplicates import near_duplicates, shingles
-from sociable.construction.retrieval import Document, digest_of_files, open_index
+from sociable.construction.retrieval import Document, Index
 
 R = TypeVar("R")
 
@@ -41,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measures the general steps of building a data set out of news.")
     parser.add_argument("--quick", action="store_true", help="few headlines, in less than a minute")
     parser.add_argument("--part", choices=["retrieval", "duplicates", "clusters", "build"], help="only one of the tables")
-    parser.add_argument("--folder", type=Path, help="where to put 300 MB of headlines and their index (default: a temporary one)")
+    parser.add_argument("--folder", type=Path, help="where to put 100 MB of headlines (default: a temporary one)")
     arguments = parser.parse_args()
     sizes = QUICK_SIZES if arguments.quick else SIZES
     parts: dict[str, Callable[[Path, Sequence[int]], None]] = {
@@ -86,8 +86,6 @@ class PerHeadline:
 @dataclass(frozen=True)
 class Retrieved:
     building_seconds: float
-    opening_seconds: float
-    index_megabytes: float
     peak_megabytes: float
     milliseconds: Sequence[float]
     """Median of a search for a frequent word, a rare one, two frequent ones."""
@@ -95,8 +93,8 @@ class Retrieved:
 
 def measure_retrieval(file: Path, sizes: Sequence[int]) -> None:
     print(
-        "\n## Retrieval\n\n| headlines | building, s | µs / headline | × the smallest | peak MB | index MB | opening again, ms "
-        "| ms: frequent word | ms: rare word | ms: two words |\n|---|---|---|---|---|---|---|---|---|---|"
+        "\n## Retrieval\n\n| headlines | building, s | µs / headline | × the smallest | peak MB "
+        "| ms: frequent word | ms: rare word | ms: two words |\n|---|---|---|---|---|---|---|---|"
     )
     per_headline = PerHeadline()
     for size in sizes:
@@ -104,21 +102,17 @@ def measure_retrieval(file: Path, sizes: Sequence[int]) -> None:
         searches = " | ".join(f"{each:.2f}" for each in found.milliseconds)
         print(
             f"| {size:,} | {found.building_seconds:.1f} | {per_headline(found.building_seconds, size)} "
-            f"| {found.peak_megabytes:.0f} | {found.index_megabytes:.0f} | {1000 * found.opening_seconds:.1f} | {searches} |",
+            f"| {found.peak_megabytes:.0f} | {searches} |",
             flush=True,
         )
 
 
 def retrieved(file: Path, size: int) -> Retrieved:
-    path, digest = file.with_name(f"{size}.sqlite"), f"{digest_of_files(file)} {size}"
     documents = (Document(f"h{number}", each.text, "") for number, each in enumerate(read_headlines(file, size)))
     began = time.perf_counter()
-    open_index(path, digest, documents).close()
-    built = time.perf_counter() - began
-    frequent, rare = by_frequency(read_headlines(file, min(size, 10_000)))
-    began = time.perf_counter()
-    with open_index(path, digest, ()) as index:
-        opened = time.perf_counter() - began
+    with Index(documents) as index:
+        built = time.perf_counter() - began
+        frequent, rare = by_frequency(read_headlines(file, min(size, 10_000)))
         medians = []
         pairs = list(pairwise(frequent))
         for searches in ([[word] for word in frequent], [[word] for word in rare], pairs):
@@ -128,7 +122,7 @@ def retrieved(file: Path, size: int) -> Retrieved:
                 index.search(keywords, 50)
                 times.append(time.perf_counter() - began)
             medians.append(1000 * statistics.median(times))
-    return Retrieved(built, opened, path.stat().st_size / MEGABYTE, peak_megabytes(), medians)
+    return Retrieved(built, peak_megabytes(), medians)
 
 
 def by_frequency(headlines: Iterator[Headline]) -> tuple[list[str], list[str]]:

@@ -1,29 +1,22 @@
 """Documents found by one or two keywords (HSII, section 5.1), in an index on disk.
 
 The index is sqlite's full-text search, which Python brings along: it is built as a stream in a few megabytes whatever the
-number of documents (bm25s holds them all, and took three times as long), and opened again without being read.
+number of documents (bm25s holds them all, and took three times as long).
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
 import re
 import sqlite3
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from uuid import uuid4
 
 from sociable.core.errors import InputError, StorageFailure
 
-_LAYOUT = "1"
-"""Goes up with the schema, so that an index of an earlier one is built anew."""
-
 _SCHEMA = """
-CREATE TABLE about (layout TEXT, digest TEXT);
 CREATE TABLE documents (number INTEGER PRIMARY KEY, title TEXT, text TEXT, date TEXT);
 CREATE TABLE ids (number INTEGER PRIMARY KEY, id TEXT UNIQUE);
 CREATE VIRTUAL TABLE words USING fts5(
@@ -59,10 +52,44 @@ class Hit:
 
 
 class Index:
-    """Documents on disk, searched by keywords. A context manager; belongs to the thread that opened it."""
+    """Documents searched by keywords. They are read once, as a stream, into a file that is gone when the index is closed.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    A context manager; belongs to the thread that made it. Raises InputError for two documents of one id, or an id that is no
+    text, and StorageFailure where the file cannot be written.
+    """
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        # A database without a name is a temporary file that nobody else sees.
+        self._connection = sqlite3.connect("", isolation_level=None)
+        try:
+            self._build(documents)
+        except sqlite3.OperationalError as error:
+            self.close()
+            raise StorageFailure.at(Path(tempfile.gettempdir()) / "search index", error) from error
+        except BaseException:
+            self.close()
+            raise
+
+    def _build(self, documents: Iterable[Document]) -> None:
+        # What is half built is thrown away, so it needs no journal.
+        self._connection.execute("PRAGMA journal_mode = OFF")
+        try:
+            self._connection.executescript(_SCHEMA)
+        except sqlite3.OperationalError as error:
+            raise InputError(f"This Python's sqlite has no full-text search ({error}). Use one built with FTS5.") from None
+        self._connection.execute("BEGIN")
+        for number, document in enumerate(documents):
+            title, text, date = (_encodable(part) for part in (document.title, document.text, document.date))
+            try:
+                self._connection.execute("INSERT INTO ids VALUES (?, ?)", (number, document.id))
+            except sqlite3.IntegrityError:
+                raise InputError(f"Two documents have the id {document.id!r}; ids must be unique.") from None
+            except UnicodeEncodeError:
+                raise InputError(f"The id {document.id!r} is not text that can be written.") from None
+            self._connection.execute("INSERT INTO documents VALUES (?, ?, ?, ?)", (number, title, text, date))
+        self._connection.execute("INSERT INTO words(words) VALUES ('rebuild')")
+        self._connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+        self._connection.execute("COMMIT")
 
     def __len__(self) -> int:
         (count,) = self._connection.execute("SELECT count(*) FROM ids").fetchone()
@@ -110,85 +137,6 @@ def _spoken(keyword: str) -> str:
         raise InputError(f"The keyword {keyword!r} has no letter or digit in it, so it can be found nowhere.")
     # Not casefold, which the index does not know: it keeps Straße apart from Strasse.
     return " ".join(spoken.lower().split())
-
-
-def digest_of_files(*paths: Path) -> str:
-    """SHA-256 of the files' contents, in the order given: says for ``open_index`` whether the input is the same."""
-    digest = hashlib.sha256()
-    for path in paths:
-        try:
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-        except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error}") from None
-    return digest.hexdigest()
-
-
-def open_index(path: Path, digest: str, documents: Iterable[Document]) -> Index:
-    """The index at ``path``, of the documents whose input has that ``digest``.
-
-    Is there one already, of the same digest, ``documents`` are not read; otherwise they are read once, as a stream, into
-    a new one, which replaces the old one only when it is complete. Raises InputError for two documents of one id, and
-    StorageFailure where it cannot be written.
-    """
-    if index := _opened(path, digest):
-        return index
-    part = path.with_name(f"{path.name}.{uuid4().hex}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageFailure.at(path, error) from error
-    try:
-        try:
-            _build(part, digest, documents)
-        except sqlite3.OperationalError as error:
-            raise StorageFailure.at(path, error) from error
-        try:
-            os.replace(part, path)
-        except OSError as error:
-            raise StorageFailure.at(path, error) from error
-    finally:
-        part.unlink(missing_ok=True)
-    index = _opened(path, digest)
-    if index is None:
-        raise InputError(f"{path}: another process has replaced this index by one of other documents. Give each its own path.")
-    return index
-
-
-def _opened(path: Path, digest: str) -> Index | None:
-    """None where there is no index, one of another digest, or something else."""
-    if not path.is_file():
-        return None
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    with contextlib.suppress(sqlite3.DatabaseError):
-        if connection.execute("SELECT layout, digest FROM about").fetchall() == [(_LAYOUT, digest)]:
-            return Index(connection)
-    connection.close()
-    return None
-
-
-def _build(path: Path, digest: str, documents: Iterable[Document]) -> None:
-    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        # What is half built is thrown away, so it needs no journal.
-        connection.execute("PRAGMA journal_mode = OFF")
-        try:
-            connection.executescript(_SCHEMA)
-        except sqlite3.OperationalError as error:
-            raise InputError(f"This Python's sqlite has no full-text search ({error}). Use one built with FTS5.") from None
-        connection.execute("BEGIN")
-        for number, document in enumerate(documents):
-            title, text, date = (_encodable(part) for part in (document.title, document.text, document.date))
-            try:
-                connection.execute("INSERT INTO ids VALUES (?, ?)", (number, document.id))
-            except sqlite3.IntegrityError:
-                raise InputError(f"Two documents have the id {document.id!r}; ids must be unique.") from None
-            except UnicodeEncodeError:
-                raise InputError(f"The id {document.id!r} is not text that can be written.") from None
-            connection.execute("INSERT INTO documents VALUES (?, ?, ?, ?)", (number, title, text, date))
-        connection.execute("INSERT INTO words(words) VALUES ('rebuild')")
-        connection.execute("INSERT INTO words(words) VALUES ('optimize')")
-        connection.execute("INSERT INTO about VALUES (?, ?)", (_LAYOUT, digest))
-        connection.execute("COMMIT")
 
 
 def _encodable(text: str) -> str:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from sociable.construction.articles import Article
-from sociable.construction.build import digest_of
 from sociable.construction.clusters import CLUSTERS, cluster_texts, drawn_over_clusters
 from sociable.construction.duplicates import near_duplicates
 from sociable.construction.harmless import classifier, measure_toxicity
-from sociable.construction.retrieval import Document, open_index, query_of
+from sociable.construction.retrieval import Document, Index, query_of
 from sociable.construction.stages import Rejected, WholeStage
 from sociable.core.errors import InputError
 from sociable.dialogue.names import words
@@ -48,7 +45,7 @@ class RetrieveArticles(WholeStage[Article, Article]):
 
     def select(self, items: Sequence[Article]) -> Mapping[str, Sequence[Article] | Rejected]:
         documents = (Document(item.id, item.title, item.text, item.date) for item in items)
-        with tempfile.TemporaryDirectory() as folder, open_index(Path(folder) / "index", digest_of(items), documents) as index:
+        with Index(documents) as index:
             found = {hit.document.id for search in self._searches for hit in index.search(search, self._most)}
         return {item.id: Rejected(f"not among the first {self._most} of any search") for item in items if item.id not in found}
 
