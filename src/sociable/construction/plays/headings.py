@@ -24,8 +24,11 @@ _SETTING = re.compile(r"^(?:the\s+)?scene\b(?P<rest>\s*(?:[.:—–\-]+.*)?)$", 
 _CAST = re.compile(
     r"^(?:the\s+)?(?:dramatis\s+person(?:ae|æ|as|s)|person(?:s|ages|ae|æ)(?:\s+(?:represented|(?:in|of)\s+the\s+(?:play|drama|comedy)))?"
     r"|characters(?:\s+(?:represented|(?:in|of)\s+the\s+(?:play|drama|comedy)))?|(?:the\s+)?cast(?:\s+of\s+(?:the\s+)?characters)?"
-    r"|actors(?:['’]?\s+names)?|names\s+of\s+the\s+actors|people\s+(?:of|in)\s+the\s+play)[.:]?$",
+    r"|(?:the\s+)?actors(?:['’]?\s+names)?|cast\s+list|names\s+of\s+the\s+actors|people\s+(?:of|in)\s+the\s+play)[.:]?$",
     re.I,
+)
+_CAST_IN_A_WORD = re.compile(
+    r"^(?:The |THE )?(?:People|Participants|Players|Speakers|Roles|PEOPLE|PARTICIPANTS|PLAYERS|SPEAKERS|ROLES):?$"
 )
 _ENDING = re.compile(r"^(?:the\s+end|finis|end\s+of\s+(?:the\s+)?(?:play|script|film)|fin)[.!]?$", re.I)
 _CLOSING = re.compile(
@@ -72,7 +75,12 @@ def heading_of(line: str) -> Heading | None:
     text = " ".join(line.split()).strip("_*#=[]<>~ ").strip()
     if not text or len(text) > 160:
         return None
-    for kind, pattern in ((HeadingKind.CAST, _CAST), (HeadingKind.ENDING, _ENDING), (HeadingKind.CLOSING, _CLOSING)):
+    for kind, pattern in (
+        (HeadingKind.CAST, _CAST),
+        (HeadingKind.CAST, _CAST_IN_A_WORD),
+        (HeadingKind.ENDING, _ENDING),
+        (HeadingKind.CLOSING, _CLOSING),
+    ):
         if pattern.match(text):
             return Heading(kind, text)
     for kind, word, patterns in (

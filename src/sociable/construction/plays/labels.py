@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sociable.construction.plays.frame import Line
 from sociable.construction.plays.headings import heading_of
@@ -18,6 +18,8 @@ _SPLIT = re.compile(
     r"(?P<dot>\.(?:[—–]|--|-?(?=\s|$|[\[(_])))|(?P<colon>:)|(?P<paren>,?\s*_?(?=[\[(]))|(?P<gap>\t|\s{2,})|(?P<dash>[—–]|--)"
 )
 _ITALIC_DIRECTION = re.compile(r"^,\s*(?P<direction>_[^_]+_|[a-z][a-z ,'’]{2,40})(?P<stop>[.:—]?)\s*$")
+_LETTERS, _LONGEST_INITIALS = ("A", "O"), 3
+"""Words of one letter, which may shorten names where something parts them from the speech."""
 _ALONE = "alone"
 _SEVERAL_MORE = re.compile(r"(?:and|&)\s+[A-Z][\w’']*[.:]?$")
 _PARTED = re.compile(r"\s*,?\s+(?:and|&)\s+|\s*[&,/]\s*")
@@ -41,7 +43,8 @@ class Style:
     @property
     def mark(self) -> str:
         """What parts a heading from its speech, whether that is on the same line or on the next."""
-        return self.parted.removeprefix(_ALONE).strip().replace("bare", "gap")
+        mark = self.parted.removeprefix(_ALONE).strip().replace("bare", "gap")
+        return "dot" if mark == "dash" and self.capitals else mark
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def candidates(text: str) -> Iterator[Candidate]:
     for match in _SPLIT.finditer(text, 0, _LONGEST + 8):
         label, parted = text[: match.start()], str(match.lastgroup)
         rest = text[match.end() :]
-        if not _could_be_label(label):
+        if not _could_be_label(label) and not (label in _LETTERS and parted in ("gap", "dot", "colon")):
             if parted in ("gap", "colon", "dash"):
                 return
             continue
@@ -80,19 +83,27 @@ def candidates(text: str) -> Iterator[Candidate]:
             rest = _without_stop_behind(rest)
         if parted == "colon" and rest.strip() and not rest[0].isspace() and rest[0] not in "—–-[(_":
             return
-        capitals = is_capitals(label)
-        if not rest.strip():
-            yield Candidate(Style(f"{_ALONE} {parted}", capitals, emphasised), printed, "")
-        elif parted == "paren" and re.fullmatch(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])", rest):
-            yield Candidate(Style(f"{_ALONE} paren", capitals, emphasised), printed, rest.strip())
-        elif parted != "dash" or capitals:
-            yield Candidate(Style(parted, capitals, emphasised), printed, rest.strip())
+        for capitals in _cases(label):
+            if not rest.strip():
+                yield Candidate(Style(f"{_ALONE} {parted}", capitals, emphasised), printed, "")
+            elif parted == "paren" and re.fullmatch(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])", rest):
+                yield Candidate(Style(f"{_ALONE} paren", capitals, emphasised), printed, rest.strip())
+            elif parted != "dash" or capitals:
+                yield Candidate(Style(parted, capitals, emphasised), printed, rest.strip())
     if _could_be_label(text) and not text.endswith("."):
-        yield Candidate(Style(f"{_ALONE} bare", is_capitals(text), emphasised), text, "")
+        for capitals in _cases(text):
+            yield Candidate(Style(f"{_ALONE} bare", capitals, emphasised), text, "")
     elif "," in text and _could_be_label(text.partition(",")[0]):
         label, _, rest = text.partition(",")
         if match := _ITALIC_DIRECTION.match("," + rest):
             yield Candidate(Style(f"{_ALONE} bare", is_capitals(label), emphasised), label, f"({match['direction'].strip('_')})")
+
+
+def _cases(label: str) -> tuple[bool, ...]:
+    """Whether it is in capitals; initials ("LG", "Mrs. L.") are so in plays that print names in small letters, too."""
+    words = [word for word in re.findall(r"[^\W\d_]+", label) if word.casefold() not in TITLES and word != "and"]
+    is_initials = bool(words) and all(word.isupper() and len(word) <= _LONGEST_INITIALS for word in words)
+    return (True, False) if is_initials else (is_capitals(label),)
 
 
 def _without_stop_behind(rest: str) -> str:
@@ -112,7 +123,8 @@ def _could_be_label(label: str) -> bool:
     if _NUMERAL.fullmatch(text):
         return True
     if (
-        text in ("I", "A", "O")
+        text in ("I", *_LETTERS)
+        or "  " in text
         or not text
         or len(text) > _LONGEST
         or len(words) > _MOST_WORDS
@@ -198,7 +210,13 @@ class Labels:
                     scores[style] = scores[style] * 3 // 4
                 if style.is_alone and style.parted.endswith("bare") and not style.capitals:
                     scores[style] //= 2
-        return scores.most_common(1)[0][0] if scores else None
+        if not scores:
+            return None
+        best = scores.most_common(1)[0][0]
+        # Where all names in capitals are initials, others tell whether the play prints names in small letters.
+        small = replace(best, capitals=False)
+        is_of_initials = best.capitals and all(self._counts[small][label] >= count for label, count in self._counts[best].items())
+        return small if is_of_initials and len(self._counts[small]) > len(self._counts[best]) else best
 
     def _is_interjection(self, label: str, style: Style) -> bool:
         return not style.capitals and label in INTERJECTIONS
@@ -294,7 +312,8 @@ class Labels:
                 or (style.parted == "paren" and main.parted != "gap" and not main.is_alone)
                 or (style.is_alone and "paren" in style.parted)
             )
-        return style.parted.endswith("paren") or main.parted.endswith("paren") or (style.is_alone and main.is_alone)
+        is_dashed = style.mark == main.mark and {style.parted, main.parted} == {"dot", "dash"}
+        return is_dashed or style.parted.endswith("paren") or main.parted.endswith("paren") or (style.is_alone and main.is_alone)
 
     def _is_in_other_case(self, each: Candidate, main: Style, known: Mapping[str, int], is_apart: bool) -> bool:
         """A play that prints "KENT" may print "Fool" for those without a name: otherwise set alike, and again."""

@@ -8,10 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sociable.construction.plays.persons import full_form
 from sociable.construction.plays.records import CastMember
-from sociable.construction.plays.shortening import begins, begins_words, contracts, forms_of, runs_over, significant, words_in
+from sociable.construction.plays.shortening import (
+    begins,
+    begins_words,
+    contracts,
+    forms_of,
+    is_familiar,
+    runs_over,
+    significant,
+    words_in,
+)
 from sociable.construction.plays.wordlists import ARTICLES, LADIES, ORDINALS, TITLES
 
-_JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|\s/\s|/|\s\+\s)\s*", re.I)
+_JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|/|\+)\s*", re.I)
 _FEW_SHORTENED = 4
 """At least one in so many known headings is shortened in a play that abbreviates."""
 
@@ -41,12 +50,14 @@ class Names:
     def _resolve(self) -> None:
         for label in self._labels:
             self._settle(label)
+        known, several = dict(self._known), dict(self._several)
+        # A play that abbreviates does so even where that makes a word, such as "Nor."
+        self._abbreviates = True
+        for label in self._waiting():
+            self._settle(label)
         shortened = sum(self._is_short(label) for label in self._known)
-        if shortened >= 2 and shortened * _FEW_SHORTENED >= len(self._known):
-            # A play that abbreviates does so even where that makes a word, such as "Nor."
-            self._abbreviates = True
-            for label in self._waiting():
-                self._settle(label)
+        if shortened < 2 or shortened * _FEW_SHORTENED < len(self._known):
+            self._abbreviates, self._known, self._several = False, known, several
         self._part_the_merged()
         self._settle_by_elimination()
         for label in self._waiting():
@@ -109,11 +120,21 @@ class Names:
         wanted = significant(label)
         if wanted in (["mr"], ["mrs"]):
             return False
-        for fits in (self._same, self._part, self._described, self._shortened, self._run_together, self._contracted):
+        for fits in (
+            self._listed,
+            self._same,
+            self._part,
+            self._described,
+            self._shortened,
+            self._run_together,
+            self._contracted,
+            self._familiar,
+            self._described_in_short,
+        ):
             found = [member for member in self._cast if fits(wanted, member) and not self._is_one_of(wanted, member)]
-            if fits == self._described:
+            if fits in (self._described, self._described_in_short):
                 found = [member for member in found if not self._is_named(member)]
-            if len(found) > 1 and fits == self._shortened:
+            if len(found) > 1 and fits in (self._shortened, self._contracted):
                 found = self._first_of(wanted, found)
             if len(found) == 1:
                 self._known[label] = found[0].name
@@ -124,7 +145,9 @@ class Names:
         return False
 
     def _first_of(self, wanted: list[str], found: list[CastMember]) -> list[CastMember]:
-        """ "Cap." is Capulet rather than Lady Capulet: the only one whose name begins with it, is as long, or needs no title."""
+        """ "Cap." is Capulet rather than Lady Capulet: the only one who begins so, is as long, or needs no title."""
+        if len("".join(wanted)) == 1:
+            return found
         begin = [member for member in found if begins(wanted[0], significant(member.name)[0])]
         alike = [member for member in begin or found if len(significant(member.name)) == len(wanted)]
         men = [member for member in found if not (set(significant(member.name)) - set(wanted)) & LADIES]
@@ -133,7 +156,10 @@ class Names:
     def _is_one_of(self, wanted: list[str], member: CastMember) -> bool:
         """ "Lord" is another than "Lords", but "Iri." may be Iris."""
         own = self._forms[member.name][0]
-        return any(f"{token}s" in own and (len(token) > 3 or self._is_said(token)) for token in wanted)
+        return any(f"{token}s" in own and (not self._abbreviates or self._is_said(token)) for token in wanted)
+
+    def _listed(self, wanted: list[str], member: CastMember) -> bool:
+        return bool(member.short) and wanted == significant(member.short)
 
     def _same(self, wanted: list[str], member: CastMember) -> bool:
         return wanted == significant(member.name)
@@ -149,11 +175,18 @@ class Names:
         is_one_of_many = bool(others & ({f"{wanted[-1]}s", re.sub("man$", "men", wanted[-1])} - {wanted[-1]}))
         return significant(member.description)[: len(wanted)] == wanted and not is_one_of_many
 
+    def _described_in_short(self, wanted: list[str], member: CastMember) -> bool:
+        """ "Prin." is Escalus, Prince of Verona."""
+        told = significant(member.description)[: len(wanted)]
+        return self._abbreviates and len(told) == len(wanted) and all(map(begins, wanted, told)) and self._described(told, member)
+
     def _is_named(self, member: CastMember) -> bool:
         """Some heading has the name of this person, so that "Servant" will be another than "Reynaldo, servant of Polonius"."""
         return any(
-            fits(significant(label), member) for label in self._labels for fits in (self._same, self._part, self._shortened)
-        )
+            fits(significant(label), member)
+            for label in self._labels
+            for fits in (self._listed, self._same, self._part, self._shortened)
+        ) or any(is_familiar(significant(label), significant(member.name)) for label in self._labels)
 
     def _shortened(self, wanted: list[str], member: CastMember) -> bool:
         return any(begins_words(wanted, form) for form in self._forms[member.name]) and not self._is_word(wanted)
@@ -162,8 +195,11 @@ class Names:
         return any(runs_over(wanted, form) for form in self._forms[member.name]) and not self._is_word(wanted)
 
     def _contracted(self, wanted: list[str], member: CastMember) -> bool:
-        is_word = any(self._is_said(token) for token in wanted if token not in TITLES)
+        is_word = any(self._is_said(token) for token in wanted if token not in TITLES and len(token) > 1)
         return self._abbreviates and contracts(wanted, significant(member.name)) and not is_word
+
+    def _familiar(self, wanted: list[str], member: CastMember) -> bool:
+        return self._abbreviates and is_familiar(wanted, significant(member.name))
 
     def _is_said(self, token: str) -> bool:
         return token in self._words or token.capitalize() in self._words
@@ -172,7 +208,8 @@ class Names:
         """Every part of it stands somewhere else in the play as a name or a word of its own."""
         if self._abbreviates:
             return False
-        return all(token.capitalize() in self._words for token in wanted if len(token) > 1) and any(len(t) > 1 for t in wanted)
+        telling = [token for token in wanted if len(token) > 1 and token not in TITLES]
+        return bool(telling) and all(token.capitalize() in self._words for token in telling)
 
     def _longer(self, label: str) -> str:
         """The one other heading that this one abbreviates, or nothing."""

@@ -7,10 +7,16 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sociable.construction.plays.records import CastMember
+from sociable.construction.plays.shortening import may_stand_for
 from sociable.construction.plays.wordlists import ABBREVIATED_TITLES, SMALL, TITLES
 
 _SEVERAL = re.compile(
     r"(?P<names>(?:{0},\s*)+{0},?\s+and\s+{0})(?:,\s*(?P<rest>.*))?$".format(r"[A-Z][\w’'.-]+(?: [A-Z][\w’'.-]+){0,2}")
+)
+_CODE = r"[A-Z0-9][\w.’'#]{0,9}(?: [A-Z0-9][\w.’'#]{0,9})?"
+_WITH_SHORT = (
+    re.compile(rf"(?P<short>{_CODE})\s*(?:\s{{2}}|[:=–—]|--|\s-\s)\s*(?P<rest>[A-Z].*)$"),
+    re.compile(rf"(?P<rest>[^,(\[]+?)\s*[\[(](?P<short>{_CODE})[\])]"),
 )
 _ROMAN = re.compile(r"^(?:I{1,3}|IV|VI{0,3}|IX|XI{0,3})$")
 
@@ -38,13 +44,19 @@ def _lowered(word: str, index: int) -> str:
     if word.lower() in SMALL and index:
         return word.lower()
     # A capital after a hyphen or after O', none after the apostrophe of a possessive.
-    return re.sub(r"(?<![^\W\d_])(?<!\w\w['’])[^\W\d_]", lambda found: found[0].upper(), word.lower())
+    return re.sub(r"(?<![^\W_])(?<!\w\w['’])[^\W\d_]", lambda found: found[0].upper(), word.lower())
 
 
 def cast_members(entry: str) -> tuple[CastMember, ...]:
     """The people one entry of a dramatis personae names: "Montague and Capulet, heads of houses" names two."""
-    text = " ".join(re.sub(r"[{}_|*]+", " ", entry).split()).strip(" .;")
-    text = re.sub(r"^(?:[-–—•·]|\d{1,2}[.)])\s+", "", text)
+    text = re.sub(r"\t+", " – ", re.sub(r"[{}_|*]+", " ", entry).strip(" .;"))
+    text = re.sub(r"^(?:[-–—•·#]|\d{1,2}[.)])\s+", "", text)
+    for pattern in _WITH_SHORT:
+        match = pattern.match(text)
+        named = cast_members(match["rest"] + text[match.end() :]) if match else ()
+        if match and named and may_stand_for(match["short"], named[0].name):
+            return named[0].model_copy(update={"short": match["short"]}), *named[1:]
+    text = " ".join(text.split())
     members: list[CastMember] = []
     for part in re.split(r";\s+", text):
         match = re.match(

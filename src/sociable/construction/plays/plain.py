@@ -37,8 +37,11 @@ _TALKS = re.compile(
 )
 _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
 _OPENS, _CLOSES = "[(", "])"
+_ENDS_WITH_ITALICS = re.compile(r"\[_[^\[\]_]+_$", re.M)
 _UNWRAPPED_COLUMNS, _UNWRAPPED_SHARE = 100, 0.05
 _LONGEST_DIRECTION_LINES = 10
+_OFTEN_OPEN, _USUALLY_OPEN = 10, 1.3
+"""So many brackets, and so many more than are closed, has a play that leaves those open that end with their line."""
 _FEW_SPEECHES, _LINES_PER_SPEECH = 6, 25
 _RULE = re.compile(r"^(?:\*\s*){5,}$|^[-=_—]{5,}$")
 
@@ -57,8 +60,8 @@ class _Open:
 
     @property
     def is_unclosed(self) -> bool:
-        """A bracket was opened that is not closed yet."""
-        text = self.text
+        """A bracket was opened that is not closed yet; "[_Exit._" ends with its italics."""
+        text = _ENDS_WITH_ITALICS.sub("", self.text)
         return text.count("[") > text.count("]") or (text.startswith("(") and text.count("(") > text.count(")"))
 
 
@@ -125,6 +128,8 @@ class _Reader:
         self._subjects |= {word for member in cast for word in re.findall(r"\w+", member.name) if len(word) > 2}
         self._text_indent = self._usual_text_indent()
         self._brackets_directions = self._sets_directions_in_brackets()
+        text = "\n".join(line.text for line in full)
+        self._leaves_open = text.count("[") >= _OFTEN_OPEN and text.count("[") > _USUALLY_OPEN * text.count("]")
         self._scenes = [_Scene("", "", "", None)]
         self._open: _Open | None = None
         self._ended = False
@@ -191,7 +196,8 @@ class _Reader:
 
     def _is_within_direction(self) -> bool:
         """A name with a stop here belongs to a direction, unless its bracket was never closed at all."""
-        return self._open is not None and self._open.is_unclosed and len(self._open.lines) < _LONGEST_DIRECTION_LINES
+        is_open = self._open is not None and self._open.is_unclosed and len(self._open.lines) < _LONGEST_DIRECTION_LINES
+        return is_open and not self._leaves_open
 
     def _is_heading(self, heading: Heading, line: Line, after_blank: bool) -> bool:
         """Not what somebody says: "The end." under a name, or "Characters" in the middle of a speech."""

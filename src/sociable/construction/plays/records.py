@@ -11,10 +11,11 @@ from sociable.core.records import Record
 
 
 class CastMember(Record):
-    """One person of the dramatis personae: the name, and what the list says of them."""
+    """One person of the dramatis personae: the name, what the list says of them, and how headings shorten it, if it says so."""
 
     name: str
     description: str = ""
+    short: str = ""
 
 
 class InlineDirection(Record):

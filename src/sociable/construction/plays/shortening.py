@@ -9,7 +9,9 @@ from sociable.construction.plays.wordlists import ARTICLES, ORDINALS, PEERESSES,
 
 _WORD = re.compile(r"\d+(?:st|nd|rd|th|d)?(?![^\W\d_])|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*", re.I)
 _EXACT = frozenset(ORDINALS.values()) | {"mr", "mrs"}
-_LEAST_CONTRACTED = 2
+_LEAST_CONTRACTED, _LEAST_END = 2, 3
+_OLD = {"jno": "john", "jn": "john", "xtopher": "christopher", "wm": "william"}
+_FOND = re.compile(r"(.)\1?(?:y|ie|ey|e)$")
 
 
 def words_in(name: str) -> list[str]:
@@ -65,18 +67,58 @@ def runs_over(tokens: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def contracts(tokens: Sequence[str], words: Sequence[str]) -> bool:
-    """Every token leaves letters of a word out: some before the last ("Jas." is James) or its vowels ("Hlm." is Helmer)."""
+    """Every token leaves letters of a word out (``_contracts_word``); or all of them do so to one: "H. Maid" is Housemaid."""
     own = iter(words)
-    return all(any(_contracts_word(token, word) for word in own) for token in tokens)
+    return all(any(_contracts_word(token, word) for word in own) for token in tokens) or (
+        len(tokens) > 1 and any(_joins("".join(tokens), word) for word in words)
+    )
 
 
 def _contracts_word(token: str, word: str) -> bool:
-    if begins(token, word):
+    """ "Jas." is James, its beginning and end; "Hlm." Helmer and "Bos'n" Boatswain, the beginning and consonants after it; and
+    "Jno." John."""
+    token = token.replace("'", "")
+    if begins(token, word) or _OLD.get(token) == word:
         return True
     if len(token) < _LEAST_CONTRACTED or token in _EXACT or token[0] != word[0]:
         return False
-    return (word.startswith(token[:-1]) and word.endswith(token[-1])) or _without_vowels(word).startswith(token)
+    return _joins(token, word) or _has_consonants(token, word)
 
 
-def _without_vowels(word: str) -> str:
-    return word[0] + re.sub("[aeiou]", "", word[1:])
+def is_familiar(tokens: Sequence[str], words: Sequence[str]) -> bool:
+    """ "Algy" is Algernon, with another end, and "Maid" Housemaid or "Liza" Eliza, without the beginning."""
+    if len(tokens) != 1:
+        return False
+    fond = _FOND.sub(r"\1", tokens[0])
+    is_fond = fond != tokens[0] and len(fond) > 1
+    return any(
+        (is_fond and word.startswith(fond)) or (len(tokens[0]) > _LEAST_END and word.endswith(tokens[0])) for word in words
+    )
+
+
+def _joins(token: str, word: str) -> bool:
+    """The beginning of a word and its end, neither of them by chance."""
+    if len(token) >= len(word):
+        return False
+    parts = ((length, len(token) - length) for length in range(1, len(token)))
+    return any(
+        word.startswith(token[:begin]) and word.endswith(token[begin:]) and (begin > 1 or end == 1 or end > 2)
+        for begin, end in parts
+    )
+
+
+def _has_consonants(token: str, word: str) -> bool:
+    begin = next((at for at, (one, other) in enumerate(zip(token, word, strict=False)) if one != other), len(token))
+    left = iter(word[begin:])
+    return not set(token[begin:]) & set("aeiou") and all(letter in left for letter in token[begin:])
+
+
+def may_stand_for(code: str, name: str) -> bool:
+    """Whether a list that has ``code`` beside ``name`` says how headings shorten it: letters in order, the first a word's."""
+    letters = "".join(words_in(code)) if not code.isdigit() else ""
+    for form in forms_of(name):
+        for first in range(len(form)):
+            left = iter("".join(form[first:]))
+            if letters and form[first][0] == letters[0] and all(letter in left for letter in letters):
+                return True
+    return False
