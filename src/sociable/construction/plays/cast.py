@@ -70,5 +70,5 @@ def _first_speech(lines: Sequence[Line]) -> int:
 
 
 def _is_entry(entry: str) -> bool:
-    name = re.split(r"[,:(—–]", entry)[0]
+    name = re.split(r"[,:(—–\t]|\s{2}|\s-\s", entry.lstrip("#").strip())[0]
     return len(name.split()) <= 8 and len(entry) <= 300

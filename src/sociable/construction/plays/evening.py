@@ -20,7 +20,7 @@ _EMPHASIS = re.compile(r"^(\s*)\*\*([^*\n]+?)\*\*[ \t]*(\*[^*\n]+\*|_[^_\n]+_|\(
 
 _NUMBER = r"(?:[(\[]?\d{1,5}[.):\]]?[ \t]+)"
 _WORD = r"[^\W_a-z][\w.'’&+/#-]*"
-_NAME = rf"{_WORD}(?:,? (?:{_WORD}|and|&|of|the|de|von|van)){{0,6}}"
+_NAME = rf"{_WORD}(?:,? (?:{_WORD}|#\d|and|&|of|the|de|von|van)){{0,6}}"
 _FRONT = rf"^(?P<indent>[ \t]*)(?P<number>{_NUMBER})?"
 _HEADED = [
     re.compile(rf"{_FRONT}(?P<open>[\[<{{])(?P<label>{_NAME})(?P<mark>[\]>}}]):?(?=\s|$)[ \t]*(?P<rest>.*)$"),
@@ -55,7 +55,7 @@ def evened(text: str) -> str:
         return text
     for number, line in enumerate(lines):
         if match := habits[best].get(number):
-            lines[number] = f"{match['indent']}{match['label']}: {match['rest']}".rstrip(" ")
+            lines[number] = f"{match['indent']}{match['label'].replace('#', '')}: {match['rest']}".rstrip(" ")
         elif best.is_numbered:
             lines[number] = re.sub(rf"^([ \t]*){_NUMBER}", r"\1", line)
     return "\n".join(lines)

@@ -74,7 +74,7 @@ def _numbered_heads(lines: Sequence[Line], title: str) -> set[int]:
     for index, line in enumerate(lines):
         said = _letters(line.text)
         key = title if title == said else _without_parts(said)
-        if key and len(line.text) <= _LONGEST_HEAD and (match := _NUMBERED.search(line.text)):
+        if key and len(" ".join(line.text.split())) <= _LONGEST_HEAD and (match := _NUMBERED.search(line.text)):
             places[key].append(index)
             numbers[key].append(int(match["left"] or match["right"]))
     heads: set[int] = set()

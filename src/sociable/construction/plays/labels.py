@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sociable.construction.plays.frame import Line
 from sociable.construction.plays.headings import heading_of
 from sociable.construction.plays.persons import full_form, is_capitals
-from sociable.construction.plays.wordlists import INTERJECTIONS, NO_NAMES, ORDINALS, SMALL, SOUNDS, TITLES
+from sociable.construction.plays.wordlists import ABBREVIATED_TITLES, INTERJECTIONS, NO_NAMES, ORDINALS, SMALL, SOUNDS, TITLES
 
 _LONGEST, _MOST_WORDS, _MOST_WORDS_OF_ONE = 48, 7, 5
 _EMPHASISED = re.compile(r"^(?P<mark>\*\*|__|\*|_)(?P<label>[^_*\n]{1,45}?)(?P=mark)(?P<rest>.*)$")
@@ -43,8 +43,11 @@ class Style:
     @property
     def mark(self) -> str:
         """What parts a heading from its speech, whether that is on the same line or on the next."""
-        mark = self.parted.removeprefix(_ALONE).strip().replace("bare", "gap")
-        return "dot" if mark == "dash" and self.capitals else mark
+        return self.parted.removeprefix(_ALONE).strip().replace("bare", "gap")
+
+    def is_dashed_beside(self, other: Style) -> bool:
+        """ "NORA--Yes." where abbreviated names have a stop, too: "TORV.--Yes." """
+        return self.capitals and other.capitals and {self.parted, other.parted} == {"dot", "dash"}
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,8 @@ def candidates(text: str) -> Iterator[Candidate]:
 
 def _cases(label: str) -> tuple[bool, ...]:
     """Whether it is in capitals; initials ("LG", "Mrs. L.") are so in plays that print names in small letters, too."""
-    words = [word for word in re.findall(r"[^\W\d_]+", label) if word.casefold() not in TITLES and word != "and"]
+    found = [word for word in re.findall(r"(?:[^\W\d_]|['’])+", label) if word != "and"]
+    words = [word for word in found if word.casefold() not in TITLES] or found
     is_initials = bool(words) and all(word.isupper() and len(word) <= _LONGEST_INITIALS for word in words)
     return (True, False) if is_initials else (is_capitals(label),)
 
@@ -138,6 +142,8 @@ def _could_be_label(label: str) -> bool:
     if (begins in NO_NAMES and (begins != "note" or len(words) == 1)) or (heading_of(text) is not None and begins != "cast"):
         return False
     if {word.strip(".:,").casefold() for word in words} <= SOUNDS:
+        return False
+    if _PARTED.search(text) and words[-1].strip(".").casefold() in ABBREVIATED_TITLES:
         return False
     if text.isupper():
         return True
@@ -215,8 +221,10 @@ class Labels:
         best = scores.most_common(1)[0][0]
         # Where all names in capitals are initials, others tell whether the play prints names in small letters.
         small = replace(best, capitals=False)
-        is_of_initials = best.capitals and all(self._counts[small][label] >= count for label, count in self._counts[best].items())
-        return small if is_of_initials and len(self._counts[small]) > len(self._counts[best]) else best
+        again = {label: count for label, count in self._counts[best].items() if count > 1}
+        both = sum(count for label, count in again.items() if self._counts[small][label] >= count)
+        others = sum(count for label, count in self._counts[small].items() if count > 1 and label not in again)
+        return small if best.capitals and others >= _MANY and others > sum(again.values()) - both else best
 
     def _is_interjection(self, label: str, style: Style) -> bool:
         return not style.capitals and label in INTERJECTIONS
@@ -272,7 +280,7 @@ class Labels:
             if (
                 style.capitals == main.capitals
                 and style.emphasised == main.emphasised
-                and (style.is_alone == main.is_alone or style.mark == main.mark)
+                and (style.is_alone == main.is_alone or style.mark == main.mark or style.is_dashed_beside(main))
             ):
                 counts.update(found)
         return {
@@ -312,8 +320,12 @@ class Labels:
                 or (style.parted == "paren" and main.parted != "gap" and not main.is_alone)
                 or (style.is_alone and "paren" in style.parted)
             )
-        is_dashed = style.mark == main.mark and {style.parted, main.parted} == {"dot", "dash"}
-        return is_dashed or style.parted.endswith("paren") or main.parted.endswith("paren") or (style.is_alone and main.is_alone)
+        return (
+            style.is_dashed_beside(main)
+            or style.parted.endswith("paren")
+            or main.parted.endswith("paren")
+            or (style.is_alone and main.is_alone)
+        )
 
     def _is_in_other_case(self, each: Candidate, main: Style, known: Mapping[str, int], is_apart: bool) -> bool:
         """A play that prints "KENT" may print "Fool" for those without a name: otherwise set alike, and again."""
@@ -346,6 +358,8 @@ class Labels:
             return True
         if self._names_several(key, known):
             return True
+        if " and " in each.label and (main.capitals or each.style.capitals):
+            return False
         if each.style != main and not each.style.parted.endswith("paren") and not main.parted.endswith("paren"):
             return False
         if main.capitals:
@@ -354,7 +368,9 @@ class Labels:
 
     def _names_several(self, key: str, known: Mapping[str, int]) -> bool:
         parts = _PARTED.split(key)
-        return len(parts) > 1 and all(part in known and not set(part.split()) <= TITLES for part in parts)
+        return len(parts) > 1 and all(
+            known.get(part, 0) >= (1 if len(part) > 1 else _MANY) and not set(part.split()) <= TITLES for part in parts
+        )
 
     def _explains(self, longer: Candidate, shorter: Candidate, known: Mapping[str, int]) -> bool:
         """The shorter heading is only the beginning of the longer one: "Mrs." of "Mrs. Linde." """

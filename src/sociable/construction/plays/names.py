@@ -29,13 +29,17 @@ class Names:
     """Resolves the headings of one play.
 
     ``labels`` are all headings as printed, with how often each occurs; ``words`` are the words of the play in the spelling in
-    which they stand outside headings: what occurs there as a word of its own is no abbreviation.
+    which they stand outside headings: what occurs there as a word of its own is no abbreviation. ``is_listed`` says that ``cast``
+    is a list of persons; names out of entrances and exits are only shortened at their end.
     """
 
-    def __init__(self, cast: Sequence[CastMember], labels: Mapping[str, int], words: Iterable[str] = ()) -> None:
+    def __init__(
+        self, cast: Sequence[CastMember], labels: Mapping[str, int], words: Iterable[str] = (), *, is_listed: bool = True
+    ) -> None:
         self._cast = tuple({tuple(significant(member.name)): member for member in reversed(cast)}.values())[::-1]
         self._forms = {member.name: forms_of(member.name) for member in self._cast}
         self._words = frozenset(words)
+        self._is_listed = is_listed
         self._known: dict[str, str] = {}
         self._several: dict[str, list[str]] = {}
         """Whom of the cast a heading fits that fits more than one."""
@@ -120,17 +124,10 @@ class Names:
         wanted = significant(label)
         if wanted in (["mr"], ["mrs"]):
             return False
-        for fits in (
-            self._listed,
-            self._same,
-            self._part,
-            self._described,
-            self._shortened,
-            self._run_together,
-            self._contracted,
-            self._familiar,
-            self._described_in_short,
-        ):
+        grounds = [self._listed, self._same, self._part, self._described, self._shortened]
+        if self._is_listed:
+            grounds += [self._run_together, self._contracted, self._familiar, self._described_in_short]
+        for fits in grounds:
             found = [member for member in self._cast if fits(wanted, member) and not self._is_one_of(wanted, member)]
             if fits in (self._described, self._described_in_short):
                 found = [member for member in found if not self._is_named(member)]

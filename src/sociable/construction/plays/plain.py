@@ -37,8 +37,9 @@ _TALKS = re.compile(
 )
 _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
 _OPENS, _CLOSES = "[(", "])"
-_ENDS_WITH_ITALICS = re.compile(r"\[_[^\[\]_]+_$", re.M)
+_ENDS_WITH_ITALICS = re.compile(r"\[_[^\[\]_]+[.!?]_$", re.M)
 _UNWRAPPED_COLUMNS, _UNWRAPPED_SHARE = 100, 0.05
+_SENTENCE_ENDS = re.compile(r"[.!?…:—)\]_][”’\"')_]*$")
 _LONGEST_DIRECTION_LINES = 10
 _OFTEN_OPEN, _USUALLY_OPEN = 10, 1.3
 """So many brackets, and so many more than are closed, has a play that leaves those open that end with their line."""
@@ -315,6 +316,9 @@ class _Reader:
 
     def _reads_as_direction(self, index: int, line: Line) -> bool:
         """Whether an unheaded paragraph behind a speech tells what happens rather than goes on speaking."""
+        speech = self._last_speech()
+        if line.text[0].islower() and speech is not None and speech.text and not _SENTENCE_ENDS.search(speech.text):
+            return False
         if _MOVES.match(line.text):
             return True
         if self._is_alone and line.indent < self._text_indent - 3:
@@ -356,7 +360,9 @@ class _Body:
         texts = [entry.text for scene in scenes for entry in scene.entries]
         self._mended = mender_of(texts)
         told = [entry.text for scene in scenes for entry in scene.entries if entry.label is None]
-        self._names = Names(cast or cast_on_stage(told), Counter(str(speech.label) for speech in speeches), words_of(texts))
+        self._names = Names(
+            cast or cast_on_stage(told), Counter(str(speech.label) for speech in speeches), words_of(texts), is_listed=bool(cast)
+        )
 
     def scenes(self) -> tuple[PlayScene, ...]:
         return tuple(

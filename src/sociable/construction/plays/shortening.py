@@ -117,6 +117,8 @@ def may_stand_for(code: str, name: str) -> bool:
     """Whether a list that has ``code`` beside ``name`` says how headings shorten it: letters in order, the first a word's."""
     letters = "".join(words_in(code)) if not code.isdigit() else ""
     for form in forms_of(name):
+        if len(letters) > _LEAST_END - 1 and any(letters in word for word in form):
+            return True
         for first in range(len(form)):
             left = iter("".join(form[first:]))
             if letters and form[first][0] == letters[0] and all(letter in left for letter in letters):
