@@ -23,7 +23,7 @@ _WORD = r"[^\W_a-z][\w.'’&+/#-]*"
 _NAME = rf"{_WORD}(?:,? (?:{_WORD}|#\d|and|&|of|the|de|von|van)){{0,6}}"
 _FRONT = rf"^(?P<indent>[ \t]*)(?P<number>{_NUMBER})?"
 _HEADED = [
-    re.compile(rf"{_FRONT}(?P<open>[\[<{{])(?P<label>{_NAME})(?P<mark>[\]>}}]):?(?=\s|$)[ \t]*(?P<rest>.*)$"),
+    re.compile(rf"{_FRONT}(?P<open>[\[<({{])(?P<label>{_NAME})(?P<mark>[\]>)}}]):?(?=\s|$)[ \t]*(?P<rest>.*)$"),
     re.compile(rf"{_FRONT}(?P<open>[*~=#>@|-]{{1,3}} ?)(?P<label>{_NAME})(?P<mark>:? ?[*~=#<@|-]{{0,3}})(?P<rest>)$"),
     re.compile(rf"{_FRONT}(?P<open>)(?P<label>{_NAME}?)(?P<mark>[ \t]*[|>=–—)]|[ \t]+(?:-{{1,2}}|:))(?=\s|$)[ \t]*(?P<rest>.*)$"),
     re.compile(rf"{_FRONT}(?P<open>)(?P<label>{_NAME}?)(?P<mark>[.:]|\t|  )[ \t]*(?P<rest>.*)$"),
@@ -41,7 +41,7 @@ def evened(text: str) -> str:
         text = _BUSINESS.sub(r"(\1)", text)
     if len(_STARRED.findall(text)) >= _FEWEST:
         text = _STARRED.sub(r"_\1_", text)
-    lines = text.split("\n")
+    lines = text.splitlines()
     habits: dict[_Habit, dict[int, re.Match[str]]] = defaultdict(dict)
     for number, line in enumerate(lines):
         for place, pattern in enumerate(_HEADED):

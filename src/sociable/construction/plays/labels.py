@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sociable.construction.plays.frame import Line
-from sociable.construction.plays.headings import heading_of
+from sociable.construction.plays.headings import HeadingKind, heading_of
 from sociable.construction.plays.persons import full_form, is_capitals
 from sociable.construction.plays.wordlists import ABBREVIATED_TITLES, INTERJECTIONS, NO_NAMES, ORDINALS, SMALL, SOUNDS, TITLES
 
@@ -190,8 +190,9 @@ class Labels:
 
     def _followed(self, index: int) -> bool:
         """A heading alone on its line has its speech on the next, or on the one after a blank line."""
-        after = self._lines[index + 1 : index + 3]
-        return bool(after) and (not after[0].is_blank or (len(after) > 1 and not after[1].is_blank))
+        first = next((line.text for line in self._lines[index + 1 : index + 3] if line.text), "")
+        heading = heading_of(first)
+        return bool(first) and (heading is None or heading.kind not in (HeadingKind.ACT, HeadingKind.SCENE))
 
     def _set_apart(self, index: int, before_blank: bool) -> bool:
         return (
