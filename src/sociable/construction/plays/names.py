@@ -205,8 +205,9 @@ class Names:
         """Every part of it stands somewhere else in the play as a name or a word of its own."""
         if self._abbreviates:
             return False
-        telling = [token for token in wanted if len(token) > 1 and token not in TITLES]
-        return bool(telling) and all(token.capitalize() in self._words for token in telling)
+        telling = [token for token in wanted if token not in TITLES] or wanted
+        long = [token for token in telling if len(token) > 1]
+        return bool(long) and all(token.capitalize() in self._words for token in long)
 
     def _longer(self, label: str) -> str:
         """The one other heading that this one abbreviates, or nothing."""
