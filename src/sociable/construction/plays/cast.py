@@ -18,6 +18,7 @@ _BEHIND_CAST = re.compile(
 )
 _CAST_WITHIN_LINES, _CAST_WITHIN_PARTS = 60, 4
 _MOST_CAST = 60
+_LONGEST_ENTRY, _MOST_WORDS = 300, 8
 
 
 def cast_of(lines: Sequence[Line]) -> tuple[tuple[CastMember, ...], int]:
@@ -31,7 +32,9 @@ def cast_of(lines: Sequence[Line]) -> tuple[tuple[CastMember, ...], int]:
     if len(entries) > _MOST_CAST:
         # The play begins without any heading behind the list.
         entries, index = _cast_entries(lines, begin + 1, begin + 1 + _first_speech(lines[begin + 1 :]))
-    members = [member for entry in entries if _is_entry(entry) for member in cast_members(entry)]
+    members = [
+        member for entry in entries if len(entry) <= _LONGEST_ENTRY for member in cast_members(entry) if _is_name(member.name)
+    ]
     return tuple({member.name: member for member in members}.values()), index
 
 
@@ -69,6 +72,5 @@ def _first_speech(lines: Sequence[Line]) -> int:
     return len(lines)
 
 
-def _is_entry(entry: str) -> bool:
-    name = re.split(r"[,:(—–\t]|\s{2}|\s-\s", entry.lstrip("#").strip())[0]
-    return len(name.split()) <= 8 and len(entry) <= 300
+def _is_name(name: str) -> bool:
+    return len(name.split()) <= _MOST_WORDS

@@ -15,6 +15,8 @@ _WIDE = re.compile("[\u2000-\u2003\u3000]")
 """Spaces as wide as two."""
 _BUSINESS = re.compile(r"(?<!:)//(?=\S)([^/\n]+)//")
 _STARRED = re.compile(r"(?<![*\w])\*(?![\s*])([^*\n]+?)(?<!\s)\*(?![*\w])")
+_JOINED = re.compile(r"^([ \t]*_[^_\n]{1,30}|[ \t]*[A-Z][^_a-z\n]{1,30})_? (_?(?:and|&)_?) _?(?=[A-Z])", re.M)
+"""Names that speak together, each or what joins them in its own italics."""
 _EMPHASIS = re.compile(r"^(\s*)\*\*([^*\n]+?)\*\*[ \t]*(\*[^*\n]+\*|_[^_\n]+_|\([^)\n]+\))[ \t]*:", re.M)
 """In Markdown a direction between name and colon; behind the colon it is one as others are."""
 
@@ -37,6 +39,7 @@ def evened(text: str) -> str:
     Lines stay what they are in number.
     """
     text = _WIDE.sub("  ", _EMPHASIS.sub(lambda found: f"{found[1]}**{found[2]}:** ({found[3].strip('*_()')})", text))
+    text = _JOINED.sub(lambda found: f"{found[1]} {found[2].strip('_')} ", text)
     if len(_BUSINESS.findall(text)) >= _FEWEST:
         text = _BUSINESS.sub(r"(\1)", text)
     if len(_STARRED.findall(text)) >= _FEWEST:

@@ -17,6 +17,7 @@ _EMPHASISED = re.compile(r"^(?P<mark>\*\*|__|\*|_)(?P<label>[^_*\n]{1,45}?)(?P=m
 _SPLIT = re.compile(
     r"(?P<dot>\.(?:[—–]|--|-?(?=\s|$|[\[(_])))|(?P<colon>:)|(?P<paren>,?\s*_?(?=[\[(]))|(?P<gap>\t|\s{2,})|(?P<dash>[—–]|--)"
 )
+_GAP = re.compile(r"\t|\s{2}")
 _ITALIC_DIRECTION = re.compile(r"^,\s*(?P<direction>_[^_]+_|[a-z][a-z ,'’]{2,40})(?P<stop>[.:—]?)\s*$")
 _LETTERS, _LONGEST_INITIALS = ("A", "O"), 3
 """Words of one letter, which may shorten names where something parts them from the speech."""
@@ -25,6 +26,7 @@ _SEVERAL_MORE = re.compile(r"(?:and|&)\s+[A-Z][\w’']*[.:]?$")
 _PARTED = re.compile(r"\s*,?\s+(?:and|&)\s+|\s*[&,/]\s*")
 _NUMERAL = re.compile(r"[1-9]")
 """Witches, watchmen and citizens of old editions have no other name. Elsewhere it numbers a list."""
+_USUALLY = 0.97
 _MANY, _HEADINGS_IN_COLUMN = 10, 0.7
 
 
@@ -76,6 +78,8 @@ def candidates(text: str) -> Iterator[Candidate]:
         text = match["label"] + match["rest"]
     for match in _SPLIT.finditer(text, 0, _LONGEST + 8):
         label, parted = text[: match.start()], str(match.lastgroup)
+        if parted == "paren" and _GAP.match(match[0]):
+            parted = "gap"
         rest = text[match.end() :]
         if not _could_be_label(label) and not (label in _LETTERS and parted in ("gap", "dot", "colon")):
             if parted in ("gap", "colon", "dash"):
@@ -225,7 +229,21 @@ class Labels:
         again = {label: count for label, count in self._counts[best].items() if count > 1}
         both = sum(count for label, count in again.items() if self._counts[small][label] >= count)
         others = sum(count for label, count in self._counts[small].items() if count > 1 and label not in again)
+        gap = replace(best, parted="gap")
+        if best.parted == "dot" and self._explains_all(gap, best):
+            return gap
         return small if best.capitals and others >= _MANY and others > sum(again.values()) - both else best
+
+    def _explains_all(self, gap: Style, dot: Style) -> bool:
+        """Names stand in a column of their own, most of them with a stop, as "Mrs. M." above "Eliza"."""
+        dotted, apart = (
+            {index for index, offered in self._by_line.items() for each in offered if each.style == style and self._again(each)}
+            for style in (dot, gap)
+        )
+        return len(dotted & apart) >= _USUALLY * len(dotted) and len(apart) > len(dotted)
+
+    def _again(self, each: Candidate) -> bool:
+        return self._counts[each.style][_key(each.label)] > 1
 
     def _is_interjection(self, label: str, style: Style) -> bool:
         return not style.capitals and label in INTERJECTIONS

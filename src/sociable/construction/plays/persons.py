@@ -56,7 +56,8 @@ def cast_members(entry: str) -> tuple[CastMember, ...]:
         named = cast_members(match["rest"] + text[match.end() :]) if match else ()
         if match and named and may_stand_for(match["short"], named[0].name):
             return named[0].model_copy(update={"short": match["short"]}), *named[1:]
-    text = " ".join(text.split())
+    # Two columns: a name and, a gap behind it, who that is.
+    text = " ".join(re.sub(r"(?<=\w)\s{2,}(?=\w)", " – ", text, count=1).split())
     members: list[CastMember] = []
     for part in re.split(r";\s+", text):
         match = re.match(

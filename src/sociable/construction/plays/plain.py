@@ -197,8 +197,9 @@ class _Reader:
 
     def _is_within_direction(self) -> bool:
         """A name with a stop here belongs to a direction, unless its bracket was never closed at all."""
-        is_open = self._open is not None and self._open.is_unclosed and len(self._open.lines) < _LONGEST_DIRECTION_LINES
-        return is_open and not self._leaves_open
+        if self._open is None or not self._open.is_unclosed or len(self._open.lines) >= _LONGEST_DIRECTION_LINES:
+            return False
+        return not self._leaves_open and not _SENTENCE_ENDS.search(self._open.text)
 
     def _is_heading(self, heading: Heading, line: Line, after_blank: bool) -> bool:
         """Not what somebody says: "The end." under a name, or "Characters" in the middle of a speech."""

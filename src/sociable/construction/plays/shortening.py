@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from sociable.construction.plays.wordlists import ARTICLES, ORDINALS, PEERESSES, PEERS, SMALL, TITLES
 
-_WORD = re.compile(r"\d+(?:st|nd|rd|th|d)?(?![^\W\d_])|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*", re.I)
+_WORD = re.compile(r"\d+(?:st|nd|rd|th|d)?(?![^\W\d_])|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*(?:(?<=s)['’](?!\w))?", re.I)
 _EXACT = frozenset(ORDINALS.values()) | {"mr", "mrs"}
 _LEAST_CONTRACTED, _LEAST_END = 2, 3
+_TITLES_IN_FULL = {"ld": "lord", "dr": "doctor"}
 _OLD = {"jno": "john", "jn": "john", "xtopher": "christopher", "wm": "william"}
 _FOND = re.compile(r"(.)\1?(?:y|ie|ey|e)$")
 
@@ -20,7 +21,7 @@ def words_in(name: str) -> list[str]:
     found = [word.casefold().replace("’", "'") for word in _WORD.findall(name)]
     told = [_number(word) if len(found) > 1 or word[0].isdigit() else "" for word in found]
     return [number for number in told if number] + [
-        "lord" if word == "ld" else word for word, number in zip(found, told, strict=True) if not number
+        _TITLES_IN_FULL.get(word, word) for word, number in zip(found, told, strict=True) if not number
     ]
 
 
@@ -51,7 +52,7 @@ def begins(token: str, word: str) -> bool:
 
 def begins_words(tokens: Sequence[str], words: Sequence[str]) -> bool:
     """Every token begins a word, in order: "Lady Brack." is Lady Bracknell. "Helmer's three children" is nobody called Helmer."""
-    own = iter(word for word in words if not word.endswith("'s"))
+    own = iter(word for word in words if not word.endswith(("'s", "s'")))
     return all(any(begins(token, word) for word in own) for token in tokens)
 
 
