@@ -21,6 +21,7 @@ from sociable.construction.plays.shortening import (
 from sociable.construction.plays.wordlists import ARTICLES, LADIES, ORDINALS, TITLES
 
 _JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|/|\+)\s*", re.I)
+_SELDOM = 20
 _FEW_SHORTENED = 4
 """At least one in so many known headings is shortened in a play that abbreviates."""
 
@@ -78,7 +79,10 @@ class Names:
         by_member: dict[str, list[str]] = {}
         for label, name in self._known.items():
             by_member.setdefault(name, []).append(label)
-        for name, labels in by_member.items():
+        for name, found in by_member.items():
+            # A name at the beginning of a line of prose may pass for a heading, once or twice.
+            most = max(self._labels[label] for label in found)
+            labels = [label for label in found if self._labels[label] * _SELDOM >= most]
             own = {label: self._own_words(label, name) for label in labels}
             telling = [said for words in own.values() if (said := {word.casefold() for word in words} - TITLES)]
             if any(not one & other for one in telling for other in telling):

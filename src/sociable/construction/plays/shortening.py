@@ -10,6 +10,7 @@ from sociable.construction.plays.wordlists import ARTICLES, ORDINALS, PEERESSES,
 _WORD = re.compile(r"\d+(?:st|nd|rd|th|d)?(?![^\W\d_])|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*(?:(?<=s)['’](?!\w))?", re.I)
 _EXACT = frozenset(ORDINALS.values()) | {"mr", "mrs"}
 _LEAST_CONTRACTED, _LEAST_END = 2, 3
+_INITIAL_A = re.compile(r"\bA\.", re.I)
 _TITLES_IN_FULL = {"ld": "lord", "dr": "doctor"}
 _OLD = {"jno": "john", "jn": "john", "xtopher": "christopher", "wm": "william"}
 _FOND = re.compile(r"(.)\1?(?:y|ie|ey|e)$")
@@ -31,8 +32,9 @@ def _number(word: str) -> str:
 
 def significant(name: str) -> list[str]:
     """The words of a name without articles."""
+    # "A.M." has an initial.
     words = words_in(name)
-    return [word for word in words if word not in ARTICLES] or words
+    return [word for word in words if word not in ARTICLES or (word == "a" and _INITIAL_A.search(name))] or words
 
 
 def forms_of(name: str) -> list[list[str]]:
