@@ -4,61 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from sociable.construction.plays.candidates import NUMERAL, PARTED, Candidate, Style, candidates
 from sociable.construction.plays.frame import Line
 from sociable.construction.plays.headings import HeadingKind, heading_of
 from sociable.construction.plays.persons import full_form, is_capitals
-from sociable.construction.plays.wordlists import ABBREVIATED_TITLES, INTERJECTIONS, NO_NAMES, ORDINALS, SMALL, SOUNDS, TITLES
+from sociable.construction.plays.wordlists import INTERJECTIONS, ORDINALS, SMALL, TITLES
 
-_LONGEST, _MOST_WORDS, _MOST_WORDS_OF_ONE = 48, 7, 5
-_EMPHASISED = re.compile(r"^(?P<mark>\*\*|__|\*|_)(?P<label>[^_*\n]{1,45}?)(?P=mark)(?P<rest>.*)$")
-_SPLIT = re.compile(
-    r"(?P<dot>\.(?:[—–]|--|-?(?=\s|$|[\[(_])))|(?P<colon>:)|(?P<paren>,?\s*_?(?=[\[(]))|(?P<gap>\t|\s{2,})|(?P<dash>[—–]|--)"
-)
-_GAP = re.compile(r"\t|\s{2}")
-_ITALIC_DIRECTION = re.compile(r"^,\s*(?P<direction>_[^_]+_|[a-z][a-z ,'’]{2,40})(?P<stop>[.:—]?)\s*$")
-_LETTERS, _LONGEST_INITIALS = ("A", "O"), 3
-"""Words of one letter, which may shorten names where something parts them from the speech."""
-_ALONE = "alone"
 _SEVERAL_MORE = re.compile(r"(?:and|&)\s+[A-Z][\w’']*[.:]?$")
-_PARTED = re.compile(r"\s*,?\s+(?:and|&)\s+|\s*[&,/]\s*")
-_NUMERAL = re.compile(r"[1-9]")
-"""Witches, watchmen and citizens of old editions have no other name. Elsewhere it numbers a list."""
 _USUALLY = 0.97
 _MANY, _HEADINGS_IN_COLUMN = 10, 0.7
-
-
-@dataclass(frozen=True)
-class Style:
-    """A way to set a speech heading: what parts it from the speech, its capitals, and whether it is emphasised."""
-
-    parted: str
-    capitals: bool
-    emphasised: bool
-
-    @property
-    def is_alone(self) -> bool:
-        return self.parted.startswith(_ALONE)
-
-    @property
-    def mark(self) -> str:
-        """What parts a heading from its speech, whether that is on the same line or on the next."""
-        return self.parted.removeprefix(_ALONE).strip().replace("bare", "gap")
-
-    def is_dashed_beside(self, other: Style) -> bool:
-        """ "NORA--Yes." where abbreviated names have a stop, too: "TORV.--Yes." """
-        return self.capitals and other.capitals and {self.parted, other.parted} == {"dot", "dash"}
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """What a line's heading would be in a style; ``rest`` is what of the speech stands on the same line."""
-
-    style: Style
-    label: str
-    rest: str
 
 
 @dataclass(frozen=True)
@@ -68,97 +25,6 @@ class Found:
     index: int
     label: str
     rest: str
-
-
-def candidates(text: str) -> Iterator[Candidate]:
-    """All headings a line could begin with, the shortest first."""
-    emphasised = False
-    if match := _EMPHASISED.match(text):
-        emphasised = True
-        text = match["label"] + match["rest"]
-    for match in _SPLIT.finditer(text, 0, _LONGEST + 8):
-        label, parted = text[: match.start()], str(match.lastgroup)
-        if parted == "paren" and _GAP.match(match[0]):
-            parted = "gap"
-        rest = text[match.end() :]
-        if not _could_be_label(label) and not (label in _LETTERS and parted in ("gap", "dot", "colon")):
-            if parted in ("gap", "colon", "dash"):
-                return
-            continue
-        printed = label + (match[0][:1] if parted == "dot" else "")
-        if parted == "paren":
-            rest = _without_stop_behind(rest)
-        if parted == "colon" and rest.strip() and not rest[0].isspace() and rest[0] not in "—–-[(_":
-            return
-        for capitals in _cases(label):
-            if not rest.strip():
-                yield Candidate(Style(f"{_ALONE} {parted}", capitals, emphasised), printed, "")
-            elif parted == "paren" and re.fullmatch(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])", rest):
-                yield Candidate(Style(f"{_ALONE} paren", capitals, emphasised), printed, rest.strip())
-            elif parted != "dash" or capitals:
-                yield Candidate(Style(parted, capitals, emphasised), printed, rest.strip())
-    if _could_be_label(text) and not text.endswith("."):
-        for capitals in _cases(text):
-            yield Candidate(Style(f"{_ALONE} bare", capitals, emphasised), text, "")
-    elif "," in text and _could_be_label(text.partition(",")[0]):
-        label, _, rest = text.partition(",")
-        if match := _ITALIC_DIRECTION.match("," + rest):
-            yield Candidate(Style(f"{_ALONE} bare", is_capitals(label), emphasised), label, f"({match['direction'].strip('_')})")
-
-
-def _cases(label: str) -> tuple[bool, ...]:
-    """Whether it is in capitals; initials ("LG", "Mrs. L.") are so in plays that print names in small letters, too."""
-    found = [word for word in re.findall(r"(?:[^\W\d_]|['’])+", label) if word != "and"]
-    words = [word for word in found if word.casefold() not in TITLES] or found
-    is_initials = bool(words) and all(word.isupper() and len(word) <= _LONGEST_INITIALS for word in words)
-    return (True, False) if is_initials else (is_capitals(label),)
-
-
-def _without_stop_behind(rest: str) -> str:
-    """ "(laughing). That's" without the stop, which parts the heading from the speech."""
-    opens, closes = rest[:1], {"[": "]", "(": ")"}.get(rest[:1], "")
-    depth = 0
-    for position, sign in enumerate(rest):
-        depth += (sign == opens) - (sign == closes)
-        if depth == 0:
-            return rest[: position + 1] + re.sub(r"^_?\s?[.:—–]+(?=\s|$|\w)", " ", rest[position + 1 :])
-    return rest
-
-
-def _could_be_label(label: str) -> bool:
-    text = label.strip("_* ")
-    words = text.replace(",", " ").split()
-    if _NUMERAL.fullmatch(text):
-        return True
-    if (
-        text in ("I", *_LETTERS)
-        or "  " in text
-        or not text
-        or len(text) > _LONGEST
-        or len(words) > _MOST_WORDS
-        or not (text[0].isupper() or text[0].isdigit())
-    ):
-        return False
-    if text != label.strip("_*") or not any(sign.isalpha() for sign in text) or re.search(r"[!?;…“”\"=<>{}|\[\]()]|\.\.", text):
-        return False
-    begins = words[0].strip(".:,").casefold()
-    # A note taker may speak; "Note" alone, or "Note." before a sentence, does not.
-    if (begins in NO_NAMES and (begins != "note" or len(words) == 1)) or (heading_of(text) is not None and begins != "cast"):
-        return False
-    if {word.strip(".:,").casefold() for word in words} <= SOUNDS:
-        return False
-    if _PARTED.search(text) and words[-1].strip(".").casefold() in ABBREVIATED_TITLES:
-        return False
-    if text.isupper():
-        return True
-    return (
-        all(len(part.split()) <= _MOST_WORDS_OF_ONE for part in _PARTED.split(text))
-        and all(word[0].isupper() or word[0].isdigit() or word.strip(".,").casefold() in SMALL for word in words)
-        and (len(words) == 1 or words[-1].casefold() not in SMALL - {"voice", "generally", "together", "outside"})
-    ) or bool(
-        re.match(r"^(?:The|An?)\s[a-z][\w’' -]+$|^[A-Z][\w’']+(?: [\w’']+)?\s(?:voice|outside|within)$", text)
-        and len(words) <= _MOST_WORDS_OF_ONE
-    )
 
 
 class Labels:
@@ -211,8 +77,7 @@ class Labels:
             repeated = {
                 label: count
                 for label, count in counts.items()
-                if not _NUMERAL.match(label)
-                and ((count >= 2 and not self._is_interjection(label, style)) or self._in_cast(label))
+                if not NUMERAL.match(label) and ((count >= 2 and not self._is_interjection(label, style)) or self._in_cast(label))
             }
             if len(repeated) >= 2 or (len(counts) >= 2 and sum(counts.values()) >= 2 and style.capitals):
                 scores[style] = sum(repeated.values()) * 4 + min(len(counts), 3)
@@ -272,7 +137,7 @@ class Labels:
             if after_blank >= 0.97 and not is_after_blank and not main.capitals:
                 continue
             if line.indent not in heading_indents:
-                offered = [each for each in offered if not _NUMERAL.fullmatch(_key(each.label))]
+                offered = [each for each in offered if not NUMERAL.fullmatch(_key(each.label))]
             best = self._best(offered, main, known, is_after_blank or (keeps_indent and after_blank < 0.5), after_blank)
             if best is not None:
                 chosen[index] = best
@@ -365,7 +230,7 @@ class Labels:
             return False
         if (
             not any(len(word) > 1 for word in words)
-            and not _NUMERAL.match(key)
+            and not NUMERAL.match(key)
             and known.get(key, 0) < 2
             and not self._in_cast(key)
         ):
@@ -386,7 +251,7 @@ class Labels:
         return is_apart and len(words) <= 3 and words[0] not in INTERJECTIONS and each.style == main
 
     def _names_several(self, key: str, known: Mapping[str, int]) -> bool:
-        parts = _PARTED.split(key)
+        parts = PARTED.split(key)
         return len(parts) > 1 and all(
             known.get(part, 0) >= (1 if len(part) > 1 else _MANY) and not set(part.split()) <= TITLES for part in parts
         )
