@@ -99,6 +99,11 @@ def test_what_else_stands_beside_a_name_is_no_shorter_one(entry: str) -> None:
     assert [member.short for member in cast_members(entry)] == [""]
 
 
+def test_a_list_may_say_what_somebody_is_called() -> None:
+    (member,) = cast_members("John (Jack) Worthing, of the Manor House")
+    assert (member.name, member.short, member.description) == ("John Worthing", "Jack", "of the Manor House")
+
+
 def test_codes_of_a_list_are_whom_it_says(tmp_path: Path) -> None:
     codes = {"Nora": "NH", "Torvald": "HLM", "Mrs Linde": "KL"}
     names = "PARTICIPANTS\nNH\tNora Helmer\this wife\nHLM\tTorvald Helmer\ta lawyer\nKL\tMrs. Kristine Linde\ta friend\n\n"

@@ -179,6 +179,9 @@ class Names:
     def _described_in_short(self, wanted: list[str], member: CastMember) -> bool:
         """ "Prin." is Escalus, Prince of Verona."""
         told = significant(member.description)[: len(wanted)]
+        # "The children's nurse" is no child.
+        if any(word.endswith(("'s", "s'")) for word in told):
+            return False
         return self._abbreviates and len(told) == len(wanted) and all(map(begins, wanted, told)) and self._described(told, member)
 
     def _is_named(self, member: CastMember) -> bool:

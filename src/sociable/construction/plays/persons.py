@@ -18,6 +18,8 @@ _WITH_SHORT = (
     re.compile(rf"(?P<short>{_CODE})\s*(?:\s{{2}}|[:=–—]|--|\s-\s)\s*(?P<rest>[A-Z].*)$"),
     re.compile(rf"(?P<rest>[^,(\[]+?)\s*[\[(](?P<short>{_CODE})[\])]"),
 )
+_CALLED = re.compile(r"(?P<front>[A-Z][\w.’' ]*?) [(“\"](?P<short>[A-Z][\w.’']+)[)”\"] (?P<back>[A-Z]\w+.*)$")
+""" "John (Jack) Worthing"."""
 _ROMAN = re.compile(r"^(?:I{1,3}|IV|VI{0,3}|IX|XI{0,3})$")
 
 
@@ -56,6 +58,9 @@ def cast_members(entry: str) -> tuple[CastMember, ...]:
         named = cast_members(match["rest"] + text[match.end() :]) if match else ()
         if match and named and may_stand_for(match["short"], named[0].name):
             return named[0].model_copy(update={"short": match["short"]}), *named[1:]
+    if match := _CALLED.match(text):
+        named = cast_members(f"{match['front']} {match['back']}")
+        return named[0].model_copy(update={"short": match["short"]}), *named[1:]
     # Two columns: a name and, a gap behind it, who that is.
     text = " ".join(re.sub(r"(?<=\w)\s{2,}(?=\w)", " – ", text, count=1).split())
     members: list[CastMember] = []
