@@ -131,6 +131,19 @@ def test_several_speak_whatever_joins_them(tmp_path: Path) -> None:
         assert list(play.speeches())[-1].speakers == ("Nora", "Torvald"), joined
 
 
+def test_names_in_a_direction_over_two_lines_are_no_headings(tmp_path: Path) -> None:
+    text = printed(lambda number, who: f"{who.upper()}. ") + "NORA. (Looks from MRS LINDE to\nTORVALD. He rises.) Stay.\n"
+    last = list(read(tmp_path, text).speeches())[-1]
+    assert (last.speaker, last.text) == ("Nora", "Stay.")
+
+
+def test_a_paragraph_in_italics_tells_what_happens(tmp_path: Path) -> None:
+    told = "_Nora, left alone, goes to the chest of drawers and\ntakes a letter out of it._"
+    play = read(tmp_path, printed(lambda number, who: f"_{who}._ ").replace("\n_", "\n\n_") + f"\n{told}\n\n_Nora._ At last.\n")
+    assert spoken(play) == [*SAID, ("Nora", "At last.")]
+    assert "chest of drawers" in [entry for scene in play.scenes for entry in scene.entries][-2].text
+
+
 def test_a_glossary_is_none_of_the_play(tmp_path: Path) -> None:
     text = printed(lambda number, who: f"{who.upper()}. ") + "\nGLOSSARY\n\nABATE. To cast down.\n\nABHOR. To protest against.\n"
     assert spoken(read(tmp_path, text)) == SAID

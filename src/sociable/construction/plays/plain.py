@@ -39,6 +39,7 @@ _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
 _OPENS, _CLOSES = "[(", "])"
 _ENDS_WITH_ITALICS = re.compile(r"\[_[^\[\]_]+[.!?]_$", re.M)
 _UNWRAPPED_COLUMNS, _UNWRAPPED_SHARE = 100, 0.05
+_ITALIC_SENTENCES = re.compile(r"^_[A-Z][^_]+\._$")
 _SENTENCE_ENDS = re.compile(r"[.!?…:—)\]_][”’\"')_]*$")
 _LONGEST_DIRECTION_LINES = 10
 _OFTEN_OPEN, _USUALLY_OPEN = 10, 1.3
@@ -174,7 +175,7 @@ class _Reader:
         return self._with_speeches()
 
     def _take(self, index: int, line: Line, after_blank: bool) -> None:
-        if index in self._labels.found and not (self._is_within_direction() and not after_blank):
+        if index in self._labels.found and (after_blank or not (self._is_within_direction() or self._ends_a_direction(index))):
             found = self._labels.found[index]
             self._ended = False
             self._begin(line, found.label, found.rest)
@@ -200,6 +201,19 @@ class _Reader:
         if self._open is None or not self._open.is_unclosed or len(self._open.lines) >= _LONGEST_DIRECTION_LINES:
             return False
         return not self._leaves_open and not _SENTENCE_ENDS.search(self._open.text)
+
+    def _ends_a_direction(self, index: int) -> bool:
+        """Whether a bracket that the speech opened is closed behind this line's name: "(_Enter JACK and" over "ALGERNON._)"."""
+        if self._open is None:
+            return False
+        said = self._open.text
+        for line in self._lines[index : index + _LONGEST_DIRECTION_LINES]:
+            if line.is_blank:
+                return False
+            if bracket := re.search(r"[()\[\]]", line.text):
+                opens = {")": "(", "]": "["}.get(bracket[0])
+                return opens is not None and said.count(opens) > said.count(bracket[0])
+        return False
 
     def _is_heading(self, heading: Heading, line: Line, after_blank: bool) -> bool:
         """Not what somebody says: "The end." under a name, or "Characters" in the middle of a speech."""
@@ -324,10 +338,11 @@ class _Reader:
             return True
         if self._is_alone and line.indent < self._text_indent - 3:
             return True
-        text = self._paragraph(index).strip("_ ")
+        printed = self._paragraph(index)
+        text = printed.strip("_ ")
         if _TALKS.search(_QUOTED.sub("", text)):
             return False
-        if self._unwrapped:
+        if self._unwrapped or _ITALIC_SENTENCES.match(printed):
             return True
         if text.endswith(("!", "?", ",", ";", "—", "--")):
             return False
