@@ -49,6 +49,7 @@ class Names:
         for label, count in labels.items():
             singles[full_form(label)] += count
         self._labels = singles
+        self._parts = {label: significant(label) for label in singles}
         self._stopped = {full_form(label) for label in labels if label.endswith(".")}
         self._resolve()
 
@@ -222,11 +223,11 @@ class Names:
         if not wanted or self._is_word(wanted) or len("".join(wanted)) < 2:
             return ""
         found = []
-        for other in self._labels:
-            own = significant(other)
+        for other, own in self._parts.items():
+            if len(own) != len(wanted) or own == wanted or not begins(wanted[0], own[0]):
+                continue
             # Without a stop it is a name of its own ("KIT" beside one "KITCHEN"), unless the longer is the usual one.
-            is_alike = len(own) == len(wanted) and own != wanted
-            is_alike &= label in self._stopped or self._labels[other] > self._labels[label]
+            is_alike = label in self._stopped or self._labels[other] > self._labels[label]
             is_plural = any(word == f"{token}s" for token, word in zip(wanted, own, strict=False))
             if is_alike and not is_plural and all(begins(token, word) for token, word in zip(wanted, own, strict=True)):
                 found.append(other)

@@ -16,7 +16,7 @@ _REVISED = re.compile(r"\s+(?:\*{1,3}|\(X\))$")
 _PAGE = re.compile(r"^(?:page\s+)?\d{1,4}[A-Z]?\.?$", re.I)
 _MARGIN_NUMBERS = re.compile(r"^\S{0,5}\d\S{0,3}\s+(?=\(?CONT)|(?<=[D:)])\s+\S{0,5}\d\S{0,3}$")
 _HEAD = re.compile(r"^(?P<words>.*[^\W\d_]{2}.*?)(?P<page>\d{1,3})[A-Z]?\.?$")
-_FEW_SCENES = 2
+_LONGEST_HEAD, _FEW_SCENES = 160, 2
 _FEWEST_PAGES, _USUALLY = 6, 0.9
 _FEWEST_NAMES, _MOSTLY, _OFTEN_WIDE, _MOST_APART = 10, 3, 0.6, 4
 
@@ -52,7 +52,7 @@ def _page_heads(lines: Sequence[Line]) -> set[str]:
     pages: dict[str, list[int]] = defaultdict(list)
     texts: dict[str, set[str]] = defaultdict(set)
     for line in lines:
-        if (match := _HEAD.match(line.text)) and not is_scene_heading(line.text):
+        if len(line.text) <= _LONGEST_HEAD and (match := _HEAD.match(line.text)) and not is_scene_heading(line.text):
             key = re.sub(r"[\W\d_]+", " ", match["words"]).casefold()
             pages[key].append(int(match["page"]))
             texts[key].add(line.text)

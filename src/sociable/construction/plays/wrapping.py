@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-_BROKEN = re.compile(r"(?P<begin>[^\W\d_]{2,})-\n(?P<rest>[^\W\d_]+)")
+_BROKEN = re.compile(r"(?<![^\W\d_])(?P<begin>[^\W\d_]{2,})-\n(?P<rest>[^\W\d_]+)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
