@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -46,6 +46,15 @@ def lines_of(text: str) -> list[Line]:
         front = raw[: len(raw) - len(body)].replace("\xa0", " ").expandtabs(8)
         lines.append(Line(number, len(front.translate(_NO_COLUMN)), body.rstrip()))
     return lines
+
+
+def filled(lines: Sequence[Line]) -> Iterator[tuple[int, Line, bool]]:
+    """The lines that say something, each with its place and whether it stands behind a blank line, or first."""
+    after_blank = True
+    for index, line in enumerate(lines):
+        if not line.is_blank:
+            yield index, line, after_blank
+        after_blank = line.is_blank
 
 
 def framed_title(lines: Sequence[Line]) -> str:

@@ -22,6 +22,7 @@ from sociable.construction.plays.wordlists import ARTICLES, LADIES, ORDINALS, TI
 
 _JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|/|\+)\s*", re.I)
 _SELDOM = 20
+"""What stands once for so many of another heading of the same person is an accident of print."""
 _FEW_SHORTENED = 4
 """At least one in so many known headings is shortened in a play that abbreviates."""
 

@@ -11,12 +11,7 @@ from pathlib import Path
 from sociable.construction.plays.cast import cast_of
 from sociable.construction.plays.directions import DirectionHabit, habit_of, split_directions
 from sociable.construction.plays.evening import evened
-from sociable.construction.plays.frame import (
-    Line,
-    framed_title,
-    lines_of,
-    without_frame,
-)
+from sociable.construction.plays.frame import Line, filled, framed_title, lines_of, without_frame
 from sociable.construction.plays.furniture import without_furniture
 from sociable.construction.plays.headings import Heading, HeadingKind, heading_of
 from sociable.construction.plays.labels import Labels
@@ -165,13 +160,8 @@ class _Reader:
         return " ".join(texts)
 
     def scenes(self) -> list[_Scene]:
-        after_blank = True
-        for index, line in enumerate(self._lines):
-            if line.is_blank:
-                after_blank = True
-                continue
+        for index, line, after_blank in filled(self._lines):
             self._take(index, line, after_blank)
-            after_blank = False
         return self._with_speeches()
 
     def _take(self, index: int, line: Line, after_blank: bool) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from sociable.construction.plays.columns import in_columns
-from sociable.construction.plays.frame import Line
+from sociable.construction.plays.frame import Line, filled
 from sociable.construction.plays.headings import heading_of
 from sociable.construction.plays.one_column import in_one_column
 from sociable.construction.plays.pages import Pages
@@ -60,13 +60,8 @@ class _Typed:
         """The page ended within a speech."""
 
     def script(self) -> Script:
-        after_blank = True
-        for index, line in enumerate(self._lines):
-            if line.is_blank:
-                after_blank = True
-                continue
+        for index, line, after_blank in filled(self._lines):
             self._take(index, line, after_blank)
-            after_blank = False
         return self._script
 
     def _take(self, index: int, line: Line, after_blank: bool) -> None:
