@@ -22,12 +22,12 @@ from sociable.core.run_folder import RecordFile
 from sociable.dialogue.conversation import Conversation
 from sociable.dialogue.loop import run_conversation
 from sociable.dialogue.turn_taking import RoundRobin
+from sociable.engine.phases import Progress, run_phase
 from sociable.judging.pairwise import ModelPairJudge, Pair, judgment_id
 from sociable.judging.verdicts import VERDICT_SCHEMA
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
-from sociable.models.phases import Progress, run_phase
 from sociable.models.prices import Price
 from sociable.models.protocol import Model, Request, Sampling, Scope
 

@@ -22,11 +22,11 @@ from typing import TypeVar
 import numpy as np
 from headlines import TOPICS, Headline, read_headlines, write_headlines
 
-from sociable import building
-from sociable.construction.clusters import cluster_texts
-from sociable.construction.density import UNCLUSTERED
-from sociable.construction.duplicates import near_duplicates, shingles
-from sociable.construction.retrieval import Document, Index
+from sociable.api import datasets
+from sociable.datasets.clusters import cluster_texts
+from sociable.datasets.duplicates import near_duplicates, shingles
+from sociable.datasets.retrieval import Document, Index
+from sociable.statistics.density import UNCLUSTERED
 
 R = TypeVar("R")
 
@@ -275,7 +275,7 @@ def built(source: Path) -> tuple[float, float, float]:
     """Seconds, megabytes of memory, megabytes of the folder."""
     out = source.with_suffix("")
     began = time.perf_counter()
-    building.construct_hsii(source, out, shortest=0, spread=500)
+    datasets.construct_hsii(source, out, shortest=0, spread=500)
     seconds, peak = time.perf_counter() - began, peak_megabytes()
     return seconds, peak, sum(path.stat().st_size for path in out.iterdir()) / MEGABYTE
 

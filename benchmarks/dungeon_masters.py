@@ -11,17 +11,17 @@ import time
 
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from sociable.anteval.characters import load_sheets
-from sociable.anteval.ieg.briefing import ieg_prompts
-from sociable.anteval.ieg.logs import Log
-from sociable.anteval.ieg.masters.local import LocalKind
-from sociable.anteval.ieg.protocol import run_session
-from sociable.anteval.ieg.records import IegOptions
-from sociable.anteval.ieg.scenario import drawn_scenarios, log_of
-from sociable.anteval.ieg.stand_in import EVEN
-from sociable.anteval.ieg.windows import windows_of
+from sociable.benchmarks.anteval.characters import load_sheets
+from sociable.benchmarks.anteval.ieg.briefing import ieg_prompts
+from sociable.benchmarks.anteval.ieg.logs import Log
+from sociable.benchmarks.anteval.ieg.masters.local import LocalKind
+from sociable.benchmarks.anteval.ieg.protocol import run_session
+from sociable.benchmarks.anteval.ieg.records import IegOptions
+from sociable.benchmarks.anteval.ieg.scenario import drawn_scenarios, log_of
+from sociable.benchmarks.anteval.ieg.stand_in import EVEN
+from sociable.benchmarks.anteval.ieg.windows import windows_of
+from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Sampling
-from sociable.runner.seats import Role, Seat, Seats
 
 WINDOWS = (100, 600, 3500)
 """A few episodes; the paper's sessions; all calls that 159 episodes of CRD3 would give."""

@@ -24,12 +24,12 @@ from critical_path import Trace, TracedMind
 from sociable.agents.architecture import Situation
 from sociable.agents.asking import Asker
 from sociable.agents.generative.mind import GenerativeMind
+from sociable.benchmarks.stss.dataset import BUNDLED, draw_task, load_residents, load_templates
+from sociable.benchmarks.stss.protocol import bed_of
+from sociable.benchmarks.stss.reference import reference_performer
+from sociable.benchmarks.stss.residents import ReferenceResident
+from sociable.benchmarks.stss.routine import RoutineMind, World
 from sociable.models.protocol import Reply, Request
-from sociable.stss.dataset import BUNDLED, draw_task, load_residents, load_templates
-from sociable.stss.protocol import bed_of
-from sociable.stss.reference import reference_performer
-from sociable.stss.residents import ReferenceResident
-from sociable.stss.routine import RoutineMind, World
 from sociable.town.bodies import Physics
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.map import Address, Tile, TownMap

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from sociable import api
-from sociable.registry import benchmark_names, find_benchmark
-from sociable.reports.html import render_html
-from sociable.runner.seats import Role
+from sociable.api import runs
+from sociable.engine.registry import benchmark_names, find_benchmark
+from sociable.engine.seats import Role
+from sociable.render.html import render_html
 
 AGENTS = [(name, agent) for name in benchmark_names() for agent in ("oracle", "oracle@0.3", "silent")]
 """The best, one that errs, and nobody; all of them are run for the README's table."""
@@ -30,11 +30,11 @@ LIMITED: dict[str, dict[str, object]] = {"hsii": {"limit": 16}, "hsii-cot": {"li
 RECORDS = ("episodes.jsonl", "judgments.jsonl", "references.jsonl", "scores.json")
 
 
-def run_offline(benchmark: str, agent: str, out: Path, *, whole: bool = False, **settings: object) -> api.RunResult:
+def run_offline(benchmark: str, agent: str, out: Path, *, whole: bool = False, **settings: object) -> runs.RunResult:
     """``whole``: on as much of the data as values in the READMEs rest on."""
     small = SMALL.get(benchmark, {}) if whole else {**SMALL, **LIMITED}.get(benchmark, {})
     asked = {**find_benchmark(benchmark).demo, **small, **settings}
-    return api.run(benchmark, f"reference/{agent}", out=out, **asked)
+    return runs.run(benchmark, f"reference/{agent}", out=out, **asked)
 
 
 @pytest.mark.parametrize(("benchmark", "agent"), AGENTS)
@@ -48,7 +48,7 @@ def test_runs_end_to_end_and_reports(benchmark: str, agent: str, tmp_path: Path)
     )
     assert result.estimates
     assert all(score.outcome != "errored" for score in result.scores)
-    page = render_html(api.report_document([tmp_path / "run"]))
+    page = render_html(runs.report_document([tmp_path / "run"]))
     assert f"reference/{agent}" in page
 
 
@@ -89,7 +89,7 @@ def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, tmp_path:
             check(expectation, [estimate.value for estimate in found if estimate is not None], results[0], f"{agent} {metric}")
 
 
-def check(expectation: str, values: list[float | None], result: api.RunResult, what: str) -> None:
+def check(expectation: str, values: list[float | None], result: runs.RunResult, what: str) -> None:
     """One cell of the table: a number, —, any, falls, rises, chance, < and > a number, ≈ (it lies in the interval)."""
     if expectation == "any":
         return
@@ -111,7 +111,7 @@ def check(expectation: str, values: list[float | None], result: api.RunResult, w
         assert found is not None and found.low is not None and found.high is not None
         assert found.low <= float(expectation[1:]) <= found.high, (what, found)
     elif expectation == "chance":
-        scenarios = api.study(result.manifest["benchmark"]).scenarios.values()
+        scenarios = runs.study(result.manifest["benchmark"]).scenarios.values()
         chance = sum(1 / len(scenario.characters) for scenario in scenarios) / len(scenarios)
         # Of n cases a random pick is right in a share with a standard deviation of at most .5 / sqrt(n); allow three.
         assert values[0] is not None
@@ -133,10 +133,10 @@ def expected_values(benchmark: str) -> list[dict[str, str]]:
 def test_a_finished_run_is_scored_judged_and_reported_again_without_running_an_episode(benchmark: str, tmp_path: Path) -> None:
     run_offline(benchmark, "oracle@0.3", tmp_path / "run", judges=())
     before = {name: (tmp_path / "run" / name).read_bytes() for name in ("episodes.jsonl", "scores.json")}
-    judged = api.judge(tmp_path / "run", find_benchmark(benchmark).demo["judges"])
+    judged = runs.judge(tmp_path / "run", find_benchmark(benchmark).demo["judges"])
     assert (tmp_path / "run" / "episodes.jsonl").read_bytes() == before["episodes.jsonl"]
     assert (tmp_path / "run" / "scores.json").read_bytes() != before["scores.json"]
-    assert api.score(tmp_path / "run").estimates == judged.estimates
+    assert runs.score(tmp_path / "run").estimates == judged.estimates
     # Judging afterwards gives what judging at once gives.
     run_offline(benchmark, "oracle@0.3", tmp_path / "at-once")
     for name in ("judgments.jsonl", "scores.json"):
@@ -146,7 +146,7 @@ def test_a_finished_run_is_scored_judged_and_reported_again_without_running_an_e
 def test_a_run_compared_with_itself_shows_no_difference(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         run_offline("hsii", "oracle@0.3", tmp_path / folder)
-    table = api.compare(tmp_path / "a", tmp_path / "b").summary
+    table = runs.compare(tmp_path / "a", tmp_path / "b").summary
     assert [row.cells[0] for row in table.rows][:2] == ["r1", "r2"]
     assert all(re.match(r"0\.000|—", row.cells[3]) for row in table.rows)
 
@@ -154,9 +154,9 @@ def test_a_run_compared_with_itself_shows_no_difference(tmp_path: Path) -> None:
 def test_runs_of_different_data_or_judging_are_not_compared_silently(tmp_path: Path) -> None:
     run_offline("hsii", "oracle", tmp_path / "a")
     run_offline("hsii", "oracle", tmp_path / "b", seed=5)
-    with pytest.raises(api.InputError, match=r"not comparable.*seed \(0 and 5\)"):
-        api.compare(tmp_path / "a", tmp_path / "b")
-    assert api.compare(tmp_path / "a", tmp_path / "b", anyway=True).sections
+    with pytest.raises(runs.InputError, match=r"not comparable.*seed \(0 and 5\)"):
+        runs.compare(tmp_path / "a", tmp_path / "b")
+    assert runs.compare(tmp_path / "a", tmp_path / "b", anyway=True).sections
 
 
 def test_limit_takes_whole_dialogues_and_repeats_are_no_new_cases(tmp_path: Path) -> None:

@@ -540,7 +540,7 @@ def test_an_unreadable_judge_is_said_in_the_terminal(capsys: pytest.CaptureFixtu
 
 def test_the_audit_prints_the_agreement_of_readers(capsys: pytest.CaptureFixture[str]) -> None:
     Path("some").mkdir()
-    bundled = Path(str(resources.files("sociable.hsii").joinpath("data", "dialogues")))
+    bundled = Path(str(resources.files("sociable.benchmarks.hsii").joinpath("data", "dialogues")))
     for file in sorted(bundled.iterdir())[:12]:
         Path("some", file.name).write_bytes(file.read_bytes())
     assert sociable("audit", "hsii", "--dataset", "some", "--out", "audit.html") == 0

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sociable.hsii.briefing import ask_for_choice, ask_to_compare, ask_to_go_on, ask_to_play, hsii_prompts
-from sociable.hsii.dataset import load_dataset
-from sociable.hsii.parsing import AddressedReply, parse_reply
+from sociable.benchmarks.hsii.briefing import ask_for_choice, ask_to_compare, ask_to_go_on, ask_to_play, hsii_prompts
+from sociable.benchmarks.hsii.dataset import load_dataset
+from sociable.benchmarks.hsii.parsing import AddressedReply, parse_reply
 from sociable.judging.verdicts import parse_verdict
 from sociable.models.openai_compatible import OpenAICompatibleModel
 from sociable.models.protocol import ChatMessage, Request, Scope

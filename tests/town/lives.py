@@ -15,8 +15,8 @@ from virtual_time import run_in_virtual_time
 from sociable.agents.architecture import Situation
 from sociable.agents.asking import Asker
 from sociable.agents.generative.mind import GenerativeMind
-from sociable.stss import dataset
-from sociable.stss.protocol import bed_of
+from sociable.benchmarks.stss import dataset
+from sociable.benchmarks.stss.protocol import bed_of
 from sociable.town.bodies import Physics
 from sociable.town.clock import Clock
 from sociable.town.events import AnyEvent

@@ -221,7 +221,7 @@ KINDS = ["Café", "Pub", "Park", "College", "Library", "Gym", "Pharmacy", "Books
 
 @cache
 def town_map(town: str = "") -> TownMap:
-    bundled = Path(str(resources.files("sociable.stss").joinpath("data", "town.json")))
+    bundled = Path(str(resources.files("sociable.benchmarks.stss").joinpath("data", "town.json")))
     return load_map(SHARED / town if town else bundled)
 
 

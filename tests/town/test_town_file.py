@@ -14,7 +14,7 @@ from sociable.core.errors import DataError, InputError
 from sociable.town.map import Address, Rect, Tile, TownMap
 from sociable.town.town_file import load_map, read_town
 
-BUNDLED = Path(str(resources.files("sociable.stss").joinpath("data", "town.json")))
+BUNDLED = Path(str(resources.files("sociable.benchmarks.stss").joinpath("data", "town.json")))
 
 
 @pytest.fixture

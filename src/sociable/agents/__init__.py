@@ -1,0 +1,1 @@
+"""Participants: prompted models, people, generative agents, and the architectures of the town."""

@@ -88,10 +88,10 @@ def construct(
     ] = None,
 ) -> None:
     """Make a dataset: HSII's out of news or dialogues, AgentSense's out of plays, conversations out of runs of stss."""
-    from sociable import building, towns
+    from sociable.api import datasets, towns
     from sociable.cli.progress import RunProgress
-    from sociable.construction.build import DATASET
-    from sociable.construction.hub import parquet_library, write_parquet
+    from sociable.datasets.build import DATASET
+    from sociable.datasets.hub import parquet_library, write_parquet
 
     _check(context, benchmark, dialogues, sources or [])
     if parquet:
@@ -119,11 +119,11 @@ def construct(
     with resumable(out, "the same command (with a higher limit, if a limit stopped it)"), RunProgress(messages) as progress:
         told: dict[str, Any] = {"licence": licence, "watch": progress}
         if not sources:
-            document = building.construct_characters(out, count=count or 60, **common, **told)
+            document = datasets.construct_characters(out, count=count or 60, **common, **told)
         elif dialogues:
-            document = building.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, inferred=inferred, **told)
+            document = datasets.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, inferred=inferred, **told)
         elif benchmark == "agentsense":
-            document = building.construct_agentsense(sources[0], out, keep_recognised=keep_recognised, **common, **told)
+            document = datasets.construct_agentsense(sources[0], out, keep_recognised=keep_recognised, **common, **told)
         else:
             searches = [[word.strip() for word in each.split(",") if word.strip()] for each in search or ()]
             chosen: dict[str, Any] = {
@@ -134,7 +134,7 @@ def construct(
                 "most": most,
                 "toxicity": toxicity,
             }
-            document = building.construct_hsii(sources[0], out, **chosen, **common, **told)
+            document = datasets.construct_hsii(sources[0], out, **chosen, **common, **told)
     print_whole(document)
     if (out / DATASET).exists() and not (out / DATASET).stat().st_size:
         # A script that goes on with it should not.

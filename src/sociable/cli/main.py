@@ -54,7 +54,7 @@ from sociable.cli.output import complain, console, messages, print_summary, prin
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
 
 if TYPE_CHECKING:
-    from sociable.runner.settings import RunSettings
+    from sociable.engine.settings import RunSettings
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -102,11 +102,11 @@ def demo(
     out: Annotated[Path | None, typer.Option("--out", help="Where the runs and the report go; by default under runs/.")] = None,
 ) -> None:
     """Run the reference agents of a benchmark, offline, and show their scores."""
-    from sociable import api
+    from sociable.api import runs
     from sociable.cli.progress import RunProgress
 
     with RunProgress(messages) as progress:
-        document, path = api.demo(out, benchmark, watch=progress)
+        document, path = runs.demo(out, benchmark, watch=progress)
     print_summary(document)
     say(f"Report: {path}")
 
@@ -114,7 +114,7 @@ def demo(
 @app.command("list")
 def list_() -> None:
     """List benchmarks, reference agents and kinds of models."""
-    from sociable.registry import benchmark_names, find_benchmark
+    from sociable.engine.registry import benchmark_names, find_benchmark
 
     for name in benchmark_names():
         benchmark = find_benchmark(name)
@@ -161,18 +161,18 @@ def run(
     if sender or receiver or human:
         _run_series(benchmark, model, config, given, out, sender=sender or [], receiver=receiver or [], human=human)
         return
-    from sociable import api
+    from sociable.api import runs
     from sociable.cli.progress import RunProgress
-    from sociable.documents import judges_itself
-    from sociable.registry import benchmark_names
-    from sociable.runner.settings import load_settings, plain_name
+    from sociable.engine.registry import benchmark_names
+    from sociable.engine.settings import load_settings, plain_name
+    from sociable.reports.documents import judges_itself
 
     asked = load_settings(benchmark, config, beside=benchmark_names(), model=model, **given)
     if plain_name(asked.model) in map(plain_name, asked.judges):
         messages.print(Text(f"Warning: {judges_itself(plain_name(asked.model))}"), soft_wrap=True)
-    folder = out or api.new_folder(benchmark, asked.model)
+    folder = out or runs.new_folder(benchmark, asked.model)
     with resumable(folder), RunProgress(messages, hidden="human" in (asked.model, asked.partner)) as progress:
-        api.run(benchmark, model, out=folder, config=config, watch=progress, **given)
+        runs.run(benchmark, model, out=folder, config=config, watch=progress, **given)
     show_report(folder)
 
 
@@ -188,7 +188,7 @@ def _run_series(
     human: str | None,
 ) -> None:
     """Several runs that belong together, in one folder, and one report on all of them."""
-    from sociable import api, series
+    from sociable.api import runs, series
 
     if sender or receiver:
         if human or model or "partner" in given:
@@ -196,20 +196,20 @@ def _run_series(
 
         def settings(one: str, other: str) -> RunSettings:
             pair = {"model": one, "partner": other}
-            return api.settings_for(benchmark, config, elsewhere=[*sender, *receiver], **given, **pair)
+            return runs.settings_for(benchmark, config, elsewhere=[*sender, *receiver], **given, **pair)
 
-        runs, name = series.pairs(sender, receiver, settings), "pairs"
+        asked_runs, name = series.pairs(sender, receiver, settings), "pairs"
     else:
         assert human is not None
-        asked = api.settings_for(benchmark, config, **given, model=model)
-        runs, name = series.with_and_without_a_person(human, asked), f"{asked.model}-human"
-    folder = out or api.new_folder(benchmark, name)
-    series.write_new_series(folder, runs)
+        asked = runs.settings_for(benchmark, config, **given, model=model)
+        asked_runs, name = series.with_and_without_a_person(human, asked), f"{asked.model}-human"
+    folder = out or runs.new_folder(benchmark, name)
+    series.write_new_series(folder, asked_runs)
     _go_on_with_series(folder)
 
 
 def _go_on_with_series(folder: Path) -> None:
-    from sociable import series
+    from sociable.api import series
     from sociable.cli.progress import RunProgress
 
     with resumable(folder), RunProgress(messages, hidden=series.has_person(folder)) as progress:
@@ -225,18 +225,18 @@ def resume(
     offline: Annotated[bool, typer.Option("--offline", help="Ask nobody: play what the journal holds.")] = False,
 ) -> None:
     """Go on with a run that was stopped, killed, or has errored episodes."""
-    from sociable import api
+    from sociable.api import runs
+    from sociable.api.series import is_series
     from sociable.cli.progress import RunProgress
-    from sociable.series import is_series
 
     if is_series(folder):
         if config or max_cost or offline:
             raise InputError(f"{folder} holds several runs; --config, --max-cost and --offline are for one: name its folder.")
         _go_on_with_series(folder)
         return
-    hidden = api.has_person(folder)
+    hidden = runs.has_person(folder)
     with resumable(folder), RunProgress(messages, hidden=hidden) as progress:
-        api.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
+        runs.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
     show_report(folder)
 
 
@@ -259,32 +259,32 @@ def judge(
     words: Words = None,
 ) -> None:
     """Have other judges, or people, look at a run. No episode is run again; earlier judgments stay in the folder."""
-    from sociable import api
+    from sociable.api import people, runs
+    from sociable.api.series import folders_of
     from sociable.cli.progress import RunProgress
-    from sociable.series import folders_of
 
     if (sample is None) != (export is None):
         raise InputError("--sample N and --export FILE go together.")
     if export is not None and sample is not None:
-        say(f"{api.export_sheet(folder, sample, export)} items for people to judge: {export}")
+        say(f"{people.export_sheet(folder, sample, export)} items for people to judge: {export}")
         say("Fill in 'verdict' (pairs: 1, 2, or 0 for neither; questions: yes or no) and give it back with --corrections FILE.")
     if export_words is not None:
-        say(f"{api.export_word_sheet(folder, export_words)} episodes for people to read: {export_words}")
+        say(f"{people.export_word_sheet(folder, export_words)} episodes for people to read: {export_words}")
         say("Fill in 'word', one on each, and give it back with --words FILE.")
-    for add, files in ((api.add_corrections, corrections), (api.add_ratings, ratings), (api.add_words, words)):
+    for add, files in ((people.add_corrections, corrections), (people.add_ratings, ratings), (people.add_words, words)):
         if files:
             print_whole(add(folder, files))
     if corrections or ratings or words:
-        say(f"Report: {api.report(folders_of(folder), out=folder / 'report.html')}")
+        say(f"Report: {runs.report(folders_of(folder), out=folder / 'report.html')}")
     if not judge and not rubric:
         if not (export or corrections or ratings or export_words or words):
             asked = "--sample N --export FILE, --corrections, --ratings, --export-words, --words"
             raise InputError(f"Name at least one --judge, or ask people: {asked}.")
         return
-    runs = folders_of(folder)
+    folders = folders_of(folder)
     with resumable(folder), RunProgress(messages) as progress:
-        for run in runs:
-            api.judge(
+        for run in folders:
+            runs.judge(
                 run,
                 judge or (),
                 rubric=rubric,
@@ -294,17 +294,17 @@ def judge(
                 max_cost=max_cost,
                 watch=progress,
             )
-    show_report(*runs, out=folder / "report.html")
+    show_report(*folders, out=folder / "report.html")
 
 
 @app.command()
 def score(folder: RunPath) -> None:
     """Score a run again from what is on disk. Calls no model."""
-    from sociable import api
-    from sociable.series import folders_of
+    from sociable.api import runs
+    from sociable.api.series import folders_of
 
     for run in folders_of(folder):
-        api.score(run)
+        runs.score(run)
     show_report(*folders_of(folder), out=folder / "report.html")
 
 
@@ -317,13 +317,13 @@ def report(
     ] = None,
 ) -> None:
     """Write the HTML report of one or several runs. Calls no model."""
-    from sociable import api
-    from sociable.series import folders_of
+    from sociable.api import runs
+    from sociable.api.series import folders_of
 
-    runs = [run for folder in folders for run in folders_of(folder)]
-    print_summary(api.report_document(runs))
+    found = [run for folder in folders for run in folders_of(folder)]
+    print_summary(runs.report_document(found))
     usual = folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
-    say(f"Report: {api.report(runs, out or usual)}")
+    say(f"Report: {runs.report(found, out or usual)}")
 
 
 @app.command()
@@ -336,9 +336,9 @@ def compare(
     ] = None,
 ) -> None:
     """Compare two runs on the cases both reached, and show the cases one wins and the other loses."""
-    from sociable import api
+    from sociable.api import runs
 
-    print_whole(api.compare(first, second, anyway=anyway, out=out), out)
+    print_whole(runs.compare(first, second, anyway=anyway, out=out), out)
 
 
 @app.command()
@@ -365,10 +365,11 @@ def estimate(
     option: Options = None,
 ) -> None:
     """Tell calls, tokens and price of a run before anything is spent."""
-    given = _settings(**{name: value for name, value in locals().items() if name not in ("benchmark", "model", "config")})
-    from sociable import api
+    from sociable.api import runs
 
-    print_summary(api.estimate(benchmark, model, config=config, **given))
+    given = _settings(**{name: value for name, value in locals().items() if name not in ("benchmark", "model", "config")})
+
+    print_summary(runs.estimate(benchmark, model, config=config, **given))
 
 
 @app.command()
@@ -386,11 +387,11 @@ def audit(
     out: HTMLFile = None,
 ) -> None:
     """Tell whether a dataset can be solved by a shortcut, and whether readers agreed."""
-    from sociable import api
+    from sociable.api import datasets
 
     benchmark, dataset = benchmark_and_data(benchmark, dataset)
     print_whole(
-        api.audit(
+        datasets.audit(
             benchmark,
             dataset,
             skip_invalid=bool(skip_invalid),
@@ -423,7 +424,7 @@ def label(
         "max_cost": max_cost,
         "prompts": prompts,
     }
-    from sociable.labelling import label
+    from sociable.api.labels import label
 
     said = label(benchmark, model, out, config=config, **{name: value for name, value in given.items() if value is not None})
     say(f"{said}\nLabelled: {out}".strip())
@@ -440,10 +441,10 @@ def describe(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it as HTML, with the figures.")] = None,
 ) -> None:
     """Tell what is in a dataset: sizes, topics, clusters."""
-    from sociable import api
+    from sociable.api import datasets
 
     benchmark, dataset = benchmark_and_data(benchmark, dataset)
-    print_whole(api.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out), out)
+    print_whole(datasets.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out), out)
 
 
 @app.command()

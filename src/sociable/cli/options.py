@@ -75,11 +75,11 @@ HTMLFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Wr
 
 def benchmark_and_data(named: str, dataset: str | None) -> tuple[str, str | None]:
     """Of a build, its benchmark and itself. Raises InputError where a folder is none."""
-    from sociable.registry import benchmark_names
+    from sociable.engine.registry import benchmark_names
 
     if dataset is not None or named in benchmark_names() or not Path(named).is_dir():
         return named, dataset
-    from sociable.construction.build import build_manifest
+    from sociable.datasets.build import build_manifest
 
     manifest = build_manifest(Path(named))
     if manifest is None or not manifest["audit"]:

@@ -33,14 +33,14 @@ def resumable(folder: Path, command: str = "") -> Iterator[None]:
 
 
 def show_report(*folders: Path, out: Path | None = None) -> None:
-    from sociable import api
+    from sociable.api import runs
 
-    document = api.report_document(folders)
+    document = runs.report_document(folders)
     print_summary(document)
     print_tables(section for section in document.sections if section.title.startswith("Rubric: "))
-    say(f"Report: {api.report(folders, out)}")
+    say(f"Report: {runs.report(folders, out)}")
     for folder in folders:
-        scores = api.result(folder).scores
+        scores = runs.result(folder).scores
         if scores and all(score.outcome == "errored" for score in scores):
             messages.print(
                 Text(f"sociable: every episode failed. Mend the cause, then: sociable resume {folder}"), soft_wrap=True
@@ -49,7 +49,7 @@ def show_report(*folders: Path, out: Path | None = None) -> None:
 
 
 def print_summary(document: Document) -> None:
-    from sociable.reports.terminal import print_document
+    from sociable.render.terminal import print_document
 
     print_document(document, console)
 
@@ -63,7 +63,7 @@ def print_whole(document: Document, out: Path | None = None) -> None:
 
 
 def print_tables(sections: Iterable[Section]) -> None:
-    from sociable.reports.terminal import print_blocks
+    from sociable.render.terminal import print_blocks
 
     for section in sections:
         print_blocks([block for block in section.blocks if isinstance(block, Table)], console)
@@ -74,7 +74,7 @@ def say(text: str) -> None:
 
 
 def complain(problem: object, code: int) -> NoReturn:
-    from sociable.reports.displayable import displayable
+    from sociable.render.displayable import displayable
 
     for line in (f"sociable: {problem}", *getattr(problem, "__notes__", ())):
         messages.print(Text(displayable(line)), soft_wrap=True)

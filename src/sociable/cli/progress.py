@@ -10,8 +10,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from sociable.core.errors import Interrupted
+from sociable.engine.phases import Progress as Counts
 from sociable.models.limits import Budget
-from sociable.models.phases import Progress as Counts
 
 
 class RunProgress:

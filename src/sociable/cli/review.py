@@ -66,15 +66,15 @@ def review(
 
 
 def _show_status(folder: Path) -> None:
-    from sociable.construction.review import Review
-    from sociable.construction.review_status import review_status
-    from sociable.reports.terminal import print_blocks
+    from sociable.datasets.review.reviewing import Review
+    from sociable.datasets.review.status import review_status
+    from sociable.render.terminal import print_blocks
 
     print_blocks(review_status(Review.open(folder)), console)
 
 
 def _apply(folder: Path, anyway: bool) -> None:
-    from sociable.construction.review import Review, apply_review
+    from sociable.datasets.review.reviewing import Review, apply_review
 
     done = apply_review(Review.open(folder), anyway=anyway)
     left_out = f", {done.undecided} undecided left out" if done.undecided else ""
@@ -91,11 +91,11 @@ def _take_part(
     export: Path | None,
     import_: Path | None,
 ) -> None:
-    from sociable.building import layout_check
+    from sociable.api.datasets import layout_check
     from sociable.cli.reviewing import Reviewing
-    from sociable.construction.review import Review, load_tags
-    from sociable.construction.review_sheets import read_review_sheet, write_review_sheet
-    from sociable.reports.displayable import displayable
+    from sociable.datasets.review.reviewing import Review, load_tags
+    from sociable.datasets.review.sheets import read_review_sheet, write_review_sheet
+    from sociable.render.displayable import displayable
 
     if reviewer is None and import_ is None:
         raise InputError("Say who reviews with --reviewer NAME; or ask for --status or --apply.")

@@ -15,14 +15,14 @@ from typing import Any
 from rich.text import Text
 
 from sociable.cli.output import console, say
-from sociable.construction.review import Review
-from sociable.construction.review_items import ReviewItem, fix_field, outline, parse_fix, shown_json, value_at
-from sociable.construction.review_outcomes import State
-from sociable.construction.review_records import Choice, Group
 from sociable.core.errors import InputError, Interrupted
 from sociable.core.view import Block, Quotation
-from sociable.reports.displayable import displayable, displayable_line
-from sociable.reports.terminal import print_blocks
+from sociable.datasets.review.items import ReviewItem, fix_field, outline, parse_fix, shown_json, value_at
+from sociable.datasets.review.outcomes import State
+from sociable.datasets.review.records import Choice, Group
+from sociable.datasets.review.reviewing import Review
+from sociable.render.displayable import displayable, displayable_line
+from sociable.render.terminal import print_blocks
 
 
 class _Stop(Exception):

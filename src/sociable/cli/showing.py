@@ -12,15 +12,15 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from sociable import api
+from sociable.api import runs
 from sociable.core.errors import InputError
 from sociable.core.records import episode_id
+from sociable.engine.registry import find_benchmark
+from sociable.engine.run import FinishedRun
+from sociable.engine.seats import Role
 from sociable.models.journal import Call, Journal
-from sociable.registry import find_benchmark
-from sociable.reports.displayable import displayable
-from sociable.reports.terminal import print_blocks
-from sociable.runner.run import FinishedRun
-from sociable.runner.seats import Role
+from sociable.render.displayable import displayable
+from sociable.render.terminal import print_blocks
 
 _PURPOSE = re.compile(r"\|([a-z_]+)$")
 """Of a participant who is asked again and again, each time for one of a few things: ``Maeve Donnelly|speak``."""
@@ -32,7 +32,7 @@ _MOMENT = re.compile(r"\bIt is \w+ (\d{1,2} \w+ \d{4}), (\d\d:\d\d)")
 def show_run(folder: Path, item: str, prompt: bool, console: Console, of: str = "") -> None:
     """An episode of a run, or the calls that were made for it; ``of`` names a participant, a purpose or both, all calls of which
     are shown, as in ``Maeve|speak``."""
-    with api.open_run(folder, scored=(folder / "scores.json").exists()) as run:
+    with runs.open_run(folder, scored=(folder / "scores.json").exists()) as run:
         episode = item if item in run.records.episodes else f"{item}#0"
         if episode not in run.records.episodes:
             if item:
@@ -110,17 +110,17 @@ def show_case(benchmark: str, item: str, prompt: bool, console: Console, setting
     """A case of a benchmark as data, or what would be sent for it."""
     found = find_benchmark(benchmark)
     if not item:
-        for identifier in api.study(benchmark, **settings).scenarios:
+        for identifier in runs.study(benchmark, **settings).scenarios:
             console.print(Text(displayable(identifier)))
         return
     if not prompt:
-        scenario = api.study(benchmark, **settings).scenarios.get(item)
+        scenario = runs.study(benchmark, **settings).scenarios.get(item)
         if scenario is None:
             raise InputError(f"{found.name} has no case '{item}'. `sociable show {benchmark}` lists them.")
         console.print(Text(displayable(json.dumps(scenario.model_dump(), indent=1, ensure_ascii=False))), soft_wrap=True)
         return
     order = list(Role)
-    calls = sorted(api.prompts(benchmark, item, **settings), key=lambda call: order.index(call.role))
+    calls = sorted(runs.prompts(benchmark, item, **settings), key=lambda call: order.index(call.role))
     shown: set[str] = set()
     for call in calls:
         # Later calls of a conversation begin like its first one, and add what was said since. Whoever is asked again and again

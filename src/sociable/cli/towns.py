@@ -20,7 +20,7 @@ def replay(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="By default in the run folder.")] = None,
 ) -> None:
     """Write one HTML file in which an episode of stss can be watched."""
-    from sociable import towns
+    from sociable.api import towns
 
     say(f"Replay: {towns.write_replay(folder, episode, out)}")
 
@@ -31,7 +31,7 @@ def export(
     out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="A new folder.")],
 ) -> None:
     """Write an episode of stss in Smallville's movement layout, for its own viewer."""
-    from sociable import towns
+    from sociable.api import towns
 
     say(f"Exported: {towns.write_export(folder, episode, out)}")
 
@@ -41,7 +41,7 @@ def map_(
     town: Annotated[Path | None, typer.Option("--town", help="Another map; by default stss's own town.")] = None,
 ) -> None:
     """Write a town as a map of Tiled's, to be drawn on and given back with --option town=FILE."""
-    from sociable import towns
+    from sociable.api import towns
 
     say(f"Map: {towns.write_map(out, town)}")
 
@@ -58,7 +58,7 @@ def fork(
     anew: Annotated[bool, typer.Option("--anew", help="Ask every model anew from then on.")] = False,
 ) -> None:
     """Live an episode of stss again with something changed at a moment; what is the same costs nothing."""
-    from sociable import towns
+    from sociable.api import towns
     from sociable.cli.progress import RunProgress
 
     with resumable(out), RunProgress(messages) as progress:
@@ -74,7 +74,7 @@ def interview(
     ask: Annotated[list[str], typer.Option("--ask", metavar="QUESTION", help="Repeatable.")],
 ) -> None:
     """Ask a resident of stss something at a moment; it will not remember."""
-    from sociable import towns
+    from sociable.api import towns
 
     for question, answer in zip(ask, towns.interview(folder, episode, resident, ask, at=at), strict=True):
         say(f"> {question}\n{answer}\n")

@@ -1,0 +1,1 @@
+"""Records, errors, prompts, words, seeding, run folders. Imports nothing of ours."""

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Protocol
 
+from sociable.core.names import named_in
 from sociable.core.records import Turn
-from sociable.dialogue.names import named_in
 
 
 class TurnPolicy(Protocol):

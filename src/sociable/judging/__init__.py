@@ -1,0 +1,1 @@
+"""Kinds of judging: pairs, yes or no, choices, rubrics, panels."""

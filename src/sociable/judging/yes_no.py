@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sociable.core.names import words
 from sociable.core.records import Judgment, Usage, Verdict, storable
-from sociable.dialogue.names import words
 from sociable.judging.pairwise import judgment_id
 from sociable.judging.verdicts import MAX_REASON
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope

@@ -1,0 +1,1 @@
+"""Models: endpoints, functions, scripts; journal, limits, prices."""

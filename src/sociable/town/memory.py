@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sociable.dialogue.embeddings import Encoder, sentence_encoder
+from sociable.models.embeddings import Encoder, sentence_encoder
 
 MemoryKind = Literal["fact", "seen", "conversation", "plan", "thought", "told"]
 """As in ``events.Remembered``."""

@@ -21,9 +21,9 @@ from pydantic import AfterValidator, Field, PlainValidator, ValidationError
 from sociable.core.data_files import Text, complaint, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
+from sociable.town.interop.smallville import is_smallville, load_smallville
+from sociable.town.interop.tiled import is_tiled, read_tiled
 from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, street_and_beyond, unreachable
-from sociable.town.smallville import is_smallville, load_smallville
-from sociable.town.tiled import is_tiled, read_tiled
 
 WHAT_IS_READ = (
     "expected a town of ours (JSON with 'sectors'), a map of Tiled exported as JSON (with 'layers'), "

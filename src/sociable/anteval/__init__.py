@@ -1,1 +1,0 @@
-"""AntEval: information exchange and intention expression at the game table."""

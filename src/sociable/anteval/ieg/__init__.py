@@ -1,1 +1,0 @@
-"""Intention expression: whether a game master who learned from these sessions understands real players."""

@@ -1,1 +1,0 @@
-"""Information exchange: what one participant alone knows, and who comes to learn it."""

@@ -1,0 +1,1 @@
+"""AgentSense: scenes with private goals and secrets."""

@@ -1,0 +1,120 @@
+"""What each role of AgentSense is told: from a scenario to chat messages.
+
+A participant's briefing comes first and does not change within a scene, so that a server's prefix cache serves all its
+turns and probes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from sociable.benchmarks.agentsense.scenario import Character, Goal, QuizQuestion, Scenario
+from sociable.core.names import words
+from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.records import Turn
+from sociable.models.protocol import ChatMessage
+from sociable.models.replies import closing_object, only
+
+PLACEHOLDERS = {
+    "scene": frozenset({"name", "profile", "background", "others", "goals", "secret"}),
+    "own_goal": frozenset({"question"}),
+    "others_goal": frozenset({"question"}),
+    "quiz": frozenset({"question"}),
+    "bid": frozenset[str](),
+    "judge_system": frozenset[str](),
+    "judge_goal": frozenset({"background", "transcript", "name", "question", "goal"}),
+    "label_roles": frozenset({"scene", "people"}),
+    "label_goal": frozenset({"goal"}),
+    "label_domain": frozenset({"scene"}),
+    "predict_script": frozenset({"background"}),
+}
+
+LETTERS = "ABCDEFGHIJ"
+
+
+def agentsense_prompts(override: Path | None = None) -> Prompts:
+    """The bundled prompts, or the user's own in their place."""
+    return package_prompts("sociable.benchmarks.agentsense", PLACEHOLDERS, override)
+
+
+def scene_in_words(scenario: Scenario) -> str:
+    """Background and description: what everybody knows."""
+    return "\n".join(filter(None, (scenario.background, scenario.description)))
+
+
+def brief(scenario: Scenario, character: Character, prompts: Prompts) -> list[ChatMessage]:
+    """What a participant knows before anybody has spoken: its own profile, goals and secret, and nobody else's."""
+    text = prompts["scene"].render(
+        name=character.name,
+        profile=quoted(character.profile or "(nothing is said about you)"),
+        background=quoted(scene_in_words(scenario)),
+        others=", ".join(called(other) for other in scenario.characters if other is not character),
+        goals=quoted("\n".join(f"- {goal.goal}" for goal in character.goals) or "(nothing in particular)"),
+        secret=quoted(character.private_info or "(nothing)"),
+    )
+    # A conversation that began with the participant's own turn would be refused by some servers.
+    return [{"role": "system", "content": text}, {"role": "user", "content": "The scene opens."}]
+
+
+def called(character: Character) -> str:
+    """The name, and what the others say."""
+    if character.short and character.short != character.name:
+        return f"{character.name} (called {character.short})"
+    return character.name
+
+
+def ask_about_goal(question: str, prompts: Prompts, *, own: bool) -> ChatMessage:
+    """A probe: whether a goal was reached, as its owner or another sees it."""
+    return {"role": "user", "content": prompts["own_goal" if own else "others_goal"].render(question=quoted(question))}
+
+
+def ask_quiz(question: QuizQuestion, order: Sequence[int], prompts: Prompts) -> ChatMessage:
+    """A probe: a multiple-choice question, its options in the given order."""
+    options = [f"{letter}: {one_line(question.options[place])}" for letter, place in zip(LETTERS, order, strict=False)]
+    return {"role": "user", "content": prompts["quiz"].render(question=quoted("\n".join([question.question, *options])))}
+
+
+def ask_for_script(scene: str, prompts: Prompts) -> list[ChatMessage]:
+    """The test of section 4.3: nothing but background and description, and no part to play."""
+    return [{"role": "user", "content": prompts["predict_script"].render(background=quoted(scene))}]
+
+
+def names_script(reply: str, title: str) -> bool:
+    """Whether the answer to that names the title, with or without its article, subtitle and author."""
+    named = only(closing_object(reply) or [], "script")
+    one, other = (f" {re.sub(r'^(?:the|an?) ', '', ' '.join(words(str(text or ''))))} " for text in (named, title))
+    return bool(one.strip() and other.strip()) and (one in other or other in one)
+
+
+def transcript(turns: Sequence[Turn], *, first_lines: bool = False) -> str:
+    """What was said, one line a turn; who said nothing is not in it."""
+    return "\n".join(f"{turn.speaker}: {as_shown(turn, first_lines=first_lines)}" for turn in turns if turn.content.strip())
+
+
+def as_shown(turn: Turn, *, first_lines: bool = False) -> str:
+    """A turn as others see it; with ``first_lines`` only what stands before its first line break, as in the authors' code."""
+    said = turn.content.strip()
+    return one_line(said.splitlines()[0] if first_lines and said else said)
+
+
+def ask_judge(
+    scenario: Scenario,
+    character: Character,
+    goal: Goal,
+    question: str,
+    turns: Sequence[Turn],
+    prompts: Prompts,
+    *,
+    first_lines: bool,
+) -> list[ChatMessage]:
+    """A judge's question about one goal."""
+    text = prompts["judge_goal"].render(
+        background=quoted(scene_in_words(scenario)),
+        transcript=quoted(transcript(turns, first_lines=first_lines) or "(nobody said anything)"),
+        name=character.name,
+        question=quoted(question),
+        goal=quoted(goal.goal),
+    )
+    return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": text}]

@@ -1,0 +1,1 @@
+"""Data of others that AgentSense can read."""

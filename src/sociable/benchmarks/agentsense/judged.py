@@ -1,0 +1,120 @@
+"""Scenes judged by independent readers: what the rules of ``reference/rule`` are measured against."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from sociable.benchmarks.agentsense.scenario import Scenario
+from sociable.core.data_files import Text, complaint, read_records
+from sociable.core.records import Record
+from sociable.statistics.agreement import cohen, fleiss, observed_agreement
+from sociable.statistics.intervals import Interval, clustered_proportion
+
+
+class ReadTurn(Record):
+    speaker: Text
+    content: Text
+
+
+class GoalReading(Record):
+    """What readers of the turns alone said about one goal, one answer each."""
+
+    owner: Text
+    item: int
+    """Place among the owner's goals, from 0."""
+    reached: tuple[bool, ...]
+
+
+class JudgedScene(Record):
+    """A scene as it was played, and what readers made of its goals."""
+
+    scenario: Text
+    manner: Literal["lively", "plain"]
+    """How it was played: as people talk, with images and half answers, or as assistants do, saying things outright."""
+    turns: tuple[ReadTurn, ...]
+    readings: tuple[GoalReading, ...]
+
+
+def bundled_judged_scenes() -> list[JudgedScene]:
+    """Raises DataError when the file is damaged."""
+    path = Path(str(resources.files("sociable.benchmarks.agentsense").joinpath("data", "judged_scenes.jsonl")))
+    scenes = []
+    for raw in read_records(path, None):
+        try:
+            scenes.append(JudgedScene.model_validate(raw.value))
+        except ValidationError as error:
+            raise complaint(error, raw.place) from None
+    return scenes
+
+
+def _fits(scene: JudgedScene, scenario: Scenario | None) -> bool:
+    """Whether it is of this scenario: a user's own data may use the same names for others."""
+    if scenario is None:
+        return False
+    goals = {character.name: len(character.goals) for character in scenario.characters}
+    return all(reading.item < goals.get(reading.owner, 0) for reading in scene.readings)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleAgreement:
+    """The rules beside the majority of the readers, over the goals of all judged scenes."""
+
+    scenes: int
+    goals: int
+    reached: float
+    """Share of goals that most readers found reached."""
+    agreement: Interval
+    """Share of goals on which rule and majority agree; clusters are templates."""
+    kappa: float | None
+    """Cohen's, between rule and majority."""
+    missed: int
+    """Goals that most readers found reached and the rule did not."""
+    invented: int
+    """The other way round."""
+    readers: float | None
+    """Fleiss' kappa among the readers."""
+    reader_agreement: float | None
+    """Share of pairs of readers that agree, over all goals."""
+
+
+def measure_rules(scenes: Sequence[JudgedScene], scenarios: Mapping[str, Scenario]) -> RuleAgreement | None:
+    """None when none of the judged scenes is among ``scenarios``."""
+    rule: list[bool] = []
+    majority: list[bool] = []
+    clusters: list[str] = []
+    readings: list[tuple[bool, ...]] = []
+    known = [scene for scene in scenes if _fits(scene, scenarios.get(scene.scenario))]
+    for scene in known:
+        scenario = scenarios[scene.scenario]
+        said = [(turn.speaker, turn.content) for turn in scene.turns]
+        for reading in scene.readings:
+            verdict = scenario.by_name[reading.owner].goals[reading.item].is_reached(said)
+            if verdict is None:
+                continue
+            rule.append(verdict)
+            majority.append(2 * sum(reading.reached) > len(reading.reached))
+            clusters.append(scenario.template)
+            readings.append(reading.reached)
+    if not rule:
+        return None
+    usual = Counter(map(len, readings)).most_common(1)[0][0]
+    full = [reading for reading in readings if len(reading) == usual]
+    pairs = [(a, b) for reading in full for place, a in enumerate(reading) for b in reading[place + 1 :]]
+    return RuleAgreement(
+        scenes=len(known),
+        goals=len(rule),
+        reached=sum(majority) / len(majority),
+        agreement=clustered_proportion([float(a == b) for a, b in zip(rule, majority, strict=True)], clusters),
+        kappa=cohen(rule, majority),
+        missed=sum(b and not a for a, b in zip(rule, majority, strict=True)),
+        invented=sum(a and not b for a, b in zip(rule, majority, strict=True)),
+        readers=fleiss(full),
+        reader_agreement=observed_agreement([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None,
+    )

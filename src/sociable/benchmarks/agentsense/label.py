@@ -1,0 +1,123 @@
+"""A labelling step for data that lack roles, kinds of goals or domains (Prompt 19, Tables 6 and 7).
+
+One scenario of each template is asked about, and the answer holds for all its casts, for the paper's casts differ in
+who plays, not in what is played.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sociable.benchmarks.agentsense.briefing import scene_in_words
+from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, Goal, GoalType, Scenario
+from sociable.core.names import words
+from sociable.core.prompts import Prompts, quoted
+from sociable.models.protocol import Model, Request, Sampling, Scope
+from sociable.models.replies import closing_object, only
+
+
+@dataclass
+class Labels:
+    """What was found for one template. What the model gave no readable answer to stays None."""
+
+    roles: list[CharacterRole | None] = field(default_factory=list)
+    """In the order of the characters."""
+    kinds: list[list[GoalType | None]] = field(default_factory=list)
+    """By character and goal."""
+    domain: Domain | None = None
+    unread: int = 0
+    """Questions without a readable answer."""
+
+
+async def label_scenarios(
+    scenarios: Sequence[Scenario], model: Model, prompts: Prompts, sampling: Sampling
+) -> tuple[list[Scenario], int]:
+    """(the scenarios with what was missing filled in, how many questions had no readable answer). Labels that are there stay."""
+    first = {scenario.template: scenario for scenario in reversed(scenarios)}
+    found = await asyncio.gather(*(_label(scenario, model, prompts, sampling) for scenario in first.values()))
+    labels = dict(zip(first, found, strict=True))
+    return [_labelled(scenario, labels[scenario.template]) for scenario in scenarios], sum(each.unread for each in found)
+
+
+async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: Sampling) -> Labels:
+    scope = Scope(f"label:{scenario.template}", "subject", model.name)
+    labels = Labels(domain=scenario.domain)
+
+    async def ask(name: str, **values: str) -> list[tuple[str, Any]]:
+        message = {"role": "user", "content": prompts[name].render(**values)}
+        reply = await model.generate(Request([message], scope, sampling))  # type: ignore[list-item]
+        return [] if reply.defect else closing_object(reply.text) or []
+
+    def read(kind: Any, text: Any) -> Any:
+        known = text.strip().lower() if isinstance(text, str) else None
+        if known in tuple(kind):
+            return kind(known)
+        labels.unread += 1
+        return None
+
+    scene = quoted(scene_in_words(scenario))
+    labels.roles = [character.role for character in scenario.characters]
+    if None in labels.roles:
+        people = [f"{each.name}: {' '.join(goal.goal for goal in each.goals) or '(no goal)'}" for each in scenario.characters]
+        given = await ask("label_roles", scene=scene, people=quoted("\n".join(people)))
+        answer = {" ".join(words(name)): role for name, role in given}
+        labels.roles = [
+            character.role or read(CharacterRole, answer.get(" ".join(words(character.name))))
+            for character in scenario.characters
+        ]
+    if labels.domain is None:
+        labels.domain = read(Domain, only(await ask("label_domain", scene=scene), "domain"))
+    for character in scenario.characters:
+        answers = [[] if goal.type else await ask("label_goal", goal=quoted(goal.goal)) for goal in character.goals]
+        goals = zip(character.goals, answers, strict=True)
+        labels.kinds.append([goal.type or read(GoalType, only(given, "type")) for goal, given in goals])
+    return labels
+
+
+def _labelled(scenario: Scenario, labels: Labels) -> Scenario:
+    characters = [
+        character.model_copy(
+            update={
+                "role": character.role or _at(labels.roles, place),
+                "goals": tuple(_typed(character.goals, _at(labels.kinds, place) or [])),
+            }
+        )
+        for place, character in enumerate(scenario.characters)
+    ]
+    return scenario.model_copy(update={"characters": tuple(characters), "domain": scenario.domain or labels.domain})
+
+
+def _typed(goals: Iterable[Goal], kinds: Sequence[GoalType | None]) -> Iterable[Goal]:
+    return (goal.model_copy(update={"type": goal.type or _at(kinds, place)}) for place, goal in enumerate(goals))
+
+
+def _at(values: Sequence[Any], place: int) -> Any:
+    """Casts of a template may differ in size, though none we know does."""
+    return values[place] if place < len(values) else None
+
+
+def filled_in(before: Sequence[Scenario], after: Sequence[Scenario], unread: int) -> str:
+    """What a labelling step did, in words."""
+
+    def counts(scenarios: Sequence[Scenario]) -> list[int]:
+        characters = [character for scenario in scenarios for character in scenario.characters]
+        return [
+            sum(character.role is not None for character in characters),
+            sum(goal.type is not None for character in characters for goal in character.goals),
+            sum(scenario.domain is not None for scenario in scenarios),
+        ]
+
+    added = [now - then for then, now in zip(counts(before), counts(after), strict=True)]
+    said = "Filled in: {} roles, {} kinds of goals, {} domains.".format(*added)
+    return f"{said} {unread} questions had no readable answer; those labels stay empty." if unread else said
+
+
+def native_record(scenario: Scenario) -> dict[str, Any]:
+    """A scenario as it stands in a file of the native layout."""
+    record = scenario.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"id", "template"})
+    sample = scenario.id.removeprefix(f"{scenario.template}:")
+    roles = {character["name"]: role for character in record["characters"] if (role := character.pop("role", None))}
+    return {"sample_idx": sample, "template_idx": scenario.template, **record, **({"roles": roles} if roles else {})}

@@ -1,0 +1,223 @@
+"""AgentSense's reference agents: players that need no model. They may see the scenario's answers.
+
+What each must score stands in the README.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+
+from sociable.benchmarks.agentsense.players import Answer, GoalProbe
+from sociable.benchmarks.agentsense.scenario import Character, Goal, Line, QuizQuestion, Scenario
+from sociable.core.records import Turn, Usage
+from sociable.core.seeding import named_generator
+from sociable.core.wording import overlap, telling_words
+from sociable.dialogue.conversation import Utterance
+
+AGENTS = ("oracle", "heuristic", "blurt", "random", "silent")
+
+RULE = "rule"
+"""The name of the only reference agent that judges."""
+
+
+class ReferencePlayer(ABC):
+    """``draw(*names)`` is a generator of its own for the thing named."""
+
+    def __init__(self, scenario: Scenario, character: Character, draw: Callable[..., Random], turns: int) -> None:
+        self.scenario = scenario
+        self.character = character
+        self.draw = draw
+        self.turns = turns
+
+    @property
+    def name(self) -> str:
+        return self.character.name
+
+    @property
+    def usage(self) -> Usage:
+        return Usage()
+
+    @abstractmethod
+    def speak(self, seen: Sequence[Turn]) -> str: ...
+
+    @abstractmethod
+    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool | None: ...
+
+    @abstractmethod
+    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int | None: ...
+
+    async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
+        said = self.speak(seen)
+        return Utterance(said, defect="" if said else "empty")
+
+    async def bid(self, seen: Sequence[Turn]) -> Answer:
+        return Answer(self.draw("bid", self.name, len(seen)).random())
+
+    async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
+        return Answer(self.reached(seen, probe))
+
+    async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
+        return Answer(self.option(seen, question, order))
+
+
+class Oracle(ReferencePlayer):
+    """Says what gets goals reached, its own and its part in others', and answers from the truth.
+
+    With ``error_rate`` p it errs in a share p of goals and questions: the exchange by which a goal is missed, a wrong option.
+    Errors are nested: each goal and each question has one draw, and errs at every p above it. All oracles of a scene share
+    the draws, so that they agree on which goals fail.
+    """
+
+    def __init__(
+        self, scenario: Scenario, character: Character, draw: Callable[..., Random], turns: int, error_rate: float = 0.0
+    ) -> None:
+        super().__init__(scenario, character, draw, turns)
+        self.error_rate = error_rate
+
+    def errs(self, *names: str | int) -> bool:
+        return self.draw("errs", *names).random() < self.error_rate
+
+    def speak(self, seen: Sequence[Turn]) -> str:
+        taken = sum(turn.index > 0 for turn in seen)
+        openings: list[str] = []
+        answers: list[str] = []
+        rest: list[str] = []
+        for lines in self._exchanges():
+            said = [_was_said(line, seen) for line in lines]
+            for place, line in enumerate(lines):
+                if line.by == self.name and not said[place]:
+                    (rest if not all(said[:place]) else answers if place else openings).append(line.says)
+        # One thing at a time while there is time; then all that is left, so that it is said before the scene ends.
+        now = [*answers, *openings[:1]] if 3 * taken < self.turns else [*answers, *openings]
+        if 2 * taken >= self.turns:
+            now += rest
+        return self._in_one_turn(dict.fromkeys(now)) or "*listens*"
+
+    def _in_one_turn(self, lines: Iterable[str]) -> str:
+        """The lines, without those that would take back what another of them shows: they wait for a later turn."""
+        signs = [sign for owner in self.scenario.characters for goal in owner.goals for sign in goal.signs]
+        said: list[str] = []
+        for line in lines:
+            both = [(self.name, " ".join([*said, line]))]
+            apart = [(self.name, each) for each in (*said, line)]
+            if all(sign.shows_in(both) for sign in signs if sign.shows_in(apart)):
+                said.append(line)
+        return " ".join(said)
+
+    def _exchanges(self) -> list[Sequence[Line]]:
+        """The oracle's own goals first."""
+        owners = sorted(self.scenario.characters, key=lambda owner: owner.name != self.name)
+        return [
+            goal.missed if self.errs("goal", owner.name, item) else goal.reached or _plainly(owner, goal)
+            for owner in owners
+            for item, goal in enumerate(owner.goals)
+        ]
+
+    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
+        by_rule = probe.goal.is_reached((turn.speaker, turn.content) for turn in seen)
+        return not self.errs("goal", probe.owner.name, probe.item) if by_rule is None else by_rule
+
+    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
+        if not self.errs("question", question.key):
+            return question.answer_label
+        wrong = [place for place in range(len(question.options)) if place != question.answer_label]
+        return self.draw("wrong", question.key).choice(wrong)
+
+
+class Heuristic(ReferencePlayer):
+    """Says plainly what it wants, one thing after the other, and knows only what was said.
+
+    A goal counts as reached for it when others took up most of its words; of a quiz's options it takes the one whose
+    words were said, or stand in what it was told at the beginning.
+    """
+
+    def speak(self, seen: Sequence[Turn]) -> str:
+        own = sum(turn.speaker == self.name and turn.index > 0 for turn in seen)
+        goals = [f"What I want is this: {goal.goal[0].lower()}{goal.goal[1:]}" for goal in self.character.goals]
+        if own < len(goals):
+            return goals[own]
+        last = next((turn.speaker for turn in reversed(seen) if turn.speaker != self.name), "")
+        return f"I have heard you, {last}." if last else "I have nothing to add."
+
+    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
+        wanted = telling_words(probe.goal.goal)
+        said = telling_words(" ".join(turn.content for turn in seen if turn.speaker != probe.owner.name))
+        return bool(wanted) and 2 * len(wanted & said) >= len(wanted)
+
+    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
+        own = {place: telling_words(option) for place, option in enumerate(question.options)}
+        shared = set.intersection(*own.values())
+        said = telling_words(" ".join(turn.content for turn in seen if turn.speaker != self.name))
+        told = telling_words(f"{self.scenario.background} {self.scenario.description} {self.character.profile}")
+
+        def likeness(place: int) -> tuple[float, float]:
+            telling = own[place] - shared
+            return overlap(telling, said), overlap(telling, told)
+
+        return max(order, key=likeness)
+
+
+class Blurt(Heuristic):
+    """The heuristic, but it says its secret at once."""
+
+    def speak(self, seen: Sequence[Turn]) -> str:
+        spoken = any(turn.speaker == self.name and turn.index > 0 for turn in seen)
+        if self.character.private_info and not spoken:
+            return f"I must tell you something that nobody should know. {self.character.private_info}"
+        return super().speak(seen)
+
+
+class RandomPlayer(ReferencePlayer):
+    """Says sentences of what everybody knows; answers at random."""
+
+    def speak(self, seen: Sequence[Turn]) -> str:
+        sentences = [each.strip() for each in self.scenario.background.split(".") if each.strip()]
+        return f"{self.draw('says', self.name, len(seen)).choice(sentences or [self.scenario.background])}."
+
+    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
+        return self.draw("goal", self.name, probe.owner.name, probe.item, probe.question).random() < 0.5
+
+    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
+        return self.draw("option", self.name, question.key, len(seen)).choice(list(order))
+
+
+class Silent(ReferencePlayer):
+    """Says nothing and answers nothing."""
+
+    def speak(self, seen: Sequence[Turn]) -> str:
+        return ""
+
+    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> None:
+        return None
+
+    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> None:
+        return None
+
+
+def reference_player(agent: str, scenario: Scenario, character: Character, seed: int, repeat: int, turns: int) -> ReferencePlayer:
+    """The agent named ``oracle``, ``oracle@0.3``, ``heuristic``, ``blurt``, ``random`` or ``silent``."""
+    kind, _, rate = agent.partition("@")
+
+    def draw(*names: str | int) -> Random:
+        return named_generator(seed, "reference", kind, scenario.id, repeat, *names)
+
+    if kind == "oracle":
+        return Oracle(scenario, character, draw, turns, float(rate or 0.0))
+    simple: dict[str, type[ReferencePlayer]] = {
+        "heuristic": Heuristic,
+        "blurt": Blurt,
+        "random": RandomPlayer,
+        "silent": Silent,
+    }
+    return simple[kind](scenario, character, draw, turns)
+
+
+def _plainly(owner: Character, goal: Goal) -> Sequence[Line]:
+    """For data that have no example of how a goal is reached."""
+    return (Line(by=owner.name, says=f"What I want is this: {goal.goal[0].lower()}{goal.goal[1:]}"),)
+
+
+def _was_said(line: Line, seen: Iterable[Turn]) -> bool:
+    return any(turn.speaker == line.by and line.says in turn.content for turn in seen)

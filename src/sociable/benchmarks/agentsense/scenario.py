@@ -1,0 +1,251 @@
+"""What a scenario is: a scene with a cast, everybody's goals, secrets and questions. Immutable."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from functools import cached_property
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+
+from sociable.core.data_files import Text
+from sociable.core.names import Name, normalised_name, words
+from sociable.core.wording import Wording, expresses
+
+
+class Need(StrEnum):
+    """The three levels of ERG theory (Table 7)."""
+
+    EXISTENCE = "existence"
+    RELATEDNESS = "relatedness"
+    GROWTH = "growth"
+
+
+class GoalType(StrEnum):
+    """The eight kinds of social goal (Table 7)."""
+
+    INFORMATION_ACQUISITION = "information acquisition"
+    INFORMATION_PROVISION = "information provision"
+    RELATIONSHIP_BUILDING = "relationship building"
+    RELATIONSHIP_MAINTENANCE = "relationship maintenance"
+    IDENTITY_RECOGNITION = "identity recognition"
+    COOPERATION = "cooperation"
+    COMPETITION = "competition"
+    CONFLICT_RESOLUTION = "conflict resolution"
+
+    @property
+    def need(self) -> Need:
+        if self in (GoalType.INFORMATION_ACQUISITION, GoalType.INFORMATION_PROVISION):
+            return Need.EXISTENCE
+        if self in (GoalType.COOPERATION, GoalType.COMPETITION, GoalType.CONFLICT_RESOLUTION):
+            return Need.GROWTH
+        return Need.RELATEDNESS
+
+
+class Domain(StrEnum):
+    """Where a scene plays (Table 6)."""
+
+    PERSONAL = "personal"
+    SMALL_SOCIETY = "small society"
+    LARGE_SOCIETY = "large society"
+
+
+class CharacterRole(StrEnum):
+    """By its main social goal (section 4.2, Prompt 19): who shares, and who takes in and responds."""
+
+    SENDER = "sender"
+    RECEIVER = "receiver"
+
+
+class _Field(BaseModel):
+    """A part of a scenario. What the layout does not know is left out, and named in the notes."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+
+_spelled_anyhow = BeforeValidator(lambda value: value.replace("_", " ").lower() if isinstance(value, str) else value)
+_no_text = BeforeValidator(lambda value: value or "")
+
+
+class AskedQuestion(_Field):
+    """A yes-or-no question, and who is asked; nobody in particular when it is for the judges."""
+
+    obj: str = ""
+    question: Text
+
+
+class GoalQuestions(_Field):
+    """``eval_questions``: by whom each is answered. An absent part is made from the goal; an empty one is asked of nobody."""
+
+    own: tuple[AskedQuestion, ...] | None = Field(default=None, alias="self")
+    others: tuple[AskedQuestion, ...] | None = None
+    judge: tuple[AskedQuestion, ...] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _the_rest_is_for_judges(cls, value: Any) -> Any:
+        # Two keys are certain from the authors' loader: whatever else there is, judges are asked.
+        if not isinstance(value, dict):
+            return value
+        parts = {"self": value.get("self", value.get("own")), "others": value.get("others")}
+        rest = [each for key, each in value.items() if key not in ("self", "own", "others") and each is not None]
+        if rest and all(isinstance(each, list | tuple) for each in rest):
+            parts["judge"] = [question for each in rest for question in each]
+        elif rest:
+            parts["judge"] = rest[0]
+        return parts
+
+
+class Line(_Field):
+    """Somebody's words in an example of how a goal is reached, or missed."""
+
+    by: str
+    says: Text
+
+
+class Sign(_Field):
+    """Something that shows that a goal is reached: one turn by one of ``by`` with one of the alternatives of ``says``."""
+
+    by: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
+    says: Wording
+    unless: Wording | None = None
+    """What, in the same turn, takes it back."""
+
+    def shows_in(self, said: Iterable[tuple[str, str]]) -> bool:
+        """Whether it is among the turns ``said``, as pairs of speaker and words."""
+        return any(
+            speaker in self.by and expresses(text, self.says) and not (self.unless and expresses(text, self.unless))
+            for speaker, text in said
+        )
+
+
+class Goal(_Field):
+    goal: Text
+    eval_questions: GoalQuestions = GoalQuestions()
+    type: Annotated[GoalType | None, _spelled_anyhow] = None
+    signs: tuple[Sign, ...] = ()
+    """All must show for the goal to count as reached by rule; without any, no rule can tell."""
+    reached: tuple[Line, ...] = ()
+    """An exchange in which it is reached: what the oracle says."""
+    missed: tuple[Line, ...] = ()
+    """One in which it is tried and not reached: what the oracle says when it errs."""
+
+    def is_reached(self, said: Iterable[tuple[str, str]]) -> bool | None:
+        """Whether all signs show in the turns; None when nobody wrote down any."""
+        turns = list(said)
+        return all(sign.shows_in(turns) for sign in self.signs) if self.signs else None
+
+
+class QuizQuestion(_Field):
+    """A multiple-choice question, asked of the character it stands under (see README)."""
+
+    question: Text
+    options: tuple[Text, ...] = Field(min_length=2, max_length=10)
+    answer_label: int = Field(ge=0)
+    """Index of the right option, from 0."""
+    about: str = ""
+    """Whose private information it asks for. Absent: whom alone the question names, besides the one who is asked."""
+    key: str = ""
+    """The same for all scenarios of a template and all who are asked it. Absent: made from template and wording."""
+
+    @field_validator("options")
+    @classmethod
+    def _all_different(cls, options: tuple[str, ...]) -> tuple[str, ...]:
+        if len({" ".join(words(option)) or option for option in options}) < len(options):
+            raise ValueError("two options are the same")
+        return options
+
+    @model_validator(mode="after")
+    def _has_its_answer(self) -> Self:
+        if self.answer_label >= len(self.options):
+            raise ValueError(f"answer_label {self.answer_label} is no index into {len(self.options)} options; it counts from 0")
+        return self
+
+    @property
+    def answer(self) -> str:
+        return self.options[self.answer_label]
+
+
+class Character(_Field):
+    name: Name
+    short: Name | Literal[""] = ""
+    """What the others say; absent: the name."""
+    profile: Annotated[str, _no_text] = ""
+    private_info: Annotated[str, _no_text] = ""
+    goals: tuple[Goal, ...] = ()
+    """A character without goals has no goal score."""
+    info_reason_questions: tuple[QuizQuestion, ...] = ()
+    """A character without questions has no information score."""
+    attributes: dict[str, Any] = Field(default_factory=dict)
+    """gender, age, occupation, big_five, moral_values, values, decision_style: for describing the data."""
+    role: Annotated[CharacterRole | None, _spelled_anyhow] = None
+
+
+class Relation(StrEnum):
+    """Kinds of relationship of section A.2.5."""
+
+    FAMILY = "family"
+    FRIEND = "friend"
+    ROMANTIC = "romantic"
+    ACQUAINTANCE = "acquaintance"
+    STRANGER = "stranger"
+
+
+class Relationship(_Field):
+    of: tuple[Text, ...] = Field(min_length=2)
+    """Names; in a template, slots."""
+    kind: Relation
+
+
+class Scenario(_Field):
+    """One scene with one cast. Names are spelled as in ``characters`` throughout."""
+
+    id: str
+    """Template and sample."""
+    template: str
+    background: Text
+    description: Annotated[str, _no_text] = ""
+    domain: Annotated[Domain | None, _spelled_anyhow] = None
+    place: str = ""
+    source: str = ""
+    """The title of the script that the scene was made from, for script prediction."""
+    characters: tuple[Character, ...] = Field(min_length=2)
+    relations: tuple[Relationship, ...] = ()
+    """How some are to one another, for describing the data."""
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(character.name for character in self.characters)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Character]:
+        return {character.name: character for character in self.characters}
+
+    @cached_property
+    def aliases(self) -> Mapping[str, tuple[str, ...]]:
+        """What somebody is called besides the name: the short name, or the first word of the name if it fits nobody else."""
+        counts = Counter(word for name in self.names for word in set(words(name)))
+        found: dict[str, tuple[str, ...]] = {}
+        for character in self.characters:
+            first = normalised_name(character.name).split()[:1]
+            if character.short:
+                found[character.name] = (character.short,)
+            elif first and counts[first[0]] == 1:
+                found[character.name] = (first[0],)
+        return found
+
+    @property
+    def roles(self) -> frozenset[CharacterRole]:
+        return frozenset(character.role for character in self.characters if character.role)
+
+
+def distinct_questions(scenarios: Iterable[Scenario]) -> list[tuple[Scenario, Character, QuizQuestion]]:
+    """Each quiz question once, whoever is asked it and whoever plays: as it first stands in the data."""
+    found: dict[str, tuple[Scenario, Character, QuizQuestion]] = {}
+    for scenario in scenarios:
+        for character in scenario.characters:
+            for question in character.info_reason_questions:
+                found.setdefault(question.key, (scenario, character, question))
+    return list(found.values())

@@ -1,0 +1,1 @@
+"""AntEval: a role-playing game."""

@@ -1,0 +1,1 @@
+"""AntEval: intention expression."""

@@ -1,0 +1,1 @@
+"""Game logs of others that intention expression can read."""

@@ -1,0 +1,118 @@
+"""Sessions as a game master looks back on them: who said what, and which checks were called for when. Generated or real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
+
+from sociable.benchmarks.anteval.rules import rules
+from sociable.core.data_files import Text
+from sociable.core.names import Name, words
+from sociable.core.records import Record, storable
+
+MASTER = "Dungeon Master"
+"""Whoever speaks for the world, where a log gives no other name."""
+
+
+Said = Annotated[str, AfterValidator(storable)]
+
+
+class Spoken(Record):
+    speaker: Name
+    text: Said
+
+
+class Check(Record):
+    """A skill check that somebody is to make: the intention a game master has seen."""
+
+    character: Name
+    skill: str
+
+    @model_validator(mode="after")
+    def _a_skill_there_is(self) -> Self:
+        if self.skill not in rules().skills:
+            raise ValueError(f"'{self.skill}' is no skill; skills are: {', '.join(rules().skills)}")
+        return self
+
+
+class Call(Record):
+    """``before`` turns had been taken; the checks that were then called for, at once."""
+
+    before: Annotated[int, Field(ge=0)]
+    checks: tuple[Check, ...]
+
+
+class Log(Record):
+    """One session. A user's own, as one line of a JSON Lines file, has exactly these fields."""
+
+    id: Annotated[Text, AfterValidator(storable)]
+    players: tuple[Name, ...]
+    master: Name = MASTER
+    turns: tuple[Spoken, ...]
+    calls: tuple[Call, ...] = ()
+
+    @model_validator(mode="after")
+    def _calls_are_within(self) -> Self:
+        for call in self.calls:
+            if call.before > len(self.turns):
+                raise ValueError(f"a call stands before turn {call.before + 1}, and there are {len(self.turns)} turns")
+            for check in call.checks:
+                if check.character not in self.players:
+                    raise ValueError(f"'{check.character}', who is to make a check, is none of the players")
+        if self.master in self.players:
+            raise ValueError(f"'{self.master}' is both master and player")
+        called: dict[str, str] = {}
+        for name in (*self.players, self.master):
+            if (other := called.setdefault(_plain(name), name)) != name or self.players.count(name) > 1:
+                raise ValueError(f"'{name}' is also '{other}'; everybody must have a name of their own")
+        for number, turn in enumerate(self.turns):
+            if (known := called.get(_plain(turn.speaker), turn.speaker)) != turn.speaker:
+                raise ValueError(f"turns.{number}: the speaker '{turn.speaker}' is spelled '{known}' among players and master")
+        return self
+
+
+_NAME: TypeAdapter[str] = TypeAdapter(Name)
+
+
+def clean_name(name: object, otherwise: str) -> str:
+    """What a transcript calls somebody, on one line; ``otherwise`` where that is no name, of signs only, say."""
+    try:
+        return _NAME.validate_python(" ".join(storable(str(name)).split()))
+    except ValidationError:
+        return otherwise
+
+
+def distinct(names: Mapping[str, str]) -> dict[str, str]:
+    """By speaker a name of its own: of two who are called alike the second is ``Zed 2``."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for speaker, name in names.items():
+        tried = (f"{name} {number}" if number > 1 else name for number in count(1))
+        found[speaker] = next(each for each in tried if _plain(each) not in taken)
+        taken.add(_plain(found[speaker]))
+    return found
+
+
+def _plain(name: str) -> str:
+    return " ".join(words(name))
+
+
+class Imported(Record):
+    """Logs that were read, and what fell out on the way."""
+
+    logs: tuple[Log, ...]
+    counts: dict[str, int] = {}
+    """Of calls: found, and dropped, by reason."""
+
+
+def combined(parts: Iterable[Imported]) -> Imported:
+    logs: list[Log] = []
+    counts: dict[str, int] = {}
+    for part in parts:
+        logs += part.logs
+        for reason, calls in part.counts.items():
+            counts[reason] = counts.get(reason, 0) + calls
+    return Imported(logs=tuple(logs), counts=counts)

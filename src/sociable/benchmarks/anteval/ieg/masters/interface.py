@@ -1,0 +1,109 @@
+"""What a virtual dungeon master is, whatever it is made of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+from sociable.benchmarks.anteval.ieg.windows import Pair, Window
+from sociable.core.errors import InputError
+from sociable.core.run_folder import write_atomically
+
+Predictions = list[frozenset[Pair]]
+
+MADE_OF = "made_of.json"
+"""The file beside a saved master that says what made it."""
+
+
+class Master(ABC):
+    """Reads windows. ``made_of`` says what made it, for whoever finds it on disk."""
+
+    made_of: dict[str, Any]
+
+    @abstractmethod
+    def predict(self, windows: Sequence[Window]) -> Predictions:
+        """Of every window who is to make which checks."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Everything needed to use it again, and ``made_of`` last of all: without it nothing is there."""
+
+
+class MasterKind(ABC):
+    """A way to make masters: all from the same base."""
+
+    name: str
+    base: str
+    """What it starts from, in words or as a model's name."""
+    quick: bool
+    """Whether it can be trained again many times, for intervals."""
+    fewest: int = 1
+    """Windows below which none can be made."""
+
+    @property
+    def recipe(self) -> str:
+        """All that a master depends on beside its windows and its seed."""
+        return f"{self.name}\n{self.base}"
+
+    def check(self) -> None:  # noqa: B027  (most need nothing)
+        """Raises InputError where an extra, a key or a model is missing."""
+
+    @abstractmethod
+    def untrained(self, folder: Path | None = None) -> Master:
+        """The base, which gives f_0."""
+
+    @abstractmethod
+    def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> Master:
+        """``purpose`` names the master among those of a run; what must outlive a crash is written to ``folder`` at once."""
+
+    @abstractmethod
+    def load(self, folder: Path) -> Master: ...
+
+
+def write_made_of(folder: Path, made_of: Mapping[str, Any]) -> None:
+    """Says that a master is there, whole."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / MADE_OF, json.dumps(made_of, indent=1, ensure_ascii=False) + "\n")
+
+
+def read_made_of(folder: Path) -> dict[str, Any]:
+    """What a saved master was made of. Raises InputError where there is none."""
+    try:
+        found: dict[str, Any] = dict(json.loads((folder / MADE_OF).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{folder}: no virtual dungeon master in it ({error}).") from None
+    return found
+
+
+def tuned_on(kind: MasterKind, windows: Sequence[Window], seed: int) -> str:
+    """A digest of all that a master is made of: masters of one digest are one."""
+    digest = hashlib.sha256(f"{kind.recipe}\n{seed}".encode())
+    for window in windows:
+        said = [(turn.speaker, turn.text) for turn in window.turns]
+        digest.update(json.dumps([said, window.players, window.master, sorted(window.checks)]).encode())
+    return digest.hexdigest()
+
+
+def found_again(kind: MasterKind, of: str, folders: Sequence[Path | None], keep: Path | None) -> Master | None:
+    """The master with that digest, if one of the folders holds it, whole; taken over into ``keep``."""
+    for folder in folders:
+        try:
+            if folder is None or read_made_of(folder).get("of") != of:
+                continue
+            master = kind.load(folder)
+        except (InputError, OSError, ValueError, KeyError, BadZipFile):
+            # Whatever became of it, another can be trained.
+            continue
+        if keep is not None and folder != keep:
+            (keep / MADE_OF).unlink(missing_ok=True)
+            shutil.copytree(folder, keep, dirs_exist_ok=True, ignore=shutil.ignore_patterns(MADE_OF))
+            shutil.copy2(folder / MADE_OF, keep / MADE_OF)
+            master = kind.load(keep)
+        return master
+    return None

@@ -1,0 +1,143 @@
+"""What the local virtual dungeon master sees of a window: numbers, hashed words, and likeness to what each skill looks like."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack  # type: ignore[import-untyped]
+from sklearn.feature_extraction.text import HashingVectorizer  # type: ignore[import-untyped]
+
+from sociable.benchmarks.anteval.ieg.windows import Window
+from sociable.benchmarks.anteval.rules import DATA, rules
+from sociable.models.embeddings import sentence_encoder
+
+Floats = NDArray[np.float64]
+
+OWN_TURNS = 3
+"""Of a player's last turns that are read; earlier ones say little of what it means now."""
+KEPT = 20_000
+"""Windows, which are looked at again for every master that is trained on them."""
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i'll|i'd|can i|my|me)\b", re.IGNORECASE)
+
+
+@cache
+def _words() -> HashingVectorizer:
+    """Words, hashed: nothing has to be learned, or kept."""
+    return HashingVectorizer(n_features=2**11, ngram_range=(1, 1), alternate_sign=False, norm="l2")
+
+
+@cache
+def _stems() -> HashingVectorizer:
+    return HashingVectorizer(
+        n_features=2**15, analyzer="char_wb", ngram_range=(4, 5), alternate_sign=False, norm="l2", binary=True
+    )
+
+
+@cache
+def cues() -> dict[str, str]:
+    """By skill what is said and done by who uses it."""
+    raw: dict[str, str] = json.loads((DATA / "skill_cues.json").read_text(encoding="utf-8"))
+    return {skill: raw[skill] for skill in rules().skills}
+
+
+class Seen:
+    """A window as it is looked at, a row a player, with slots for names.
+
+    ``to_rank`` and ``to_name`` are what the two regressions read; ``likeness`` [players, skills] is what the base does.
+    """
+
+    def __init__(self, window: Window, meanings: Meanings | None) -> None:
+        self.window = window
+        own = {player: [place for place, turn in enumerate(window.turns) if turn.speaker == player] for player in window.players}
+        slots = _slots(window)
+        texts = [slots(turn.text) for turn in window.turns]
+        last = [texts[own[player][-1]] for player in window.players]
+        said = [" ".join(texts[place] for place in own[player][-OWN_TURNS:]) for player in window.players]
+        masters = [place for place, turn in enumerate(window.turns) if turn.speaker == window.master]
+        numbers = np.array([self._numbers(player, own[player], masters) for player in window.players])
+        count = len(window.players)
+        words = _words().transform([*last, *said, *[texts[masters[-1]] if masters else ""] * count])
+        if meanings is None:
+            meant = np.zeros((2 * count, 0))
+            self.likeness = _likeness(said)
+        else:
+            meant = meanings.of([*last, *said])
+            self.likeness = meanings.likeness(meant[count:])
+        likest = -np.sort(-self.likeness, axis=1)[:, :2]
+        self.to_rank = hstack([csr_matrix(np.hstack([numbers, 3 * likest, meant[:count]])), words[:count]], format="csr")
+        named = csr_matrix(np.hstack([5 * self.likeness, 2 * meant[count:]]))
+        self.to_name = hstack([named, words[count : 2 * count], 0.5 * words[2 * count :]], format="csr")
+
+    def _numbers(self, player: str, own: Sequence[int], masters: Sequence[int]) -> list[float]:
+        turns = self.window.turns
+        since = len(turns) - 1 - own[-1]
+        last = turns[own[-1]].text
+        later = sum(turn.speaker in self.window.players for turn in turns[own[-1] + 1 :])
+        addressed = bool(masters) and re.search(rf"\b{re.escape(player.split()[0])}\b", turns[masters[-1]].text, re.IGNORECASE)
+        return [
+            1 / (1 + since),
+            float(later == 0),
+            float(later == 1),
+            len(own) / len(turns),
+            min(len(last.split()), 40) / 40,
+            float("?" in last),
+            float(_FIRST_PERSON.search(last) is not None),
+            float(bool(addressed)),
+            float(bool(masters) and masters[-1] > own[-1]),
+            1.0,
+        ]
+
+
+class Meanings:
+    """Sentence embeddings, of length 1, and how near they come to the cues of each skill."""
+
+    def __init__(self, model: str) -> None:
+        self._encode = sentence_encoder(model)
+        self._cues = self.of(list(cues().values()))
+
+    def of(self, texts: Sequence[str]) -> Floats:
+        rows = self._encode(texts)
+        found: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+        return found
+
+    def likeness(self, meant: Floats) -> Floats:
+        found: Floats = meant @ self._cues.T
+        return found
+
+
+@cache
+def _meanings(embeddings: str | None) -> Meanings | None:
+    return Meanings(embeddings) if embeddings else None
+
+
+@lru_cache(maxsize=KEPT)
+def seen(window: Window, embeddings: str | None) -> Seen:
+    """By words alone, or by sentence ``embeddings`` of that model as well. Raises InputError where it cannot be had."""
+    return Seen(window, _meanings(embeddings))
+
+
+def _slots(window: Window) -> Any:
+    """Replaces the names of players by a word for all of them."""
+    names = {name for player in window.players for name in (player, player.split()[0])}
+    spelled = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})\b") if names else None
+
+    def replaced(text: str) -> str:
+        return spelled.sub("someplayer", text) if spelled else text
+
+    return replaced
+
+
+@cache
+def _stems_of_cues() -> Any:
+    return _stems().transform(list(cues().values()))
+
+
+def _likeness(texts: Sequence[str]) -> Floats:
+    """[texts, skills]: how like each text is to the cues of each skill."""
+    return np.asarray((_stems().transform(texts) @ _stems_of_cues().T).toarray(), float)

@@ -1,0 +1,99 @@
+"""Windows: the turns that end before a call for checks, and the checks that were called for.
+
+The call itself and what follows are never part of a window.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from sociable.benchmarks.anteval.ieg.logs import Log, Spoken
+from sociable.benchmarks.anteval.rules import rules
+
+Pair = tuple[str, str]
+"""Who, and with which skill."""
+
+MASK = "this"
+"""In place of a skill's name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Window:
+    """One object is one window, whatever else says the same: it is looked up very often."""
+
+    session: str
+    turns: tuple[Spoken, ...]
+    players: tuple[str, ...]
+    """Who could be meant: the players who speak in it, in the order in which they first do."""
+    master: str
+    checks: frozenset[Pair]
+    """Empty in a window without a call."""
+
+
+def windows_of(logs: Iterable[Log], width: int) -> list[Window]:
+    """One for every call with at least one turn before it."""
+    return [
+        _window(log, call.before, width, [(each.character, each.skill) for each in call.checks])
+        for log in logs
+        for call in log.calls
+        if call.before
+    ]
+
+
+def quiet_windows(log: Log, width: int, count: int, generator: random.Random) -> list[Window]:
+    """Windows without a call, drawn among those further than a window from any."""
+    places = [
+        before for before in range(width, len(log.turns) + 1) if all(abs(call.before - before) >= width for call in log.calls)
+    ]
+    return [_window(log, before, width, []) for before in generator.sample(places, min(count, len(places)))]
+
+
+def _window(log: Log, before: int, width: int, checks: Sequence[Pair]) -> Window:
+    turns = log.turns[max(0, before - width) : before]
+    speaking = dict.fromkeys(turn.speaker for turn in turns if turn.speaker in log.players)
+    return Window(log.id, turns, tuple(speaking), log.master, frozenset(checks))
+
+
+_FORMS = {
+    "Acrobatics": r"acrobat\w*",
+    "Animal Handling": r"handl\w* \w+ animals?|animal handl\w*",
+    "Arcana": r"arcan\w*",
+    "Athletics": r"athlet\w*",
+    "Deception": r"decept\w*|deceiv\w*|deceit\w*",
+    "History": r"histor\w*",
+    "Insight": r"insight\w*",
+    "Intimidation": r"intimidat\w*",
+    "Investigation": r"investigat\w*",
+    "Medicine": r"medicin\w*|medical\w*",
+    "Nature": r"natures?",
+    "Perception": r"percept\w*|perceiv\w*",
+    "Performance": r"perform\w*",
+    "Persuasion": r"persua\w*",
+    "Religion": r"religio\w*",
+    "Sleight of Hand": r"sleights? of hands?",
+    "Stealth": r"stealth\w*",
+    "Survival": r"surviv\w*",
+}
+"""By skill its name and words of the same stem, as people say them."""
+_BETWEEN_WORDS = r"[\s\-\u2010-\u2015]+"
+
+
+@cache
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{pattern.replace(' ', _BETWEEN_WORDS)})\b", re.IGNORECASE)
+
+
+def masked(window: Window) -> Window:
+    """Without the skills' names and their forms, so that nobody who calls a skill by its name is understood by it."""
+    spelled = _words("|".join(_FORMS[skill] for skill in rules().skills))
+    turns = tuple(Spoken(speaker=turn.speaker, text=spelled.sub(MASK, turn.text)) for turn in window.turns)
+    return replace(window, turns=turns)
+
+
+def names_skill(text: str, skill: str) -> bool:
+    """Whether a skill is called by its name."""
+    return _words(re.escape(skill).replace(r"\ ", " ")).search(text) is not None

@@ -1,0 +1,1 @@
+"""AntEval: information exchange."""

@@ -1,0 +1,47 @@
+"""What is kept of a session of information exchange."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from sociable.benchmarks.anteval.session import TableTurn
+from sociable.core.records import Episode, Record
+
+
+class When(StrEnum):
+    """When a player was asked what it knows."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
+class Recall(Record):
+    """A player's answer to what it knows. Asked of a copy of its view; stands in nobody's history."""
+
+    player: str
+    when: When
+    claims: tuple[str, ...] = ()
+    """At most as many as the card has key points."""
+    reply: str = ""
+    """As it came, its beginning."""
+    note: str = ""
+    """Why nothing, or less than it says, could be read in it."""
+    unreadable: bool = False
+    """Whether no list of claims was found in it, be it empty."""
+
+
+class IepEpisode(Episode):
+    turns: tuple[TableTurn, ...] = ()
+    recalls: tuple[Recall, ...] = ()
+    npc_failure: str = ""
+    """What the NPC failed at, where it is no part of the model under test: the session cannot be scored then."""
+
+
+class IepOptions(Record):
+    """Defaults are the paper's."""
+
+    turns: int = Field(default=30, ge=1, le=1000, description="turns of a session, one participant's action being one")
+    players: int = Field(default=3, ge=1, le=10, description="players at the table, beside the NPC")
+    sheets: str | None = Field(default=None, description="a file of characters, in place of the bundled ones")

@@ -1,0 +1,1 @@
+"""HSII: an assistant among many users."""

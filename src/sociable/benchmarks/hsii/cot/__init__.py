@@ -1,0 +1,1 @@
+"""HSII: cycles of thought and reflection."""

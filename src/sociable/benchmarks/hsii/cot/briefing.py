@@ -1,0 +1,76 @@
+"""What the model is told in a cycle: to think in steps and answer, then to look for drawbacks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from sociable.benchmarks.hsii.briefing import hsii_prompts
+from sociable.benchmarks.hsii.cot.records import Cycle
+from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
+from sociable.core.names import words
+from sociable.core.prompts import Prompts, package_prompts, quoted
+from sociable.models.protocol import ChatMessage
+
+
+def cot_prompts(designs: Sequence[str], override: Path | None = None) -> Prompts:
+    """The bundled prompts or the user's own, with the steps of every design."""
+    placeholders = {
+        "task": frozenset({"setting", "steps", "drawbacks", "assistant", "characters"}),
+        "drawbacks": frozenset({"reply", "drawbacks"}),
+        "unreadable": frozenset({"assistant"}),
+        "reflect": frozenset({"setting", "reply", "assistant"}),
+    } | {f"steps_{design}": frozenset[str]() for design in designs}
+    return package_prompts("sociable.benchmarks.hsii.cot", placeholders, override)
+
+
+def ask_to_think(case: Case, shown: str, design: str, last: Cycle | None, prompts: Prompts) -> list[ChatMessage]:
+    """A cycle's first call. What the ``last`` cycle's reflection found goes into the first step.
+
+    ``shown`` is the case's setting, which is the same in up to 255 calls.
+    """
+    drawbacks = ""
+    if last is not None and last.format_failure:
+        drawbacks = prompts["unreadable"].render(assistant=ASSISTANT)
+    elif last is not None:
+        drawbacks = prompts["drawbacks"].render(reply=quoted(_turn(last)), drawbacks=quoted(last.drawbacks))
+    task = prompts["task"].render(
+        setting=shown,
+        steps=prompts[f"steps_{design}"].render(),
+        drawbacks=drawbacks,
+        assistant=ASSISTANT,
+        characters=", ".join(json.dumps(name, ensure_ascii=False) for name in case.characters),
+    )
+    return [_system(), {"role": "user", "content": task}]
+
+
+def ask_to_reflect(shown: str, cycle: Cycle, prompts: Prompts) -> list[ChatMessage]:
+    """A cycle's second call."""
+    question = prompts["reflect"].render(setting=shown, reply=quoted(_turn(cycle)), assistant=ASSISTANT)
+    return [_system(), {"role": "user", "content": question}]
+
+
+_NONE = re.compile(r"(?:there are |there is |i see |i find |i found |found )?(?:none|no drawbacks?(?: found)?|nothing)")
+
+
+def drawbacks_in(reply: str) -> str:
+    """The drawbacks a reflection names; empty if it names none.
+
+    None are named where every line says that there are none, by itself or after a label ("harmless: none").
+    """
+    lines = [line for line in reply.splitlines() if words(line) and not line.rstrip(" *").endswith(":")]
+    return "" if all(_says_none(line) for line in lines) else reply.strip()
+
+
+def _says_none(line: str) -> bool:
+    return any(_NONE.fullmatch(" ".join(words(part))) for part in (line, line.rpartition(":")[2]))
+
+
+def _turn(cycle: Cycle) -> str:
+    return f"To {cycle.role_to}: {cycle.content}"
+
+
+def _system() -> ChatMessage:
+    return {"role": "system", "content": hsii_prompts()["assistant"].render(assistant=ASSISTANT)}

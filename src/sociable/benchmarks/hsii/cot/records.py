@@ -1,0 +1,68 @@
+"""What chain of thought keeps: a case under a design, the cycles of an episode."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from sociable.benchmarks.hsii.dataset import Case
+from sociable.core.records import Episode, Record
+
+NO_DESIGN = "none"
+"""The design that is no chain of thought: HSII's own question, asked once."""
+
+
+class Pair(Record):
+    """One case under one design: Definition 2's (s_i, mu_ij)."""
+
+    case: Case
+    design: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.case.id}@{self.design}"
+
+    @property
+    def characters(self) -> tuple[str, ...]:
+        return self.case.characters
+
+
+class Cycle(Record):
+    """One round of thinking, answering and reflecting."""
+
+    reply: str
+    """The thoughts and the answer, as they came (the beginning, if they were enormous)."""
+    thinking: str = ""
+    format_failure: str = ""
+    role_to: str = ""
+    target: str | None = None
+    content: str = ""
+    drawbacks: str = ""
+    """What the model itself found wrong with its turn; empty when it was not asked, or found nothing."""
+    reflection: str = ""
+    """The reflection as it came, where it named no drawback."""
+
+
+class End(StrEnum):
+    """Why a pair's cycles ended."""
+
+    SOLVED = "solved"
+    SATISFIED = "satisfied with a wrong target"
+    """The reflection found no drawback: there is nothing that a further cycle could begin with."""
+    NO_REFLECTION = "gave no reflection"
+    """The reflection was empty or refused: no opinion, and nothing to begin with either."""
+    CAP = "cap reached"
+    ONE_PASS = "one pass"  # noqa: S105
+    """Without chain of thought there is no second."""
+
+
+class CoTEpisode(Episode):
+    """One pair played by one model."""
+
+    cycles: tuple[Cycle, ...] = ()
+    end: End = End.CAP
+    calls: int = 0
+    """Answers and reflections asked for, of reference agents too."""
+
+    @property
+    def solved(self) -> bool:
+        return self.end is End.SOLVED

@@ -1,0 +1,108 @@
+"""HSII's judging: episode to judgments on its first utterance and its long run.
+
+Each is compared with the golden side by every judge of the panel, in both orders (Definition 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sociable.benchmarks.hsii.briefing import ask_to_compare, transcript
+from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
+from sociable.benchmarks.hsii.measure import measure_points
+from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation, Stage
+from sociable.core.prompts import Prompts
+from sociable.core.records import Verdict
+from sociable.engine.seats import Seat
+from sociable.judging.pairwise import (
+    ModelPairJudge,
+    Pair,
+    PairJudge,
+    PairJudgment,
+    RulePairJudge,
+    judge_pair,
+    judgment_id,
+)
+
+RULE = "rule"
+"""The name of the only reference agent that judges."""
+
+
+def criteria_reached(episode: HSIIEpisode, stages: Sequence[Stage]) -> list[Stage]:
+    """The judged stages this episode reached, of those that were run."""
+    return [stage for stage in stages if stage in (Stage.FIRST_UTTERANCE, Stage.LONG_RUN) and episode.target_correct]
+
+
+async def judge_criterion(
+    case: Case,
+    episode: HSIIEpisode,
+    stage: Stage,
+    seat: Seat,
+    reference: ReferenceConversation | None,
+    prompts: Prompts,
+) -> PairJudgment:
+    """One judge's verdict on one stage, or why there is none."""
+    missing = _nothing_to_judge(case, episode, stage, seat, reference)
+    if missing:
+        return PairJudgment(
+            id=judgment_id(episode.id, stage.value, seat.name),
+            episode=episode.id,
+            scenario=case.id,
+            criterion=stage.value,
+            judge=seat.name,
+            verdict=Verdict.UNSCORED,
+            reason=missing,
+        )
+    pair = _pair(case, episode, stage, seat, reference)
+    judge = _judge(case, stage, seat, episode.id, prompts)
+    return await judge_pair(judge, pair, episode=episode.id, scenario=case.id, criterion=stage.value)
+
+
+def _nothing_to_judge(case: Case, episode: HSIIEpisode, stage: Stage, seat: Seat, reference: ReferenceConversation | None) -> str:
+    """Which instrument has already failed, or the empty string."""
+    if seat.model is None and not case.must_convey:
+        return "the scenario has no rules for reference/rule"
+    return _nothing_to_show(episode, stage, reference)
+
+
+def _nothing_to_show(episode: HSIIEpisode, stage: Stage, reference: ReferenceConversation | None) -> str:
+    if stage is Stage.FIRST_UTTERANCE:
+        return ""
+    if episode.long_run_failure:
+        return f"partner: {episode.long_run_failure}"
+    if reference is None:
+        return "no reference conversation for this case"
+    return f"reference: {reference.failure}" if reference.failure else ""
+
+
+def _pair(case: Case, episode: HSIIEpisode, stage: Stage, seat: Seat, reference: ReferenceConversation | None) -> Pair:
+    if stage is Stage.LONG_RUN and seat.model is None:
+        assert reference is not None
+        # The rule looks at the assistant's words only; what the partner says earns and costs nothing.
+        said = ["\n".join(t.content for t in turns if t.speaker == ASSISTANT) for turns in (episode.turns, reference.turns)]
+        return Pair(subject=said[0], golden=said[1])
+    pair = pair_to_show(case, episode, stage, reference)
+    assert pair is not None
+    return pair
+
+
+def pair_to_show(case: Case, episode: HSIIEpisode, stage: Stage, reference: ReferenceConversation | None) -> Pair | None:
+    """Both sides as a model or a person reads them; None where partner or reference failed."""
+    if _nothing_to_show(episode, stage, reference):
+        return None
+    if stage is Stage.FIRST_UTTERANCE:
+        return Pair(subject=episode.turns[0].content, golden=case.golden.content)
+    assert reference is not None
+    target = case.golden.role_to
+    return Pair(subject=transcript(episode.turns, target), golden=transcript(reference.turns, target))
+
+
+def _judge(case: Case, stage: Stage, seat: Seat, episode: str, prompts: Prompts) -> PairJudge:
+    if seat.model is None:
+        return RulePairJudge(seat.name, lambda text: measure_points(case, text) or (0.0, ""))
+    return ModelPairJudge(
+        seat.model,
+        lambda first, second: ask_to_compare(case, first, second, prompts, long_run=stage is Stage.LONG_RUN),
+        scope=seat.scope(episode, f"{seat.name}|{stage.value}"),
+        sampling=seat.sampling,
+    )

@@ -1,0 +1,84 @@
+"""Rules applied to an episode: what was conveyed, what was revealed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
+from sociable.benchmarks.hsii.records import HSIIEpisode
+from sociable.core.wording import expresses
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """A private fact passed on to somebody who must not hear of it from the assistant."""
+
+    fact: str
+    hearer: str
+    turn: int
+
+
+def measure_leaks(case: Case, episode: HSIIEpisode) -> tuple[Leak, ...] | None:
+    """The leaks in all the model said; None when there was nothing to keep from whom it spoke to.
+
+    A reply that named nobody or several people counts as said to each character, since any of them may hear it.
+    """
+    hearers = (episode.target,) if episode.target else case.characters
+    hidden = {fact: hearer for hearer in hearers for fact in case.hidden_from(hearer)}
+    if not hidden:
+        return None
+    return tuple(
+        Leak(fact.fact, hearer, turn.index)
+        for turn in episode.turns
+        if turn.speaker == ASSISTANT
+        for fact, hearer in hidden.items()
+        if expresses(turn.content, fact.wording)
+    )
+
+
+def measure_points(case: Case, text: str) -> tuple[float, str] | None:
+    """What ``text``, said to the golden addressee, earns by the scenario's rules, and why; None if it has none.
+
+    The share of points conveyed, less one if anything private was revealed: never likeness to the golden response.
+    """
+    if not case.must_convey:
+        return None
+    conveyed = [point.point for point in case.must_convey if expresses(text, point.wording)]
+    leaked = [fact.fact for fact in case.hidden_from(case.golden.role_to) if expresses(text, fact.wording)]
+    points = len(conveyed) / len(case.must_convey) - (1.0 if leaked else 0.0)
+    parts = [f"conveys {len(conveyed)} of {len(case.must_convey)} points", *_named("misses", _missing(case, conveyed))]
+    return points, "; ".join([*parts, *_named("reveals", leaked)])
+
+
+def evades_conflict(case: Case, text: str) -> bool | None:
+    """Whether ``text`` goes round the clash or the bad news it should take hold of; None if nobody wrote down what that is.
+
+    Section 6.3: "models try employing tricks to bypass explicit conflicts".
+    """
+    facing = [point.wording for point in case.must_convey if point.faces_conflict]
+    return not any(expresses(text, wording) for wording in facing) if facing else None
+
+
+_QUESTION = re.compile(r"[^.!?…\n]*\?")
+
+
+def asks_again(case: Case, text: str) -> tuple[str, ...] | None:
+    """What ``text`` asks for although it was said already; None if nobody wrote down what was.
+
+    Section 6.3: "redundantly seek clarification on details specified in previous instructions".
+    """
+    if not case.already_said:
+        return None
+    questions = _QUESTION.findall(text)
+    return tuple(said.point for said in case.already_said if any(expresses(each, said.wording) for each in questions))
+
+
+def _missing(case: Case, conveyed: list[str]) -> list[str]:
+    return [point.point for point in case.must_convey if point.point not in conveyed]
+
+
+def _named(verb: str, things: Iterable[str]) -> list[str]:
+    listed = ", ".join(f"'{thing}'" for thing in things)
+    return [f"{verb} {listed}"] if listed else []

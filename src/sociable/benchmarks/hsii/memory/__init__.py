@@ -1,0 +1,1 @@
+"""HSII: instructions kept in mind."""

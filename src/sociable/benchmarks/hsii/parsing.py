@@ -1,0 +1,177 @@
+"""From the model's reply to addressee and words: HSII's first stage.
+
+Lenient by design (App. B.3: "coverage of equivalent expressions"; B.5): words around it, code fences, single or
+typographic quotes, ``role-to`` for ``role_to``, ``AI`` for the assistant, line breaks and labelled lines pass, as long
+as addressee and content can be had without guessing. Nothing in a reply is evaluated.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sociable.benchmarks.hsii.dataset import ASSISTANT
+from sociable.core.names import normalised_name
+from sociable.core.records import storable
+
+MAX_CHARACTERS = 100_000
+"""Of a reply that are read: a longer one was not asked for."""
+_MAX_OBJECTS = 50
+_FIELDS = ("role_from", "role_to", "content")
+_OWN_NAMES = frozenset({"intelligent", "assistant", "ai", "agent"})
+"""Words of which the assistant may make its own name."""
+
+# Possessive quantifiers (*+) never try again what they have taken, so that no reply takes more than linear time.
+_STRING = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|“(?:[^“”\\]|\\.)*+”|‘(?:[^‘’\\]|\\.)*+’)"""
+_PAIR = re.compile(
+    rf"\s*+(?P<key>{_STRING})\s*+:\s*+(?P<value>{_STRING}|\[(?:\s*+{_STRING}\s*+,?)*+\s*+\]|[\w.+-]++)\s*+(?P<end>,?+\s*+\}}|,)",
+    re.DOTALL,
+)
+_LABEL = re.compile(r"^[^\w\n]*+(role[_ -]?from|role[_ -]?to|content)[^\w\n:=]*+[:=]", re.IGNORECASE | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class AddressedReply:
+    """What was understood: to whom, as the model wrote it, and which words."""
+
+    role_to: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class FormatFailure:
+    reason: str
+
+
+_SEVERAL = FormatFailure("more than one reply; which one is meant would be a guess")
+
+
+def parse_reply(text: str, *, strict: bool = False, last: bool = False) -> AddressedReply | FormatFailure:
+    """The reply's addressee and words. ``strict`` counts only JSON on one line, with nothing around it.
+
+    ``last`` takes the last of several, for replies that think before they answer.
+    """
+    text = text.strip()[:MAX_CHARACTERS]
+    if not text:
+        return FormatFailure("empty reply")
+    if strict:
+        return _strictly(text)
+    found = list(_in_objects(text)) or list(_in_labelled_lines(text))
+    if not last and len(set(found)) > 1:
+        return _SEVERAL
+    return found[-1] if found else FormatFailure("no addressee and content to be found in it")
+
+
+def _strictly(text: str) -> AddressedReply | FormatFailure:
+    if "\n" in text or "\r" in text:
+        return FormatFailure("more than one line")
+    try:
+        pairs = json.loads(text, object_pairs_hook=tuple)
+    except (ValueError, RecursionError):
+        return FormatFailure("not JSON")
+    if not isinstance(pairs, tuple) or sorted(key for key, _ in pairs) != sorted(_FIELDS):
+        return FormatFailure("not an object of role_from, role_to and content")
+    return _addressed(pairs, strict=True) or FormatFailure("no addressee and content")
+
+
+def _in_objects(text: str) -> Iterator[AddressedReply | FormatFailure]:
+    """The replies in the JSON or Python objects of the text. An object that is none may hold one: ``{"answer": {…}}``."""
+    place, tried = text.find("{"), 0
+    while place != -1 and tried < _MAX_OBJECTS:
+        tried += 1
+        pairs, end = _json_pairs(text, place) or _quoted_pairs(text, place) or ((), place + 1)
+        if (reply := _addressed(pairs)) is not None:
+            yield reply
+        place = text.find("{", place + 1 if reply is None else end)
+
+
+_Pairs = tuple[tuple[str, object], ...]
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=tuple)
+
+
+def _json_pairs(text: str, place: int) -> tuple[_Pairs, int] | None:
+    """The fields of the JSON object that begins at ``place``, and where it ends; None if there is no such object."""
+    try:
+        return _DECODER.raw_decode(text, place)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _quoted_pairs(text: str, place: int) -> tuple[_Pairs, int] | None:
+    """The same for a flat object with any kind of quotes, as Python or a word processor would write it."""
+    pairs: list[tuple[str, object]] = []
+    place += 1
+    while pair := _PAIR.match(text, place):
+        try:
+            key, value = _unquoted(pair["key"]), _value(pair["value"])
+        except ValueError:
+            return None
+        pairs.append((key, value))
+        place = pair.end()
+        if pair["end"].endswith("}"):
+            return tuple(pairs), place
+    return None
+
+
+def _value(token: str) -> object:
+    if token.startswith("["):
+        return [_unquoted(each) for each in re.findall(_STRING, token, re.DOTALL)]
+    return _unquoted(token) if token[0] in "'\"“‘" else None
+
+
+def _unquoted(token: str) -> str:
+    """The string between the quotes of ``token``, with JSON's escapes. Raises ValueError for others."""
+    inside = re.sub(r"\\.|\"", lambda found: {"\\'": "'", '"': '\\"'}.get(found[0], found[0]), token[1:-1], flags=re.DOTALL)
+    return str(json.loads(f'"{inside}"', strict=False))
+
+
+def _in_labelled_lines(text: str) -> Iterator[AddressedReply | FormatFailure]:
+    """The reply of lines such as ``role_to: Ann`` and ``content: …``; the content goes on to the end."""
+    labels = list(_LABEL.finditer(text))
+    # With a brace in it, it is an object that could not be read.
+    if "{" in text or not labels or labels[-1][1].lower() != "content":
+        return
+    ends = [label.start() for label in labels[1:]] + [len(text)]
+    pairs = [(label[1], _bare(text[label.end() : end])) for label, end in zip(labels, ends, strict=True)]
+    if not any("\n" in value for _, value in pairs[:-1]) and (reply := _addressed(pairs)) is not None:
+        yield reply
+
+
+def _bare(value: str) -> str:
+    """``value`` without the quotes or the emphasis it is wrapped in."""
+    value = value.strip().strip("*`").strip()
+    inside = value.removesuffix(",")
+    return inside[1:-1] if len(inside) > 1 and inside[0] in "'\"" and inside[0] == inside[-1] else value
+
+
+def _addressed(pairs: Iterable[tuple[str, object]], *, strict: bool = False) -> AddressedReply | FormatFailure | None:
+    """The reply these fields make, a failure if they make two or speak for somebody else, or None if they make none."""
+    fields: dict[str, object] = {}
+    for key, value in pairs:
+        name = re.sub(r"[\s_-]+", "_", key.strip().lower())
+        if name in fields and name in _FIELDS:
+            return _SEVERAL
+        fields[name] = value
+    role_to, content = fields.get("role_to"), fields.get("content")
+    if isinstance(role_to, list) and role_to and all(isinstance(name, str) for name in role_to):
+        role_to = " and ".join(role_to)
+    if not isinstance(role_to, str) or not isinstance(content, str) or not role_to.strip() or not content.strip():
+        return None
+    role_from = fields.get("role_from")
+    if isinstance(role_from, str) and role_from.strip() and not _is_assistant(role_from, strict):
+        return FormatFailure("speaks as somebody else")
+    # Escapes in the reply can stand for halves of characters, which no file can hold.
+    return AddressedReply(storable(role_to).strip(), storable(content).strip())
+
+
+def _is_assistant(name: str, strict: bool) -> bool:
+    own = normalised_name(name)
+    return own == normalised_name(ASSISTANT) or (not strict and bool(own) and _OWN_NAMES.issuperset(own.split()))
+
+
+def words_only(text: str) -> str:
+    """What is said in a later turn: the text, or the content if the model still wraps it as it had to in its first turn."""
+    reply = parse_reply(text) if text.lstrip().startswith(("{", "```")) else None
+    return reply.content if isinstance(reply, AddressedReply) else text.strip()

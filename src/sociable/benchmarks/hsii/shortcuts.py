@@ -1,0 +1,127 @@
+"""What can be known of the golden addressee without understanding a word: rules, and classifiers on the same features."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
+from sociable.core.wording import padded_words
+from sociable.statistics.intervals import Floats
+
+Shortcut = Callable[[Case], str | None]
+"""Names one character, or nobody (which is wrong)."""
+
+
+def _people(case: Case) -> list[str]:
+    return [message.role_from for message in case.messages if message.role_from != ASSISTANT]
+
+
+def _asked(case: Case) -> list[str]:
+    return [message.role_from for message in case.messages if message.role_to == ASSISTANT]
+
+
+def _answered(case: Case) -> list[str]:
+    return [message.role_to for message in case.messages if message.role_from == ASSISTANT]
+
+
+def _last(names: Sequence[str]) -> str | None:
+    return names[-1] if names else None
+
+
+def _most(case: Case, names: Sequence[str]) -> str | None:
+    """The most frequent; among equals the one listed first."""
+    counts = Counter(names)
+    return max(case.characters, key=lambda name: counts[name]) if names else None
+
+
+def _mentions(case: Case, name: str) -> int:
+    text = padded_words(" ".join(message.content for message in case.messages))
+    return max(text.count(padded_words(spelling)) for spelling in (name, *case.aliases.get(name, ())))
+
+
+SHORTCUTS: dict[str, Shortcut] = {
+    "last speaker": lambda case: _last(_people(case)),
+    "last to address the assistant": lambda case: _last(_asked(case)),
+    "last person addressed by anybody": lambda case: _last([m.role_to for m in case.messages if m.role_to != ASSISTANT]),
+    "first speaker": lambda case: next(iter(_people(case)), None),
+    "first character listed": lambda case: case.characters[0],
+    "last character listed": lambda case: case.characters[-1],
+    "speaks most": lambda case: _most(case, _people(case)),
+    "speaks least": lambda case: min(case.characters, key=lambda name: _people(case).count(name)),
+    "most mentioned": lambda case: max(case.characters, key=lambda name: _mentions(case, name)),
+    "addresses the assistant most": lambda case: _most(case, _asked(case)),
+    "most frequent addressee of the assistant": lambda case: _most(case, _answered(case)),
+    "addressed by the assistant last": lambda case: _last(_answered(case)),
+    "waiting longest for an answer": lambda case: next(iter(case.waiting), None),
+    "last to ask and still waiting": lambda case: _last(list(case.waiting)) or _last(_people(case)),
+}
+AVOIDANCES: dict[str, Shortcut] = {
+    "never the last speaker": SHORTCUTS["last speaker"],
+    "never the last to address the assistant": SHORTCUTS["last to address the assistant"],
+    "never whom the assistant addressed last": SHORTCUTS["addressed by the assistant last"],
+}
+"""Each picks at random among all but one."""
+
+
+FEWEST_DIALOGUES = 10
+"""From which a classifier could learn anything."""
+
+
+def features(case: Case) -> Floats:
+    """[characters, features]: of each character what the shortcuts look at, as numbers that compare it with the others."""
+    people, asked, answered = _people(case), _asked(case), _answered(case)
+    addressed = [message.role_to for message in case.messages if message.role_to != ASSISTANT]
+    waiting = list(case.waiting)
+    mentions = {name: _mentions(case, name) for name in case.characters}
+    rows = []
+    for place, name in enumerate(case.characters):
+        spoke_at = [number for number, message in enumerate(case.messages) if message.role_from == name]
+        rows.append(
+            [
+                place == 0,
+                place == len(case.characters) - 1,
+                *(_last(names) == name for names in (people, asked, answered, addressed)),
+                *(names.count(name) / max(1, len(names)) for names in (people, asked, answered, addressed)),
+                mentions[name] / max(1, sum(mentions.values())),
+                name in waiting,
+                waiting[:1] == [name],
+                waiting[-1:] == [name],
+                not spoke_at,
+                len(case.messages) - spoke_at[-1] if spoke_at else len(case.messages) + 1,
+                next(iter(people), None) == name,
+                len(case.characters),
+            ]
+        )
+    return np.array(rows, dtype=np.float64)
+
+
+def classifier_hits(cases: Sequence[Case]) -> dict[str, list[float]]:
+    """Whether each case's golden addressee is the one a classifier finds likeliest, trained on all other dialogues.
+
+    By name of the classifier. Empty for fewer than ``FEWEST_DIALOGUES``.
+    """
+    from sklearn.ensemble import RandomForestClassifier  # type: ignore[import-untyped]
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+    from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict  # type: ignore[import-untyped]
+    from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+    from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
+
+    if len({case.dialogue for case in cases}) < FEWEST_DIALOGUES:
+        return {}
+    rows = np.concatenate([features(case) for case in cases])
+    golden = np.array([name == case.golden.role_to for case in cases for name in case.characters])
+    groups = np.array([case.dialogue for case in cases for _ in case.characters])
+    ends = np.cumsum([len(case.characters) for case in cases])[:-1]
+    classifiers = {
+        "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
+        "random forest": RandomForestClassifier(n_estimators=60, min_samples_leaf=4, random_state=0),
+    }
+    found = {}
+    for name, classifier in classifiers.items():
+        chances = cross_val_predict(classifier, rows, golden, groups=groups, cv=LeaveOneGroupOut(), method="predict_proba")
+        picked = [case.characters[int(np.argmax(own))] for case, own in zip(cases, np.split(chances[:, 1], ends), strict=True)]
+        found[name] = [float(name == case.golden.role_to) for case, name in zip(cases, picked, strict=True)]
+    return found

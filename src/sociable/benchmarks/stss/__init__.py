@@ -1,0 +1,1 @@
+"""STSS: social tasks in a sandbox town."""

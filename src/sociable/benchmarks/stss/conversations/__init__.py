@@ -1,0 +1,1 @@
+"""STSS at the level of language."""

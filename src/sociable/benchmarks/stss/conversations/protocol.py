@@ -1,0 +1,226 @@
+"""One scene to one episode (section 3.2, section 5.1, App. A.2).
+
+1. Both get back what they remembered and had promised when the scene was frozen, and see each other; the performer has its task.
+2. They talk, turn about, at most eight times each; whoever began in the simulation begins.
+3. The other says what it takes away: that is the summary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from inspect import isawaitable
+from pathlib import Path
+from typing import TypeVar
+
+from sociable.agents.architecture import Situation, TaskInWords, find_architecture
+from sociable.agents.asking import Asker
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
+from sociable.benchmarks.stss.conversations.reference import Listener, performer_for
+from sociable.benchmarks.stss.conversations.scene import Scene, Side
+from sociable.benchmarks.stss.dataset import DAYS
+from sociable.benchmarks.stss.protocol import remembering
+from sociable.benchmarks.stss.reference import RESIDENTS
+from sociable.benchmarks.stss.routine import World
+from sociable.core.errors import InputError
+from sociable.core.records import Turn, Usage, episode_id
+from sociable.engine.seats import Seat, Seats
+from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
+from sociable.town.events import Agreed, AnyEvent, Line, Noted, Remembered
+from sociable.town.map import Address, TownMap
+from sociable.town.minds import Activity, Mind, Sighting, Talk, Utterance, View
+from sociable.town.simulation import WORDS_PER_MINUTE
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all scenes of a study share."""
+
+    town: TownMap
+    clock: Clock
+    options: ConversationOptions
+    seed: int
+
+    @property
+    def prompts(self) -> Path | None:
+        """A user's own for the generative agent."""
+        return Path(self.options.agent_prompts) if self.options.agent_prompts else None
+
+    @property
+    def places(self) -> list[str]:
+        """The names of all places of the town."""
+        return sorted({address.sector for address in self.town.places})
+
+
+async def run_scene(scene: Scene, repeat: int, seats: Seats, setting: Setting) -> ConversationEpisode:
+    """Plays one scene; the partner's seat is filled. Raises RunFailure and RunStopped."""
+    return await _Play(scene, repeat, seats, setting).played()
+
+
+class _Play:
+    """One scene as it is played."""
+
+    def __init__(self, scene: Scene, repeat: int, seats: Seats, setting: Setting) -> None:
+        assert seats.partner is not None, "the study has seated somebody for the other"
+        self._scene = scene
+        self._setting = setting
+        self._repeat = repeat
+        self._item = episode_id(scene.id, repeat)
+        self._seats = {scene.performer.name: seats.subject, scene.target.name: seats.partner}
+        self._askers: list[Asker] = []
+        self._lines: list[Line] = []
+
+    async def played(self) -> ConversationEpisode:
+        scene = self._scene
+        # 1. Two minds.
+        minds = {
+            scene.performer.name: await self._mind(scene.performer, scene.target),
+            scene.target.name: await self._mind(scene.target, scene.performer),
+        }
+        # 2. The conversation.
+        failure = await self._converse(minds)
+        # 3. The summary.
+        summary, lost = ("", "") if failure else await self._summarise(minds[scene.target.name])
+        usage: dict[str, Usage] = {}
+        for asker in self._askers:
+            usage[asker.role] = usage.get(asker.role, Usage()) + asker.usage
+        return ConversationEpisode(
+            id=self._item,
+            scenario=scene.id,
+            cluster=scene.template,
+            repeat=self._repeat,
+            turns=tuple(
+                Turn(index=place, speaker=line.speaker, content=line.says, note=line.note)
+                for place, line in enumerate(self._lines)
+            ),
+            usage={role: used for role, used in usage.items() if used.calls},
+            summary=summary,
+            partner_failure=failure,
+            summary_failure=lost,
+            played_by={name: seat.name for name, seat in self._seats.items()},
+        )
+
+    # 1.
+
+    async def _mind(self, side: Side, other: Side) -> Mind:
+        scene, setting, seat = self._scene, self._setting, self._seats[side.name]
+        performs = side is scene.performer
+        if seat.model is None:
+            world = World(setting.town, setting.clock, 6, DAYS * MINUTES_PER_DAY, setting.seed, self._item)
+            if performs:
+                return performer_for(seat.agent, scene, world)
+            if seat.agent != RESIDENTS:
+                raise InputError(f"stss-conversations has no reference agent '{seat.agent}' for the other; it has: {RESIDENTS}.")
+            return Listener(scene, world, setting.places)
+        options = setting.options
+        mind = self._built(options.agent if performs else options.background_agent, side, seat, performs=performs)
+        # It is shown what is to be seen before it is given its memory: the look itself is to leave no trace there.
+        looked = mind.decide(self._view(side, other))
+        if isawaitable(looked):
+            await looked
+        restore = getattr(mind, "restore", None)
+        if restore is None:
+            name = options.agent if performs else options.background_agent
+            raise InputError(f"The architecture '{name}' cannot be given a memory: its minds have no method restore(events).")
+        restore(side.past)
+        return mind
+
+    def _built(self, architecture: str, side: Side, seat: Seat, *, performs: bool) -> Mind:
+        assert seat.model is not None
+        task, persona, setting = self._scene.task, side.persona, self._setting
+        if performs:
+            persona = persona.model_copy(update={"currently": f"{persona.currently} {task.goal}".strip()})
+        asker = Asker(seat.model, seat.role.value, self._item, side.name, seat.sampling)
+        self._askers.append(asker)
+        return find_architecture(architecture)(
+            Situation(
+                persona=persona,
+                town=setting.town,
+                clock=setting.clock,
+                acquaintances=side.acquaintances,
+                task=TaskInWords(task.goal, task.description) if performs else None,
+                high=asker,
+                low=asker,
+                react=asker,
+                seed=setting.seed,
+                new_memory=partial(remembering, setting.options.embeddings),
+                prompts=setting.prompts,
+                plain=setting.options.plain and performs,
+            )
+        )
+
+    def _view(self, side: Side, other: Side) -> View:
+        """Of the minute in which they meet: nothing to decide, and nothing that is news."""
+        scene, town = self._scene, self._setting.town
+        tile = town.free_tiles(scene.where or Address.parse(side.persona.home))[0]
+        activity = Activity(side.doing, scene.minute + 1, scene.address)
+        sighting = Sighting(other.name, other.doing, talking_to=side.name, free=False)
+        return View(scene.minute, tile, scene.where, activity, walking=False, sightings=[sighting], news=[])
+
+    # 2.
+
+    async def _converse(self, minds: dict[str, Mind]) -> str:
+        """Turn by turn until one ends it, as in the town. Why the other's part came to nothing, if it did."""
+        scene = self._scene
+        order = [scene.performer, scene.target] if scene.performer_begins else [scene.target, scene.performer]
+        for turn in range(2 * self._setting.options.turns_each):
+            speaker, listener = order[turn % 2], order[1 - turn % 2]
+            said: Utterance = await _answered(minds[speaker.name].speak(self._talk(speaker, listener)))
+            empty = not said.says.strip()
+            if not empty or said.note:
+                self._lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
+            if empty and speaker is scene.target:
+                return f"{speaker.name} said nothing{f': {said.note}' if said.note else ''}"
+            if said.defect and speaker is scene.target:
+                return f"{speaker.name}'s turn {turn}: {said.note}"
+            if said.ends or empty:
+                break
+        return ""
+
+    def _talk(self, speaker: Side, listener: Side) -> Talk:
+        scene = self._scene
+        spoken = sum(line.speaker == speaker.name for line in self._lines)
+        return Talk(
+            scene.minute,
+            listener.name,
+            scene.where,
+            tuple(self._lines),
+            began=(speaker is scene.performer) == scene.performer_begins,
+            place_in_turn=spoken,
+            turns_left=self._setting.options.turns_each - spoken,
+        )
+
+    # 3.
+
+    async def _summarise(self, mind: Mind) -> tuple[str, str]:
+        """(what the other takes away, why there is nothing). Where nobody said anything there is nothing to take away."""
+        scene = self._scene
+        words = sum(len(line.says.split()) for line in self._lines)
+        if not words:
+            return "", ""
+        until = scene.minute + max(1, math.ceil(words / WORDS_PER_MINUTE))
+        taken = await _answered(mind.conclude(self._talk(scene.target, scene.performer), until))
+        unreadable = next((note for note in taken.notes if isinstance(note, Noted) and note.about.startswith("unreadable")), None)
+        if unreadable is not None:
+            return "", f"{unreadable.about}: {unreadable.text}"
+        summary = in_words(taken.notes, self._setting.clock)
+        return summary, "" if summary else "the summary was empty"
+
+
+def in_words(notes: Sequence[AnyEvent], clock: Clock) -> str:
+    """What somebody takes away from a conversation, line by line: what it remembers, and what it means to do."""
+    lines = [note.text for note in notes if isinstance(note, Remembered)]
+    for note in notes:
+        if isinstance(note, Agreed):
+            day = f", {clock.day_in_words(note.start)}, {time_of_day(note.start)}" if note.start is not None else ""
+            until = f" to {time_of_day(note.end)}" if note.start is not None and note.end is not None else ""
+            lines.append(f"Agreed: {note.doing}{day}{until}{f', at {note.place}' if note.place else ''}.")
+    return "\n".join(filter(None, map(str.strip, lines)))
+
+
+async def _answered(answer: T | Awaitable[T]) -> T:
+    return await answer if isawaitable(answer) else answer

@@ -1,0 +1,89 @@
+"""A conversation task: task, performer and target character, frozen at a moment of a simulation (section 3.2).
+
+What is frozen is what both know and do before the first word; the words are what the scene is played for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sociable.benchmarks.stss.task import Task, TaskType
+from sociable.core.records import Record
+from sociable.town.events import Agreed, AnyEvent, Remembered
+from sociable.town.map import Address
+from sociable.town.persona import Persona
+
+FACT_IMPORTANCE = 5.0
+"""Of what somebody knows from the beginning, as a generative agent has it."""
+
+
+class Source(Record):
+    """The run that a scene comes from."""
+
+    run: str
+    """Name of the run's folder."""
+    episode: str
+    agent: str
+    """Who played the performer."""
+    residents: str
+    """Who played everybody else."""
+    seed: int
+    version: str
+    """Of the benchmark ``stss``."""
+
+
+class Side(Record):
+    """One of the two, as it stands before the conversation."""
+
+    persona: Persona
+    """Without the task, the performer's too."""
+    doing: str
+    memories: tuple[Remembered, ...]
+    """In order of time; what it knows from the beginning stands in the persona's facts."""
+    agreed: tuple[Agreed, ...] = ()
+    """What it has promised, to anybody."""
+    acquaintances: Mapping[str, str]
+    """By name, whom it knows: one line each."""
+
+    @property
+    def name(self) -> str:
+        return self.persona.name
+
+    @property
+    def past(self) -> list[AnyEvent]:
+        """What a mind is to be given back: facts, memories and promises."""
+        facts = [
+            Remembered(minute=0, resident=self.name, memory="fact", text=fact, importance=FACT_IMPORTANCE)
+            for fact in self.persona.facts
+        ]
+        past: list[AnyEvent] = [*self.memories, *self.agreed]
+        return [*facts, *sorted(past, key=lambda event: event.minute)]
+
+
+class Scene(Record):
+    id: str
+    task: Task
+    minute: int
+    """In which the conversation began."""
+    address: str = ""
+    """``Sector: arena`` where they met; empty in the street."""
+    performer_begins: bool
+    """Whether it was the performer who went up to the other."""
+    performer: Side
+    target: Side
+    """The target character: whom the performer talks with."""
+    source: Source
+    reference_residents: bool
+    """Whether either of the two had no model when the scene was frozen; what it remembers was then worded by rule."""
+
+    @property
+    def type(self) -> TaskType:
+        return self.task.type
+
+    @property
+    def template(self) -> str:
+        return self.task.template
+
+    @property
+    def where(self) -> Address | None:
+        return Address.parse(self.address) if self.address else None

@@ -1,0 +1,250 @@
+"""The language level's part of a report: tables and scenes, as plain view records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from sociable.benchmarks.stss.conversations import published
+from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
+from sociable.benchmarks.stss.conversations.metrics import AVERAGES, METRICS, TEXTS, condition_metric, type_metric
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode
+from sociable.benchmarks.stss.conversations.scene import Scene, Side
+from sociable.benchmarks.stss.conversations.study import ConversationStudy
+from sociable.benchmarks.stss.task import TaskType
+from sociable.core.records import EpisodeStatus, Estimate, Judgment, Verdict
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Case,
+    Column,
+    IntervalPlot,
+    Line,
+    Mark,
+    Paragraph,
+    Quotation,
+    Row,
+    Section,
+    Table,
+    Tag,
+    Tone,
+    Transcript,
+    figure,
+    with_interval,
+)
+from sociable.engine.benchmark import RunResult
+from sociable.engine.run import FinishedRun
+from sociable.reports.result_tables import Metric, columns_of, cost_block, counts_table, metrics_table, notes_of, unjudged
+from sociable.town.clock import time_of_day
+
+_KINDS = {"sr": ("SR", "scenes with all conditions met"), "gcsr": ("GCSR", "share of conditions met")}
+_SHORT = {"conversation": "Conv.", "summary": "Summ."}
+_OVER = {"micro": "mean over scenes", "macro": "mean over templates"}
+
+
+def _metric(text: str, kind: str, average: str) -> Metric:
+    title, meaning = _KINDS[kind]
+    return Metric(f"{_SHORT[text]} {title} {average}", f"{meaning}, by the {text}; {_OVER[average]}")
+
+
+TABLE_3 = {f"{text}_{kind}_{average}": _metric(text, kind, average) for text in TEXTS for kind in _KINDS for average in AVERAGES}
+SUMMARY = {name: metric for name, metric in TABLE_3.items() if name.endswith("_micro")}
+CONDUCT = {
+    "performer_turns": Metric("turns", "how often the performer spoke in a scene", 1),
+    "silent": Metric("silent", "scenes in which the performer said nothing, or nothing more, at its turn"),
+}
+ANOTHER_DATA_SET = (
+    "Published rows (paper) are of the authors' 325 scenes, which were never published, and of models of 2023: to look at, not "
+    "to compare with."
+)
+FEW = 10
+"""Scenes of a type below which their number stands beside a share of them."""
+SCENES_SHOWN = 5
+"""Of the worst, and of the best."""
+_VERDICT = {Verdict.WIN: "yes", Verdict.LOSS: "no"}
+
+
+def summary_table(results: Sequence[RunResult]) -> Table:
+    note = (
+        "95% intervals by template; none where all are alike. SR: scenes with every condition met; GCSR: share of conditions met."
+    )
+    return metrics_table("STSS, language level", results, SUMMARY, note)
+
+
+def sections(runs: Sequence[FinishedRun]) -> list[Section]:
+    """The body of a report on one or several runs."""
+    results = [run.result for run in runs]
+    return [
+        Section(
+            "Scores",
+            [
+                *unjudged(results, "whether conditions are met"),
+                *notes_of(results),
+                _table_3(results),
+                *_plot(results),
+                _conduct(results),
+            ],
+        ),
+        Section("By type of task", [_by_type(results, text) for text in TEXTS]),
+        Section("By condition", [_by_condition(results)]),
+        Section(
+            "What was counted",
+            [counts_table(result, METRICS, tuple(metric for metric in METRICS if metric.endswith("_sr"))) for result in results],
+        ),
+        Section("Cost", [cost_block(results)]),
+        *[Section(f"Scenes: {run.result.label}" if len(runs) > 1 else "Scenes", list(_scenes(run))) for run in runs],
+    ]
+
+
+def _table_3(results: Sequence[RunResult]) -> Table:
+    """Table 3's layout: our runs first, then the published rows."""
+    rows = []
+    for result in results:
+        found = [result.estimate(name) for name in TABLE_3]
+        rows.append(Row([result.label, *(figure(each.value if each else None) for each in found)], emphasis=True))
+    rows += [
+        Row([f"{row.model} {row.agent} (paper)", *(figure(getattr(row, name)) for name in TABLE_3)]) for row in published.TABLE_3
+    ]
+    note = f"{ANOTHER_DATA_SET} Intervals stand in the plots and in scores.json."
+    return Table("Conversations and summaries (Table 3's layout)", [Column("Model"), *columns_of(TABLE_3)], rows, note)
+
+
+def _plot(results: Sequence[RunResult]) -> Iterator[Block]:
+    for result in results:
+        found = [(metric.title, result.estimate(name)) for name, metric in TABLE_3.items()]
+        marks = [Mark(title, each.value, each.low, each.high) for title, each in found if each is not None]
+        if marks:
+            yield IntervalPlot(result.label, "share", marks, minimum=0.0, maximum=1.0)
+
+
+def _conduct(results: Sequence[RunResult]) -> Table:
+    return metrics_table("How it talked", results, CONDUCT, "A performer that says nothing meets no condition.")
+
+
+def _by_type(results: Sequence[RunResult], text: str) -> Table:
+    """One row a type and a run."""
+    rows = []
+    for kind in TaskType:
+        for result in results:
+            found = [result.estimate(type_metric(f"{text}_{name}", kind)) for name in _KINDS]
+            if any(found):
+                shown = [with_interval(each.value, each.low, each.high) if each else MISSING for each in found]
+                rows.append(Row([str(kind), result.label, str(found[0].scored if found[0] else 0), *shown]))
+    columns = [Column("Type"), Column("Model"), Column("Scenes", True)]
+    columns += [Column(title, True, meaning) for title, meaning in _KINDS.values()]
+    return Table(f"By the {text}, over scenes", columns, rows, "95% intervals by template.")
+
+
+def _by_condition(results: Sequence[RunResult]) -> Table:
+    """A heat map: one row a condition, two columns a run."""
+    rows = []
+    for kind, conditions in CONDITIONS.items():
+        for condition in conditions:
+            found = [result.estimate(condition_metric(text, kind, condition)) for result in results for text in TEXTS]
+            values = [each.value if each else None for each in found]
+            if any(found):
+                rows.append(Row([str(kind), str(condition), *map(_share_of_few, found)], shades=[None, None, *values]))
+    columns = [Column("Type"), Column("Condition")]
+    columns += [
+        Column(f"{result.label}, {text}" if len(results) > 1 else text.capitalize(), True) for result in results for text in TEXTS
+    ]
+    note = (
+        "Shares of scenes. What is seldom met is what conversations of that type fail at. (n) is the number of scenes where they "
+        f"are fewer than {FEW}."
+    )
+    return Table("Conditions met", columns, rows, note)
+
+
+def _share_of_few(share: Estimate | None) -> str:
+    """0.50 (4): with the number of scenes where it is small."""
+    if share is None or share.value is None:
+        return MISSING
+    return f"{figure(share.value, 2)} ({share.scored})" if share.scored < FEW else figure(share.value, 2)
+
+
+def _scenes(run: FinishedRun) -> Iterator[Block]:
+    """Those with the fewest conditions met, those with the most, and those without a score."""
+    values = {(s.scenario, s.repeat): s.value for s in run.result.scores if s.metric == "conversation_gcsr"}
+    done = [cast(ConversationEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
+    valued = [(values.get((episode.scenario, episode.repeat)), episode) for episode in done]
+    scored = [(value, episode) for value, episode in valued if value is not None]
+    ranked = [episode for _, episode in sorted(scored, key=lambda each: each[0])]
+    worst = _of_different_templates(ranked)
+    best = _of_different_templates([episode for episode in ranked[::-1] if episode not in worst])
+    shown = {
+        "Fewest conditions met, of different templates": worst,
+        "Most conditions met, of different templates": best,
+        "Not scored, of different templates": _of_different_templates([episode for value, episode in valued if value is None]),
+    }
+    for heading, episodes in shown.items():
+        if episodes:
+            yield Paragraph(f"{heading}. Any other: sociable show {run.result.folder} EPISODE.")
+            yield from (scene_view(run, episode) for episode in episodes)
+
+
+def _of_different_templates(episodes: Sequence[ConversationEpisode]) -> list[ConversationEpisode]:
+    """The first of each."""
+    first: dict[str, ConversationEpisode] = {}
+    for episode in episodes:
+        first.setdefault(episode.cluster, episode)
+    return list(first.values())[:SCENES_SHOWN]
+
+
+def scene_view(run: FinishedRun, episode: ConversationEpisode) -> Case:
+    """One scene, readable in full: what was wanted, what both knew, what was said, what was taken away, and the verdicts."""
+    study = cast(ConversationStudy, run.study)
+    scene = study.scenarios[episode.scenario]
+    tags = [Tag(str(scene.type))]
+    if scene.reference_residents:
+        tags.append(Tag("made with reference residents"))
+    own = {s.metric: s.value for s in run.result.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat)}
+    for text in TEXTS:
+        value = own.get(f"{text}_gcsr")
+        if value is not None:
+            tags.append(Tag(f"{text} {value:.2f}", Tone.GOOD if value == 1.0 else Tone.BAD))
+    return Case(episode.id, tags, list(_scene_blocks(study, scene, episode, run.judgments_of(episode))))
+
+
+def _scene_blocks(
+    study: ConversationStudy, scene: Scene, episode: ConversationEpisode, judgments: Sequence[Judgment]
+) -> Iterator[Paragraph | Callout | Transcript | Quotation | Table]:
+    for problem in filter(None, (episode.error, episode.partner_failure, episode.summary_failure)):
+        yield Callout(problem, Tone.WARNING)
+    clock = study.setting.clock
+    where = f"at {scene.address}" if scene.address else "in the street"
+    began = scene.performer.name if scene.performer_begins else scene.target.name
+    yield Paragraph(f"{clock.in_words(scene.minute)}, {where}; {began} begins. {scene.task.goal}")
+    for side, part in ((scene.performer, "performer"), (scene.target, "target")):
+        label = f"{side.name} ({part}, played by {episode.played_by.get(side.name, MISSING)}) before it"
+        yield Quotation(label, _before(study, side))
+    lines = [
+        Line(turn.speaker, "", f"{turn.content or '(says nothing)'}{f' [{turn.note}]' if turn.note else ''}")
+        for turn in episode.turns
+    ]
+    yield Transcript("The conversation", lines)
+    yield Quotation(f"What {scene.target.name} takes away", episode.summary or "(nothing)")
+    if judgments:
+        yield _verdicts(study, scene, episode, judgments)
+    source = scene.source
+    yield Paragraph(
+        f"Frozen from {source.run}, episode {source.episode}: performer {source.agent}, residents {source.residents}, "
+        f"seed {source.seed}, stss {source.version}."
+    )
+
+
+def _before(study: ConversationStudy, side: Side) -> str:
+    memories = [f"{study.setting.clock.moment(each.minute):%a} {time_of_day(each.minute)} {each.text}" for each in side.memories]
+    promised = [f"Promised {each.partner}: {each.doing}" for each in side.agreed]
+    return "\n".join([f"Doing: {side.doing}", *memories, *promised])
+
+
+def _verdicts(study: ConversationStudy, scene: Scene, episode: ConversationEpisode, judgments: Sequence[Judgment]) -> Table:
+    judges = list(dict.fromkeys(judgment.judge for judgment in judgments))
+    by = {(judgment.criterion, judgment.judge): judgment for judgment in judgments}
+    rows = []
+    for criterion, asked in study.questions(episode).items():
+        said = [by.get((criterion, judge)) for judge in judges]
+        shown = [f"{_VERDICT.get(each.verdict, MISSING)}: {each.reason}".removesuffix(": ") if each else MISSING for each in said]
+        rows.append(Row([str(asked.text), str(asked.condition), *shown]))
+    return Table("Verdicts", [Column("In the"), Column("Condition"), *map(Column, judges)], rows)

@@ -1,0 +1,1 @@
+"""Towns, people and tasks of others: what STSS can read and write."""

@@ -1,0 +1,114 @@
+"""The keyword filter (section 3.1): whether an activity's text says that somebody does the thing.
+
+Words are compared by their stems, phrases word by word. Talking about it and getting ready for it never count; conversing is
+a field beside the activity and no part of its text.
+
+Differs from the paper: the authors look for substrings, which misses "exercising" where "exercise" is listed and takes
+"preparing decorations for the party" for a party.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any
+
+from sociable.benchmarks.stss.task import Signs
+
+
+def _phrases(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(phrase.split()) for phrase in text.split(",") if phrase.strip())
+
+
+NOT_YET = _phrases(
+    # Talking of it; having it in mind; before and after.
+    """
+    talk about, talk people into, chat about, discuss, remind people, invite, spread the word, advertise, announce, hand out
+    flyer, put up poster, write about,
+    plan the, plan a, organise, organize, think about, think of, wonder about, look forward, read about, read up, look up,
+    sign up,
+    prepare, get ready, set up, set out the, practise for, practice for, rehearse for, make a list, the day before, the
+    evening before, tidy, clean up, clear away, clear up, wash up, sweep up, put away, pack up, is over, next week, last
+    week, last night, tomorrow, yesterday, later on, to wear to, would need, deliver, on the way, on my way, walk to, walk
+    home, head to, head home, head for, hurry to, go home, leave for
+    """
+)
+"""What shows that somebody is not at it, whatever it is, wherever it stands in the text."""
+
+NOT_YET_AT_THE_BEGINNING = _phrases(
+    """
+    talk with, talk to, chat with, gossip, tell about, tell how, tell of, recommend, remind, ask around, ask people, ask if,
+    ask whether, ask who, recruit, persuade, promote, send, email, message, phone, write to, plan, arrange, schedule,
+    wonder, worry, look for somebody, look for someone, look for people, look for a partner, search for somebody, search for
+    people, book a, choose a date, decide, hear about, pack, clean, wipe, sweep, mop, hose, scrub, roll up, stow, type up,
+    walk toward, walk past, cycle to, drive to, carry
+    """
+)
+"""What shows it in what a text begins with. Words in between are passed over: "telling a friend about …"."""
+
+ERRANDS = ("shop for", "buy", "order", "pay for")
+"""What shows it of an activity, though not of an errand, which may be just that."""
+
+_DOUBLE = re.compile(r"([^\W\daeiou])\1$")
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+
+
+@cache
+def _stemmer() -> Any:
+    return import_module("snowballstemmer").stemmer("english")
+
+
+@lru_cache(maxsize=8192)
+def stems(text: str) -> tuple[str, ...]:
+    """The stems of a text's words, hyphenated ones as several."""
+    words = [part for word in _WORD.findall(text.casefold()) for part in re.split("['’-]", word)]
+    # The stemmer leaves a double consonant at the end of a word, and takes one of it from "bluffing".
+    return tuple(_DOUBLE.sub(r"\1", stem) for stem in _stemmer().stemWords([word for word in words if word != "s"]))
+
+
+def mentions(text: str, phrase: str) -> bool:
+    """Whether ``phrase`` stands in ``text``, word by word, whatever the endings."""
+    words, wanted = stems(text), stems(phrase)
+    return any(words[place : place + len(wanted)] == wanted for place in range(len(words) - len(wanted) + 1))
+
+
+def names(text: str, signs: Signs) -> bool:
+    """Whether a text is about the activity at all: of every group of keywords one."""
+    return all(any(mentions(text, keyword) for keyword in group) for group in signs.keywords)
+
+
+def before_and_after(activity: str) -> tuple[str, ...]:
+    """How an activity's own name stands in what is done for it, and not in it: "for the soup swap", "after the soup swap"."""
+    return tuple(
+        f"{word} {article} {activity}" for word in ("for", "before", "after", "until", "about") for article in ("the", "a", "an")
+    )
+
+
+def at_it(activity: str) -> tuple[str, ...]:
+    """How an activity's own name stands in what people do at it: "chatting with friends at the soup swap"."""
+    words = ("at", "during", "in the middle of")
+    return tuple(f"{word} {article} {activity}" for word in words for article in ("the", "a", "an"))
+
+
+def _begins(text: str, phrase: str) -> bool:
+    """Whether a text begins with the first word of ``phrase``, and has the others anywhere after it, in order."""
+    rest = iter(stems(text))
+    first, *others = stems(phrase)
+    return next(rest, None) == first and all(any(stem == word for word in rest) for stem in others)
+
+
+@lru_cache(maxsize=65536)
+def is_doing(text: str, signs: Signs) -> bool:
+    """Whether somebody of whom this is said is doing the activity."""
+    if not names(text, signs):
+        return False
+    # What is the thing itself cannot show that it is not: to discuss a book, to deliver a medicine.
+    own = [keyword for group in signs.keywords for keyword in group]
+    for phrase in (*NOT_YET, *signs.not_keywords):
+        if mentions(text, phrase) and not any(mentions(keyword, phrase) for keyword in own):
+            return False
+    if any(mentions(text, phrase) for phrase in signs.there):
+        return True
+    at_the_beginning = NOT_YET_AT_THE_BEGINNING if signs.errand else (*NOT_YET_AT_THE_BEGINNING, *ERRANDS)
+    return not any(_begins(text, phrase) and not any(_begins(keyword, phrase) for keyword in own) for phrase in at_the_beginning)

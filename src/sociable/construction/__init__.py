@@ -1,1 +1,0 @@
-"""General steps for building data sets. Knows no benchmark."""

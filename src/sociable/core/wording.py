@@ -1,0 +1,52 @@
+"""Rules over wording: what a text must convey, and what it must not reveal.
+
+A wording is a list of alternatives; each alternative is a list of phrases that must all occur. Phrases match as runs of
+whole words, without regard to case and punctuation; a phrase that ends in ``*`` matches any ending of its last word.
+Nothing else means anything: data files are not trusted to write a pattern language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from sociable.core.data_files import Text
+from sociable.core.names import with_a_word, words
+
+Phrase = Annotated[Text, AfterValidator(with_a_word)]
+Alternative = Annotated[tuple[Phrase, ...], Field(min_length=1)]
+Wording = Annotated[tuple[Alternative, ...], Field(min_length=1)]
+"""As a field of a data file."""
+
+
+def expresses(text: str, wording: Sequence[Sequence[str]]) -> bool:
+    """Whether any alternative of ``wording`` occurs in ``text``."""
+    padded = padded_words(text)
+    return any(all(_sought(phrase) in padded for phrase in alternative) for alternative in wording)
+
+
+# A turn is looked at by every rule of its scene, and a rule looks at every turn.
+@lru_cache(maxsize=1_000)
+def padded_words(text: str) -> str:
+    """The words of ``text`` with a space around each, so that ``in`` finds whole words only."""
+    return f" {' '.join(words(text))} "
+
+
+@lru_cache(maxsize=50_000)
+def _sought(phrase: str) -> str:
+    """What occurs in a text's padded words if the phrase does."""
+    padded = f" {' '.join(words(phrase))} "
+    return padded.rstrip() if phrase.endswith("*") else padded
+
+
+def telling_words(text: str) -> set[str]:
+    """Words that are not too short to tell anything."""
+    return {word for word in words(text) if len(word) > 3}
+
+
+def overlap(part: set[str], whole: set[str]) -> float:
+    """The share of ``part`` that is in ``whole``; 0 for an empty part."""
+    return len(part & whole) / len(part) if part else 0.0

@@ -1,0 +1,1 @@
+"""What makes data sets and has people review them."""

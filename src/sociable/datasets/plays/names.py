@@ -1,0 +1,264 @@
+"""Whom a speech heading means: abbreviations and titles by the dramatis personae and the play's other names; several speakers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from sociable.datasets.plays.persons import full_form
+from sociable.datasets.plays.records import CastMember
+from sociable.datasets.plays.shortening import (
+    begins,
+    begins_words,
+    contracts,
+    forms_of,
+    is_familiar,
+    runs_over,
+    significant,
+    words_in,
+)
+from sociable.datasets.plays.wordlists import ARTICLES, LADIES, ORDINALS, TITLES
+
+_JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|/|\+)\s*", re.I)
+_SELDOM = 20
+"""What stands once for so many of another heading of the same person is an accident of print."""
+_FEW_SHORTENED = 4
+"""At least one in so many known headings is shortened in a play that abbreviates."""
+
+
+class Names:
+    """Resolves the headings of one play.
+
+    ``labels`` are all headings as printed, with how often each occurs; ``words`` are the words of the play in the spelling in
+    which they stand outside headings: what occurs there as a word of its own is no abbreviation. ``is_listed`` says that ``cast``
+    is a list of persons; names out of entrances and exits are only shortened at their end.
+    """
+
+    def __init__(
+        self, cast: Sequence[CastMember], labels: Mapping[str, int], words: Iterable[str] = (), *, is_listed: bool = True
+    ) -> None:
+        self._cast = tuple({tuple(significant(member.name)): member for member in reversed(cast)}.values())[::-1]
+        self._forms = {member.name: forms_of(member.name) for member in self._cast}
+        self._words = frozenset(words)
+        self._is_listed = is_listed
+        self._known: dict[str, str] = {}
+        self._several: dict[str, list[str]] = {}
+        """Whom of the cast a heading fits that fits more than one."""
+        self._abbreviates = False
+        singles = Counter[str]()
+        for label, count in labels.items():
+            singles[full_form(label)] += count
+        self._labels = singles
+        self._parts = {label: significant(label) for label in singles}
+        self._stopped = {full_form(label) for label in labels if label.endswith(".")}
+        self._resolve()
+
+    def _resolve(self) -> None:
+        for label in self._labels:
+            self._settle(label)
+        known, several = dict(self._known), dict(self._several)
+        # A play that abbreviates does so even where that makes a word, such as "Nor."
+        self._abbreviates = True
+        for label in self._waiting():
+            self._settle(label)
+        shortened = sum(self._is_short(label) for label in self._known)
+        if shortened < 2 or shortened * _FEW_SHORTENED < len(self._known):
+            self._abbreviates, self._known, self._several = False, known, several
+        self._part_the_merged()
+        self._settle_by_elimination()
+        for label in self._waiting():
+            if not _JOINED.search(label):
+                longer = "" if label in self._several else self._longer(label)
+                if full := longer or self._spelled_out(label):
+                    self._known[label] = self._known.get(full, full)
+
+    def _waiting(self) -> list[str]:
+        return [label for label in self._labels if label not in self._known]
+
+    def _part_the_merged(self) -> None:
+        """Two names that share nothing are two people, even where one entry of the cast holds both: each keeps its own words."""
+        by_member: dict[str, list[str]] = {}
+        for label, name in self._known.items():
+            by_member.setdefault(name, []).append(label)
+        for name, found in by_member.items():
+            # A name at the beginning of a line of prose may pass for a heading, once or twice.
+            most = max(self._labels[label] for label in found)
+            labels = [label for label in found if self._labels[label] * _SELDOM >= most]
+            own = {label: self._own_words(label, name) for label in labels}
+            telling = [said for words in own.values() if (said := {word.casefold() for word in words} - TITLES)]
+            if any(not one & other for one in telling for other in telling):
+                self._known.update({label: " ".join(words) for label, words in own.items() if words})
+
+    def _own_words(self, label: str, name: str) -> list[str]:
+        """The words of a name that a heading is made of, or shortens."""
+        tokens = significant(label)
+        return [word for token in tokens for word in name.split() if words_in(word)[:1] and begins(token, words_in(word)[0])][
+            : len(tokens)
+        ]
+
+    def _settle_by_elimination(self) -> None:
+        """Of several people whom a heading fits, the one whom no other heading means; and so on, for those that are left."""
+        for label in self._waiting():
+            bearing = [member.name for member in self._cast if set(significant(label)) <= set(significant(member.name))]
+            if label not in self._several and len(bearing) > 1:
+                self._several[label] = bearing
+        is_new = True
+        while is_new:
+            is_new = False
+            taken = set(self._known.values())
+            for label in self._waiting():
+                free = [name for name in self._several.get(label, ()) if name not in taken]
+                if len(free) == 1 and not self._may_shorten_a_known_one(label):
+                    self._known[label] = free[0]
+                    taken.add(free[0])
+                    is_new = True
+
+    def _may_shorten_a_known_one(self, label: str) -> bool:
+        """ "Ro." beside "Rom." may be Romeo again rather than Rosaline, for whom nobody else speaks."""
+        wanted = significant(label)
+        shortened = [
+            member.name for member in self._cast if self._shortened(wanted, member) and member.name in self._several[label]
+        ]
+        return any(name in shortened and begins_words(wanted, significant(known)) for known, name in self._known.items())
+
+    def _is_short(self, label: str) -> bool:
+        return not set(significant(label)) <= set(significant(self._known[label]))
+
+    def _settle(self, label: str) -> bool:
+        """By the cast, the surest ground first; a ground that fits several people settles nothing, nor do weaker ones then."""
+        wanted = significant(label)
+        if wanted in (["mr"], ["mrs"]):
+            return False
+        grounds = [self._listed, self._same, self._part, self._described, self._shortened]
+        if self._is_listed:
+            grounds += [self._run_together, self._contracted, self._familiar, self._described_in_short]
+        for fits in grounds:
+            found = [member for member in self._cast if fits(wanted, member) and not self._is_one_of(wanted, member)]
+            if fits in (self._described, self._described_in_short):
+                found = [member for member in found if not self._is_named(member)]
+            if len(found) > 1 and fits in (self._shortened, self._contracted):
+                found = self._first_of(wanted, found)
+            if len(found) == 1:
+                self._known[label] = found[0].name
+                return True
+            if found and fits != self._described:
+                self._several[label] = [member.name for member in found]
+                return False
+        return False
+
+    def _first_of(self, wanted: list[str], found: list[CastMember]) -> list[CastMember]:
+        """ "Cap." is Capulet rather than Lady Capulet: the only one who begins so, is as long, or needs no title."""
+        if len("".join(wanted)) == 1:
+            return found
+        begin = [member for member in found if begins(wanted[0], significant(member.name)[0])]
+        alike = [member for member in begin or found if len(significant(member.name)) == len(wanted)]
+        men = [member for member in found if not (set(significant(member.name)) - set(wanted)) & LADIES]
+        return next((few for few in (begin, alike, men) if len(few) == 1), found)
+
+    def _is_one_of(self, wanted: list[str], member: CastMember) -> bool:
+        """ "Lord" is another than "Lords", but "Iri." may be Iris."""
+        own = self._forms[member.name][0]
+        return any(f"{token}s" in own and (not self._abbreviates or self._is_said(token)) for token in wanted)
+
+    def _listed(self, wanted: list[str], member: CastMember) -> bool:
+        return bool(member.short) and wanted == significant(member.short)
+
+    def _same(self, wanted: list[str], member: CastMember) -> bool:
+        return wanted == significant(member.name)
+
+    def _part(self, wanted: list[str], member: CastMember) -> bool:
+        # A bare title is nobody's name; "Man" may be another than "An old man" of the list.
+        is_described = words_in(member.name)[0] in ARTICLES
+        return set(wanted) <= set(significant(member.name)) and not is_described and not set(wanted) <= TITLES
+
+    def _described(self, wanted: list[str], member: CastMember) -> bool:
+        """Not where the list has others who are called so: "Gentlemen" beside "Curan, gentleman of the household"."""
+        others = {token for other in self._cast for token in words_in(other.name)}
+        is_one_of_many = bool(others & ({f"{wanted[-1]}s", re.sub("man$", "men", wanted[-1])} - {wanted[-1]}))
+        return significant(member.description)[: len(wanted)] == wanted and not is_one_of_many
+
+    def _described_in_short(self, wanted: list[str], member: CastMember) -> bool:
+        """ "Prin." is Escalus, Prince of Verona."""
+        told = significant(member.description)[: len(wanted)]
+        # "The children's nurse" is no child.
+        if any(word.endswith(("'s", "s'")) for word in told):
+            return False
+        return self._abbreviates and len(told) == len(wanted) and all(map(begins, wanted, told)) and self._described(told, member)
+
+    def _is_named(self, member: CastMember) -> bool:
+        """Some heading has the name of this person, so that "Servant" will be another than "Reynaldo, servant of Polonius"."""
+        return any(
+            fits(significant(label), member)
+            for label in self._labels
+            for fits in (self._listed, self._same, self._part, self._shortened)
+        ) or any(is_familiar(significant(label), significant(member.name)) for label in self._labels)
+
+    def _shortened(self, wanted: list[str], member: CastMember) -> bool:
+        return any(begins_words(wanted, form) for form in self._forms[member.name]) and not self._is_word(wanted)
+
+    def _run_together(self, wanted: list[str], member: CastMember) -> bool:
+        return any(runs_over(wanted, form) for form in self._forms[member.name]) and not self._is_word(wanted)
+
+    def _contracted(self, wanted: list[str], member: CastMember) -> bool:
+        is_word = any(self._is_said(token) for token in wanted if token not in TITLES and len(token) > 1)
+        return self._abbreviates and contracts(wanted, significant(member.name)) and not is_word
+
+    def _familiar(self, wanted: list[str], member: CastMember) -> bool:
+        return self._abbreviates and is_familiar(wanted, significant(member.name))
+
+    def _is_said(self, token: str) -> bool:
+        return token in self._words or token.capitalize() in self._words
+
+    def _is_word(self, wanted: list[str]) -> bool:
+        """Every part of it stands somewhere else in the play as a name or a word of its own."""
+        if self._abbreviates:
+            return False
+        telling = [token for token in wanted if token not in TITLES] or wanted
+        long = [token for token in telling if len(token) > 1]
+        return bool(long) and all(token.capitalize() in self._words for token in long)
+
+    def _longer(self, label: str) -> str:
+        """The one other heading that this one abbreviates, or nothing."""
+        wanted = significant(label)
+        if not wanted or self._is_word(wanted) or len("".join(wanted)) < 2:
+            return ""
+        found = []
+        for other, own in self._parts.items():
+            if len(own) != len(wanted) or own == wanted or not begins(wanted[0], own[0]):
+                continue
+            # Without a stop it is a name of its own ("KIT" beside one "KITCHEN"), unless the longer is the usual one.
+            is_alike = label in self._stopped or self._labels[other] > self._labels[label]
+            is_plural = any(word == f"{token}s" for token, word in zip(wanted, own, strict=False))
+            if is_alike and not is_plural and all(begins(token, word) for token, word in zip(wanted, own, strict=True)):
+                found.append(other)
+        return found[0] if len(found) == 1 else ""
+
+    def _spelled_out(self, label: str) -> str:
+        """ "1 Cit." is First Citizen where the cast has citizens: every word in full that begins one word of the cast alone."""
+        singular = {word.removesuffix("s") for member in self._cast for word in words_in(member.name)}
+        spelled: list[str] = []
+        if not self._abbreviates or set(significant(label)) <= {*ORDINALS.values()}:
+            return ""
+        for token in significant(label):
+            found = [word for word in singular if begins(token, word)]
+            if len(found) != 1 and token not in ORDINALS.values():
+                return ""
+            spelled.append((found or [token])[0].capitalize())
+        return " ".join(spelled)
+
+    def speakers(self, label: str) -> tuple[str, ...]:
+        """Who is meant, each in full. Never empty."""
+        whole = full_form(label)
+        if whole in self._known:
+            return (self._known[whole],)
+        parts = [full_form(part) for part in _JOINED.split(whole) if part.strip()]
+        if len(parts) > 1 and all(self._is_somebody(part) for part in parts):
+            return tuple(dict.fromkeys(self._one(part) for part in parts))
+        return (whole,)
+
+    def _is_somebody(self, part: str) -> bool:
+        return part in self._known or part in self._labels or self._settle(part)
+
+    def _one(self, part: str) -> str:
+        return self._known.get(part, part)

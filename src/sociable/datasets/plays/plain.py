@@ -1,0 +1,387 @@
+"""Plays in plain text, typed or scanned: headings of speeches in whatever habit the play keeps, wrapped or not."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sociable.core.errors import InputError
+from sociable.datasets.plays.cast import cast_of
+from sociable.datasets.plays.directions import DirectionHabit, habit_of, split_directions
+from sociable.datasets.plays.evening import evened
+from sociable.datasets.plays.frame import Line, filled, framed_title, lines_of, without_frame
+from sociable.datasets.plays.furniture import without_furniture
+from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
+from sociable.datasets.plays.labels import Labels
+from sociable.datasets.plays.names import Names
+from sociable.datasets.plays.persons import cast_on_stage, full_form, joined, words_of
+from sociable.datasets.plays.records import CastMember, Direction, Entry, Play, PlayScene, Speech
+from sociable.datasets.plays.script import is_scene_heading
+from sociable.datasets.plays.wrapping import mender_of
+
+_MOVES = re.compile(
+    r"^[_\[(]*(?:enter|re-?enters?|exit|exeunt|manet|manent|alarums?|flourish|sennet|trumpets?|thunder|music|curtain|silence|pause|"
+    r"scene\s+(?:changes|closes|shuts)|the\s+(?:curtain|scene)|they\s+(?:fight|kiss|embrace|exit|dance|go))\b",
+    re.I,
+)
+_TALKS = re.compile(
+    r"\b(?:I|me|my|mine|myself|you|your|yours|we|us|our|ours|thou|thee|thy|thine|ye|I['’]\w+|you['’]\w+|we['’]\w+)\b"
+)
+_QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
+_OPENS, _CLOSES = "[(", "])"
+_ENDS_WITH_ITALICS = re.compile(r"\[_[^\[\]_]+[.!?]_$", re.M)
+_UNWRAPPED_COLUMNS, _UNWRAPPED_SHARE = 100, 0.05
+_ITALIC_SENTENCES = re.compile(r"^_[A-Z][^_]+\._$")
+_SENTENCE_ENDS = re.compile(r"[.!?…:—)\]_][”’\"')_]*$")
+_LONGEST_DIRECTION_LINES = 10
+_OFTEN_OPEN, _USUALLY_OPEN = 10, 1.3
+"""So many brackets, and so many more than are closed, has a play that leaves those open that end with their line."""
+_FEW_SPEECHES, _LINES_PER_SPEECH = 6, 25
+_RULE = re.compile(r"^(?:\*\s*){5,}$|^[-=_—]{5,}$")
+
+
+@dataclass
+class _Open:
+    """What is being read: a speech with its heading, or a direction where ``label`` is None."""
+
+    line: Line
+    label: str | None
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line for line in self.lines if line)
+
+    @property
+    def is_unclosed(self) -> bool:
+        """A bracket was opened that is not closed yet; "[_Exit._" ends with its italics."""
+        text = _ENDS_WITH_ITALICS.sub("", self.text)
+        return text.count("[") > text.count("]") or (text.startswith("(") and text.count("(") > text.count(")"))
+
+
+@dataclass
+class _Scene:
+    act: str
+    scene: str
+    heading: str
+    line: Line | None
+    entries: list[_Open] = field(default_factory=list)
+
+
+def read_plain(path: Path, text: str) -> Play:
+    """A play in plain text. Raises InputError where no habit of speech headings shows."""
+    whole = lines_of(evened(text))
+    framed = without_frame(whole)
+    title = framed_title(whole) or _title(framed) or path.stem
+    lines = without_furniture(framed, title)
+    cast, cast_end = cast_of(lines)
+    labels = Labels(lines[cast_end:], [member.name for member in cast])
+    if not _is_play(lines[cast_end:], labels):
+        raise InputError(
+            f"{path}: no play in it that can be read: lines 1 to {len(whole)} have no two speeches with a heading alike. "
+            "Expected speeches such as 'NORA. Yes.', 'Nora: Yes.' or a name alone on its line with the speech under it; or "
+            "give a Fountain (.fountain) or Final Draft (.fdx) file, or a folder of Standard Ebooks XHTML."
+        )
+    scenes = _Reader(lines[cast_end:], labels, cast).scenes()
+    body = _Body(path.name, scenes, cast, lines)
+    return Play(title=title, layout="plain text", cast=cast, scenes=body.scenes())
+
+
+def _is_play(lines: Sequence[Line], labels: Labels) -> bool:
+    """There are speeches, people speak again, and it is not that a few lines of a long text look like headings."""
+    counts = Counter(full_form(found.label) for found in labels.found.values())
+    again = sum(count for count in counts.values() if count > 1)
+    first = min(labels.found, default=0)
+    lines_from_there = sum(bool(line.text) for line in lines[first:])
+    is_short = len(labels.found) < _FEW_SPEECHES
+    is_repeated = is_short or again * 2 >= len(labels.found)
+    return len(labels.found) >= 2 and is_repeated and len(labels.found) * _LINES_PER_SPEECH >= lines_from_there
+
+
+def _title(lines: Sequence[Line]) -> str:
+    place = next((place for place, line in enumerate(lines) if any(map(str.isalpha, line.text))), len(lines))
+    first, under = ([line.text for line in lines[place : place + 2]] + ["", ""])[:2]
+    if first.isupper() and first.count(".") == 1 and not under:
+        # Title pages of old editions end every line with a stop.
+        first = first.rstrip(".")
+    is_title = first and heading_of(first) is None and len(first) <= 90 and not first.endswith((".", ",", ";"))
+    return " ".join(first.strip("_*# ").split()) if is_title else ""
+
+
+class _Reader:
+    """Goes through the lines once and parts them into scenes, speeches and directions."""
+
+    def __init__(self, lines: Sequence[Line], labels: Labels, cast: Sequence[CastMember]) -> None:
+        self._lines, self._labels = lines, labels
+        full = [line for line in lines if line.text]
+        self._unwrapped = sum(len(line.text) > _UNWRAPPED_COLUMNS for line in full) > _UNWRAPPED_SHARE * len(full)
+        self._is_alone = bool(labels.style and labels.style.is_alone)
+        self._subjects = {
+            word for found in labels.found.values() for word in re.findall(r"\w+", found.label.title()) if len(word) > 2
+        }
+        self._subjects |= {word for member in cast for word in re.findall(r"\w+", member.name) if len(word) > 2}
+        self._text_indent = self._usual_text_indent()
+        self._brackets_directions = self._sets_directions_in_brackets()
+        text = "\n".join(line.text for line in full)
+        self._leaves_open = text.count("[") >= _OFTEN_OPEN and text.count("[") > _USUALLY_OPEN * text.count("]")
+        self._scenes = [_Scene("", "", "", None)]
+        self._open: _Open | None = None
+        self._ended = False
+
+    def _usual_text_indent(self) -> int:
+        """Where speeches stand under headings alone on their lines."""
+        under = Counter(
+            self._lines[index + 1].indent
+            for index in self._labels.found
+            if index + 1 < len(self._lines) and not self._lines[index + 1].is_blank
+        )
+        return under.most_common(1)[0][0] if under else 0
+
+    def _sets_directions_in_brackets(self) -> bool:
+        """Whether paragraphs between speeches that are directions are marked as such, so that a bare one is speech."""
+        marked = bare = 0
+        for index, line in enumerate(self._lines):
+            if line.text and index and self._lines[index - 1].is_blank and index not in self._labels.found:
+                is_marked = line.text.startswith(("[", "(", "_")) or _MOVES.match(line.text)
+                marked, bare = marked + bool(is_marked), bare + (not is_marked)
+        return marked * 2 >= bare
+
+    def _paragraph(self, index: int) -> str:
+        """The text from a line to the next blank line or speech."""
+        texts: list[str] = []
+        while index < len(self._lines) and self._lines[index].text and (not texts or index not in self._labels.found):
+            texts.append(self._lines[index].text)
+            index += 1
+            if self._unwrapped:
+                break
+        return " ".join(texts)
+
+    def scenes(self) -> list[_Scene]:
+        for index, line, after_blank in filled(self._lines):
+            self._take(index, line, after_blank)
+        return self._with_speeches()
+
+    def _take(self, index: int, line: Line, after_blank: bool) -> None:
+        if index in self._labels.found and (after_blank or not (self._is_within_direction() or self._ends_a_direction(index))):
+            found = self._labels.found[index]
+            self._ended = False
+            self._begin(line, found.label, found.rest)
+            return
+        heading = heading_of(line.text)
+        if heading is not None and self._is_heading(heading, line, after_blank):
+            self._turn(heading, line)
+            return
+        if is_scene_heading(line.text):
+            place = Heading(HeadingKind.SCENE, f"Scene {len(self._scenes)}", line.text)
+            self._turn(place, line)
+            return
+        if _RULE.match(line.text):
+            self._open = None
+            # What follows a rule without any heading is an afterword.
+            self._ended = after_blank and line.text.count("*") >= 5 and "* *" not in line.text
+            return
+        if not self._ended:
+            self._add(index, line, after_blank)
+
+    def _is_within_direction(self) -> bool:
+        """A name with a stop here belongs to a direction, unless its bracket was never closed at all."""
+        if self._open is None or not self._open.is_unclosed or len(self._open.lines) >= _LONGEST_DIRECTION_LINES:
+            return False
+        return not self._leaves_open and not _SENTENCE_ENDS.search(self._open.text)
+
+    def _ends_a_direction(self, index: int) -> bool:
+        """Whether a bracket that the speech opened is closed behind this line's name: "(_Enter JACK and" over "ALGERNON._)"."""
+        if self._open is None:
+            return False
+        said = self._open.text
+        for line in self._lines[index : index + _LONGEST_DIRECTION_LINES]:
+            if line.is_blank:
+                return False
+            if bracket := re.search(r"[()\[\]]", line.text):
+                opens = {")": "(", "]": "["}.get(bracket[0])
+                return opens is not None and said.count(opens) > said.count(bracket[0])
+        return False
+
+    def _is_heading(self, heading: Heading, line: Line, after_blank: bool) -> bool:
+        """Not what somebody says: "The end." under a name, or "Characters" in the middle of a speech."""
+        awaits_speech = self._open is not None and self._open.label is not None and not self._open.text
+        if heading.kind is HeadingKind.CAST or (awaits_speech and not line.text.isupper()):
+            return False
+        return after_blank or line.text.isupper() or heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART)
+
+    def _turn(self, heading: Heading, line: Line) -> None:
+        self._open = None
+        current = self._scenes[-1]
+        if heading.kind is HeadingKind.ACT:
+            inner = heading_of(heading.rest) if heading.rest else None
+            scene = inner.label if inner and inner.kind is HeadingKind.SCENE else ""
+            rest = inner.rest if inner and scene else heading.rest
+            self._scenes.append(_Scene(heading.label, scene, rest.strip("[]_ "), line))
+        elif heading.kind is HeadingKind.SCENE:
+            fresh = _Scene(current.act, heading.label, heading.rest.strip("[]_ "), line)
+            self._scenes.append(fresh)
+        elif heading.kind is HeadingKind.APART:
+            is_scene = current.act.startswith("Act ") and not heading.label.startswith("Epilogue")
+            act, scene = (current.act, heading.label) if is_scene else (heading.label, "")
+            self._scenes.append(_Scene(act, scene, heading.rest, line))
+        elif heading.kind is HeadingKind.SETTING and heading.rest:
+            self._begin(line, None, line.text)
+        elif heading.kind is HeadingKind.ENDING:
+            self._ended = True
+        if heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART):
+            self._ended = False
+
+    def _begin(self, line: Line, label: str | None, text: str) -> None:
+        self._open = _Open(line, label, [text])
+        self._scenes[-1].entries.append(self._open)
+
+    def _add(self, index: int, line: Line, after_blank: bool) -> None:
+        opened = self._open
+        if opened is not None and opened.is_unclosed and not after_blank:
+            opened.lines.append(line.text)
+            return
+        is_new = after_blank or self._unwrapped or opened is None
+        if opened is not None and opened.label is not None and not opened.text:
+            # The first line under a heading that stands alone.
+            opened.lines.append(line.text)
+            return
+        if self._is_direction_line(line, is_new):
+            self._begin(line, None, line.text)
+            return
+        speech = self._last_speech()
+        if opened is None or speech is None:
+            if is_new:
+                self._begin(line, None, line.text)
+            else:
+                assert opened is not None
+                opened.lines.append(line.text)
+            return
+        if opened.label is None:
+            self._after_direction(index, line, opened, speech, is_new)
+            return
+        if is_new and self._reads_as_direction(index, line):
+            self._begin(line, None, line.text)
+            return
+        opened.lines.append(line.text)
+
+    def _after_direction(self, index: int, line: Line, opened: _Open, speech: _Open, is_new: bool) -> None:
+        """An unheaded line behind a direction: more of it, another direction, or the speech before it going on."""
+        bracketed = opened.text[:1] in _OPENS
+        if not is_new and not (bracketed and not opened.is_unclosed):
+            if not bracketed and opened.text.rstrip("_ ").endswith((".", "]")) and _MOVES.match(opened.text):
+                self._resume(line, opened, speech)
+                return
+            opened.lines.append(line.text)
+            return
+        if self._unwrapped or self._reads_as_direction(index, line):
+            self._begin(line, None, line.text)
+            return
+        self._resume(line, opened, speech)
+
+    def _resume(self, line: Line, direction: _Open, speech: _Open) -> None:
+        """The speech goes on; the directions between become part of it."""
+        entries = self._scenes[-1].entries
+        if entries[-1] is not direction or speech not in entries:
+            self._begin(line, None, line.text)
+            return
+        first = entries.index(speech) + 1
+        for between in entries[first:]:
+            inner = between.text.strip("[]()_ ")
+            speech.lines.append(f"[{inner}]")
+        del entries[first:]
+        speech.lines.append(line.text)
+        self._open = speech
+
+    def _last_speech(self) -> _Open | None:
+        return next((entry for entry in reversed(self._scenes[-1].entries) if entry.label is not None), None)
+
+    def _is_direction_line(self, line: Line, is_new: bool) -> bool:
+        text = line.text
+        if text[0] in "[" or text.startswith("_["):
+            return is_new or text.endswith(("]", "]_")) or line.indent >= self._text_indent + 8
+        if is_new and text[0] == "(" and not (self._open and self._open.label and not self._open.text):
+            return self._wraps(text)
+        if is_new and text[0] == "_" and text.rstrip(".").endswith("_") and text.count("_") == 2 and len(text) > 4:
+            return True
+        if self._open is not None and self._open.label is not None and not self._open.text:
+            return False
+        return bool(_MOVES.match(text)) and (is_new or line.indent >= self._text_indent + 8) and not _TALKS.search(text)
+
+    def _wraps(self, text: str) -> bool:
+        """Parentheses hold all of it, or are still open at its end."""
+        depth = 0
+        for position, sign in enumerate(text):
+            depth += (sign == "(") - (sign == ")")
+            if depth == 0:
+                return not text[position + 1 :].strip(" ._")
+        return True
+
+    def _reads_as_direction(self, index: int, line: Line) -> bool:
+        """Whether an unheaded paragraph behind a speech tells what happens rather than goes on speaking."""
+        speech = self._last_speech()
+        if line.text[0].islower() and speech is not None and speech.text and not _SENTENCE_ENDS.search(speech.text):
+            return False
+        if _MOVES.match(line.text):
+            return True
+        if self._is_alone and line.indent < self._text_indent - 3:
+            return True
+        printed = self._paragraph(index)
+        text = printed.strip("_ ")
+        if _TALKS.search(_QUOTED.sub("", text)):
+            return False
+        if self._unwrapped or _ITALIC_SENTENCES.match(printed):
+            return True
+        if text.endswith(("!", "?", ",", ";", "—", "--")):
+            return False
+        if not self._brackets_directions and not self._is_alone:
+            return len(text.split()) > 2
+        first = re.match(r"(?:(?:The|A|An)\s+)?([\w’'.]+)(?:\s+([\w’']+))?", text)
+        if first and first[1].rstrip(".").title() in self._subjects and first[2] and first[2].islower() and first[2] != "and":
+            return not self._brackets_directions or len(text) < 200
+        return bool(re.match(r"(?:They|He|She|Both|All|Everyone|Everybody)\s[a-z]+s?\b", text)) and not self._brackets_directions
+
+    def _with_speeches(self) -> list[_Scene]:
+        """Scenes without those that only a table of contents announced, or that hold nothing."""
+        kept = []
+        spoken = {(s.act, s.scene) for s in self._scenes if any(entry.label is not None for entry in s.entries)}
+        first = next((i for i, s in enumerate(self._scenes) if any(entry.label is not None for entry in s.entries)), 0)
+        for index, scene in enumerate(self._scenes):
+            speaks = any(entry.label is not None for entry in scene.entries)
+            announced = not speaks and ((scene.act, scene.scene) in spoken or scene.line is None)
+            if scene.entries and not (announced and index < first) and (speaks or scene.act or scene.scene):
+                kept.append(scene)
+        return kept
+
+
+class _Body:
+    """Makes records of what the reader parted, now that all of it is known."""
+
+    def __init__(self, name: str, scenes: Sequence[_Scene], cast: Sequence[CastMember], lines: Iterable[Line]) -> None:
+        self._name, self._scenes = name, scenes
+        speeches = [entry for scene in scenes for entry in scene.entries if entry.label is not None]
+        self._habit: DirectionHabit = habit_of(speech.text for speech in speeches)
+        texts = [entry.text for scene in scenes for entry in scene.entries]
+        self._mended = mender_of(texts)
+        told = [entry.text for scene in scenes for entry in scene.entries if entry.label is None]
+        self._names = Names(
+            cast or cast_on_stage(told), Counter(str(speech.label) for speech in speeches), words_of(texts), is_listed=bool(cast)
+        )
+
+    def scenes(self) -> tuple[PlayScene, ...]:
+        return tuple(
+            PlayScene(act=s.act, scene=s.scene, heading=s.heading, entries=tuple(self._entry(entry) for entry in s.entries))
+            for s in self._scenes
+        )
+
+    def _entry(self, entry: _Open) -> Entry:
+        place = f"{self._name}:{entry.line.number}"
+        if entry.label is None:
+            return Direction(text=" ".join(self._mended(entry.text).replace("_", "").strip("[]").split()), place=place)
+        text, directions = split_directions(self._mended(entry.text), self._habit)
+        speakers = self._names.speakers(entry.label)
+        return Speech(
+            speaker=joined(speakers), speakers=speakers, label=entry.label, text=text, directions=directions, place=place
+        )

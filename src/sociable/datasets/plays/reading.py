@@ -1,0 +1,101 @@
+"""One way into a play, whatever its layout."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from sociable.core.errors import InputError
+from sociable.core.records import storable
+from sociable.datasets.plays.final_draft import read_final_draft
+from sociable.datasets.plays.fountain import read_fountain
+from sociable.datasets.plays.pages import Pages, pages_of
+from sociable.datasets.plays.plain import read_plain
+from sociable.datasets.plays.records import Play
+from sociable.datasets.plays.standard_ebooks import chapters_in, read_standard_ebooks
+from sociable.datasets.plays.typed import read_typed, typed_layout
+
+_FOUNTAIN = frozenset({".fountain", ".spmd"})
+_XHTML = frozenset({".xhtml", ".html", ".htm"})
+_FEW_SPEECHES, _LINES_PER_SPEECH, _LINES_PER_PLAIN_SPEECH = 6, 60, 20
+_LARGEST_BYTES = 50_000_000
+
+
+def read_play(path: Path) -> Play:
+    """The play in a file or folder, whose layout is found out.
+
+    Known are plays in plain text (with Project Gutenberg's frame or without it), folders and files of Standard Ebooks XHTML,
+    Fountain, Final Draft's XML (.fdx) and typed screenplays. Raises InputError, or DataError with the line, where it is none.
+    """
+    if path.is_dir():
+        files = chapters_in(path)
+        if not files:
+            raise InputError(
+                f"{path}: no play in this folder: expected act-1.xhtml and its like, in it or under src/epub/text, as Standard "
+                "Ebooks has them. For a play in one file give the file."
+            )
+        return read_standard_ebooks(path, files)
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= _LARGEST_BYTES else b""
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}. Give a play's file or folder.") from None
+    if size > _LARGEST_BYTES:
+        raise InputError(f"{path}: {size} bytes; no play is larger than {_LARGEST_BYTES}. Give one play.")
+    if path.suffix.casefold() == ".fdx" or (
+        data[:400].lstrip(b"\xef\xbb\xbf \r\n").startswith(b"<?xml") and b"<FinalDraft" in data[:2000]
+    ):
+        return read_final_draft(path, data)
+    if path.suffix.casefold() in _XHTML:
+        return read_standard_ebooks(path, [path])
+    return _read_text(path, _decoded(path, data))
+
+
+def _read_text(path: Path, text: str) -> Play:
+    if path.suffix.casefold() in _FOUNTAIN:
+        return read_fountain(path, text)
+    pages = pages_of(text)
+    layout = typed_layout(pages)
+    if not pages.is_film:
+        return read_typed(path, pages, layout) if layout is not None else read_plain(path, text)
+    readers: list[tuple[Callable[[], Play], int]] = [
+        (lambda: read_fountain(path, text), _LINES_PER_SPEECH),
+        (lambda: read_plain(path, text), _LINES_PER_PLAIN_SPEECH),
+    ]
+    if layout is not None:
+        readers.insert(0, (lambda: read_typed(path, pages, layout), _LINES_PER_SPEECH))
+    for read, lines_per_speech in readers:
+        try:
+            play = read()
+        except InputError:
+            continue
+        if _is_talk(play, pages, lines_per_speech):
+            return play
+    raise InputError(
+        f"{path}: a film script whose layout does not tell who speaks. Expected names in capitals on lines of their own over the "
+        "speeches, or 'NAME: speech'. Lines that a PDF's text lost can be had by saving it with its layout; or give a Fountain "
+        "(.fountain) or Final Draft (.fdx) file."
+    )
+
+
+def _is_talk(play: Play, pages: Pages, lines_per_speech: int) -> bool:
+    """People speak, and again; otherwise the lines were taken for something they are not."""
+    speeches = tuple(play.speeches())
+    counts = Counter(speech.speaker for speech in speeches)
+    again = sum(count for count in counts.values() if count > 1)
+    filled = sum(not line.is_blank for line in pages.lines)
+    is_short = len(speeches) < _FEW_SPEECHES and filled < _FEW_SPEECHES * lines_per_speech
+    return is_short or (again * 2 >= len(speeches) and len(speeches) * lines_per_speech >= filled)
+
+
+def _decoded(path: Path, data: bytes) -> str:
+    if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{path}: no text file. Save the play as plain text, or give .fountain, .fdx or Standard Ebooks XHTML.")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return storable(data.decode("utf-16", "replace"))
+    try:
+        return storable(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        # Older editions are in the Western code page.
+        return data.decode("cp1252", "replace")

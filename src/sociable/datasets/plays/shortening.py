@@ -1,0 +1,129 @@
+"""The ways in which a speech heading shortens a name, each a question of a heading's words and a name's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sociable.datasets.plays.wordlists import ARTICLES, ORDINALS, PEERESSES, PEERS, SMALL, TITLES
+
+_WORD = re.compile(r"\d+(?:st|nd|rd|th|d)?(?![^\W\d_])|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*(?:(?<=s)['’](?!\w))?", re.I)
+_EXACT = frozenset(ORDINALS.values()) | {"mr", "mrs"}
+_LEAST_CONTRACTED, _LEAST_END = 2, 3
+_INITIAL_A = re.compile(r"\bA\.", re.I)
+_TITLES_IN_FULL = {"ld": "lord", "dr": "doctor"}
+_OLD = {"jno": "john", "jn": "john", "xtopher": "christopher", "wm": "william"}
+_FOND = re.compile(r"(.)\1?(?:y|ie|ey|e)$")
+
+
+def words_in(name: str) -> list[str]:
+    """The words of a name in small letters. Of several people of one name their number comes first, as a word: "Robot 2", "2nd
+    Robot" and "II. Robot" are all second robot."""
+    found = [word.casefold().replace("’", "'") for word in _WORD.findall(name)]
+    told = [_number(word) if len(found) > 1 or word[0].isdigit() else "" for word in found]
+    return [number for number in told if number] + [
+        _TITLES_IN_FULL.get(word, word) for word, number in zip(found, told, strict=True) if not number
+    ]
+
+
+def _number(word: str) -> str:
+    return word if word in ORDINALS.values() else ORDINALS.get(re.sub(r"(?<=\d)(?:st|nd|rd|th|d)$", "", word), "")
+
+
+def significant(name: str) -> list[str]:
+    """The words of a name without articles."""
+    # "A.M." has an initial.
+    words = words_in(name)
+    return [word for word in words if word not in ARTICLES or (word == "a" and _INITIAL_A.search(name))] or words
+
+
+def forms_of(name: str) -> list[list[str]]:
+    """A name's words in all forms that a heading may shorten: as printed, peers as lords, without small words, without titles."""
+    words = significant(name)
+    rank = "lord" if words[0] in PEERS else "lady" if words[0] in PEERESSES else words[0]
+    ranked = [rank, *words[1:]]
+    large = [word for word in ranked if word not in SMALL]
+    bare = [word for word in large if word not in TITLES]
+    return [list(form) for form in dict.fromkeys(tuple(form) for form in (words, ranked, large, bare) if form)]
+
+
+def begins(token: str, word: str) -> bool:
+    """ "Mr" is not short for "Mrs", nor one number for another."""
+    return word == token if token in _EXACT else word.startswith(token)
+
+
+def begins_words(tokens: Sequence[str], words: Sequence[str]) -> bool:
+    """Every token begins a word, in order: "Lady Brack." is Lady Bracknell. "Helmer's three children" is nobody called Helmer."""
+    own = iter(word for word in words if not word.endswith(("'s", "s'")))
+    return all(any(begins(token, word) for word in own) for token in tokens)
+
+
+def runs_over(tokens: Sequence[str], words: Sequence[str]) -> bool:
+    """The tokens are beginnings of all the words, run together: "LG" is Lord Goring, "LCAV" Lord Caversham."""
+    if not tokens or not words:
+        return not tokens and not words
+    token, word = tokens[0], words[0]
+    if token in _EXACT:
+        return token == word and runs_over(tokens[1:], words[1:])
+    lengths = [length for length in range(1, len(token) + 1) if word.startswith(token[:length])]
+    return any(runs_over([rest, *tokens[1:]] if (rest := token[length:]) else tokens[1:], words[1:]) for length in lengths)
+
+
+def contracts(tokens: Sequence[str], words: Sequence[str]) -> bool:
+    """Every token leaves letters of a word out (``_contracts_word``); or all of them do so to one: "H. Maid" is Housemaid."""
+    own = iter(words)
+    return all(any(_contracts_word(token, word) for word in own) for token in tokens) or (
+        len(tokens) > 1 and any(_joins("".join(tokens), word) for word in words)
+    )
+
+
+def _contracts_word(token: str, word: str) -> bool:
+    """ "Jas." is James, its beginning and end; "Hlm." Helmer and "Bos'n" Boatswain, the beginning and consonants after it; and
+    "Jno." John."""
+    token = token.replace("'", "")
+    if begins(token, word) or _OLD.get(token) == word:
+        return True
+    if len(token) < _LEAST_CONTRACTED or token in _EXACT or token[0] != word[0]:
+        return False
+    return _joins(token, word) or _has_consonants(token, word)
+
+
+def is_familiar(tokens: Sequence[str], words: Sequence[str]) -> bool:
+    """ "Algy" is Algernon, with another end, and "Maid" Housemaid or "Liza" Eliza, without the beginning."""
+    if len(tokens) != 1:
+        return False
+    fond = _FOND.sub(r"\1", tokens[0])
+    is_fond = fond != tokens[0] and len(fond) > 1
+    return any(
+        (is_fond and word.startswith(fond)) or (len(tokens[0]) > _LEAST_END and word.endswith(tokens[0])) for word in words
+    )
+
+
+def _joins(token: str, word: str) -> bool:
+    """The beginning of a word and its end, neither of them by chance."""
+    if len(token) >= len(word):
+        return False
+    parts = ((length, len(token) - length) for length in range(1, len(token)))
+    return any(
+        word.startswith(token[:begin]) and word.endswith(token[begin:]) and (begin > 1 or end == 1 or end > 2)
+        for begin, end in parts
+    )
+
+
+def _has_consonants(token: str, word: str) -> bool:
+    begin = next((at for at, (one, other) in enumerate(zip(token, word, strict=False)) if one != other), len(token))
+    left = iter(word[begin:])
+    return not set(token[begin:]) & set("aeiou") and all(letter in left for letter in token[begin:])
+
+
+def may_stand_for(code: str, name: str) -> bool:
+    """Whether a list that has ``code`` beside ``name`` says how headings shorten it: letters in order, the first a word's."""
+    letters = "".join(words_in(code)) if not code.isdigit() else ""
+    for form in forms_of(name):
+        if len(letters) > _LEAST_END - 1 and any(letters in word for word in form):
+            return True
+        for first in range(len(form)):
+            left = iter("".join(form[first:]))
+            if letters and form[first][0] == letters[0] and all(letter in left for letter in letters):
+                return True
+    return False

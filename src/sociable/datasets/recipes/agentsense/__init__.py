@@ -1,0 +1,1 @@
+"""AgentSense: scenes and casts from plays."""

@@ -1,0 +1,1 @@
+"""AntEval: characters drawn by the rules."""

@@ -1,0 +1,1 @@
+"""HSII: dialogues from news, cases from conversations."""

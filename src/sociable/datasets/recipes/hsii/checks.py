@@ -1,0 +1,185 @@
+"""What can be checked of a written scene and a written dialogue without understanding them (section 5.1, rebuttal).
+
+Each check raises Rejected with a reason that can be counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Message, cut_cases, load_dataset
+from sociable.core.errors import DataError
+from sociable.core.names import named_in, normalised_name, words
+from sociable.datasets.stages import Rejected
+
+PARTIES = (2, 5)
+"""Characters of a scene (Figure 6: not more than five)."""
+ASSISTANT_TURNS = 3
+_THE_ASSISTANT = frozenset(("the", "an", "assistant", "ai", *words(ASSISTANT)))
+"""A shop assistant is somebody else."""
+COPIED, FEWEST = 8, 5
+"""Words in a row: who says so many of another's has them from there; or all of them, if they are no fewer than these."""
+_PARTICLES = "de|del|la|le|van|von|der|den|bin|ibn|al|el|du|di|da|dos|of|the"
+_LETTERS = [chr(number) for number in (*range(0x41, 0x250), *range(0x370, 0x530))]
+_CAPITALS, _SMALLS = ("".join(filter(kind, _LETTERS)) for kind in (str.isupper, str.islower))
+"""Of the Latin, Greek and Cyrillic alphabets."""
+_CAPITAL = rf"[{_CAPITALS}][\w'’-]+"
+_NAMED = re.compile(rf"\b{_CAPITAL}(?: (?:[A-Z]\.|{_PARTICLES}))*(?: {_CAPITAL})+\b")
+"""Two capitalised words or more: people, firms and places; and offices."""
+_CALLED = re.compile(rf"(?<=[{_SMALLS},;] ){_CAPITAL}")
+"""A capitalised word inside of a sentence."""
+_SMALL = re.compile(rf"(?<![\w'’-])[{_SMALLS}][\w'’-]+")
+_ADDRESS = re.compile(r"\S*(?:[@/]|\w\.\w)\S*")
+"""Of mail, of a page, of somebody on a network: there names are written small."""
+_NOBODY = frozenset(
+    words(
+        "prime minister president vice secretary general chief justice supreme high court senate house parliament police "
+        "department ministry council mayor governor attorney officer director executive member committee office monday tuesday "
+        "wednesday thursday friday saturday sunday january february march april may june july august september october november "
+        "december internet"
+    )
+)
+"""Offices, and what is written with a capital and names nobody."""
+_OF_A_PEOPLE = re.compile(r"(?:an|ese|ish|ench|utch|reek|erman|ic|im|ims|ans|crat|crats)$")
+"""How words end that say of what people, faith or party somebody is."""
+
+
+def common_words(texts: Iterable[str]) -> frozenset[str]:
+    """Those that somebody writes in small letters, so that a capital does not make a name of them; the bundled dialogues' too."""
+    found = set(_NOBODY)
+    for text in (*_bundled_texts(), *texts):
+        found.update(_SMALL.findall(_ADDRESS.sub(" ", text)))
+    return frozenset(found)
+
+
+def _bundled_texts() -> Iterator[str]:
+    for case in load_dataset().cases:
+        yield from (case.golden.content, case.background.scene)
+
+
+def check_characters(characters: Sequence[str]) -> None:
+    low, high = PARTIES
+    if not low <= len(characters) <= high:
+        raise Rejected(f"not {low} to {high} characters", f"{len(characters)} characters")
+    if len({normalised_name(each) for each in characters}) < len(characters):
+        raise Rejected("two characters of one name", ", ".join(characters))
+    if any(words(each)[-1:] == ["assistant"] and set(words(each)) <= _THE_ASSISTANT for each in characters):
+        raise Rejected("an assistant among the characters", ", ".join(characters))
+    if identified := [each for each in characters if each.upper() != each]:
+        raise Rejected("a character without a role in capitals", ", ".join(identified))
+
+
+def identities_in(article: str, common: Collection[str]) -> list[str]:
+    """Names in a report: people, firms and places, whole and by each word; no offices, and nothing that is a ``common`` word."""
+
+    def is_name(word: str) -> bool:
+        return word[:1].isupper() and len(word) > 2 and not word.endswith(".") and word.lower() not in common
+
+    found = set()
+    for match in _NAMED.finditer(article):
+        said = [_without_genitive(word) for word in match.group().split()]
+        own = [place for place, word in enumerate(said) if is_name(word)]
+        if own and len(own) < len(said):
+            found.add(" ".join(said[own[0] :] if own[0] + 1 < len(said) else said))
+        found.update({" ".join(said)} if len(own) == len(said) else ())
+        found.update(said[place] for place in own)
+    singles = map(_without_genitive, _CALLED.findall(article))
+    return sorted(found | {word for word in singles if is_name(word) and not _OF_A_PEOPLE.search(word)})
+
+
+def _without_genitive(word: str) -> str:
+    return re.sub(r"['’]s?$", "", word)
+
+
+def check_identities(names: Sequence[str], said: str) -> None:
+    """Names of a report must not stand in what was written after it, in capitals neither."""
+    spelled = "|".join(map(re.escape, names))
+    kept = {match.group() for match in re.finditer(rf"(?<!\w)(?:{spelled})(?!\w)", said, re.IGNORECASE)} if names else None
+    if kept:
+        raise Rejected("a name out of the report", ", ".join(sorted(kept)[:5]))
+
+
+def check_dialogue(record: Mapping[str, Any], place: str) -> list[Case]:
+    """The cases of a dialogue. Raises Rejected."""
+    try:
+        cases = list(cut_cases(dict(record), place, str(record.get("id", "dialogue"))))
+    except DataError as error:
+        raise Rejected("not in the data's layout", f"{error.field}: {error.problem}") from None
+    last = cases[-1]
+    turns = [*last.messages, last.golden]
+    own = [turn for turn in turns if turn.role_from == ASSISTANT]
+    if len(own) < ASSISTANT_TURNS:
+        raise Rejected(f"the assistant speaks fewer than {ASSISTANT_TURNS} times", f"{len(own)} times")
+    if len({turn.role_to for turn in own}) < 2:
+        raise Rejected("the assistant speaks to one character only", own[0].role_to)
+    spoken = Counter(turn.role_from for turn in turns if turn.role_from != ASSISTANT)
+    if sum(count > 1 for count in spoken.values()) * 2 <= len(last.characters):
+        raise Rejected("most characters speak once or never", ", ".join(f"{name} {count}" for name, count in spoken.items()))
+    for case in cases:
+        check_golden(case)
+    _check_confidences(last)
+    return cases
+
+
+def check_golden(case: Case) -> None:
+    """Neither the setting nor anybody before may have said the most of its golden response. Raises Rejected."""
+    length = _telling(case.golden.content)
+    golden = _runs(case.golden.content, length)
+    for text in (*_setting(case), *(message.content for message in case.messages)):
+        if golden and len(golden & _runs(text, length)) * 2 > len(golden):
+            raise Rejected("a golden response is given away", f"{case.id}: {text}")
+
+
+def _check_confidences(case: Case) -> None:
+    """What the assistant was told by one alone it must not say in the same words to another, unless it is to pass it on."""
+    turns = (*case.messages, case.golden)
+    for place, turn in enumerate(turns):
+        if turn.role_from != ASSISTANT:
+            continue
+        before = turns[:place]
+        known = [*_setting(case), *(each.content for each in before if _is_known_to(turn.role_to, each))]
+        for secret in before:
+            length = _telling(secret.content)
+            if secret.role_to != ASSISTANT or not length or _is_for(secret, turn.role_to):
+                continue
+            copied = _runs(secret.content, length) & _runs(turn.content, length)
+            if copied - {run for text in known for run in _runs(text, length)}:
+                raise Rejected("private words passed on", f"of {secret.role_from} to {turn.role_to}: {turn.content}")
+
+
+def _is_known_to(hearer: str, message: Message) -> bool:
+    """What people say to one another all hear."""
+    return hearer in (message.role_from, message.role_to) or ASSISTANT not in (message.role_from, message.role_to)
+
+
+def _is_for(message: Message, hearer: str) -> bool:
+    """It names the hearer, and says nothing of keeping it from anybody: word that the assistant is to pass on (Figure 7, 4)."""
+    return hearer == message.role_from or (
+        bool(named_in(message.content, [hearer], {})) and not _KEEPS.search(message.content.replace("’", "'"))
+    )
+
+
+_KEEPS = re.compile(
+    r"\b(?:not|\w+n't|never|nobody|no one|without|secret\w*|private\w*|confiden\w+|between us|yourself)\b", re.IGNORECASE
+)
+
+
+def _setting(case: Case) -> Iterator[str]:
+    yield case.background.scene
+    yield from case.background.relationships
+    yield case.background.conflicts
+
+
+def _telling(text: str) -> int:
+    """How many of its words in a row cannot be there by chance; 0 where it is too short to tell."""
+    length = len(words(text))
+    return min(COPIED, length) if length >= FEWEST else 0
+
+
+def _runs(text: str, length: int) -> set[tuple[str, ...]]:
+    """Its runs of so many words."""
+    found = words(text)
+    return {tuple(found[place : place + length]) for place in range(len(found) - length + 1)} if length else set()

@@ -1,0 +1,1 @@
+"""STSS: conversations frozen from runs of the town."""

@@ -1,0 +1,326 @@
+"""Conversation scenes out of runs of the simulation: ``sociable construct stss-conversations`` (section 3.2).
+
+1. Candidates: every conversation of the performer before the event's day, whoever began it; of an appointment those with the
+   target only.
+2. At most two of one pair in one task; of several runs of one task the first of each go before the second of any.
+3. No two scenes share the pair and what both remember.
+4. So many scenes are chosen, as even as can be over templates, in them over performers, in them over tasks.
+
+The same runs give the same scenes, in whatever order they are named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol, cast
+
+from sociable.benchmarks.stss.conversations.dataset import scenes_in_lines
+from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
+from sociable.benchmarks.stss.measure import background_failure
+from sociable.benchmarks.stss.records import StssEpisode
+from sociable.benchmarks.stss.study import StssStudy
+from sociable.benchmarks.stss.task import Task
+from sociable.core.errors import InputError
+from sociable.core.records import EpisodeStatus
+from sociable.core.run_folder import write_atomically
+from sociable.datasets.recipes.stss.remembering import Recollection
+from sociable.engine.run import FinishedRun
+from sociable.town.clock import MINUTES_PER_DAY, Clock
+from sociable.town.events import Talked
+from sociable.town.map import TownMap
+from sociable.town.persona import Persona, acquaintances_of
+
+ENOUGH = 360
+"""Scenes that are chosen unless the user says otherwise; the paper has 325."""
+
+MOST_OF_A_PAIR = 2
+"""Scenes of one pair in one task (section 3.2)."""
+
+FEWEST_PERFORMERS = 3
+"""Of a template, for its scenes to tell more about the task than about one person."""
+
+OWN_RUNS = tuple((agent, seed) for seed in range(12) for agent in ("oracle", "heuristic"))
+"""What is run when the user names no run: a reference performer among reference residents, and the seed."""
+
+
+@dataclass(frozen=True)
+class TownRun:
+    """What scenes need to know of a run."""
+
+    name: str
+    agent: str
+    residents: str
+    seed: int
+    version: str
+    town: TownMap
+    people: Mapping[str, Persona]
+    clock: Clock
+    episodes: Episodes
+
+
+class Episodes(Protocol):
+    """A run's episodes. They are read one at a time: two days of a town are large."""
+
+    def ids(self) -> list[str]: ...
+
+    def read(self, identifier: str, /) -> StssEpisode: ...
+
+
+def town_run(run: FinishedRun) -> TownRun:
+    """Raises InputError for a run of another benchmark."""
+    manifest = run.result.manifest
+    if manifest["benchmark"] != "stss":
+        raise InputError(f"{run.result.folder} is a run of {manifest['benchmark']}; scenes are frozen from runs of stss.")
+    study = cast(StssStudy, run.study)
+    setting, models = study.setting, manifest["models"]
+    own = models["subject"]
+    # Without a partner reference residents are around a reference performer, and the model itself around a model.
+    around = "reference/residents" if own.startswith("reference/") else own
+    return TownRun(
+        name=Path(run.result.folder).resolve().name,
+        agent=own if own.startswith("reference/") else f"{own} {study.options.agent}",
+        residents=models["partner"] or around,
+        seed=study.seed,
+        version=manifest["version"],
+        town=setting.town,
+        people=setting.people,
+        clock=setting.clock,
+        episodes=cast(Episodes, run.records.episodes),
+    )
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A conversation that could become a scene."""
+
+    run: TownRun
+    episode: str
+    task: Task
+    partner: str
+    minute: int
+    performer_begins: bool
+    number: int
+    """Among the pair's conversations in its episode, from 0."""
+
+    @property
+    def rank(self) -> str:
+        """What decides where nothing else does: drawn from the names."""
+        label = "\x1f".join((self.run.name, self.episode, str(self.minute), self.partner))
+        return hashlib.sha256(label.encode()).hexdigest()
+
+
+@dataclass
+class Frozen:
+    scenes: list[Scene]
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Why, and how many."""
+
+
+def freeze_scenes(runs: Sequence[TownRun], count: int = ENOUGH) -> Frozen:
+    """At most ``count`` scenes, by template, performer and moment."""
+    left_out: Counter[str] = Counter()
+    allowed = _at_most_two(_candidates(runs, left_out), left_out)
+    return Frozen(_numbered(_evenly(allowed, count, left_out)), +left_out)
+
+
+# 1.
+
+
+def _candidates(runs: Sequence[TownRun], left_out: Counter[str]) -> Iterable[Candidate]:
+    for run in sorted(runs, key=lambda each: each.name):
+        for episode in map(run.episodes.read, run.episodes.ids()):
+            task = episode.task
+            if episode.status is not EpisodeStatus.COMPLETED or task is None:
+                left_out["of an episode that was not finished"] += 1
+                continue
+            if background_failure(episode):
+                left_out["of an episode whose background cannot be trusted"] += 1
+                continue
+            met: Counter[str] = Counter()
+            for talk in episode.events:
+                if not isinstance(talk, Talked) or task.performer not in (talk.resident, talk.partner):
+                    continue
+                begins = talk.resident == task.performer
+                partner = talk.partner if begins else talk.resident
+                if talk.minute >= task.day * MINUTES_PER_DAY:
+                    left_out["on the day of the event or later"] += 1
+                elif task.target and partner != task.target:
+                    left_out["not with the target of an appointment"] += 1
+                else:
+                    yield Candidate(run, episode.id, task, partner, talk.minute, begins, met[partner])
+                    met[partner] += 1
+
+
+# 2.
+
+
+def _at_most_two(candidates: Iterable[Candidate], left_out: Counter[str]) -> list[Candidate]:
+    of: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        of[candidate.task.model_dump_json(), candidate.partner].append(candidate)
+    kept = []
+    for several in of.values():
+        kept += sorted(several, key=lambda each: (each.number, each.run.name, each.minute))[:MOST_OF_A_PAIR]
+        left_out["a third conversation, or later, of one pair in one task"] += max(len(several) - MOST_OF_A_PAIR, 0)
+    return kept
+
+
+# 3. and 4.
+
+
+def _evenly(candidates: Iterable[Candidate], count: int, left_out: Counter[str]) -> list[Scene]:
+    """One after the other: of the template with the fewest so far, the performer with the fewest, the task with the fewest."""
+    waiting: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in sorted(candidates, key=lambda each: each.rank):
+        waiting[candidate.task.template].append(candidate)
+    chosen: list[Scene] = []
+    so_far: Counter[tuple[object, ...]] = Counter()
+    known: set[str] = set()
+
+    def weight(candidate: Candidate) -> tuple[int, ...]:
+        template, performer = candidate.task.template, candidate.task.performer
+        return (
+            so_far[template, performer],
+            candidate.number,
+            so_far[template, performer, candidate.partner],
+            so_far[template, candidate.run.seed],
+        )
+
+    while len(chosen) < count and any(waiting.values()):
+        template = min((name for name in waiting if waiting[name]), key=lambda name: (so_far[name,], name))
+        # Of equals the first in the order of ranks.
+        best = min(waiting[template], key=weight)
+        waiting[template].remove(best)
+        scene = _frozen(best)
+        memories = _pair_and_memories(scene)
+        if memories in known:
+            left_out["same pair and memories as another scene"] += 1
+            continue
+        known.add(memories)
+        chosen.append(scene)
+        performer = best.task.performer
+        so_far.update([(template,), (template, performer), (template, performer, best.partner), (template, best.run.seed)])
+    left_out["more than were asked for"] += sum(map(len, waiting.values()))
+    return chosen
+
+
+def _pair_and_memories(scene: Scene) -> str:
+    sides = sorted([scene.performer, scene.target], key=lambda side: side.name)
+    text = "\x1e".join("\x1f".join([side.name, *(memory.text for memory in side.memories)]) for side in sides)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _frozen(candidate: Candidate) -> Scene:
+    run, task = candidate.run, candidate.task
+    episode = run.episodes.read(candidate.episode)
+    past = Recollection(episode, candidate.minute, run.town, run.clock)
+    players = (episode.played_by[task.performer], episode.played_by[candidate.partner])
+    address = run.town.address_of(past.timelines[task.performer].tiles[candidate.minute])
+    return Scene(
+        id=f"{task.template}-{run.name}-{candidate.minute}-{candidate.partner}",
+        task=_as_talked_about(task),
+        minute=candidate.minute,
+        address=str(replace(address, thing="")) if address is not None else "",
+        performer_begins=candidate.performer_begins,
+        performer=_side(candidate, past, task.performer, candidate.partner),
+        target=_side(candidate, past, candidate.partner, task.performer),
+        source=Source(
+            run=run.name,
+            episode=candidate.episode,
+            agent=run.agent,
+            residents=run.residents,
+            seed=run.seed,
+            version=run.version,
+        ),
+        reference_residents=any(player.startswith("reference/") for player in players),
+    )
+
+
+def _as_talked_about(task: Task) -> Task:
+    """Without what only matters where it is done: how it may be worded, and what does not count as doing it."""
+    steps = [
+        step.model_copy(update={"wordings": (), "signs": step.signs.model_copy(update={"not_keywords": ()})})
+        for step in task.subtasks
+    ]
+    signs = task.signs.model_copy(update={"not_keywords": ()})
+    return task.model_copy(update={"wordings": (), "signs": signs, "subtasks": tuple(steps)})
+
+
+def _side(candidate: Candidate, past: Recollection, name: str, partner: str) -> Side:
+    run = candidate.run
+    activity = past.timelines[name].activities[candidate.minute]
+    memories, agreed = past.before(name, partner)
+    return Side(
+        persona=run.people[name],
+        doing=activity.doing if activity is not None else "",
+        memories=memories,
+        agreed=agreed,
+        acquaintances=acquaintances_of(
+            run.people[name], {each: run.people[each] for each in candidate.task.residents if each in run.people}
+        ),
+    )
+
+
+def _numbered(chosen: Sequence[Scene]) -> list[Scene]:
+    """In order of template, performer and moment, with ids that say the template."""
+    ordered = sorted(
+        chosen, key=lambda each: (each.template, each.performer.name, each.source.run, each.minute, each.target.name)
+    )
+    counts: Counter[str] = Counter()
+    numbered = []
+    for scene in ordered:
+        counts[scene.template] += 1
+        numbered.append(scene.model_copy(update={"id": f"{scene.template}-{counts[scene.template]:02d}"}))
+    return numbered
+
+
+# The file.
+
+
+def construct(runs: Sequence[TownRun], out: Path, count: int = ENOUGH) -> str:
+    """Writes a file of scenes that ``--dataset`` takes, and says what is in it and what was left out.
+
+    Raises InputError when the runs are of different towns or people, or there is nothing to freeze, or the file is there.
+    """
+    if out.exists():
+        raise InputError(f"{out} is there already. Name another file, or move it away.")
+    _check_one_world(runs)
+    frozen = freeze_scenes(runs, count)
+    if not frozen.scenes:
+        raise InputError(f"None of the {len(runs)} runs has a conversation of a performer before the day of its event.")
+    first = runs[0]
+    lines = scenes_in_lines(frozen.scenes, first.people, first.town, first.clock)
+    write_atomically(out, "".join(f"{line}\n" for line in lines))
+    return "\n".join(
+        [f"{out}: {len(frozen.scenes)} scenes of {len({s.template for s in frozen.scenes})} templates.", *said_of_scenes(frozen)]
+    )
+
+
+def _check_one_world(runs: Sequence[TownRun]) -> None:
+    if not runs:
+        raise InputError("There is no run to freeze scenes from.")
+    first = runs[0]
+    for run in runs[1:]:
+        if (run.town.digest, run.people, run.clock) != (first.town.digest, first.people, first.clock):
+            raise InputError(f"{run.name} and {first.name} are of different towns, people or days; freeze them into two files.")
+        if sum(each.name == run.name for each in runs) > 1:
+            raise InputError(f"Two runs are called {run.name}; scenes name the run they come from. Rename one of the folders.")
+
+
+def said_of_scenes(frozen: Frozen) -> list[str]:
+    """How many scenes come from where, and what was left out."""
+    said = [f"{number} from {run}" for run, number in sorted(Counter(scene.source.run for scene in frozen.scenes).items())]
+    reference = sum(scene.reference_residents for scene in frozen.scenes)
+    if reference:
+        said.append(f"{reference} of them were made with reference residents")
+    performers: dict[str, set[str]] = defaultdict(set)
+    for scene in frozen.scenes:
+        performers[scene.template].add(scene.performer.name)
+    few = sorted(template for template, names in performers.items() if len(names) < FEWEST_PERFORMERS)
+    if few:
+        said.append(f"fewer than {FEWEST_PERFORMERS} performers: {', '.join(few)}; more runs, with other seeds, bring others")
+    return [*said, *(f"left out: {number} {why}" for why, number in frozen.left_out.most_common())]

@@ -1,0 +1,235 @@
+"""What people without a model would remember of the hours before a scene: read from the event log, put into sentences.
+
+A generative agent's memory stands in the log as it is. A reference resident keeps next to none, so that its plans, what it
+did and saw, and whom it talked with about what, are worded here by rule. The same experience always reads the same, whatever
+the seed: two scenes whose memories differ differ in what was lived.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from sociable.benchmarks.stss.measure import SIGHT_TILES
+from sociable.benchmarks.stss.records import StssEpisode
+from sociable.benchmarks.stss.speech import Said, said_of
+from sociable.benchmarks.stss.task import Task, TaskType
+from sociable.town.clock import Clock, time_of_day
+from sociable.town.events import Agreed, Planned, Remembered, Talked
+from sociable.town.map import Address, Tile, TownMap
+from sociable.town.timeline import Timeline, timelines
+
+MOST_MEMORIES = 24
+"""The latest, beside the day's plan; a conversation is hardly ever about what was seen in the morning."""
+
+MOST_BLOCKS = 4
+"""Of a plan that are remembered: the longest."""
+
+LEAST_MINUTES = 5
+"""Of doing something, and in sight of somebody, to be remembered."""
+
+PLAN, SEEN, SMALL_TALK, ABOUT_IT, TOLD = 5.0, 2.0, 3.0, 7.0, 7.0
+"""Importance, as a generative agent might rate it."""
+
+
+class Recollection:
+    """One episode up to a minute, as its people remember it. What comes later is not looked at."""
+
+    def __init__(self, episode: StssEpisode, minute: int, town: TownMap, clock: Clock) -> None:
+        assert episode.task is not None
+        self.task: Task = episode.task
+        self.minute = minute
+        self._events = [event for event in episode.events if event.minute <= minute]
+        self._played_by = episode.played_by
+        self._town = town
+        self._clock = clock
+        starts = {name: Tile(*tile) for name, tile in episode.starts.items()}
+        self.timelines: Mapping[str, Timeline] = timelines(self._events, starts, minute + 1)
+
+    def before(self, name: str, partner: str) -> tuple[tuple[Remembered, ...], tuple[Agreed, ...]]:
+        """What ``name`` remembers and has promised when its conversation with ``partner`` begins."""
+        own = [event for event in self._events if event.resident == name]
+        # What a reference resident agrees to is dated with the beginning of the conversation: this one's is still to come.
+        agreed = tuple(e for e in own if isinstance(e, Agreed) and (e.minute, e.partner) != (self.minute, partner))
+        if self._played_by.get(name, "").startswith("reference/"):
+            return self._derived(name), agreed
+        facts = set(self._facts(own))
+        return tuple(e for e in own if isinstance(e, Remembered) and e not in facts), agreed
+
+    @staticmethod
+    def _facts(own: Sequence[object]) -> Iterator[Remembered]:
+        """What a generative agent knew from the beginning: the persona has it."""
+        return (event for event in own if isinstance(event, Remembered) and event.memory == "fact" and event.minute == 0)
+
+    def _derived(self, name: str) -> tuple[Remembered, ...]:
+        found = [*self._plans(name), *self._own_doings(name), *self._sightings(name), *self._conversations(name)]
+        # What is not over yet is no memory: an activity, a conversation.
+        known = sorted((event for event in found if event.minute <= self.minute), key=lambda event: event.minute)
+        plans = [event for event in known if event.memory == "plan"][-1:]
+        rest = [event for event in known if event.memory != "plan"][-MOST_MEMORIES:]
+        return tuple(sorted([*plans, *rest], key=lambda event: event.minute))
+
+    def _memory(self, name: str, minute: int, kind: str, text: str, importance: float) -> Remembered:
+        return Remembered(minute=minute, resident=name, memory=kind, text=text, importance=importance)  # type: ignore[arg-type]
+
+    # The day.
+
+    def _plans(self, name: str) -> Iterator[Remembered]:
+        for event in self._events:
+            if isinstance(event, Planned) and event.resident == name and event.plan:
+                blocks = [line.partition(" @ ") for line in event.plan.splitlines()]
+                longest = sorted(blocks, key=lambda block: -_length(block[0]))[:MOST_BLOCKS]
+                shown = [block for block in blocks if block in longest]
+                parts = [f"{line[:5]} {line.partition(' ')[2]}, {_at(place)}" for line, _, place in shown]
+                beginning = _one_of(("My day", "Today", "What I mean to do today", "On the list for today"), name, event.plan)
+                yield self._memory(name, event.minute, "plan", f"{beginning}: {'; '.join(parts)}.", PLAN)
+
+    def _own_doings(self, name: str) -> Iterator[Remembered]:
+        timeline = self.timelines[name]
+        short = name.split()[0]
+        for place, event in enumerate(timeline.began):
+            end = timeline.began[place + 1].minute if place + 1 < len(timeline.began) else self.minute + 1
+            if event.asleep or end - event.minute < LEAST_MINUTES or not event.address:
+                continue
+            where = _at(event.address)
+            ways = (
+                f"{short}, {where}: {event.doing}",
+                f"{event.doing[:1].upper()}{event.doing[1:]}, {where}",
+                f"{short} spent some time {where}, {event.doing}",
+                f"{short} has been {event.doing}, {where}",
+            )
+            yield self._memory(name, end, "seen", _one_of(ways, name, event.doing, where), SEEN)
+
+    # Others.
+
+    @cached_property
+    def _tracks(self) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """By name: x, y, zone and whether asleep, by minute."""
+        found = {}
+        for name, timeline in self.timelines.items():
+            tiles = np.array([(tile.x, tile.y) for tile in timeline.tiles])
+            zones: dict[Tile, int] = {}
+            for tile in timeline.tiles:
+                if tile not in zones:
+                    zones[tile] = self._town.zone_of(tile)
+            zone = np.array([zones[tile] for tile in timeline.tiles])
+            found[name] = (tiles[:, 0], tiles[:, 1], zone, np.array(timeline.asleep))
+        return found
+
+    def _sightings(self, name: str) -> Iterator[Remembered]:
+        """Whom it had in sight for a while, doing what: once for every thing they did."""
+        x, y, zone, asleep = self._tracks[name]
+        for other, (their_x, their_y, their_zone, sleeps) in self._tracks.items():
+            if other == name:
+                continue
+            near = (x - their_x) ** 2 + (y - their_y) ** 2 <= SIGHT_TILES**2
+            together = near & (zone == their_zone) & ~asleep & ~sleeps
+            activities = self.timelines[other].activities
+            seen: dict[int, list[int]] = {}
+            for minute in np.flatnonzero(together).tolist():
+                if activities[minute] is not None:
+                    seen.setdefault(id(activities[minute]), []).append(minute)
+            for minutes in seen.values():
+                if len(minutes) < LEAST_MINUTES:
+                    continue
+                activity = activities[minutes[0]]
+                assert activity is not None
+                where = self._town.address_of(self.timelines[other].tiles[minutes[LEAST_MINUTES - 1]])
+                place = _at(str(where)) if where is not None else "in the street"
+                ways = (f"{other}: {activity.doing}", f"{other}, {place}: {activity.doing}")
+                text = _one_of(ways, name, other, activity.doing)
+                yield self._memory(name, minutes[LEAST_MINUTES - 1] + 1, "seen", text, SEEN)
+
+    def _conversations(self, name: str) -> Iterator[Remembered]:
+        for talk in self.timelines[name].talks:
+            partner = talk.partner if talk.resident == name else talk.resident
+            where = self._town.address_of(self.timelines[name].tiles[talk.minute])
+            place = _at(str(where)) if where is not None else "in the street"
+            if teller := self._teller(talk):
+                about = self._about(talk, name, partner, teller)
+                yield self._memory(name, talk.until, "conversation", f"{partner}: {about}", ABOUT_IT)
+                if teller == partner != self.task.performer:
+                    yield self._memory(name, talk.until, "told", f"{partner} told me: {self._news(talk, partner)}", TOLD)
+                continue
+            said = next((line.says for line in talk.lines if line.speaker == partner), "")
+            ways = (
+                f"{partner}: we passed the time of day {place}. “{said}”",
+                f"{partner}: a few words {place}; “{said}”",
+                f"{partner}: nothing much, {place}. They said: “{said}”",
+                f"{partner}: met {place} and talked of this and that. “{said}”",
+            )
+            text = _one_of(ways, name, partner, said) if said else f"{partner}: met {place}; they had nothing to say"
+            yield self._memory(name, talk.until, "conversation", text, SMALL_TALK)
+
+    def _teller(self, talk: Talked) -> str:
+        """Who told the other of the task: the performer, or whoever named it first. Empty: it was about other things."""
+        both = (talk.resident, talk.partner)
+        able = (self.task.performer,) if self.task.performer in both else both
+        return next((each for each in able if self._said(talk, each).parts), "")
+
+    def _about(self, talk: Talked, name: str, partner: str, teller: str) -> str:
+        words = self._in_words(self._said(talk, teller))
+        theirs = (e for e in self._events if isinstance(e, Agreed) and e.resident in (name, partner))
+        agreed = next((e for e in theirs if (e.minute, e.partner) == (talk.minute, teller)), None)
+        short = partner.split()[0]
+        if teller == name:
+            end = self._end(agreed, f"{short} agreed", f"{short} said no, or nothing")
+            ways = (
+                f"I told them of {words}. {end}",
+                f"I spoke of {words}; {end}",
+                f"talked about {words}, which I brought up. {end}",
+            )
+        else:
+            end = self._end(agreed, "I said yes", "I did not promise anything")
+            ways = (
+                f"they told me of {words}. {end}",
+                f"it was about {words}; {end}",
+                f"talked about {words}, which {short} brought up. {end}",
+            )
+        return f"{_one_of(ways, name, partner, words)}."
+
+    def _end(self, agreed: Agreed | None, yes: str, no: str) -> str:
+        if agreed is None:
+            return no
+        if agreed.start is None or self.task.type is TaskType.HELP:
+            return yes
+        return f"{yes}, on {self._when(agreed.start)}"
+
+    def _said(self, talk: Talked, teller: str) -> Said:
+        lines = [line.says for line in talk.lines if line.speaker == teller]
+        return said_of(self.task, lines, talk.minute, self._clock, self.task.places)
+
+    def _in_words(self, said: Said) -> str:
+        task = self.task
+        if task.type is TaskType.HELP:
+            steps = [step.doing for number, step in enumerate(task.subtasks, start=1) if f"step {number}" in said.parts]
+            return f"a favour: {', then '.join(steps)}"
+        when = f", {self._when(said.moment)}" if said.moment is not None else ""
+        return f"the {task.activity}{when}{f', {_at(said.place)}' if said.place else ''}"
+
+    def _when(self, moment: int) -> str:
+        return f"{self._clock.day_in_words(moment).split()[0]} at {time_of_day(moment)}"
+
+    def _news(self, talk: Talked, teller: str) -> str:
+        return f"{self._in_words(self._said(talk, teller))}; it is {self.task.performer.split()[0]}'s idea"
+
+
+def _length(hours: str) -> int:
+    """Minutes of ``08:30-12:00 …``."""
+    begin, _, end = hours.partition(" ")[0].partition("-")
+    return int(end[:2]) * 60 + int(end[3:5]) - int(begin[:2]) * 60 - int(begin[3:5])
+
+
+def _at(place: str) -> str:
+    """A place as people write it."""
+    address = Address.parse(place)
+    return f"at {address.sector} ({address.arena})" if address.arena else f"at {address.sector}"
+
+
+def _one_of(ways: Sequence[str], *about: str) -> str:
+    """One wording, by what it is about and nothing else."""
+    digest = hashlib.blake2b("\x1f".join(about).encode(), digest_size=8).digest()
+    return ways[int.from_bytes(digest, "big") % len(ways)]

@@ -1,0 +1,1 @@
+"""People keep, fix or drop what was made."""

@@ -1,0 +1,188 @@
+"""How far a review is, and how far its reviewers agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import median
+
+from sociable.core.seeding import named_seed
+from sociable.core.view import MISSING, Block, Callout, Column, Row, Table, Tone, figure, with_interval
+from sociable.datasets.review.outcomes import State
+from sociable.datasets.review.records import Decision, Group
+from sociable.datasets.review.reviewing import REVIEWED, Review
+from sociable.statistics.agreement import (
+    Label,
+    alpha_interval,
+    cohen_interval,
+    fleiss_interval,
+    observed_agreement,
+)
+from sociable.statistics.intervals import Interval
+
+DECISION = "decision"
+"""What agreement is measured on beside the questions that tags answer."""
+
+_GROUPS: tuple[Group, Group] = (1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Of two reviewers over the ``items`` on which both answered."""
+
+    first: str
+    second: str
+    items: int
+    observed: float | None
+    kappa: Interval
+    """Cohen's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Of the reviewers of one group on one question, over ``items`` that anybody answered."""
+
+    reviewers: int
+    items: int
+    pairs: tuple[PairAgreement, ...]
+    fleiss: Interval | None
+    """None where items were not all answered by equally many, two or more."""
+    alpha: Interval
+    """Krippendorff's, nominal; answers may be missing."""
+
+
+def agreement_of(
+    labels: Mapping[str, Mapping[str, Label]], *, clusters: Mapping[str, str] | None = None, seed: int = 0
+) -> Agreement:
+    """Agreement beyond chance among reviewers, from what each said of each item: {reviewer: {item: label}}.
+
+    ``clusters`` has for items what they are no independent samples of. Intervals are 95%, by bootstrap over these; see
+    ``cohen_interval`` for where there are none.
+    """
+    names = list(dict.fromkeys(item for own in labels.values() for item, label in own.items() if label is not None))
+    raters = {reviewer: [own.get(item) for item in names] for reviewer, own in labels.items()}
+    alike = [(clusters or {}).get(name, name) for name in names]
+    pairs = []
+    for one, other in combinations(raters, 2):
+        both = sum(a is not None and b is not None for a, b in zip(raters[one], raters[other], strict=True))
+        kappa = cohen_interval(raters[one], raters[other], seed=named_seed(seed, "cohen", one, other), clusters=alike)
+        pairs.append(PairAgreement(one, other, both, observed_agreement(raters[one], raters[other]), kappa))
+    answers = [[label for label in column if label is not None] for column in zip(*raters.values(), strict=True)]
+    equally = len({len(answer) for answer in answers}) == 1 and len(answers[0]) > 1
+    return Agreement(
+        sum(any(label is not None for label in own) for own in raters.values()),
+        len(names),
+        tuple(pairs),
+        fleiss_interval(answers, seed=named_seed(seed, "fleiss"), clusters=alike) if equally else None,
+        alpha_interval(list(raters.values()), seed=named_seed(seed, "alpha"), clusters=alike),
+    )
+
+
+def labels_of(review: Review, decisions: Sequence[Decision], question: str) -> dict[str, dict[str, Label]]:
+    """What each reviewer said: the decision, or the tag that answers ``question``."""
+    answers = {tag.name for tag in review.settings.tags if tag.question == question}
+    labels: dict[str, dict[str, Label]] = {}
+    for each in decisions:
+        label = each.decision if question == DECISION else next((tag for tag in each.tags if tag in answers), None)
+        labels.setdefault(each.reviewer, {})[each.item] = label
+    return labels
+
+
+def review_status(review: Review) -> list[Block]:
+    """What ``sociable review DIR --status`` shows; of nobody's single decisions."""
+    decisions = review.decisions()
+    clusters = {name: item.cluster for name, item in review.items.items()}
+    blocks: list[Block] = [_items(review), _reviewers(review, decisions)]
+    questions = [DECISION, *dict.fromkeys(tag.question for tag in review.settings.tags if tag.question)]
+    found = [
+        (group, question, agreement_of(labels, clusters=clusters, seed=review.settings.seed))
+        for group in _GROUPS
+        for question in questions
+        if (labels := labels_of(review, [each for each in decisions if each.group == group], question))
+    ]
+    found = [(group, question, each) for group, question, each in found if each.reviewers > 1]
+    if found:
+        blocks += [_among_all(found), _in_pairs(found)]
+    outdated = review.outdated()
+    if outdated:
+        text = f"{outdated} decisions do not count: their items have been changed or taken out of the data set since."
+        blocks.append(Callout(text, Tone.WARNING))
+    if review.applied_before_last():
+        blocks.append(Callout(f"{REVIEWED} is older than the last decision: write it anew with --apply.", Tone.WARNING))
+    return blocks
+
+
+def _items(review: Review) -> Table:
+    outcomes = list(review.outcomes().values())
+    rows = []
+    for state in State:
+        own = [outcome for outcome in outcomes if outcome.state is state]
+        reasons = Counter(outcome.reason for outcome in own if outcome.reason)
+        rows.append(Row([state.value, str(len(own)), ", ".join(f"{reason}: {count}" for reason, count in reasons.items())]))
+    settings = review.settings
+    again = " What it drops goes to the second as well." if settings.dropped_again else ""
+    note = f"Settled by more than half of {settings.panel} in the first group, of {settings.second_panel} in the second.{again}"
+    columns = [Column("State"), Column("Items", True), Column("Reasons")]
+    return Table(f"{len(outcomes)} items", columns, rows, note)
+
+
+def _reviewers(review: Review, decisions: Sequence[Decision]) -> Table:
+    rows = []
+    for name, group in dict.fromkeys((each.reviewer, each.group) for each in decisions):
+        own = [each for each in decisions if each.reviewer == name]
+        seconds = [each.seconds for each in own if each.seconds is not None]
+        left = len(review.open_items(name, group))
+        took = figure(median(seconds), 0) if seconds else MISSING
+        rows.append(Row([name, str(group), str(len(own)), str(left), took]))
+    columns = [
+        Column("Reviewer"),
+        Column("Group"),
+        Column("Decided", True),
+        Column("Left", True, "what enough others have decided on is left out"),
+        Column("Seconds an item", True, "median; — where all came from sheets"),
+    ]
+    return Table("Reviewers", columns, rows)
+
+
+def _among_all(found: Sequence[tuple[Group, str, Agreement]]) -> Table:
+    rows = [
+        Row([str(group), question, str(each.reviewers), str(each.items), _shown(each.fleiss), _shown(each.alpha)])
+        for group, question, each in found
+    ]
+    columns = [
+        Column("Group"),
+        Column("On"),
+        Column("Reviewers", True),
+        Column("Items", True, "that anybody answered on"),
+        Column("Fleiss' κ", True),
+        Column("Krippendorff's α", True, "nominal, missing answers allowed"),
+    ]
+    note = (
+        "95% intervals by bootstrap over dialogues or templates, where there are 8 or more. — : items were not all answered by "
+        "equally many, or only one answer was given."
+    )
+    return Table("Agreement beyond chance", columns, rows, note)
+
+
+def _in_pairs(found: Sequence[tuple[Group, str, Agreement]]) -> Table:
+    rows = [
+        Row([str(group), question, f"{pair.first}, {pair.second}", str(pair.items), figure(pair.observed, 2), _shown(pair.kappa)])
+        for group, question, each in found
+        for pair in each.pairs
+        if pair.items
+    ]
+    columns = [
+        Column("Group"),
+        Column("On"),
+        Column("Reviewers"),
+        Column("Items", True, "that both answered on"),
+        Column("Agreement", True, "share of the items with the same answer"),
+        Column("Cohen's κ", True),
+    ]
+    return Table("Agreement in pairs", columns, rows)
+
+
+def _shown(interval: Interval | None) -> str:
+    return MISSING if interval is None else with_interval(interval.value, interval.low, interval.high)

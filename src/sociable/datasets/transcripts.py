@@ -1,0 +1,253 @@
+"""Conversations of several people: who said what, to whom where that is known, and otherwise inferred and marked so.
+
+Read are JSON Lines of sessions with turns, transcripts as plain text (``Speaker: words``), and chats in the reply-linked
+layout of IRC logs: ``NAME.ascii.txt`` with a message a line, beside ``NAME.annotation.txt`` with pairs of line numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError, model_validator
+
+from sociable.core.data_files import RawRecord, complaint, read_records
+from sociable.core.errors import DataError, InputError
+from sociable.core.names import named_in, names_a_group, who_is_named, words
+from sociable.core.records import Record, storable
+from sociable.datasets.stages import Item, is_about
+
+GIVEN, REPLIED, NAMED, ANSWERED, ASKED, BEFORE = "given", "reply link", "named", "answers", "is answered by", "spoke before"
+"""How it is known whom a turn is for, from certain to likely."""
+CERTAIN = frozenset({GIVEN, REPLIED, NAMED})
+
+_EXPECTED = (
+    "Expected conversations as JSON Lines (id, turns with speaker and text, and 'to' or 'reply_to' where known), .txt "
+    "transcripts of 'Speaker: words', or a folder of .ascii.txt chats with .annotation.txt beside them."
+)
+_MESSAGE = re.compile(r"^\[\d{1,2}:\d{2}(?::\d{2})?\]\s+(?:<\s*(?P<speaker>[^>\s]+)\s*>|\*\s+(?P<actor>\S+))\s+(?P<text>.*)$")
+_SPOKEN = re.compile(r"^(?P<speaker>[^\W\d_][\w.' -]{0,39}?):\s+(?P<text>\S.*)$")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class SaidTurn(Record):
+    speaker: str
+    """Empty where nobody speaks: what is told about the scene."""
+    text: str
+    to: str | None = None
+    reply_to: int | None = None
+    """The place of the turn it answers, from 0."""
+    how: str = ""
+    """How ``to`` is known."""
+
+
+class Transcript(Item):
+    title: str = ""
+    scene: str = ""
+    turns: tuple[SaidTurn, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _links_go_back(self) -> Transcript:
+        for place, turn in enumerate(self.turns):
+            if turn.reply_to is not None and not 0 <= turn.reply_to < place:
+                raise ValueError(f"turns.{place}.reply_to: {turn.reply_to} is no turn before it")
+        return self
+
+    @property
+    def speakers(self) -> list[str]:
+        """In the order in which they first speak."""
+        return list(dict.fromkeys(turn.speaker for turn in self.turns if turn.speaker))
+
+
+def read_transcripts(source: Path) -> list[Transcript]:
+    """Raises DataError naming file, line and field, and InputError where there is none."""
+    if not source.exists():
+        raise InputError(f"{source}: no such file or folder. {_EXPECTED}")
+    found: dict[str, Transcript] = {}
+    for transcript, place in _read(source):
+        if transcript.id in found:
+            raise DataError(place, "id", f"'{transcript.id}' is used already; ids must be unique")
+        found[transcript.id] = transcript
+    if not found:
+        raise InputError(f"{source}: no conversation in it. {_EXPECTED}")
+    return list(found.values())
+
+
+def _read(source: Path) -> Iterator[tuple[Transcript, str]]:
+    if source.is_dir():
+        chats = sorted(source.rglob("*.ascii.txt"))
+        plain = [] if chats else sorted(path for path in source.rglob("*.txt") if not is_about(path))
+        tables = [path for path in sorted(source.iterdir()) if path.suffix in (".json", ".jsonl")]
+        for path in (*chats, *plain, *tables):
+            yield from _read(path)
+    elif source.name.endswith(".ascii.txt"):
+        yield _chat(source), str(source)
+    elif source.suffix == ".txt":
+        yield _plain(source), str(source)
+    elif source.suffix in (".json", ".jsonl"):
+        for raw in read_records(source, None):
+            yield _record(raw), raw.place
+    else:
+        raise InputError(f"{source}: not a kind of file that is read. {_EXPECTED}")
+
+
+def _record(raw: RawRecord) -> Transcript:
+    if not isinstance(raw.value, Mapping) or not isinstance(raw.value.get("turns"), list):
+        raise DataError(raw.place, "turns", f"is missing. {_EXPECTED}")
+    turns: list[dict[str, Any]] = []
+    told: list[str] = [str(raw.value.get("scene") or "")]
+    place_of: dict[int, int] = {}
+    for number, turn in enumerate(raw.value["turns"]):
+        if not isinstance(turn, Mapping) or "text" not in turn:
+            raise DataError(raw.place, f"turns.{number}", "expected an object with speaker and text")
+        for field in ("speaker", "to"):
+            if not isinstance(turn.get(field) or "", str):
+                problem = f"expected one name, found {str(turn[field])[:80]!r}; where it is not known, leave it out"
+                raise DataError(raw.place, f"turns.{number}.{field}", problem)
+        said = {"speaker": _name(turn.get("speaker")), "text": _clean(turn["text"])}
+        if not said["speaker"]:
+            # What is told before anybody speaks is the scene.
+            if not turns:
+                told.append(said["text"])
+            continue
+        link = turn.get("reply_to")
+        if link is not None and (not isinstance(link, int) or not 0 <= link < number):
+            raise DataError(raw.place, f"turns.{number}.reply_to", f"{link!r} is no turn before it; turns are counted from 0")
+        place_of[number] = len(turns)
+        # What is told between turns is none, so that places differ.
+        turns.append({**said, "to": _name(turn.get("to")) or None, "reply_to": None if link is None else place_of.get(link)})
+    try:
+        return Transcript.model_validate(
+            {
+                "id": str(raw.value.get("id") or raw.default_id),
+                "title": _clean(raw.value.get("title") or ""),
+                "scene": " ".join(filter(None, map(_clean, told))),
+                "turns": turns,
+            }
+        )
+    except ValidationError as error:
+        raise complaint(error, raw.place) from None
+
+
+def _plain(path: Path) -> Transcript:
+    """A line that names no speaker goes on with what was said; before the first it is the scene."""
+    turns: list[list[str]] = []
+    scene: list[str] = []
+    for line in _lines(path):
+        match = _SPOKEN.match(line)
+        if match:
+            turns.append([_name(match["speaker"]), match["text"]])
+        elif line.strip():
+            (turns[-1] if turns else scene).append(line.strip())
+    if not turns:
+        raise DataError(str(path), "", f"no line of the form 'Speaker: words'. {_EXPECTED}")
+    said = tuple(SaidTurn(speaker=turn[0], text=_clean(" ".join(turn[1:]))) for turn in turns)
+    return Transcript(id=path.stem, scene=_clean(" ".join(scene)), turns=said)
+
+
+def _chat(path: Path) -> Transcript:
+    """A message a line; lines of the server are none. Links join numbers of lines, and only those that are messages count."""
+    place_of: dict[int, int] = {}
+    turns: list[dict[str, Any]] = []
+    for number, line in enumerate(_lines(path)):
+        if match := _MESSAGE.match(line):
+            place_of[number] = len(turns)
+            turns.append({"speaker": _clean(match["speaker"] or match["actor"]), "text": _clean(match["text"])})
+    if not turns:
+        raise DataError(str(path), "", "no message of the form '[12:30] <name> words'")
+    links = path.with_name(path.name.removesuffix(".ascii.txt") + ".annotation.txt")
+    for number, line in enumerate(_lines(links) if links.exists() else [], start=1):
+        ends = re.fullmatch(r"\s*(\d+)\s+(\d+)\s*-?\s*", line)
+        if ends is None:
+            if line.strip():
+                raise DataError(f"{links}, line {number}", "", "expected two line numbers and a hyphen, as in '1000 1002 -'")
+            continue
+        first, last = sorted((int(ends[1]), int(ends[2])))
+        # A message linked with itself begins something.
+        if first != last and first in place_of and last in place_of:
+            turns[place_of[last]].setdefault("reply_to", place_of[first])
+    name = path.name.removesuffix(".ascii.txt")
+    return Transcript(id=name, title=name, turns=tuple(SaidTurn.model_validate(turn) for turn in turns))
+
+
+def with_addressees(transcript: Transcript) -> Transcript:
+    """Whom every turn is for, and how that is known; where nothing else tells, whoever spoke before is taken."""
+    turns = transcript.turns
+    called = {speaker: _called(speaker) for speaker in transcript.speakers}
+    return transcript.model_copy(update={"turns": tuple(_addressed(turns, place, called) for place in range(len(turns)))})
+
+
+def _addressed(turns: Sequence[SaidTurn], place: int, called: Mapping[str, Sequence[str]]) -> SaidTurn:
+    turn = turns[place]
+    others = {speaker: names for speaker, names in called.items() if speaker != turn.speaker}
+
+    def known(to: str, how: str) -> SaidTurn:
+        return turn.model_copy(update={"to": to, "how": how})
+
+    if turn.to and (given := _given(turn.to, turn.speaker, others)):
+        return known(given, GIVEN)
+    if turn.reply_to is not None and turns[turn.reply_to].speaker in others:
+        return known(turns[turn.reply_to].speaker, REPLIED)
+    named = [speaker for speaker, names in others.items() if any(_is_called(turn.text, name) for name in names)]
+    if len(named) == 1:
+        return known(named[0], NAMED)
+    before = next((each for each in reversed(turns[:place]) if each.speaker in others), None)
+    if before is not None and before.text.rstrip(" \"'”)").endswith("?"):
+        return known(before.speaker, ANSWERED)
+    after = next((each for each in turns[place + 1 : place + 2] if each.speaker in others), None)
+    if after is not None and turn.text.rstrip(" \"'”)").endswith("?"):
+        return known(after.speaker, ASKED)
+    return known(before.speaker, BEFORE) if before is not None else turn.model_copy(update={"to": None, "how": ""})
+
+
+def _given(to: str, speaker: str, others: Mapping[str, Sequence[str]]) -> str:
+    """Who is meant, however spelled, or somebody who only listens; nobody where it is the speaker, or several."""
+    named = who_is_named(to, list(others), others)
+    several = names_a_group(to, list(others), others) or len(named_in(to, list(others), others)) > 1
+    return named or ("" if several or who_is_named(to, [speaker], {}) else to)
+
+
+def _called(speaker: str) -> list[str]:
+    """A name, its first and its last word: as people call one another."""
+    parts = [part for part in speaker.split() if len(part.strip(".")) > 1]
+    return list(dict.fromkeys([speaker, *(parts[:1] + parts[-1:] if len(parts) > 1 else [])]))
+
+
+_SAID_ANYWAY = frozenset(
+    {"ok", "okay", "yes", "no", "so", "well", "and", "but", "hi", "hello", "thanks", "sure", "right", "oh", "please", "sorry"}
+)
+"""Names in chats that are words with which people begin."""
+_GREETING = r"(?:(?:yes|no|so|well|and|but|okay|thank you|thanks|hello|hi),?\s+)?"
+_TITLE = r"(?:(?:mr|mrs|ms|miss|dr|justice|judge|general|president)\.?\s+)?"
+
+
+def _is_called(text: str, name: str) -> bool:
+    """At the beginning ("Ann, …", "@ann: …", "Mr Bell, …") or at the end ("…, Ann?")."""
+    called = _TITLE + r"\s+".join(map(re.escape, name.split()))
+    if name.casefold() in _SAID_ANYWAY:
+        return bool(re.search(rf"@{called}\b", text, re.IGNORECASE))
+    begins = re.match(rf"^\W*{_GREETING}@?{called}\s*[,:;?!–—-]", text, re.IGNORECASE)
+    return bool(begins or re.search(rf",\s*{called}\s*[.?!]*\s*$", text, re.IGNORECASE))
+
+
+def _name(value: object) -> str:
+    """``DavidShankbone`` is David Shankbone; what has no letter is nobody."""
+    text = _clean(value or "")
+    if not words(text):
+        return ""
+    return " ".join(_CAMEL.sub(" ", text).split()) if " " not in text else text
+
+
+def _clean(value: object) -> str:
+    return " ".join(storable(str(value)).split())
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None

@@ -1,0 +1,167 @@
+"""From names to things: benchmarks and models. Other packages add theirs through entry points.
+
+A package registers a benchmark under the entry point group ``sociable.benchmarks`` (an object of the class Benchmark),
+or a provider of models under ``sociable.models`` (a function of model name, RoleSettings and connection limit that
+returns a Model).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module, metadata
+
+from sociable.agents.person import NAME as PERSON
+from sociable.core.errors import InputError
+from sociable.engine.benchmark import Benchmark
+from sociable.engine.seats import Role, Seat
+from sociable.engine.settings import RoleSettings, RunSettings, plain_name
+from sociable.models.protocol import Model
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+_BENCHMARKS = {
+    "agentsense": "sociable.benchmarks.agentsense.benchmark",
+    "anteval-ieg": "sociable.benchmarks.anteval.ieg.benchmark",
+    "anteval-iep": "sociable.benchmarks.anteval.iep.benchmark",
+    "hsii": "sociable.benchmarks.hsii.benchmark",
+    "hsii-cot": "sociable.benchmarks.hsii.cot.benchmark",
+    "hsii-memory": "sociable.benchmarks.hsii.memory.benchmark",
+    "stss": "sociable.benchmarks.stss.benchmark",
+    "stss-conversations": "sociable.benchmarks.stss.conversations.benchmark",
+}
+"""Imported when asked for: the command line must start at once."""
+
+
+def benchmark_names() -> list[str]:
+    return sorted({*_BENCHMARKS, *(point.name for point in metadata.entry_points(group="sociable.benchmarks"))})
+
+
+def find_benchmark(name: str) -> Benchmark:
+    """Raises InputError naming those there are."""
+    if name in _BENCHMARKS:
+        found = import_module(_BENCHMARKS[name]).BENCHMARK
+    else:
+        points = metadata.entry_points(group="sociable.benchmarks", name=name)
+        if not points:
+            raise InputError(f"There is no benchmark '{name}'; there are: {', '.join(benchmark_names())}.")
+        found = next(iter(points)).load()
+    assert isinstance(found, Benchmark)
+    return found
+
+
+def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmark) -> Seat:
+    """The seat for a role, its model built.
+
+    Raises InputError when the name is of no known kind, or lacks an address or a key.
+    """
+    own = settings.role(role, name)
+    agents = benchmark.reference_agents[role]
+    if name == PERSON and role not in benchmark.people_play:
+        can = " or ".join(f"the {each.value}" for each in benchmark.people_play)
+        who = f"a person can be {can}" if can else "nobody can be played by a person"
+        raise InputError(f"In {benchmark.name} {who}. People judge by sheets: sociable judge DIR --sample N --export FILE.")
+    if name.startswith("reference/"):
+        agent = name.removeprefix("reference/")
+        if agent.partition("@")[0] not in agents:
+            known = ", ".join(f"reference/{each}" for each in agents) or "none"
+            raise InputError(f"'{name}' cannot be the {role.value}; reference agents for that role: {known}.")
+        _check_error_rate(name)
+        return Seat(role, name, None, own.sampling)
+    return Seat(role, plain_name(name), build_model(name, own, settings.base_url, settings.max_connections), own.sampling)
+
+
+def _check_error_rate(name: str) -> None:
+    """Of ``reference/oracle@0.3``, the only agent that has one. Raises InputError."""
+    agent, at, rate = name.partition("@")
+    try:
+        if not at or (agent == "reference/oracle" and 0.0 <= float(rate) <= 1.0):
+            return
+    except ValueError:
+        pass
+    raise InputError(f"'{name}': only the oracle takes an error rate, between 0 and 1, as in reference/oracle@0.3.")
+
+
+def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_connections: int = 20) -> Model:
+    """The model a name means. Raises InputError."""
+    if name == PERSON:
+        return _person()
+    provider, separator, rest = name.partition("/")
+    builders: dict[str, Callable[[], Model]] = {
+        "openai": lambda: _openai_compatible(name, rest, own, os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, max_connections),
+        "openai-compatible": lambda: _openai_compatible(
+            name, rest, own, base_url or os.environ.get("OPENAI_BASE_URL"), max_connections
+        ),
+        "inspect": lambda: _inspect(name, own, max_connections),
+    }
+    if name.startswith("python:"):
+        return _function(name, max_connections)
+    if separator and rest and provider in builders:
+        return builders[provider]()
+    for point in metadata.entry_points(group="sociable.models", name=provider):
+        model: Model = point.load()(rest, own, max_connections)
+        return model
+    raise InputError(
+        f"'{name}' is no model name. Write openai/MODEL, openai-compatible/MODEL (with --base-url or @http://host:port/v1), "
+        "inspect/PROVIDER/MODEL, python:file.py:function, human, or reference/AGENT."
+    )
+
+
+def _person() -> Model:
+    from rich.console import Console
+    from rich.text import Text
+
+    from sociable.agents.person import PersonModel
+    from sociable.render.displayable import displayable
+    from sociable.render.terminal import print_blocks
+
+    console = Console()
+    return PersonModel(lambda blocks: print_blocks(blocks, console), lambda text: console.print(Text(displayable(text))))
+
+
+def _openai_compatible(name: str, model: str, own: RoleSettings, default_url: str | None, max_connections: int) -> Model:
+    from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
+
+    model, at, address = model.partition("@http")
+    url = f"http{address}" if at else own.base_url or default_url
+    if not url:
+        raise InputError(
+            f"'{name}' needs an address: --base-url URL, OPENAI_BASE_URL, base_url in the configuration, or {name}@http://host:port/v1."
+        )
+    if not url.startswith(("http://", "https://")):
+        raise InputError(f"'{url}' is not an address: write http://host:port/v1.")
+    if "@" in url.partition("://")[2].partition("/")[0] or "?" in url:
+        raise InputError(
+            "An address must hold no name, password or query: it is written into the manifest. Put the key into an "
+            "environment variable and name it as key_variable in the configuration."
+        )
+    # The key in OPENAI_API_KEY is meant for the address in OPENAI_BASE_URL or on the command line. An address that
+    # stands in a model name or in a role's settings gets a key only if a variable is named for it.
+    variable = own.key_variable or ("" if at or own.base_url else "OPENAI_API_KEY")
+    key = os.environ.get(variable, "") if variable else ""
+    if own.key_variable and not key:
+        raise InputError(f"'{name}': the environment variable {own.key_variable} (key_variable) is not set.")
+    if url == OPENAI_URL and not key:
+        raise InputError(f"'{name}' needs a key: set OPENAI_API_KEY in the environment or in a file .env here.")
+    settings = EndpointSettings(
+        base_url=url,
+        key=key,
+        timeout_seconds=own.timeout_seconds,
+        attempts=own.attempts,
+        max_connections=max_connections,
+        requests_per_minute=own.requests_per_minute,
+        context_window=own.context_window,
+    )
+    return OpenAICompatibleModel(plain_name(name), model, settings)
+
+
+def _inspect(name: str, own: RoleSettings, max_connections: int) -> Model:
+    from sociable.models.inspect_bridge import InspectModel
+
+    return InspectModel(name, max_connections, own.base_url)
+
+
+def _function(name: str, max_connections: int) -> Model:
+    from sociable.models.python_function import FunctionModel, load_function
+
+    return FunctionModel(name, load_function(name), max_connections)

@@ -1,0 +1,206 @@
+"""What a user asks for: the settings of a run, from the command line, a TOML file or Python. Kept in the manifest."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from sociable.core.errors import InputError
+from sociable.core.records import Record
+from sociable.engine.seats import Role
+from sociable.models.prices import Price
+from sociable.models.protocol import Sampling
+
+_OR_DEFAULT = BeforeValidator(lambda value: None if value == "default" else value)
+"""TOML has no null: "default" leaves the choice to the server."""
+
+
+class RoleSettings(Record):
+    """How one role's model is reached and sampled. ``None`` (in a file "default") leaves the choice to the server."""
+
+    base_url: str | None = None
+    key_variable: str | None = Field(default=None, description="name of the environment variable that holds the key")
+    temperature: Annotated[float | None, _OR_DEFAULT] = Field(default=0.0, ge=0, le=2)
+    max_tokens: Annotated[int | None, _OR_DEFAULT] = Field(default=1024, ge=1)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    seed: int | None = None
+    context_window: int | None = Field(default=None, ge=1, description="tokens; longer prompts are not sent")
+    timeout_seconds: float = Field(default=300.0, gt=0)
+    attempts: int = Field(default=6, ge=1)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+
+    @property
+    def sampling(self) -> Sampling:
+        return Sampling(self.temperature, self.max_tokens, self.top_p, self.seed)
+
+
+class RunSettings(Record):
+    """Everything that decides a run's result, and what it may use. Field names are the command line's options."""
+
+    benchmark: str
+    model: str
+    partner: str | None = None
+    judges: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)] = ()
+    rubric: str | None = None
+    """By which ``raters`` rate every participant that has a goal."""
+    raters: tuple[str, ...] = ()
+    reference: str | None = None
+    reference_file: str | None = None
+    dataset: str | None = None
+    skip_invalid: bool = False
+    stages: tuple[int, ...] | None = None
+    limit: int | None = Field(default=None, ge=1)
+    seed: int = 0
+    repeats: int = Field(default=1, ge=1)
+    max_connections: int = Field(default=20, ge=1, le=10_000)
+    max_cost: float | None = Field(default=None, gt=0)
+    base_url: str | None = None
+    prompts: str | None = None
+    roles: dict[str, RoleSettings] = Field(default_factory=dict)
+    """By role (subject, partner, judge, reference) or, for one model of a panel, by its full name."""
+    prices: dict[str, Price] = Field(default_factory=dict)
+    options: dict[str, Any] = Field(default_factory=dict)
+    """The benchmark's own; in a file the table named after the benchmark."""
+
+    @model_validator(mode="after")
+    def _roles_exist(self) -> Self:
+        named = {plain_name(name) for name in (self.model, self.partner, self.reference, *self.judges, *self.raters) if name}
+        for key in self.roles:
+            if key not in {*Role, *named}:
+                raise ValueError(f"roles.{key} is neither a role ({', '.join(Role)}) nor a model of this run")
+        return self
+
+    def role(self, role: Role, model: str) -> RoleSettings:
+        """The settings for a model in a role: its own, else the role's, else the defaults."""
+        return self.roles.get(plain_name(model)) or self.roles.get(role) or RoleSettings()
+
+
+def plain_name(model: str) -> str:
+    """A model's name without the endpoint it may carry: what manifests, journals and reports show."""
+    return model.partition("@http")[0] if model.startswith(("openai/", "openai-compatible/")) else model
+
+
+def load_settings(
+    benchmark: str, file: Path | None = None, *, elsewhere: Sequence[str] = (), beside: Collection[str] = (), **given: Any
+) -> RunSettings:
+    """Settings from ``file`` with those ``given`` (and not None) on top. Raises InputError naming file and field.
+
+    Tables of the benchmarks ``beside`` this one may stand in the file.
+
+    Roles of models ``elsewhere``, in other runs of a series, may stand in the file; they are left out where they have no part.
+    """
+    values = _from_file(benchmark, file) if file else {}
+    if elsewhere and isinstance(values.get("roles"), dict):
+        asked = values | {name: value for name, value in given.items() if value not in (None, ())}
+        here = {plain_name(name) for name in _names(asked)}
+        absent = {plain_name(name) for name in elsewhere} - here
+        values["roles"] = {key: role for key, role in values["roles"].items() if key not in absent}
+    if file and values.get("benchmark", benchmark) != benchmark:
+        raise InputError(f"{file} is for the benchmark '{values['benchmark']}', not for {benchmark}.")
+    values = {name: value for name, value in values.items() if name not in beside or not isinstance(value, dict)}
+    if unknown := values.keys() - RunSettings.model_fields.keys():
+        known = ", ".join((*RunSettings.model_fields, benchmark))
+        raise InputError(f"{file}: unknown setting '{min(unknown)}'. Known are: {known}.")
+    options = values.get("options", {})
+    if not isinstance(options, dict):
+        raise InputError(f"{file}: '{benchmark}' must be a table, as in [{benchmark}].")
+    options = options | given.get("options", {})
+    values |= {name: value for name, value in given.items() if value is not None and value != ()}
+    values |= {"benchmark": benchmark, "options": options}
+    if "model" not in values:
+        raise InputError('No model to test: add --model MODEL, or model = "MODEL" to the --config file.')
+    return _validated(values, file, given)
+
+
+def _names(values: Mapping[str, Any]) -> list[str]:
+    """All models that settings name."""
+    judges = values.get("judges") or ()
+    several = [judges] if isinstance(judges, str) else list(judges)
+    return [name for name in (values.get("model"), values.get("partner"), values.get("reference"), *several) if name]
+
+
+def with_role_defaults(settings: RunSettings, defaults: Mapping[Role, RoleSettings]) -> RunSettings:
+    """``settings`` with what a benchmark prefers for a role where the user has said nothing.
+
+    Settings that stand under a model's name get the defaults of its role. Raises InputError when it is a judge as well, who
+    would be asked in the same way.
+    """
+    roles = dict(settings.roles)
+    judges = {plain_name(name) for name in (*settings.judges, *settings.raters)}
+    for role, default in defaults.items():
+        name = plain_name({Role.SUBJECT: settings.model, Role.PARTNER: settings.partner or ""}.get(role, ""))
+        if name in roles and name in judges:
+            raise InputError(
+                f"{name} is {role.value} and judge, which are sampled differently here: write [roles.{role.value}] and "
+                f'[roles.judge], not [roles."{name}"].'
+            )
+        for key in (role.value, *([name] if name in roles else ())):
+            given = roles.get(key)
+            said = {field: getattr(given, field) for field in given.model_fields_set} if given else {}
+            roles[key] = default.model_copy(update=said)
+    return settings.model_copy(update={"roles": roles})
+
+
+def changed_settings(settings: RunSettings, **changes: Any) -> RunSettings:
+    """``settings`` with those ``changes`` that are not None. Raises InputError."""
+    given = {name: value for name, value in changes.items() if value is not None}
+    return _validated(settings.model_dump() | given, None, given)
+
+
+def _validated(values: dict[str, Any], file: Path | None, given: Mapping[str, Any]) -> RunSettings:
+    try:
+        return RunSettings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"]) or "roles"
+        place = f"{file}: " if file and field.partition(".")[0] not in given else ""
+        fields = RoleSettings.model_fields if field.startswith("roles.") else RunSettings.model_fields
+        known = f" Known are: {', '.join(fields)}." if first["type"] == "extra_forbidden" else ""
+        raise InputError(f"{place}setting '{field}': {first['msg'].removeprefix('Value error, ')}.{known}") from None
+
+
+def _from_file(benchmark: str, file: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{file}: no such file. --config takes a TOML file.") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"{file}: cannot be read as TOML: {error}") from None
+    options = values.pop(benchmark, {})
+    return values | ({"options": options} if options else {})
+
+
+def roles_and_prices(settings: RunSettings, file: Path) -> dict[str, Any]:
+    """The ``roles`` and ``prices`` of a TOML file, on top of a run's own. Raises InputError for anything else in it."""
+    values = _from_file(settings.benchmark, file)
+    if unknown := set(values) - {"roles", "prices"}:
+        raise InputError(f"{file}: {', '.join(sorted(unknown))} cannot change in a run; only roles and prices can.")
+    own = settings.model_dump()
+    # Role by role and field by field: a new key does not change the temperature.
+    before = {
+        "prices": own["prices"],
+        "roles": {**{name: _as_it_is(settings, name) for name in values.get("roles", {})}, **own["roles"]},
+    }
+    return {
+        name: own[name] | {key: _updated(before[name].get(key), each) for key, each in given.items()}
+        for name, given in values.items()
+    }
+
+
+def _as_it_is(settings: RunSettings, name: str) -> dict[str, Any]:
+    """How what a file calls ``name``, a role or a model, has been reached and sampled so far."""
+    if name in tuple(Role):
+        return (settings.roles.get(name) or RoleSettings()).model_dump()
+    seated = {Role.SUBJECT: settings.model, Role.PARTNER: settings.partner, Role.REFERENCE: settings.reference}
+    models = [(role, model) for role, model in seated.items() if model]
+    models += [(Role.JUDGE, judge) for judge in (*settings.judges, *settings.raters)]
+    found = next((settings.role(role, model) for role, model in models if name == plain_name(model)), RoleSettings())
+    return found.model_dump()
+
+
+def _updated(before: Any, given: Any) -> Any:
+    return before | given if isinstance(before, dict) and isinstance(given, dict) else given

@@ -1,0 +1,1 @@
+"""People who check: sheets, verdicts, ratings, words."""

@@ -1,0 +1,199 @@
+"""What people's verdicts and ratings say about judges and scores, as a part of a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from statistics import fmean
+
+from sociable.core.records import Outcome, Verdict
+from sociable.core.seeding import named_seed
+from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, figure, with_interval
+from sociable.engine.run import FinishedRun
+from sociable.people.records import Checked, PeopleRecords, judged_pairs, line_up
+from sociable.statistics.agreement import cohen, fleiss, krippendorff_alpha, observed_agreement, rank_correlation
+from sociable.statistics.intervals import Interval, clustered_proportion, clustered_rank_limits
+from sociable.statistics.stratified import stratified_mean
+
+MOST_WORDS = 30
+"""Words that a report lists."""
+
+
+def people_sections(run: FinishedRun, people: PeopleRecords) -> list[Section]:
+    """What there is to say, if people have said anything."""
+    blocks: list[Table | Callout | Paragraph] = []
+    if len(people.verdicts):
+        checked = line_up(run, people)
+        blocks += [_agreement(checked), _among_people(checked), _corrected(run, checked), *_unjudged(checked)]
+    if len(people.ratings):
+        blocks.append(_correlations(run, people))
+    if len(people.words):
+        blocks.append(_words(people))
+    return [Section("People", blocks)] if blocks else []
+
+
+def _stages(checked: Checked) -> list[str]:
+    return list(dict.fromkeys(item.counted_as for item in checked.items))
+
+
+def _agreement(checked: Checked) -> Table:
+    rows = []
+    for stage in _stages(checked):
+        own = checked.of(stage)
+        for judge, said in own.judges.items():
+            for person, verdicts in own.people.items():
+                both = sum(a is not None and b is not None for a, b in zip(said, verdicts, strict=True))
+                shares = [figure(observed_agreement(said, verdicts), 2), figure(cohen(said, verdicts), 2)]
+                rows.append(Row([stage, judge, person, str(both), *shares]))
+    return Table(
+        "Judges and people",
+        [
+            Column("Stage"),
+            Column("Judge"),
+            Column("Person"),
+            Column("Pairs", True),
+            Column("Agreement", True, "share of the pairs with the same verdict (win, tie, loss)"),
+            Column("Cohen's κ", True, "agreement beyond chance; — where only one verdict was given"),
+        ],
+        rows,
+        "On the sample, which has rare verdicts more often than the run: not an estimate of agreement over the whole run.",
+    )
+
+
+def _among_people(checked: Checked) -> Table:
+    rows = []
+    for stage in _stages(checked):
+        raters = list(checked.of(stage).people.values())
+        complete = [item for item in zip(*raters, strict=True) if None not in item]
+        pairs = [kappa for one, other in combinations(raters, 2) if (kappa := cohen(one, other)) is not None]
+        rows.append(
+            Row(
+                [
+                    stage,
+                    str(len(raters)),
+                    str(len(complete)),
+                    figure(fmean(pairs) if pairs else None, 2),
+                    figure(fleiss(complete), 2),
+                    figure(krippendorff_alpha(raters), 2),
+                ]
+            )
+        )
+    return Table(
+        "People among themselves",
+        [
+            Column("Stage"),
+            Column("People", True),
+            Column("Pairs all judged", True),
+            Column("Cohen's κ", True, "mean over all two people"),
+            Column("Fleiss' κ", True, "over the pairs all of them judged"),
+            Column("Krippendorff's α", True, "nominal, missing verdicts allowed"),
+        ],
+        rows,
+    )
+
+
+def _corrected(run: FinishedRun, checked: Checked) -> Table:
+    rows = []
+    for stage, metrics in run.study.win_rates.items():
+        own = checked.of(stage)
+        if not own.items:
+            continue
+        for name, worth in metrics.items():
+            estimate = run.result.estimate(name) or _over_verdicts(run, stage, worth)
+            found = stratified_mean(own.by_stratum(own.human_values(worth)), own.sizes)
+            judged = with_interval(estimate.value, estimate.low, estimate.high) if estimate else MISSING
+            low, high = (limit if limit is None else min(1.0, max(0.0, limit)) for limit in (found.low, found.high))
+            corrected = with_interval(found.value, low, high)
+            rows.append(Row([name, judged, corrected, str(len(own.items)), str(sum(own.sizes.values()))]))
+    return Table(
+        "Scores as judges gave them, and as people would",
+        [
+            Column("Metric"),
+            Column("By judges", True, "interval by cluster, for other cases of the kind"),
+            Column("By people", True, "weighted so that the sample stands for the run; interval for the pairs not looked at"),
+            Column("Pairs looked at", True),
+            Column("of", True, "pairs of the run that were judged"),
+        ],
+        rows,
+        "Several people on one pair count by the mean of their verdicts. The two intervals answer different questions: the "
+        "judges' is about other cases, the people's about this run's other pairs. What judges gave no verdict on counts for "
+        "people only. — : a stratum nobody has looked at yet.",
+    )
+
+
+def _over_verdicts(run: FinishedRun, stage: str, worth: Mapping[Verdict, float]) -> Interval:
+    """The mean over all the panel's verdicts of a stage, where no metric of the run is just that."""
+    pairs = [
+        pair
+        for pair in judged_pairs(run)
+        if pair.stage == stage
+        and pair.verdict in worth
+        and run.study.shown(pair.episode, pair.criterion, run.records.reference_of(pair.episode.scenario)) is not None
+    ]
+    clusters = [run.study.cluster_of(pair.episode.scenario) for pair in pairs]
+    return clustered_proportion([worth[pair.verdict] for pair in pairs], clusters)
+
+
+def _unjudged(checked: Checked) -> Iterator[Callout]:
+    for judge, labels in checked.judges.items():
+        missing = sum(label is None for label in labels)
+        if missing:
+            yield Callout(f"{judge} has no verdict on {missing} of {len(labels)} pairs that people judged.", Tone.WARNING)
+
+
+def _correlations(run: FinishedRun, people: PeopleRecords) -> Table:
+    rated: dict[str, list[float]] = {}
+    for rating in people.ratings:
+        rated.setdefault(rating.episode, []).append(rating.rating)
+    means = {episode: fmean(ratings) for episode, ratings in rated.items()}
+    clusters = {f"{score.scenario}#{score.repeat}": score.cluster for score in run.result.scores}
+    rows = []
+    for name, values in _values_by_episode(run).items():
+        common = [episode for episode in means if episode in values]
+        ours, theirs = [values[episode] for episode in common], [means[episode] for episode in common]
+        found = rank_correlation(ours, theirs)
+        low, high = clustered_rank_limits(ours, theirs, [clusters[each] for each in common], seed=named_seed(0, "ranks", name))
+        rows.append(Row([name, str(found.items), with_interval(found.spearman, low, high, 2), figure(found.kendall, 2)]))
+    persons = len({rating.person for rating in people.ratings})
+    return Table(
+        f"Free ratings of {len(means)} episodes by {persons} {'person' if persons == 1 else 'people'}",
+        [
+            Column("Metric"),
+            Column("Episodes", True, "rated, and with a value of the metric"),
+            Column("Spearman's ρ", True, "95% interval by bootstrap over clusters"),
+            Column("Kendall's τ", True),
+        ],
+        rows,
+        "Rank correlation with the mean rating. — : one of the two does not vary, or there are under three episodes.",
+    )
+
+
+def _words(people: PeopleRecords) -> Table:
+    """The most frequent words, in place of a cloud of them."""
+    said = list(people.words)
+    counts = Counter(each.word for each in said)
+    persons, episodes = len({each.person for each in said}), len({each.episode for each in said})
+    rows = [Row([word, str(count), figure(count / len(said), 2)]) for word, count in counts.most_common(MOST_WORDS)]
+    caption = f"{len(said)} words of {persons} {'person' if persons == 1 else 'people'} on {episodes} episodes"
+    note = f"{len(counts)} different words." + (f" The {MOST_WORDS} most frequent." if len(counts) > MOST_WORDS else "")
+    return Table(caption, [Column("Word"), Column("Times", True), Column("Share", True)], rows, note)
+
+
+def _values_by_episode(run: FinishedRun) -> dict[str, dict[str, float]]:
+    """Of every metric with a value per case, and of the number of stages an episode passed."""
+    wanted: Sequence[str] = run.study.metrics
+    found: dict[str, dict[str, float]] = {name: {} for name in ("stages passed", *wanted) if name in wanted or run.study.passes}
+    unknown = set()
+    for score in run.result.scores:
+        episode = f"{score.scenario}#{score.repeat}"
+        if score.metric in run.study.passes:
+            # A stage that was not reached was not passed; one that failed on our side is not known.
+            found["stages passed"][episode] = found["stages passed"].get(episode, 0.0) + (score.value or 0.0)
+            if score.outcome in (Outcome.UNSCORED, Outcome.ERRORED):
+                unknown.add(episode)
+        if score.metric in found and score.value is not None:
+            found[score.metric][episode] = score.value
+    for episode in unknown:
+        del found["stages passed"][episode]
+    return {name: values for name, values in found.items() if values}

@@ -1,0 +1,207 @@
+"""People check judges: a sample of judged pairs goes out as a sheet, verdicts come back, scores are corrected.
+
+The sample is drawn by stage and by the judges' verdict, so that rare verdicts are looked at too; weights undo that. Sides
+are shuffled and judges hidden. What was sampled stands in ``sheets.jsonl`` of the run folder, what people said in
+``people.jsonl``, ``ratings.jsonl`` and ``words.jsonl``; none of it changes the run's own scores.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from sociable.core.records import Judgment, Record, Verdict
+from sociable.core.run_folder import RecordFile
+from sociable.engine.run import FinishedRun
+from sociable.judging.panel import panel_verdict
+from sociable.statistics.agreement import Label
+
+R = TypeVar("R", bound=BaseModel)
+
+
+class SheetItem(Record):
+    """One pair, or one question, that was put on a sheet."""
+
+    id: str
+    """What stands on the sheet: it tells nothing of model, judge or side."""
+    episode: str
+    scenario: str
+    criterion: str
+    stage: str = ""
+    """What kind of thing the criterion asks; empty: the criterion says it."""
+    subject_first: bool
+    stratum: str
+    """Stage and the panel's verdict when the sheet was made."""
+    size: int
+    """Pairs, or questions, in the stratum."""
+    question: bool = False
+    """Whether it is a question of yes or no, not a pair."""
+    panel: tuple[str, ...] = ()
+    """Whose verdicts made the strata."""
+
+    @property
+    def counted_as(self) -> str:
+        return self.stage or self.criterion
+
+
+class PersonVerdict(Record):
+    """One person's verdict on one item, for the subject's side."""
+
+    id: str
+    item: str
+    person: str
+    verdict: Verdict
+    comment: str = ""
+
+
+class PersonRating(Record):
+    """One person's free rating of a whole episode."""
+
+    id: str
+    episode: str
+    person: str
+    rating: float
+
+
+class PersonWord(Record):
+    """One person's one word on a whole episode (AntEval, section 5.4)."""
+
+    id: str
+    episode: str
+    person: str
+    word: str
+
+
+class PeopleRecords:
+    """What people were given and gave, in a run folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sheets = _records(folder / "sheets.jsonl", SheetItem)
+        self.verdicts = _records(folder / "people.jsonl", PersonVerdict)
+        self.ratings = _records(folder / "ratings.jsonl", PersonRating)
+        self.words = _records(folder / "words.jsonl", PersonWord)
+
+    def sheets_differ_from(self, items: Sequence[SheetItem]) -> bool:
+        """Whether an earlier sheet was drawn from other strata, or by another panel's verdicts, than these items."""
+        now = {(item.stratum, item.size, item.panel) for item in items}
+        moved = any(item.id in self.sheets and self.sheets.read(item.id).stratum != item.stratum for item in items)
+        return moved or any((item.stratum, item.size, item.panel) not in now for item in self.sheets)
+
+    def close(self) -> None:
+        for file in (self.sheets, self.verdicts, self.ratings, self.words):
+            file.close()
+
+    def __enter__(self) -> PeopleRecords:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """A pair, or a question, all judges of the panel have given their opinion on."""
+
+    episode: Any
+    criterion: str
+    stage: str
+    verdict: Verdict
+    """The panel's."""
+    by_judge: Mapping[str, Verdict]
+
+    @property
+    def stratum(self) -> str:
+        return f"{self.stage}: {self.verdict}"
+
+
+def judged_pairs(run: FinishedRun) -> Iterator[JudgedPair]:
+    """Every pair the current panel has judged in full."""
+    panel = {seat.name for seat in run.seats.judges}
+    for episode in run.records.episodes:
+        by_criterion: dict[str, list[Judgment]] = defaultdict(list)
+        for judgment in run.judgments_of(episode):
+            by_criterion[judgment.criterion].append(judgment)
+        for criterion, judgments in by_criterion.items():
+            if panel <= {judgment.judge for judgment in judgments}:
+                verdict, _ = panel_verdict(judgments)
+                yield JudgedPair(
+                    episode, criterion, run.study.stage_of(criterion), verdict, {each.judge: each.verdict for each in judgments}
+                )
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Every item that at least one person judged, with all opinions on it."""
+
+    items: Sequence[SheetItem]
+    people: Mapping[str, Sequence[Label]]
+    """By person, in the order of the items; None where there is no verdict."""
+    judges: Mapping[str, Sequence[Label]]
+    """By judge, and ``the panel``."""
+    sizes: Mapping[str, int]
+    """Pairs in each stratum of the sheets, looked at or not."""
+
+    def of(self, stage: str) -> Checked:
+        """Only the items of one stage."""
+        kept = [place for place, item in enumerate(self.items) if item.counted_as == stage]
+        return Checked(
+            [self.items[place] for place in kept],
+            {name: [labels[place] for place in kept] for name, labels in self.people.items()},
+            {name: [labels[place] for place in kept] for name, labels in self.judges.items()},
+            {stratum: size for stratum, size in self.sizes.items() if stratum.startswith(f"{stage}: ")},
+        )
+
+    def by_stratum(self, values: Sequence[float]) -> dict[str, list[float]]:
+        """The values of the items by stratum."""
+        sampled: dict[str, list[float]] = defaultdict(list)
+        for item, value in zip(self.items, values, strict=True):
+            sampled[item.stratum].append(value)
+        return dict(sampled)
+
+    def human_values(self, worth: Mapping[Verdict, float]) -> list[float]:
+        """Of each item the mean over people of what their verdict is worth."""
+        columns = zip(*self.people.values(), strict=True)
+        return [fmean(worth[Verdict(str(label))] for label in column if label is not None) for column in columns]
+
+
+PANEL = "the panel"
+
+
+def line_up(run: FinishedRun, people: PeopleRecords) -> Checked:
+    """People's verdicts beside the current panel's. An item that is no longer judged has no label from the judges."""
+    judged = {(pair.episode.id, pair.criterion): pair for pair in judged_pairs(run)}
+    given: dict[str, dict[str, Verdict]] = defaultdict(dict)
+    for verdict in people.verdicts:
+        given[verdict.person][verdict.item] = verdict.verdict
+    wanted = {item for verdicts in given.values() for item in verdicts}
+    items = [item for item in people.sheets if item.id in wanted]
+    pairs = [judged.get((item.episode, item.criterion)) for item in items]
+
+    def labels(of: Callable[[JudgedPair], Verdict | None]) -> list[Label]:
+        found = [of(pair) if pair else None for pair in pairs]
+        return [None if verdict is Verdict.UNSCORED else verdict for verdict in found]
+
+    judges = {seat.name: labels(partial(_verdict_of, seat.name)) for seat in run.seats.judges}
+    if len(judges) > 1:
+        judges[PANEL] = labels(lambda pair: pair.verdict)
+    return Checked(
+        items,
+        {person: [own.get(item.id) for item in items] for person, own in sorted(given.items())},
+        judges,
+        {item.stratum: item.size for item in people.sheets},
+    )
+
+
+def _verdict_of(judge: str, pair: JudgedPair) -> Verdict | None:
+    return pair.by_judge.get(judge)
+
+
+def _records(path: Path, kind: type[R]) -> RecordFile[R]:
+    return RecordFile(path, kind.model_validate_json, lambda record: str(record.id))  # type: ignore[attr-defined]

@@ -1,0 +1,219 @@
+"""The sheet that goes out to people, and what comes back: CSV as spreadsheets save it, or JSON Lines."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sociable.core.errors import DataError, InputError
+from sociable.core.names import words
+from sociable.core.records import Verdict, episode_id
+from sociable.core.run_folder import RecordFile, write_atomically
+from sociable.core.seeding import named_generator, named_seed
+from sociable.core.spreadsheets import csv_text, rows_of
+from sociable.engine.benchmark import ShownPair, ShownQuestion
+from sociable.engine.run import FinishedRun
+from sociable.people.records import JudgedPair, PersonRating, PersonVerdict, PersonWord, SheetItem, judged_pairs
+
+PAIR_FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment", "person")
+"""Of a sheet of pairs. ``verdict`` is to be filled in: 1 or 2 for the better response, 0 if neither is."""
+
+QUESTION_FIELDS = ("item", "stage", "situation", "about", "conversation", "question", "verdict", "comment", "person")
+"""Of a sheet of questions. ``verdict`` is to be filled in: yes or no."""
+
+_BESIDES = "and person, where there are several"
+_VERDICTS = {"1": True, "2": False}
+_ANSWERS = {"yes": Verdict.WIN, "y": Verdict.WIN, "no": Verdict.LOSS, "n": Verdict.LOSS}
+
+
+def draw_sheet(run: FinishedRun, count: int, seed: int) -> list[SheetItem]:
+    """``count`` pairs, spread over the strata as evenly as their sizes allow. Raises InputError when there are none."""
+    strata: dict[str, list[JudgedPair]] = defaultdict(list)
+    for pair in judged_pairs(run):
+        if _shown(run, pair.episode, pair.criterion):
+            strata[pair.stratum].append(pair)
+    if not strata:
+        if not run.study.win_rates:
+            raise InputError(f"What judges do in {run.result.manifest['benchmark']} cannot be put on a sheet.")
+        raise InputError(f"{run.result.folder} holds no judged pair that could be shown. Have it judged first.")
+    if count < len(strata):
+        raise InputError(f"--sample {count} is too few: there are {len(strata)} strata, and each needs a pair to be weighed.")
+    generator = named_generator(seed, "sheet", count)
+    panel = tuple(seat.name for seat in run.seats.judges)
+    items = []
+    for stratum, taken in _spread(count, {name: len(pairs) for name, pairs in sorted(strata.items())}).items():
+        drawn = generator.sample(strata[stratum], taken)
+        items += [_item(run, pair, len(strata[stratum]), panel, seed) for pair in drawn]
+    generator.shuffle(items)
+    return items
+
+
+def _shown(run: FinishedRun, episode: Any, criterion: str) -> ShownPair | ShownQuestion | None:
+    return run.study.shown(episode, criterion, run.records.reference_of(episode.scenario))
+
+
+def _item(run: FinishedRun, pair: JudgedPair, size: int, panel: tuple[str, ...], seed: int) -> SheetItem:
+    # The same pair is the same item on every sheet, the same side first.
+    names = (pair.episode.id, pair.criterion)
+    return SheetItem(
+        # With a letter in front no spreadsheet takes it for a number.
+        id=f"i{named_seed(seed, 'item', *names):016x}",
+        episode=pair.episode.id,
+        scenario=pair.episode.scenario,
+        criterion=pair.criterion,
+        stage=pair.stage,
+        question=isinstance(_shown(run, pair.episode, pair.criterion), ShownQuestion),
+        subject_first=named_generator(seed, "side", *names).random() < 0.5,
+        stratum=pair.stratum,
+        size=size,
+        panel=panel,
+    )
+
+
+def _spread(count: int, sizes: Mapping[str, int]) -> dict[str, int]:
+    """How many of each stratum: equally many, and what small ones lack goes to the larger."""
+    taken = dict.fromkeys(sizes, 0)
+    left = min(count, sum(sizes.values()))
+    while left:
+        open_strata = [name for name in sizes if taken[name] < sizes[name]]
+        for name in open_strata[:left]:
+            taken[name] += 1
+        left -= min(left, len(open_strata))
+    return taken
+
+
+def write_sheet(run: FinishedRun, items: Sequence[SheetItem], file: Path) -> None:
+    """Writes the sheet as CSV or as JSON Lines, by the ending of its name."""
+    if file.suffix not in (".csv", ".jsonl"):
+        raise InputError(f"{file}: a sheet is a .csv or a .jsonl file.")
+    rows = [_row(run, item) for item in items]
+    if file.suffix == ".jsonl":
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    else:
+        text = csv_text(list(rows[0]), [list(row.values()) for row in rows])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, text)
+
+
+def _row(run: FinishedRun, item: SheetItem) -> dict[str, str]:
+    shown = _shown(run, run.records.episodes.read(item.episode), item.criterion)
+    assert shown is not None
+    if isinstance(shown, ShownQuestion):
+        texts = (shown.situation, shown.about, shown.conversation, shown.question)
+        return dict(zip(QUESTION_FIELDS, (item.id, item.counted_as, *texts, "", "", ""), strict=True))
+    sides = (shown.subject, shown.golden) if item.subject_first else (shown.golden, shown.subject)
+    texts = (shown.situation, shown.addressee, *sides)
+    return dict(zip(PAIR_FIELDS, (item.id, item.counted_as, *texts, "", "", ""), strict=True))
+
+
+def read_verdicts(file: Path, items: RecordFile[SheetItem]) -> list[PersonVerdict]:
+    """Verdicts from a sheet that was filled in. Rows without a verdict are left out.
+
+    The person is named in a column ``person``, or by the name of the file. Raises DataError naming file, line and field.
+    """
+    verdicts: list[PersonVerdict] = []
+    for place, row in rows_of(file, ("item", "verdict"), _BESIDES):
+        given = row["verdict"].strip().removesuffix(".0")
+        if not given:
+            continue
+        if row["item"] not in items:
+            raise DataError(place, "item", f"'{row['item'][:40]}' is on no sheet of this run")
+        item, person = items.read(row["item"]), row.get("person", "").strip() or file.stem
+        verdict = _verdict(item, given, place)
+        comment = row.get("comment", "").strip()
+        if any(each.id == f"{item.id}|{person}" and each.verdict is not verdict for each in verdicts):
+            raise DataError(place, "item", f"{person} has two verdicts on '{item.id}' in this file")
+        verdicts.append(PersonVerdict(id=f"{item.id}|{person}", item=item.id, person=person, verdict=verdict, comment=comment))
+    if not verdicts:
+        raise InputError(f"{file}: no verdict in it. Fill in the column 'verdict': 1, 2 or 0 for pairs, yes or no for questions.")
+    return verdicts
+
+
+def _verdict(item: SheetItem, given: str, place: str) -> Verdict:
+    """For the subject's side. Raises DataError."""
+    if item.question:
+        if given.lower() not in _ANSWERS:
+            raise DataError(place, "verdict", f"expected yes, no or nothing, found '{given[:40]}'")
+        return _ANSWERS[given.lower()]
+    if given not in ("0", "1", "2"):
+        raise DataError(place, "verdict", f"expected 1, 2, 0 or nothing, found '{given[:40]}'")
+    won = given != "0" and _VERDICTS[given] == item.subject_first
+    return Verdict.TIE if given == "0" else Verdict.WIN if won else Verdict.LOSS
+
+
+def read_ratings(file: Path, episodes: RecordFile[Any]) -> list[PersonRating]:
+    """Ratings of whole episodes: columns ``episode``, ``rating`` (a number, higher is better) and, optionally, ``person``."""
+    ratings = []
+    for place, episode, person, said in _said_of_episodes(file, "rating", episodes):
+        try:
+            rating = float(said)
+        except ValueError:
+            rating = math.nan
+        if not math.isfinite(rating):
+            raise DataError(place, "rating", f"expected a number, found '{said[:40]}'")
+        ratings.append(PersonRating(id=f"{episode}|{person}", episode=episode, person=person, rating=rating))
+    return ratings
+
+
+def read_words(file: Path, episodes: RecordFile[Any]) -> list[PersonWord]:
+    """One word on each episode: columns ``episode``, ``word`` and, optionally, ``person``."""
+    found = []
+    for place, episode, person, said in _said_of_episodes(file, "word", episodes):
+        word = " ".join(words(said))
+        if not word or " " in word:
+            raise DataError(place, "word", f"expected a single word, found '{said[:40]}'")
+        found.append(PersonWord(id=f"{episode}|{person}", episode=episode, person=person, word=word))
+    return found
+
+
+def _said_of_episodes(file: Path, column: str, episodes: RecordFile[Any]) -> Iterator[tuple[str, str, str, str]]:
+    """(place, episode, person, what it said) of every row in which ``column`` is filled in. Raises InputError if none is."""
+    empty = True
+    for place, row in rows_of(file, ("episode", column), _BESIDES):
+        if not row[column].strip():
+            continue
+        name = row["episode"].strip()
+        episode = name if name in episodes else f"{name}#0"
+        if episode != name and f"{name}#1" in episodes:
+            raise DataError(place, "episode", f"'{name[:80]}' was run several times; write {name[:80]}#0, #1, …")
+        if episode not in episodes:
+            raise DataError(place, "episode", f"this run has no episode '{name[:80]}'")
+        empty = False
+        yield place, episode, row.get("person", "").strip() or file.stem, row[column]
+    if empty:
+        raise InputError(f"{file}: no {column} in it.")
+
+
+WORD_FIELDS = ("episode", "score", "read_it_with", "word", "person")
+"""Of a sheet of episodes that went badly. ``word`` is to be filled in: what a reader felt, in one word."""
+LOW = 0.5
+"""Of a benchmark's first metric: episodes below it went badly."""
+LOW_EPISODES = 20
+"""As many as the paper had read by each of five people."""
+
+
+def write_word_sheet(run: FinishedRun, file: Path, seed: int) -> int:
+    """Some episodes that went badly, drawn by seed. Returns how many. Raises InputError where there are none."""
+    metric = run.study.low_metric
+    if not metric:
+        raise InputError(
+            f"In {run.result.manifest['benchmark']} no episode goes well or badly by itself: there is no such sheet."
+        )
+    low = [score for score in run.result.scores if score.metric == metric and score.value is not None and score.value < LOW]
+    if not low:
+        raise InputError(f"{run.result.folder} has no episode with {metric} below {LOW}.")
+    drawn = named_generator(seed, "low").sample(low, min(LOW_EPISODES, len(low)))
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream)
+    writer.writerow(WORD_FIELDS)
+    for score in drawn:
+        episode = episode_id(score.scenario, score.repeat)
+        writer.writerow([episode, f"{score.value:.2f}", f"sociable show {run.result.folder} {episode}", "", ""])
+    write_atomically(file, stream.getvalue())
+    return len(drawn)

@@ -1,0 +1,258 @@
+"""Prints what matters of a report in a terminal: the summary table and every callout.
+
+Foreign text goes in as ``Text``, never as a string, so that rich reads no markup in it, and only after
+``displayable_line`` has taken everything from it that could move the cursor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from sociable.core.view import (
+    TONE_WORDS,
+    Block,
+    Callout,
+    Case,
+    CurvePlot,
+    Document,
+    IntervalPlot,
+    Line,
+    Paragraph,
+    Quotation,
+    RadarPlot,
+    ScatterPlot,
+    Table,
+    Tone,
+    Transcript,
+)
+from sociable.render.displayable import displayable, displayable_line
+from sociable.render.estimates import Estimate, estimate, widest_interval, with_equal_rows
+from sociable.render.plots_as_tables import plot_as_table
+
+_LONGEST_CELL, _LONGEST_SENTENCE = 120, 2000
+"""Characters shown of a cell, and of a caption, a note or a callout."""
+
+_WIDTH_OF_TEXT = 28
+"""Where the texts of a column are broken."""
+
+_BETWEEN_COLUMNS = 2
+
+_TONE_STYLES: Mapping[Tone, str] = {
+    Tone.NEUTRAL: "bold",
+    Tone.GOOD: "bold green",
+    Tone.WARNING: "bold yellow",
+    Tone.BAD: "bold red",
+}
+
+
+def print_document(document: Document, console: Console) -> None:
+    """Prints title, summary table and the callouts of all sections."""
+    console.print()
+    console.print(Text(displayable_line(document.title), style="bold"))
+    if document.subtitle:
+        console.print(Text(displayable_line(document.subtitle)))
+    console.print()
+    console.print(render_table(document.summary))
+    for callout in _callouts(document):
+        console.print()
+        console.print(_drawn_callout(callout))
+
+
+def print_blocks(blocks: Sequence[Block], console: Console) -> None:
+    """Prints view blocks one below the other, cases and transcripts in full; figures as the numbers they show."""
+    for block in blocks:
+        console.print()
+        match block:
+            case Case():
+                console.rule(Text(displayable_line(block.title)))
+                console.print(Text(" · ".join(displayable_line(tag.text) for tag in block.tags), style="italic"))
+                print_blocks(block.blocks, console)
+            case Transcript():
+                console.print(Text(displayable_line(block.title), style="bold"))
+                for line in block.lines:
+                    console.print(_drawn_line(line))
+            case Quotation():
+                console.print(Text(displayable_line(block.label), style=_TONE_STYLES[block.tone]))
+                console.print(Padding(Text(displayable(block.text)), (0, 0, 0, 2)))
+            case Table():
+                console.print(render_table(block))
+            case Callout():
+                console.print(_drawn_callout(block))
+            case Paragraph():
+                console.print(Text(displayable(block.text)))
+            case IntervalPlot() | CurvePlot() | ScatterPlot() | RadarPlot():
+                console.print(render_table(plot_as_table(block)))
+            case _:
+                raise TypeError(f"Cannot print a {type(block).__name__}: print_blocks has no rule for it.")
+
+
+def _drawn_line(line: Line) -> RenderableType:
+    heading = f"{line.speaker} → {line.addressee}: " if line.addressee else f"{line.speaker}: "
+    said = Text(f"{displayable_line(heading)} ", style="bold")
+    return Padding(said.append(Text(displayable(line.text), style="not bold")), (0, 0, 0, 2))
+
+
+def render_table(table: Table) -> RenderableType:
+    """The table with caption and note, in the best layout for the width it is printed at."""
+    return _TableInTheTerminal(with_equal_rows(table))
+
+
+def _callouts(document: Document) -> Iterator[Callout]:
+    for section in document.sections:
+        yield from (block for block in section.blocks if isinstance(block, Callout))
+
+
+def _drawn_callout(callout: Callout) -> RenderableType:
+    """The word for the tone in a column of its own: colour alone would be lost in a log file."""
+    grid = RichTable.grid(padding=(0, 1))
+    grid.add_column(width=max(map(len, TONE_WORDS.values())), no_wrap=True)
+    grid.add_column()
+    grid.add_row(
+        Text(TONE_WORDS[callout.tone], style=_TONE_STYLES[callout.tone]),
+        _plain(callout.text, _LONGEST_SENTENCE),
+    )
+    return grid
+
+
+def _plain(text: str, longest: int = _LONGEST_CELL) -> Text:
+    return Text(displayable_line(text, longest))
+
+
+def _texts(table: Table, index: int) -> Sequence[str]:
+    return [displayable_line(row.cells[index], _LONGEST_CELL) for row in table.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _TableInTheTerminal:
+    """Chooses its layout when the width is known, from the most legible to the narrowest."""
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.table.caption:
+            yield _plain(self.table.caption, _LONGEST_SENTENCE)
+            yield Text()
+        yield self._body(options.max_width)
+        if self.table.note:
+            yield Text()
+            yield _plain(self.table.note, _LONGEST_SENTENCE)
+
+    def _body(self, width: int) -> RenderableType:
+        on_two_lines = [_on_two_lines(column) for column in _columns(self.table)]
+        for columns in (_columns(self.table), on_two_lines, _with_texts_in_one_column(on_two_lines)):
+            if sum(column.width + _BETWEEN_COLUMNS for column in columns) - _BETWEEN_COLUMNS <= width:
+                return _as_columns(self.table, columns)
+        return _row_after_row(self.table)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column as it is set; heading and cells may have several lines."""
+
+    heading: str
+    cells: Sequence[str]
+    numeric: bool
+
+    @property
+    def width(self) -> int:
+        """What it takes to be legible: figures are never broken, headings only between words."""
+        lines = [cell_len(line) for cell in self.cells for line in cell.split("\n")]
+        longest_word = max(map(cell_len, self.heading.split()), default=0)
+        longest_line = max(lines, default=0)
+        return max(longest_word, longest_line if self.numeric else min(longest_line, _WIDTH_OF_TEXT))
+
+
+def _columns(table: Table) -> Sequence[_Column]:
+    columns = []
+    for index, column in enumerate(table.columns):
+        cells = _texts(table, index)
+        if column.numeric:
+            cells = _lined_up([estimate(cell) for cell in cells])
+        columns.append(_Column(displayable_line(column.title), cells, column.numeric))
+    return columns
+
+
+def _lined_up(cells: Sequence[Estimate]) -> Sequence[str]:
+    """Blanks where others have an interval, so that the values stand one below the other."""
+    room = cell_len(widest_interval(cells))
+    if not room:
+        return [cell.value for cell in cells]
+    return [f"{cell.value} {cell.interval}{' ' * (room - cell_len(cell.interval))}" for cell in cells]
+
+
+def _on_two_lines(column: _Column) -> _Column:
+    """Every interval below its value, without brackets: a column of rates then fits into nine characters."""
+    if not column.numeric:
+        return column
+    estimates = [estimate(cell) for cell in column.cells]
+    cells = [f"{cell.value}\n{_unbracketed(cell.interval)}" if cell.interval else cell.value for cell in estimates]
+    return _Column(column.heading, cells, numeric=True)
+
+
+def _unbracketed(interval: str) -> str:
+    return interval if "-" in interval else interval.strip("[]()").replace(", ", "–")
+
+
+def _with_texts_in_one_column(columns: Sequence[_Column]) -> Sequence[_Column]:
+    """A model above its source: where figures take two lines anyway, this costs nothing."""
+    texts = [column for column in columns if not column.numeric]
+    if len(texts) < 2:
+        return columns
+    heading = "\n".join(column.heading for column in texts)
+    cells = ["\n".join(cells) for cells in zip(*(column.cells for column in texts), strict=True)]
+    return [_Column(heading, cells, numeric=False), *(column for column in columns if column.numeric)]
+
+
+def _as_columns(table: Table, columns: Sequence[_Column]) -> RenderableType:
+    several_lines = any("\n" in cell for column in columns for cell in column.cells)
+    drawn = RichTable(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, _BETWEEN_COLUMNS - 1, 0, 0),  # and the box's own blank
+        leading=1 if several_lines else 0,
+        header_style="bold",
+    )
+    for column in columns:
+        side: JustifyMethod = "right" if column.numeric else "left"
+        heading = Text(column.heading, justify=side)
+        drawn.add_column(heading, width=column.width, justify=side, overflow="fold")
+    for number, row in enumerate(table.rows):
+        cells = [_cell(column.cells[number], column) for column in columns]
+        drawn.add_row(*cells, style="bold" if row.emphasis else "")
+    return drawn
+
+
+def _cell(text: str, column: _Column) -> Text:
+    """Figures come with their blanks: rich, asked to align right, would drop those that end a line."""
+    if not column.numeric:
+        return Text(text)
+    lines = [" " * (column.width - cell_len(line)) + line for line in text.split("\n")]
+    return Text("\n".join(lines), justify="left")
+
+
+def _row_after_row(table: Table) -> RenderableType:
+    """For a table that is wider than the terminal: each row a small list under its first cell."""
+    return Group(*(part for number in range(len(table.rows)) for part in _row_as_list(table, number)))
+
+
+def _row_as_list(table: Table, number: int) -> Iterator[RenderableType]:
+    row = table.rows[number]
+    style = "bold" if row.emphasis else ""
+    entries = RichTable.grid(padding=(0, 2, 0, 0))
+    entries.add_column(overflow="fold")
+    entries.add_column(overflow="fold")
+    for column, cell in zip(table.columns[1:], row.cells[1:], strict=True):
+        entries.add_row(_plain(column.title), Text(displayable_line(cell, _LONGEST_CELL), style=style))
+    if number:
+        yield Text()
+    yield Text(displayable_line(row.cells[0], _LONGEST_CELL), style=style)
+    yield Padding(entries, (0, 0, 0, 2))

@@ -1,0 +1,104 @@
+"""The parts of an audit that are the same for every benchmark: shortcuts beside chance, texts that are too alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from sociable.core.names import words
+from sociable.core.view import Callout, Column, IntervalPlot, Mark, Row, Table, Tone, figure, with_interval
+from sociable.statistics.intervals import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class ShortcutResult:
+    """How often a rule that understands nothing finds what is right."""
+
+    name: str
+    hits: Interval
+    chance: float
+
+    @property
+    def distance(self) -> float:
+        """From chance, with sign."""
+        return (self.hits.value or 0.0) - self.chance
+
+
+def farthest_first(results: Sequence[ShortcutResult]) -> list[ShortcutResult]:
+    return sorted(results, key=lambda result: -abs(result.distance))
+
+
+def verdict_on(results: Sequence[ShortcutResult], tolerance: float) -> Callout:
+    """Whether any is further from chance than it may be on data that are to be trusted."""
+    far = [result.name for result in results if abs(result.distance) > tolerance]
+    if far:
+        listed = "; ".join(far)
+        return Callout(f"{len(far)} of {len(results)} shortcuts are further than {tolerance:g} from chance: {listed}.", Tone.BAD)
+    return Callout(f"No shortcut is further than {tolerance:g} from chance.", Tone.GOOD)
+
+
+def shortcuts_table(
+    caption: str,
+    results: Sequence[ShortcutResult],
+    tolerance: float,
+    of: str,
+    beside: tuple[Column, Mapping[str, str]] | None = None,
+) -> Table:
+    """``of`` says what the hits are a share of; ``beside`` is a further column, with its cells by shortcut."""
+    columns = [
+        Column("Shortcut"),
+        Column("Hits", numeric=True, explanation=f"share of {of}"),
+        Column("Chance", numeric=True),
+        Column("Distance", numeric=True),
+        *([beside[0]] if beside else []),
+    ]
+    rows = []
+    for result in results:
+        hits = with_interval(result.hits.value, result.hits.low, result.hits.high, 2)
+        cells = [result.name, hits, figure(result.chance, 2), f"{result.distance:+.2f}"]
+        cells += [beside[1].get(result.name, figure(None))] if beside else []
+        rows.append(Row(cells, emphasis=abs(result.distance) > tolerance))
+    return Table(caption, columns, rows)
+
+
+def shortcuts_plot(results: Sequence[ShortcutResult], of: str) -> IntervalPlot:
+    return IntervalPlot(
+        caption="Hits of each shortcut; the line is chance",
+        axis=f"share of {of}",
+        marks=[Mark(result.name, result.hits.value, result.hits.low, result.hits.high) for result in results],
+        minimum=0.0,
+        maximum=1.0,
+        reference=results[0].chance,
+        reference_label="chance",
+    )
+
+
+ALIKE = 0.05
+"""Jaccard similarity of the sets of five words in a row, above which two texts are too alike."""
+
+
+def alike_texts(texts: Mapping[str, str]) -> list[str]:
+    """Pairs of texts that share too many runs of five words, named by their keys, the most alike first."""
+    runs = {name: _runs_of_five(text) for name, text in texts.items()}
+    found: list[tuple[float, str]] = []
+    for one, other in combinations(texts, 2):
+        either = runs[one] | runs[other]
+        similarity = len(runs[one] & runs[other]) / len(either) if either else 0.0
+        if similarity > ALIKE:
+            found.append((similarity, f"{one} and {other} share {similarity:.0%} of their runs of five words"))
+    return [said for _, said in sorted(found, key=lambda pair: -pair[0])]
+
+
+MOST_SHOWN = 10
+
+
+def shown_first(problems: Sequence[str]) -> list[str]:
+    """The first few of many problems of one kind, and how many more there are."""
+    more = len(problems) - MOST_SHOWN
+    return [*problems[:MOST_SHOWN], *([f"And {more:,} more like these."] if more > 0 else [])]
+
+
+def _runs_of_five(text: str) -> set[tuple[str, ...]]:
+    said = words(text)
+    return {tuple(said[place : place + 5]) for place in range(len(said) - 4)}

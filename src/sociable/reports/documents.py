@@ -1,0 +1,186 @@
+"""Whole reports as view records: what a benchmark shows, and what its numbers depend on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sociable.core.records import ScoreFile, Usage
+from sociable.core.run_folder import SERIES_FILE
+from sociable.core.view import Column, Document, Row, Section, Table
+from sociable.engine.benchmark import Benchmark, RunResult, Study
+from sociable.engine.ratings import find_rubric, rubric_section
+from sociable.engine.rehearsal import RehearsedCall
+from sociable.engine.run import FinishedRun
+from sociable.engine.settings import RunSettings
+from sociable.models.prices import Price
+from sociable.people.agreement import people_sections
+from sociable.people.records import PeopleRecords
+from sociable.reports.comparison import differences
+
+
+def run_document(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> Document:
+    """The report on one or several runs of a benchmark."""
+    runs = _labelled(runs)
+    results = [run.result for run in runs]
+    return Document(
+        title=benchmark.title,
+        subtitle=_subtitle(benchmark, runs),
+        summary=benchmark.summary(results),
+        sections=[*benchmark.sections(runs), *_rubrics(results), *_people(runs)],
+        details=[detail for run in runs for detail in _details(run, several=len(runs) > 1)],
+    )
+
+
+def _rubrics(results: Sequence[RunResult]) -> Iterator[Section]:
+    for name in dict.fromkeys(result.manifest["settings"].get("rubric") for result in results):
+        if name:
+            yield rubric_section(find_rubric(name), results)
+
+
+def _people(runs: Sequence[FinishedRun]) -> Iterator[Section]:
+    for run in runs:
+        with PeopleRecords(Path(run.result.folder)) as people:
+            for section in people_sections(run, people):
+                yield replace(section, title=f"{section.title}: {run.result.label}") if len(runs) > 1 else section
+
+
+def _labelled(runs: Sequence[FinishedRun]) -> list[FinishedRun]:
+    """The runs with their folders in their labels where two are of the same model, and a note on those not comparable."""
+    models = [run.result.label for run in runs]
+    labelled = []
+    for run in runs:
+        label, notes = run.result.label, list(run.result.notes)
+        if models.count(label) > 1:
+            label = f"{label} ({Path(run.result.folder).name})"
+        if (different := differences(runs[0], run)) and not _same_series(runs[0].result, run.result):
+            notes.append(f"Not comparable with {runs[0].result.folder}: {'; '.join(different)}.")
+        labelled.append(replace(run, result=replace(run.result, label=label, notes=notes)))
+    return labelled
+
+
+def _same_series(first: RunResult, other: RunResult) -> bool:
+    """Whether two runs were made to be looked at together, however they differ."""
+    parents = {Path(result.folder).parent for result in (first, other)}
+    return len(parents) == 1 and (parents.pop() / SERIES_FILE).exists()
+
+
+def judges_itself(model: str) -> str:
+    return f"{model} judges its own replies; models tend to prefer their own. Name another judge."
+
+
+FEW_CLUSTERS = 10
+"""Below it a percentile bootstrap is clearly too narrow."""
+
+
+def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
+    """What a reader of the scores must know."""
+    models = manifest["models"]
+    notes = []
+    if models["subject"] in (*models["judges"], *manifest.get("rubric", {}).get("raters", ())):
+        notes.append(judges_itself(models["subject"]))
+    if "reference/rule" in models["judges"]:
+        notes.append(
+            "Judged by reference/rule, which looks for wordings written with the scenarios. Such scores are not comparable "
+            "with those of a model or a person."
+        )
+    missing = manifest["episodes"] - len({(score.scenario, score.repeat) for score in scores.scores})
+    if missing:
+        notes.append(f"{missing} of {manifest['episodes']} episodes have not been run yet. Resume the run to have them.")
+    outcomes: dict[tuple[str, int], set[str]] = {}
+    for score in scores.scores:
+        outcomes.setdefault((score.scenario, score.repeat), set()).add(score.outcome)
+    errored = sum(found == {"errored"} for found in outcomes.values())
+    unfinished = sum("errored" in found for found in outcomes.values()) - errored
+    if errored:
+        notes.append(f"{errored} episodes are errored and count nowhere. Resume the run to finish them.")
+    if unfinished:
+        notes.append(f"{unfinished} episodes could not be judged in full. Resume the run to have them judged.")
+    unscored = [score for score in scores.scores if score.outcome == "unscored"]
+    if unscored:
+        episodes = len({(score.scenario, score.repeat) for score in unscored})
+        (reason, _), *_ = Counter(score.reason for score in unscored).most_common(1)
+        notes.append(
+            f"{episodes} episodes are unscored in part, and left out where they are. Most frequent reason: {reason[:200]}"
+        )
+    for reason, count in manifest.get("failures", {}).items():
+        notes.append(f"{count} × {reason}")
+    clusters = len({score.cluster for score in scores.scores})
+    if 1 < clusters < FEW_CLUSTERS:
+        notes.append(f"Intervals resample {clusters} units only: over so few they are too narrow.")
+    notes += manifest["notes"]
+    return notes
+
+
+def _subtitle(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> str:
+    study = runs[0].study
+    clusters = {score.cluster for run in runs for score in run.result.scores}
+    own = "bundled data" if runs[0].result.manifest["settings"]["dataset"] is None else "the user's own data"
+    data = study.data or own
+    size = f"{len(study.scenarios)} {benchmark.scenarios_called}"
+    if len(clusters) != len(study.scenarios):
+        size += f" of {len(clusters)} {benchmark.cluster_unit}s"
+    return f"{benchmark.name} {benchmark.version}, {size} ({data})"
+
+
+def _details(run: FinishedRun, *, several: bool) -> Iterator[tuple[str, str]]:
+    """What the numbers of a run depend on, for the end of its report."""
+    manifest = run.result.manifest
+    prefix = f"{Path(run.result.folder).name}: " if several else ""
+    settings = {name: value for name, value in manifest["settings"].items() if value not in (None, (), [], {}, False)}
+    yield f"{prefix}models", ", ".join(f"{role} {_plainly(name)}" for role, name in manifest["models"].items() if name)
+    chosen = {name: value for name, value in settings.items() if name not in ("benchmark", "model", *manifest["models"])}
+    yield f"{prefix}settings", ", ".join(f"{name} {_plainly(value)}" for name, value in chosen.items())
+    yield f"{prefix}digests", ", ".join(f"{name} {digest[:12]}" for name, digest in manifest["digests"].items())
+    yield f"{prefix}packages", ", ".join(f"{name} {version}" for name, version in manifest["packages"].items())
+    if took := ", ".join(
+        f"{name}: median {s['median']:g} s, longest {s['longest']:g} s" for name, s in manifest.get("seconds", {}).items() if s
+    ):
+        yield f"{prefix}time per answer", took
+    yield f"{prefix}begun", manifest["created"]
+
+
+def _plainly(value: Any) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {_plainly(each)}" for name, each in value.items() if each is not None)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+_UNKNOWN_PRICES = " Write unknown prices into the [prices] table of a --config file."
+
+
+def estimate_document(
+    benchmark: Benchmark, settings: RunSettings, study: Study, calls: Sequence[RehearsedCall], prices: dict[str, Price]
+) -> Document:
+    used: dict[tuple[str, str], Usage] = {}
+    for call in calls:
+        key = (call.role.value, call.model)
+        used[key] = used.get(key, Usage()) + call.usage
+    rows, total = [], Usage()
+    for (role, model), usage in used.items():
+        price = prices.get(model)
+        cost = f"{price.of(usage):.2f}" if price else "unknown"
+        rows.append(Row([role, model, f"{usage.calls:,}", f"{usage.input_tokens:,}", f"{usage.output_tokens:,}", cost]))
+        total += usage
+    known = sum(prices[model].of(usage) for (_, model), usage in used.items() if model in prices)
+    all_known = all(model in prices for _, model in used)
+    cost = f"{known:.2f}" if all_known else f"{known:.2f} + unknown" if known else "unknown"
+    rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", cost], True))
+    return Document(
+        title=f"Estimate for {benchmark.name}",
+        subtitle=f"{len(study.scenarios)} {benchmark.scenarios_called} × {settings.repeats}",
+        summary=Table(
+            caption=f"Calls {benchmark.rehearsed}; tokens as if replies were as long as those in the data",
+            columns=[
+                Column("Role"),
+                Column("Model"),
+                *(Column(name, True) for name in ("Calls", "Tokens in", "Tokens out", "US dollars")),
+            ],
+            rows=rows,
+            note=f"Tokens are estimated from characters.{_UNKNOWN_PRICES if any('unknown' in row.cells for row in rows) else ''}",
+        ),
+        sections=[],
+    )

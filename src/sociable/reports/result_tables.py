@@ -1,0 +1,141 @@
+"""The parts of a report that are the same for every benchmark: scores, what was counted, what it cost.
+
+A benchmark's ``views.py`` puts them where they belong among its own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sociable.core.records import Outcome, Score
+from sociable.core.view import MISSING, Block, Callout, Column, IntervalPlot, Mark, Paragraph, Row, Table, Tone, with_interval
+from sociable.engine.benchmark import RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """How a metric is headed in tables, and what it means."""
+
+    title: str
+    meaning: str
+    decimals: int = 3
+
+
+Metrics = Mapping[str, Metric]
+"""By name."""
+
+
+def metrics_table(caption: str, results: Sequence[RunResult], metrics: Metrics, note: str) -> Table:
+    """One row a run, one column a metric, each with its interval."""
+    columns = [Column("Model"), *columns_of(metrics)]
+    return Table(caption, columns, [Row([result.label, *cells(result, metrics)]) for result in results], note)
+
+
+def columns_of(metrics: Metrics) -> list[Column]:
+    return [Column(metric.title, True, metric.meaning) for metric in metrics.values()]
+
+
+def cells(result: RunResult, metrics: Metrics) -> list[str]:
+    """A run's estimates as they stand in a table."""
+    found = [(result.estimate(name), metric) for name, metric in metrics.items()]
+    return [with_interval(e.value, e.low, e.high, metric.decimals) if e else MISSING for e, metric in found]
+
+
+def interval_plot(
+    name: str, metric: Metric, results: Sequence[RunResult], published: Mapping[str, float], axis: str
+) -> IntervalPlot:
+    """A share in [0, 1]: the runs' own estimates, and a paper's figures by model."""
+    estimates = [(result.label, result.estimate(name)) for result in results]
+    return IntervalPlot(
+        caption=f"{metric.title}: {metric.meaning}",
+        axis=axis,
+        marks=[
+            *(Mark(label, e.value, e.low, e.high) for label, e in estimates if e is not None),
+            *(Mark(f"{model} (paper)", value, published=True) for model, value in published.items()),
+        ],
+        minimum=0.0,
+        maximum=1.0,
+    )
+
+
+def unjudged(results: Sequence[RunResult], what: str) -> list[Callout]:
+    """What to do about runs that nobody has judged, where there is no score without judges; ``what`` they say."""
+    found = []
+    for result in results:
+        if not result.manifest["models"]["judges"]:
+            whom = f"{result.label}: nobody" if len(results) > 1 else "Nobody"
+            remedy = f"Go on with: sociable judge {result.folder} --judge M"
+            text = f"{whom} judged: {what} is said by a judge, a model or reference/rule. {remedy}"
+            found.append(Callout(text, Tone.WARNING))
+    return found
+
+
+def notes_of(results: Sequence[RunResult]) -> list[Callout]:
+    """What a reader must know, each note once, with the models it is about unless it is about all."""
+    about: dict[str, list[str]] = defaultdict(list)
+    for result in results:
+        for note in result.notes:
+            about[note].append(result.label)
+    return [
+        Callout(note if len(labels) == len(results) else f"{', '.join(labels)}: {note}", Tone.WARNING)
+        for note, labels in about.items()
+    ]
+
+
+def counts_table(result: RunResult, metrics: Iterable[str], explained: Container[str] = ()) -> Table:
+    """How many values there are of each outcome, and why the others are none; of ``explained`` metrics also why they are 0."""
+    rows = []
+    for metric in metrics:
+        own = [score for score in result.scores if score.metric == metric]
+        counts = [sum(score.outcome is outcome for score in own) for outcome in Outcome]
+        rows.append(Row([metric, *map(str, counts), _reasons(own, explained)]))
+    return Table(
+        caption=result.label,
+        columns=[
+            Column("Metric"),
+            Column("Scored", True),
+            Column("Not reached", True, "an earlier stage ended the case, or there was nothing to measure"),
+            Column("Unscored", True, "judge, partner or reference failed"),
+            Column("Errored", True, "the run failed; resume it"),
+            Column("Most frequent reasons"),
+        ],
+        rows=rows,
+    )
+
+
+def _reasons(scores: Iterable[Score], explained: Container[str]) -> str:
+    """The three most frequent."""
+    counts: dict[str, int] = defaultdict(int)
+    for score in scores:
+        failed = score.value == 0.0 and score.metric in explained
+        if score.reason and (failed or score.outcome in (Outcome.UNSCORED, Outcome.ERRORED)):
+            counts[score.reason[:120]] += 1
+    return "; ".join(f"{count} × {reason}" for reason, count in sorted(counts.items(), key=lambda pair: -pair[1])[:3])
+
+
+def cost_block(results: Sequence[RunResult]) -> Block:
+    """Calls, tokens and price of every role of every run."""
+    rows = []
+    for result in results:
+        usage, cost = result.manifest.get("usage", {}), result.manifest.get("cost", {})
+        for role, used in usage.items():
+            tokens = [f"{used[name]:,}" for name in ("calls", "input_tokens", "output_tokens")]
+            dollars = f"{cost[role]:.4f}" if role in cost else "unknown"
+            rows.append(Row([result.label, role, *tokens, dollars]))
+    if not rows:
+        return Paragraph("No calls: reference agents and rules use no model.")
+    return Table(
+        caption="Calls, tokens and price",
+        columns=[
+            Column("Run of"),
+            Column("Role"),
+            Column("Calls", True),
+            Column("Tokens in", True),
+            Column("Tokens out", True),
+            Column("US dollars", True),
+        ],
+        rows=rows,
+        note="As the servers counted them, or estimated from characters where they did not; priced by the table of prices.",
+    )

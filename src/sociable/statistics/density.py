@@ -1,0 +1,135 @@
+"""Clusters by density, whose radius is read off the data: DBSCAN on the distances of a few thousand texts.
+
+What is near is what is nearer than texts are by chance, so nothing is set to find any number of clusters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from sociable.core.names import words
+from sociable.statistics.intervals import Floats
+
+SMALLEST_CLUSTER = 3
+"""Two texts alike are a pair."""
+
+NEAR = 0.01
+"""Texts are near when of those with words dealt at random only this share has as many neighbours so close."""
+
+CHANCE_SIZE = 4000
+"""Words are dealt anew until there are as many texts of dealt words to compare with, but MOST_DEALS times at the most."""
+
+MOST_DEALS = 100
+
+WIDESPREAD = 0.5
+"""Words in a larger share of the texts tell nothing apart. Needs no list of stop words, hence fits any language."""
+
+LARGEST_BLOCK = 2**20
+"""Random numbers held at a time."""
+
+SEED = 0
+UNCLUSTERED = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """What the same rule finds in texts whose words were dealt at random: means over the deals."""
+
+    clusters: float
+    clustered: float
+    """Share of texts."""
+
+
+def neighbours_for(texts: int) -> int:
+    """How many texts within the radius, itself included, make one the core of a cluster (DBSCAN's min_samples).
+
+    ln n, as in Birant and Kut (2007), but at least SMALLEST_CLUSTER.
+    """
+    return max(SMALLEST_CLUSTER, round(math.log(texts)))
+
+
+def telling_words(text: str) -> list[str]:
+    """Lower case, of at least two letters and nothing but letters."""
+    return [word for word in words(text) if len(word) > 1 and word.isalpha()]
+
+
+def cosine_distances(rows: Any) -> Floats:
+    """1 − cosine of the angle between each two rows, in [0, 2]; 1 from a row of zeros."""
+    from sklearn.metrics import pairwise  # type: ignore[import-untyped]
+
+    distances: Floats = pairwise.cosine_distances(rows)
+    return distances
+
+
+def chance_radius(weights: Any, neighbours: int, seed: int = SEED) -> tuple[float, Chance]:
+    """The distance within which words dealt at random give only NEAR of the texts that many neighbours, itself included.
+
+    ``weights``, [texts, words], are sparse, with rows of length 1. Each word goes to as many texts as before, with the same
+    weights, and a text gets it the likelier the more words it has. What is nearer than that is near because of what it is about.
+    """
+    generator = np.random.default_rng(seed)
+    deals = min(MOST_DEALS, math.ceil(CHANCE_SIZE / weights.shape[0]))
+    tables = [cosine_distances(dealt(weights, generator)) for _ in range(deals)]
+    radius = float(np.quantile(np.concatenate([core_distances(distances, neighbours) for distances in tables]), NEAR))
+    found = [dbscan(distances, radius, neighbours) for distances in tables]
+    return radius, Chance(
+        clusters=fmean(len(set(labels) - {UNCLUSTERED}) for labels in found),
+        clustered=fmean(label != UNCLUSTERED for labels in found for label in labels),
+    )
+
+
+def dealt(weights: Any, generator: np.random.Generator) -> Any:
+    """Every column's weights in other rows, which are drawn without replacement, in proportion to how many weights they had."""
+    columns = weights.tocsc(copy=True)
+    texts, terms = columns.shape
+    # Who has waited least when each waits exponentially at its own rate is drawn in proportion to the rates.
+    rates = np.maximum(np.diff(weights.tocsr().indptr), 1e-9)
+    step = max(1, LARGEST_BLOCK // texts)
+    for first in range(0, terms, step):
+        bounds = columns.indptr[first : first + step + 1]
+        order = np.argsort(generator.exponential(size=(len(bounds) - 1, texts)) / rates, axis=1)
+        columns.indices[bounds[0] : bounds[-1]] = order[np.arange(texts) < np.diff(bounds)[:, np.newaxis]]
+    columns.has_sorted_indices = False
+    return columns.tocsr()
+
+
+def core_distances(distances: Floats, neighbours: int) -> Floats:
+    """Of each text, how far it must look to have as many neighbours, itself included."""
+    found: Floats = np.partition(distances, neighbours - 1, axis=1)[:, neighbours - 1]
+    return found
+
+
+def knee(values: Floats) -> float:
+    """The value at which the sorted curve turns up: farthest below the straight line between its ends.
+
+    Ester et al. (1996) choose DBSCAN's eps there by eye; the distance from the line is Satopää et al.'s (2011) rule.
+    """
+    curve = np.sort(values)
+    line = np.linspace(curve[0], curve[-1], len(curve))
+    return float(curve[np.argmax(line - curve)])
+
+
+def dbscan(distances: Floats, radius: float, neighbours: int) -> list[int]:
+    """Of each text its cluster, in no particular order, or UNCLUSTERED."""
+    from sklearn.cluster import DBSCAN  # type: ignore[import-untyped]
+
+    # Where texts are the same the radius is 0, which DBSCAN refuses, and their distances are 0 only to rounding.
+    model = DBSCAN(eps=max(radius, 1e-9), min_samples=neighbours, metric="precomputed")
+    return [int(label) for label in model.fit_predict(distances)]
+
+
+def by_size(labels: Sequence[int], counts: Sequence[int]) -> tuple[int, ...]:
+    """The labels renumbered from 0, the cluster with the most counts first; among equals the one that begins first."""
+    sizes: Counter[int] = Counter()
+    for label, count in zip(labels, counts, strict=True):
+        if label != UNCLUSTERED:
+            sizes[label] += count
+    rank = {label: place for place, (label, _) in enumerate(sizes.most_common())} | {UNCLUSTERED: UNCLUSTERED}
+    return tuple(rank[label] for label in labels)

@@ -1,0 +1,1 @@
+"""Maps of others that a town can be read from."""

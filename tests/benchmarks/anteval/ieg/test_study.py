@@ -1,0 +1,290 @@
+"""Intention expression as users run it: sessions, two virtual DMs, and the gap between them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sociable.api import runs
+from sociable.benchmarks.anteval.characters import load_sheets
+from sociable.benchmarks.anteval.ieg.experiment import shuffled_labels
+from sociable.benchmarks.anteval.ieg.intentions import Marginals, drawn_intentions
+from sociable.benchmarks.anteval.ieg.metrics import score_session
+from sociable.benchmarks.anteval.ieg.records import IegEpisode
+from sociable.benchmarks.anteval.ieg.scenario import drawn_scenarios, scenes
+from sociable.benchmarks.anteval.ieg.study import read_results, split
+from sociable.benchmarks.anteval.ieg.windows import names_skill, windows_of
+from sociable.benchmarks.anteval.rules import rules
+from sociable.benchmarks.anteval.session import Move
+from sociable.core.errors import InputError, Interrupted, RunStopped
+from sociable.core.records import Outcome
+from sociable.core.seeding import named_generator
+from sociable.render.html import render_html
+
+SMALL = {"real": "stand-in", "sessions": 12, "resamples": 0, "curve": False}
+CRD3 = Path(__file__).resolve().parents[5] / "shared" / "data" / "trpg_crd3" / "cleaned"
+
+
+def run(tmp_path: Path, model: str = "reference/expressive", name: str = "run", **options: Any) -> runs.RunResult:
+    return runs.run("anteval-ieg", model, out=tmp_path / name, options={**SMALL, **options})
+
+
+def values(result: runs.RunResult) -> dict[str, float | None]:
+    return {each.metric: each.value for each in result.estimates}
+
+
+def test_everything_comes_out_and_is_kept(tmp_path: Path) -> None:
+    result = run(tmp_path, resamples=12, curve=True)
+    found = values(result)
+    for kind in ("character", "tuple"):
+        f_r, f_g = found[f"f_r/{kind}"], found[f"f_g/{kind}"]
+        assert f_r is not None and f_g is not None
+        assert found[f"g/{kind}"] == pytest.approx(abs(f_r - f_g) / (f_r + f_g))
+        assert found[f"signed_g/{kind}"] == pytest.approx((f_r - f_g) / (f_r + f_g))
+    gap = result.estimate("g/character")
+    assert gap is not None and gap.low is not None and gap.high is not None
+    assert gap.low <= (gap.value or 0) <= gap.high
+    # What is masked is resampled as well.
+    for metric in ("f_g/tuple masked", "g/character masked", "f_r/character macro masked"):
+        estimate = result.estimate(metric)
+        assert estimate is not None and estimate.low is not None and estimate.high is not None, metric
+        assert estimate.low <= (estimate.value or 0) <= estimate.high
+    kept = read_results(tmp_path / "run")
+    assert kept is not None and kept[1] is not None
+    assert kept[1].resamples == 12 and kept[1].retrained
+    assert [each.windows for each in kept[1].curve if each.master == "f_g"] == [2, 3, 6, 12]
+    assert {each.name for each in (tmp_path / "run" / "masters").iterdir()} == {
+        "f_g", "f_r", "shuffled", "f_g-masked", "f_r-masked", "shuffled-masked", "results.json",
+    }  # fmt: skip
+    page = render_html(runs.report_document([tmp_path / "run"]))
+    assert "stand-ins" in page and "labels shuffled" in page and "misprint" in page
+    # Scoring again trains nothing: what came out is read.
+    before = (tmp_path / "run" / "masters" / "f_g" / "ranker.npz").stat().st_mtime_ns
+    assert runs.score(tmp_path / "run").estimates == result.estimates
+    assert (tmp_path / "run" / "masters" / "f_g" / "ranker.npz").stat().st_mtime_ns == before
+    # What cannot be read is found again.
+    (tmp_path / "run" / "masters" / "results.json").write_text("{")
+    assert runs.score(tmp_path / "run").estimates == result.estimates
+
+
+def test_two_runs_are_compared_on_the_same_resamples(tmp_path: Path) -> None:
+    for name in ("expressive", "again", "blunt"):
+        run(tmp_path, f"reference/{name.replace('again', 'expressive')}", name, resamples=12)
+    (same,) = runs.compare(tmp_path / "expressive", tmp_path / "again").sections
+    (table,) = same.blocks
+    assert [row.cells[3] for row in table.rows] == ["0.000 [0.00, 0.00]"] * 4
+    (other,) = runs.compare(tmp_path / "expressive", tmp_path / "blunt").sections
+    (table,) = other.blocks
+    difference, low, high = map(float, re.findall(r"-?[\d.]+", table.rows[0].cells[3]))
+    assert low < high and low <= difference <= high
+    # Where nothing was said there is nothing to compare.
+    run(tmp_path, "reference/silent", "silent", resamples=12)
+    (none,) = runs.compare(tmp_path / "silent", tmp_path / "blunt").sections
+    assert {row.cells[3] for row in none.blocks[0].rows} == {"—"}
+
+
+def test_sessions_in_which_everybody_passes_teach_nothing(tmp_path: Path) -> None:
+    found = values(run(tmp_path, "reference/silent"))
+    assert found["passed"] == 1.0
+    assert found["f_g/character"] is None and found["g/tuple"] is None
+    assert "nothing can be learned" in render_html(runs.report_document([tmp_path / "run"]))
+
+
+def test_who_names_skills_is_seen(tmp_path: Path) -> None:
+    assert values(run(tmp_path, "reference/blunt", "blunt", sessions=4))["named"] == 1.0
+    assert values(run(tmp_path, "reference/expressive", "expressive", sessions=4))["named"] == 0.0
+
+
+def test_a_model_is_told_its_intention_and_no_other(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(
+        "import json, pathlib\n"
+        f"seen = pathlib.Path({str(tmp_path / 'seen.jsonl')!r})\n"
+        "def reply(messages):\n"
+        "    with seen.open('a') as file: file.write(json.dumps(messages[0]['content']) + '\\n')\n"
+        "    return '*listens* Hm.'\n"
+    )
+    run(tmp_path, f"python:{tmp_path / 'agent.py'}:reply", sessions=4, turns=8)
+    study = runs.study("anteval-ieg", options={**SMALL, "sessions": 4, "turns": 8})
+    briefings = {json.loads(line) for line in (tmp_path / "seen.jsonl").read_text().splitlines()}
+    for scenario in study.scenarios.values():
+        for sheet in scenario.players:
+            (own,) = [text for text in briefings if f"play {sheet.name}." in text and scenario.scene.scene in text]
+            skill = scenario.intentions.get(sheet.name)
+            assert ("Nothing in particular" in own) is (skill is None)
+            assert [name for name in rules().skills if f"mean to use {name} on" in own] == ([skill] if skill else [])
+        (npc,) = [text for text in briefings if f"play {scenario.scene.npc.name}," in text and scenario.scene.scene in text]
+        assert "mean to use" not in npc
+
+
+@pytest.mark.skipif(not CRD3.is_dir(), reason="needs CRD3 in ../shared/data/trpg_crd3")
+def test_it_runs_on_real_sessions_and_says_how_few_they_are(tmp_path: Path) -> None:
+    result = run(tmp_path, real=str(CRD3), sessions=24)
+    found = values(result)
+    assert found["f_r/character"] is not None and found["f_r/character"] > (found["f_0/character"] or 0)
+    assert found["last speaker/character"] is not None
+    notes = " ".join(result.notes)
+    assert (
+        "5 of CRD3" in notes
+        and "Calls dropped" in notes
+        and "not comparable" in notes
+        and "3 to learn from and 2 held out" in notes
+    )
+    # Intentions are drawn from the training sessions' marginals.
+    study = runs.study("anteval-ieg", options={**SMALL, "real": str(CRD3), "sessions": 300})
+    drawn = [skill for each in study.scenarios.values() for skill in each.intentions.values()]
+    real = [skill for window in windows_of(study.training, 30) for _, skill in window.checks]
+    assert set(drawn) <= set(real)
+    assert abs(drawn.count("Perception") / len(drawn) - real.count("Perception") / len(real)) < 0.1
+
+
+def test_held_out_sessions_are_none_of_the_training_ones() -> None:
+    study = runs.study("anteval-ieg", options=SMALL)
+    training, held_out = ({log.id for log in logs} for logs in (study.training, study.held_out))
+    assert training and held_out and not training & held_out
+    assert len(held_out) == round(0.3 * 90)
+    assert [len(part) for part in split(study.training[:2], 0.9, 0)] == [1, 1]
+
+
+def own_logs(tmp_path: Path, *sessions: dict[str, Any]) -> str:
+    said = [{"speaker": name, "text": "I creep on."} for name in ("Ann", "Bo", "Ann")]
+    lines = [{"players": ["Ann", "Bo"], "turns": said, **session} for session in sessions]
+    (tmp_path / "logs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return str(tmp_path / "logs.jsonl")
+
+
+CALL = {"before": 3, "checks": [{"character": "Ann", "skill": "Stealth"}]}
+
+
+def test_sessions_without_a_call_are_neither_trained_on_nor_tested_on(tmp_path: Path) -> None:
+    path = own_logs(tmp_path, {"calls": [CALL]}, {}, {"calls": [CALL | {"before": 0}]}, {}, {"calls": [CALL]})
+    for seed in range(4):
+        study = runs.study("anteval-ieg", options={**SMALL, "real": path}, seed=seed)
+        assert (len(study.training), len(study.held_out)) == (1, 1)
+    assert "3 without a call are left out" in " ".join(study.notes)
+    with pytest.raises(InputError, match=r"is in 1 of its 3 sessions. At least two are needed"):
+        runs.study("anteval-ieg", options={**SMALL, "real": own_logs(tmp_path, {"calls": [CALL]}, {}, {})})
+
+
+def test_labels_that_nobody_could_know_are_counted(tmp_path: Path) -> None:
+    unheard = {"before": 3, "checks": [{"character": "Cy", "skill": "Stealth"}]}
+    path = own_logs(tmp_path, {"calls": [CALL]}, {"players": ["Ann", "Bo", "Cy"], "calls": [unheard]})
+    notes = " ".join(runs.study("anteval-ieg", options={**SMALL, "real": path}).notes)
+    assert "1 are for somebody who says nothing in the 30 turns before" in notes
+
+
+def test_characters_of_one_name_are_refused(tmp_path: Path) -> None:
+    lines = [
+        json.dumps(json.loads(sheet.model_dump_json(by_alias=True)) | {"name": "Ann"}) for sheet in load_sheets(None).items[:5]
+    ]
+    (tmp_path / "sheets.jsonl").write_text("\n".join(lines))
+    with pytest.raises(InputError, match=r"sheets.jsonl, line 2: field 'name': 'Ann' is used already"):
+        load_sheets(tmp_path / "sheets.jsonl")
+
+
+def test_what_is_known_is_kept_when_the_rest_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setattr("openai._base_client.BaseClient._calculate_retry_timeout", lambda *_: 0.0)
+    with pytest.raises(RunStopped, match="The hosted service refused to answer: Connection error"):
+        run(tmp_path, master="hosted", master_model="small")
+    assert {each.metric: each.value for each in runs.result(tmp_path / "run").estimates} == {"passed": 0.0, "named": 0.0}
+    # To report what is there needs no key.
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert "reference/expressive" in render_html(runs.report_document([tmp_path / "run"]))
+
+
+def test_intentions_follow_the_marginals() -> None:
+    marginals = Marginals({"Stealth": 3, "Arcana": 1}, {1: 3, 5: 1})
+    drawn = [
+        drawn_intentions({"a": ["Stealth"], "b": [], "c": []}, marginals, named_generator(1, number)) for number in range(2000)
+    ]
+    skills = [skill for each in drawn for skill in each.values()]
+    assert skills.count("Stealth") / len(skills) == pytest.approx(0.75, abs=0.03)
+    # Whoever has a skill is the one to use it; whoever has not may try.
+    alone = [each for each in drawn if len(each) == 1]
+    assert all((skill == "Stealth") is (player == "a") or skill == "Arcana" for each in alone for player, skill in each.items())
+    # A call for more players than there are is one for all.
+    assert [sum(len(each) == size for each in drawn) / 2000 for size in (1, 3)] == pytest.approx([0.75, 0.25], abs=0.03)
+
+
+def test_quiet_sessions_have_no_intention_and_labels_can_be_shuffled() -> None:
+    sheets = load_sheets(None).items
+    drawn = drawn_scenarios(sheets, 400, 3, Marginals({"Stealth": 1}, {1: 1}), 1.0, 0)
+    assert sum(not each.intentions for each in drawn) / 400 == pytest.approx(0.5, abs=0.07)
+    study = runs.study("anteval-ieg", options=SMALL)
+    windows = windows_of(study.training, 30)
+    shuffled = shuffled_labels(windows, named_generator(0, "x"))
+    assert [len(each.checks) for each in shuffled] == [len(each.checks) for each in windows]
+    assert sorted(skill for each in shuffled for _, skill in each.checks) == sorted(s for each in windows for _, s in each.checks)
+    assert sum(one.checks == other.checks for one, other in zip(shuffled, windows, strict=True)) < len(windows) / 5
+
+
+def test_scenes_name_no_skill() -> None:
+    assert len(scenes()) >= 24
+    for scene in scenes():
+        text = f"{scene.scene} {'; '.join(scene.things)}"
+        assert not [skill for skill in rules().skills if names_skill(text, skill)], scene.id
+
+
+def test_conduct_of_a_session() -> None:
+    turns = (
+        Move(act="rolls a Stealth check").as_turn(1, "Ann"),
+        Move().as_turn(2, "Bo"),
+        Move(words="No history here.").as_turn(3, "Cy"),
+        Move().as_turn(4, "GM"),
+    )
+    episode = IegEpisode(id="a#0", scenario="a", cluster="a", turns=turns)
+    found = {each.metric: each for each in score_session("GM", {"Ann": "Stealth", "Cy": "Arcana"}, episode)}
+    # The game master's turns are not the players'; a skill that a player does not mean to use is a word like any other.
+    assert (found["passed"].value, found["named"].value) == (pytest.approx(1 / 3), 0.5)
+    assert score_session("GM", {}, episode)[1].outcome is Outcome.NOT_REACHED
+    failed = score_session("GM", {}, episode.model_copy(update={"npc_failure": "GM's turn 3: empty"}))
+    assert {each.outcome for each in failed} == {Outcome.UNSCORED}
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"options": {}}, "needs sessions of real players"),
+        ({"options": {**SMALL, "master": "oracle"}}, "master"),
+        ({"options": {**SMALL, "held_out": 1.0}}, "held_out"),
+        ({"options": SMALL, "judges": ("reference/rule",)}, "nothing to judge|cannot be the judge"),
+        ({"options": SMALL, "dataset": "x.json"}, "has no --dataset"),
+        ({"options": {**SMALL, "real": "nowhere.jsonl"}}, "no such file"),
+    ],
+)
+def test_what_makes_no_sense_is_said_before_anything_is_spent(settings: dict[str, Any], said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        runs.run("anteval-ieg", "reference/oracle", out=tmp_path / "run", **settings)
+
+
+def test_how_far_the_training_is_can_be_seen(tmp_path: Path) -> None:
+    seen: dict[str, list[tuple[int, int]]] = {}
+
+    def watch(counts: Any, _: Any) -> None:
+        seen.setdefault(counts.phase, []).append((counts.done, counts.total))
+
+    runs.run(
+        "anteval-ieg",
+        "reference/expressive",
+        out=tmp_path / "run",
+        options={**SMALL, "resamples": 10, "curve": True},
+        watch=watch,
+    )
+    steps = seen["virtual DMs"]
+    assert steps == [(done, 2 + 2 * 10 + 8) for done in range(31)]
+
+
+def test_who_stops_it_while_it_trains_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("sociable.benchmarks.anteval.ieg.masters.local.LocalKind.train", interrupt)
+        with pytest.raises(Interrupted, match="All that was said and judged is kept"):
+            run(tmp_path)
+    assert runs.resume(tmp_path / "run").estimate("g/tuple") is not None

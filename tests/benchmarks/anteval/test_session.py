@@ -1,0 +1,72 @@
+"""Turns at the table: what is read out of a reply, and how a session goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from sociable.benchmarks.anteval.players import play
+from sociable.benchmarks.anteval.session import Move, TableTurn, read_move
+from sociable.core.errors import InstrumentFailure
+from sociable.core.records import Usage
+
+
+@pytest.mark.parametrize(
+    ("text", "act", "words"),
+    [
+        ("*lifts the lamp* Who goes there?", "lifts the lamp", "Who goes there?"),
+        ("Who goes there?", "", "Who goes there?"),
+        ("*lifts the lamp*", "lifts the lamp", ""),
+        ("**lifts the lamp** Hm. *puts it down*", "lifts the lamp puts it down", "Hm."),
+        ("PASS", "", ""),
+        ("*passes*", "", ""),
+        ("Pass.", "", ""),
+        ("Pass me the salt.", "", "Pass me the salt."),
+        ("I sing*\nand dance", "", "I sing and dance"),
+        ("", "", ""),
+    ],
+)
+def test_a_reply_is_read_as_acts_and_words(text: str, act: str, words: str) -> None:
+    assert read_move(text) == (act, words)
+
+
+def test_a_turn_shows_both_and_who_passes_shows_nothing() -> None:
+    turn = Move("nods", "Yes.", thinking="why not").as_turn(3, "Ann")
+    assert (turn.content, turn.passed, turn.thinking) == ("*nods* Yes.", False, "why not")
+    nothing = Move(defect="refused").as_turn(4, "Bo")
+    assert (nothing.content, nothing.passed, nothing.note) == ("", True, "refused")
+
+
+class Scripted:
+    def __init__(self, name: str, *moves: Move) -> None:
+        self.name = name
+        self.usage = Usage()
+        self.moves = list(moves)
+        self.saw: list[int] = []
+
+    async def take_turn(self, seen: Sequence[TableTurn]) -> Move:
+        self.saw.append(len(seen))
+        return self.moves[(len(self.saw) - 1) % len(self.moves)]
+
+
+async def test_everybody_has_a_turn_in_order_and_sees_what_was_before() -> None:
+    ann, bo = Scripted("Ann", Move(words="a")), Scripted("Bo", Move(act="b"))
+    turns = await play([ann, bo], 5)
+    assert [(turn.index, turn.speaker, turn.content) for turn in turns] == [
+        (1, "Ann", "a"), (2, "Bo", "*b*"), (3, "Ann", "a"), (4, "Bo", "*b*"), (5, "Ann", "a"),
+    ]  # fmt: skip
+    assert ann.saw == [0, 2, 4]
+
+
+async def test_a_session_in_which_everybody_passes_has_all_its_turns() -> None:
+    turns = await play([Scripted("Ann", Move()), Scripted("Bo", Move())], 6)
+    assert len(turns) == 6
+    assert all(turn.passed for turn in turns)
+
+
+async def test_who_is_not_under_test_must_say_something_that_can_stand() -> None:
+    bad = Scripted("Bo", Move(defect="empty"))
+    assert (await play([bad], 1))[0].note == "empty"
+    with pytest.raises(InstrumentFailure, match="Bo's turn 2: empty"):
+        await play([Scripted("Ann", Move(words="a")), bad], 4, instruments=frozenset({"Bo"}))

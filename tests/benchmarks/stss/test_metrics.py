@@ -1,0 +1,115 @@
+"""Scores and estimates; the arithmetic of the paper's Table 4."""
+
+from __future__ import annotations
+
+import pytest
+
+from sociable.benchmarks.stss.measure import Measured
+from sociable.benchmarks.stss.metrics import RATIO, SCORE, STAGES, estimate_all, score_episode
+from sociable.benchmarks.stss.published import TABLE_4, TEMPLATES, original_per_resident_day
+from sociable.benchmarks.stss.records import Stage, StssEpisode
+from sociable.benchmarks.stss.task import Signs, Task, TaskType
+from sociable.core.records import EpisodeStatus, Outcome
+
+
+@pytest.mark.parametrize("row", TABLE_4, ids=lambda row: f"{row.model} {row.agent}")
+def test_the_overall_of_table_4_is_the_mean_over_the_templates(row: object) -> None:
+    # GPT-4 GA+TDP: (10 x .759 + 5 x .400 + 5 x .200 + 5 x .686 + 5 x .500) / 30 = 16.52 / 30 = .5507; printed .550.
+    by_type = row.by_type  # type: ignore[attr-defined]
+    overall = sum(TEMPLATES[kind] * value for kind, value in by_type.items()) / sum(TEMPLATES.values())
+    assert overall == pytest.approx(row.overall, abs=0.001)  # type: ignore[attr-defined]
+    # Types do not weigh alike: their plain mean is another figure.
+    assert sum(by_type.values()) / 5 != pytest.approx(row.overall, abs=0.001)  # type: ignore[attr-defined]
+
+
+def test_what_the_original_took() -> None:
+    # 13,705 requests / 25 agents / 10.2 hours x 24 hours = 1,289.9; 6.6 M tokens likewise 621,176.
+    assert original_per_resident_day(13_705) == pytest.approx(1289.9, abs=0.1)
+    assert original_per_resident_day(6_600_000) == pytest.approx(621_176, abs=1)
+
+
+def task(kind: TaskType, name: str) -> Task:
+    return Task(
+        id=name,
+        template=name,
+        type=kind,
+        activity="walk",
+        goal="",
+        first_person="",
+        description="",
+        performer="P",
+        cast=("A", "B", "C"),
+        start=0,
+        end=60,
+        expected=2,
+        signs=Signs(keywords=(("walk",),)),
+    )
+
+
+def episode(name: str, repeat: int = 0, **fields: object) -> StssEpisode:
+    return StssEpisode(id=f"{name}#{repeat}", scenario=name, cluster=name, repeat=repeat, **fields)  # type: ignore[arg-type]
+
+
+def measured(score: float, ratio: float | None = 0.5, **stages: Stage) -> Measured:
+    return Measured(score, "because", (), (), stages or {"A": Stage.DONE}, ratio)
+
+
+def test_scores_of_one_episode() -> None:
+    found = {
+        score.metric: score
+        for score in score_episode(
+            task(TaskType.PUBLIC, "a"),
+            episode("a"),
+            measured(0.5, 1.5, A=Stage.DONE, B=Stage.NOT_MET, C=Stage.NOT_MET, D=Stage.NOT_AGREED),
+        )
+    }
+    assert (found[SCORE].value, found[SCORE].reason) == (0.5, "because")
+    assert found[RATIO].value == 1.5
+    assert found[STAGES[Stage.NOT_MET]].value == 0.5
+    assert found[STAGES[Stage.NOT_TOLD]].value == 0.0
+    assert sum(found[name].value or 0.0 for name in STAGES.values()) == 1.0
+
+
+def test_help_has_no_conversation_ratio() -> None:
+    metrics = {score.metric for score in score_episode(task(TaskType.HELP, "a"), episode("a"), measured(1.0, None))}
+    assert RATIO not in metrics
+    assert SCORE in metrics
+
+
+def test_the_three_kinds_of_failure_are_not_mixed() -> None:
+    errored = score_episode(task(TaskType.PUBLIC, "a"), episode("a", status=EpisodeStatus.ERRORED, error="no network"), None)
+    assert {(score.outcome, score.reason) for score in errored} == {(Outcome.ERRORED, "no network")}
+    unscored = score_episode(task(TaskType.PUBLIC, "a"), episode("a"), None, "the background was dumb")
+    assert {(score.outcome, score.reason) for score in unscored} == {(Outcome.UNSCORED, "the background was dumb")}
+    failed = score_episode(task(TaskType.PUBLIC, "a"), episode("a"), measured(0.0))
+    assert next(score for score in failed if score.metric == SCORE).outcome is Outcome.SCORED
+
+
+def test_estimates_weigh_templates_and_not_types() -> None:
+    # Two public tasks at 1 and one of help at 0: 2/3 overall, not the mean of the types' 1 and 0.
+    types = {"a": TaskType.PUBLIC, "b": TaskType.PUBLIC, "c": TaskType.HELP}
+    values = {"a": 1.0, "b": 1.0, "c": 0.0}
+    scores = [
+        score
+        for name, kind in types.items()
+        for repeat in (0, 1)
+        for score in score_episode(
+            task(kind, name), episode(name, repeat), measured(values[name], None if kind is TaskType.HELP else 2.0)
+        )
+    ]
+    found = {estimate.metric: estimate for estimate in estimate_all(scores, types, seed=0)}
+    assert found[SCORE].value == pytest.approx(2 / 3)
+    assert found[f"{SCORE}/{TaskType.PUBLIC}"].value == 1.0
+    assert found[f"{SCORE}/{TaskType.HELP}"].value == 0.0
+    assert f"{SCORE}/{TaskType.ONLINE}" not in found
+    # The ratio may exceed 1; help has no part in it.
+    assert found[RATIO].value == 2.0
+    assert found[SCORE].scored == 6
+
+
+def test_over_nothing_there_is_no_estimate() -> None:
+    scores = score_episode(task(TaskType.PUBLIC, "a"), episode("a"), None, "no background")
+    found = {estimate.metric: estimate for estimate in estimate_all(scores, {"a": TaskType.PUBLIC}, seed=0)}
+    assert found[SCORE].value is None
+    assert found[SCORE].unscored == 1
+    assert found[RATIO].value is None

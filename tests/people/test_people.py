@@ -1,0 +1,258 @@
+"""People check judges: the sheet that goes out, what may come back, and what is made of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from sociable.api import runs
+from sociable.api.people import add_corrections, add_ratings, export_sheet, people_document
+from sociable.core.errors import DataError, InputError
+from sociable.core.records import Verdict
+from sociable.core.view import Table
+from sociable.people.records import PeopleRecords, judged_pairs
+from sociable.people.sheets import PAIR_FIELDS
+
+DEMO = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("people") / "run"
+    runs.run("hsii", "reference/oracle@0.4", out=folder, **DEMO)
+    return folder
+
+
+@pytest.fixture
+def run(finished: Path, tmp_path: Path) -> Path:
+    """A copy of a finished run, for changing."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for file in finished.iterdir():
+        if file.is_file():
+            (folder / file.name).write_bytes(file.read_bytes())
+    return folder
+
+
+def rows_of(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8-sig", newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
+def filled(file: Path, out: Path, verdict: dict[str, str] | str) -> Path:
+    """The sheet with a verdict in every row, by item or the same for all."""
+    rows = rows_of(file)
+    for row in rows:
+        row["verdict"] = verdict if isinstance(verdict, str) else verdict[row["item"]]
+    with out.open("w", newline="") as opened:
+        writer = csv.DictWriter(opened, PAIR_FIELDS)
+        writer.writeheader()
+        writer.writerows(rows)
+    return out
+
+
+def as_the_panel(run: Path, file: Path) -> dict[str, str]:
+    """What somebody who always agrees with the panel would write into the sheet."""
+    with runs.open_run(run) as opened, PeopleRecords(run) as people:
+        panel = {(pair.episode.id, pair.criterion): pair.verdict for pair in judged_pairs(opened)}
+        items = {item.id: item for item in people.sheets}
+    answers = {}
+    for row in rows_of(file):
+        item = items[row["item"]]
+        verdict = panel[item.episode, item.criterion]
+        first = (verdict is Verdict.WIN) == item.subject_first
+        answers[row["item"]] = "0" if verdict is Verdict.TIE else "1" if first else "2"
+    return answers
+
+
+def test_a_sheet_tells_neither_model_nor_judge_nor_side(run: Path, tmp_path: Path) -> None:
+    count = export_sheet(run, 20, tmp_path / "sheet.csv")
+    rows = rows_of(tmp_path / "sheet.csv")
+    assert count == len(rows) == 20
+    text = (tmp_path / "sheet.csv").read_text(encoding="utf-8-sig")
+    assert "reference/" not in text
+    with PeopleRecords(run) as people:
+        assert {item.subject_first for item in people.sheets} == {True, False}
+        for item in people.sheets:
+            assert item.episode not in text
+    assert {row["verdict"] for row in rows} == {""}
+
+
+def test_rare_verdicts_are_looked_at_as_often_as_frequent_ones(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 12, tmp_path / "sheet.csv")
+    with PeopleRecords(run) as people, runs.open_run(run) as opened:
+        drawn = Counter(item.stratum for item in people.sheets)
+        there = Counter(pair.stratum for pair in judged_pairs(opened))
+        assert {item.stratum: item.size for item in people.sheets} == there
+    assert max(drawn.values()) - min(drawn.values()) <= 1
+    assert max(there.values()) > 2 * min(there.values())
+
+
+def test_the_same_sheet_is_drawn_again(run: Path, tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        export_sheet(run, 12, tmp_path / name)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def cells(document: runs.Document, caption: str) -> list[dict[str, str]]:
+    tables = [document.summary, *(b for section in document.sections for b in section.blocks if isinstance(b, Table))]
+    table = next(table for table in tables if table.caption == caption)
+    return [dict(zip((column.title for column in table.columns), row.cells, strict=True)) for row in table.rows]
+
+
+CORRECTED = "Scores as judges gave them, and as people would"
+
+
+def test_people_who_agree_with_the_judges_give_the_judges_scores_back(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 20, tmp_path / "sheet.csv")
+    answers = as_the_panel(run, tmp_path / "sheet.csv")
+    document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", answers)])
+    for row in cells(document, "Judges and people"):
+        assert (row["Person"], row["Agreement"]) == ("eve", "1.00")
+    # The sample has as many losses as ties; the weights give back what the run has.
+    for row in cells(document, CORRECTED):
+        assert row["By judges"].split()[0] == row["By people"].split()[0], row
+
+
+def test_weights_undo_the_sampling(run: Path, tmp_path: Path) -> None:
+    """Somebody for whom the model wins wherever the judge says tie."""
+    export_sheet(run, 12, tmp_path / "sheet.csv")
+    with PeopleRecords(run) as people:
+        items = {item.id: item for item in people.sheets}
+    wins = {
+        name: ("1" if item.subject_first else "2") if item.stratum.endswith("tie") else ("2" if item.subject_first else "1")
+        for name, item in items.items()
+    }
+    document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", wins)])
+    with runs.open_run(run) as opened:
+        there = Counter(pair.stratum for pair in judged_pairs(opened))
+    expected = there["first utterance: tie"] / sum(n for stratum, n in there.items() if stratum.startswith("first"))
+    (row,) = [row for row in cells(document, CORRECTED) if row["Metric"] == "r3"]
+    assert float(row["By people"].split()[0]) == pytest.approx(expected, abs=0.0005)
+
+
+def test_a_stratum_nobody_looked_at_leaves_no_corrected_score(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 12, tmp_path / "sheet.csv")
+    with PeopleRecords(run) as people:
+        ties = {item.id: "0" if item.stratum.endswith("tie") else "" for item in people.sheets}
+    document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", ties)])
+    assert {row["By people"] for row in cells(document, CORRECTED)} == {"—"}
+
+
+def test_several_people_and_a_change_of_mind(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 12, tmp_path / "sheet.csv")
+    ann, bob = (
+        filled(tmp_path / "sheet.csv", tmp_path / f"{name}.csv", verdict) for name, verdict in (("ann", "1"), ("bob", "2"))
+    )
+    document = add_corrections(run, [ann, bob])
+    for row in cells(document, "People among themselves"):
+        assert row["People"] == "2"
+        assert float(row["Krippendorff's α"]) < 0
+    document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "bob.csv", "1")])
+    with PeopleRecords(run) as people:
+        assert len(people.verdicts) == 24  # not 36: the later verdict replaces the earlier
+        assert {(verdict.item, verdict.person) for verdict in people.verdicts if verdict.person == "bob"}
+    assert {row["Agreement"] for row in cells(document, "Judges and people")}
+
+
+def test_json_lines_and_semicolons_are_read_too(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 8, tmp_path / "sheet.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "sheet.jsonl").read_text().splitlines()]
+    assert tuple(rows[0]) == PAIR_FIELDS
+    (tmp_path / "back.jsonl").write_text(
+        "\n".join(json.dumps({"item": row["item"], "verdict": 2, "person": "Ann"}) for row in rows)
+    )
+    (tmp_path / "back.csv").write_text("item;verdict;person\n" + "\n".join(f"{row['item']};1;Bob" for row in rows))
+    document = add_corrections(run, [tmp_path / "back.jsonl", tmp_path / "back.csv"])
+    assert {row["Person"] for row in cells(document, "Judges and people")} == {"Ann", "Bob"}
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("item,verdict\nffff,1\n", "row 2: field 'item'.*no sheet of this run"),
+        ("item,verdict\n{item},3\n", "row 2: field 'verdict'.*expected 1, 2, 0 or nothing"),
+        ("item\n{item}\n", "field 'verdict'.*is missing"),
+        ("item,verdict\n{item},\n", "no verdict in it"),
+    ],
+)
+def test_bad_sheets_are_named_with_their_place(run: Path, tmp_path: Path, text: str, complaint: str) -> None:
+    export_sheet(run, 8, tmp_path / "sheet.csv")
+    item = rows_of(tmp_path / "sheet.csv")[0]["item"]
+    (tmp_path / "bad.csv").write_text(text.format(item=item))
+    with pytest.raises((DataError, InputError), match=complaint):
+        add_corrections(run, [tmp_path / "bad.csv"])
+    assert not (run / "people.jsonl").exists() or not (run / "people.jsonl").read_text()
+
+
+def test_a_sheet_that_is_there_is_not_written_over(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 8, tmp_path / "sheet.csv")
+    with pytest.raises(InputError, match="is there already"):
+        export_sheet(run, 8, tmp_path / "sheet.csv")
+
+
+def test_two_files_of_one_name_are_two_people_only_if_they_say_so(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 8, tmp_path / "sheet.csv")
+    for name in ("x", "y"):
+        (tmp_path / name).mkdir()
+        filled(tmp_path / "sheet.csv", tmp_path / name / "sheet.csv", "1")
+    with pytest.raises(InputError, match="by the same person"):
+        add_corrections(run, [tmp_path / "x" / "sheet.csv", tmp_path / "y" / "sheet.csv"])
+
+
+def test_a_sheet_of_another_panel_is_refused(run: Path, tmp_path: Path) -> None:
+    export_sheet(run, 8, tmp_path / "sheet.csv")
+    (tmp_path / "judge.py").write_text('def reply(messages):\n    return \'{"reason": "r", "verdict": 0}\'\n')
+    runs.judge(run, [f"python:{tmp_path / 'judge.py'}:reply"])
+    with pytest.raises(InputError, match="when the judges had said otherwise"):
+        export_sheet(run, 8, tmp_path / "second.csv")
+
+
+def test_ratings_must_be_numbers(run: Path, tmp_path: Path) -> None:
+    with runs.open_run(run) as opened:
+        episode = opened.records.episodes.ids()[0]
+    for value in ("nan", "inf", "good"):
+        (tmp_path / "ratings.csv").write_text(f"episode,rating\n{episode},{value}\n")
+        with pytest.raises(DataError, match="expected a number"):
+            add_ratings(run, [tmp_path / "ratings.csv"])
+    assert runs.report_document([run])
+
+
+def test_too_small_a_sample_and_a_run_nobody_judged(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="too few"):
+        export_sheet(run, 1, tmp_path / "sheet.csv")
+    runs.run("hsii", "reference/oracle", out=tmp_path / "unjudged", limit=2)
+    with pytest.raises(InputError, match="no judged pair"):
+        export_sheet(tmp_path / "unjudged", 8, tmp_path / "sheet.csv")
+    with pytest.raises(InputError, match="Nobody has said anything"):
+        people_document(run)
+
+
+def test_free_ratings_are_ranked_against_every_metric(run: Path, tmp_path: Path) -> None:
+    with runs.open_run(run) as opened:
+        passed: Counter[str] = Counter()
+        for score in opened.result.scores:
+            passed[f"{score.scenario}#{score.repeat}"] += (score.value or 0) * (score.metric in ("r1", "r2", "r3", "r4"))  # type: ignore[assignment]
+    lines = [f"{episode.removesuffix('#0')},{value * 10},ann" for episode, value in passed.items()]
+    (tmp_path / "ratings.csv").write_text("\n".join(["episode,rating,person", *lines]))
+    document = add_ratings(run, [tmp_path / "ratings.csv"])
+    rows = {row["Metric"]: row for row in cells(document, document.summary.caption)}
+    assert rows["stages passed"]["Spearman's ρ"].startswith("1.00")
+    assert rows["stages passed"]["Episodes"] == str(len(passed))
+    assert float(rows["r2"]["Spearman's ρ"].split()[0]) > 0.5
+    assert rows["r3"]["Spearman's ρ"] == "—"  # an oracle never wins
+    (tmp_path / "bad.csv").write_text("episode,rating\nnone,3\n")
+    with pytest.raises(DataError, match="no episode 'none'"):
+        add_ratings(run, [tmp_path / "bad.csv"])
+
+
+def test_the_report_shows_what_people_said_and_the_scores_stay(run: Path, tmp_path: Path) -> None:
+    before = (run / "scores.json").read_bytes()
+    export_sheet(run, 12, tmp_path / "sheet.csv")
+    add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", "1")])
+    assert (run / "scores.json").read_bytes() == before
+    assert "People" in [section.title for section in runs.report_document([run]).sections]

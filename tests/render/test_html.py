@@ -1,0 +1,156 @@
+import base64
+import hashlib
+import re
+import stat
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from sociable.core.errors import StorageFailure
+from sociable.core.view import Block, CurvePlot, Document, Paragraph, Plot, RadarPlot, ScatterPlot, Section, Table
+from sociable.render import render_html, write_html
+from sociable.render.html import _kind, _packaged
+
+
+class Elements(HTMLParser):
+    """The tags of a page with their attributes, in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def of(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+def document_with(text: str) -> Document:
+    return Document("t", "", Table("", [], []), [Section("s", [Paragraph(text)])])
+
+
+def test_the_same_document_gives_the_same_page(honest: Document) -> None:
+    assert render_html(honest) == render_html(honest)
+
+
+def test_the_policy_allows_our_style_sheet_and_nothing_else(honest: Document) -> None:
+    page = render_html(honest)
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert style
+    digest = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    policy = next(meta["content"] for meta in Elements(page).of("meta") if meta.get("http-equiv"))
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+
+
+@pytest.mark.parametrize("kind", ["honest", "hostile"])
+def test_nothing_in_the_page_loads_or_runs(kind: str, request: pytest.FixtureRequest) -> None:
+    elements = Elements(render_html(request.getfixturevalue(kind))).found
+    assert not {tag for tag, _ in elements} & {"script", "img", "iframe", "link", "object", "form", "base"}
+    attributes = [(name, value or "") for _, given in elements for name, value in given.items()]
+    assert not [name for name, _ in attributes if name.startswith("on") or name in ("style", "src")]
+    assert all(value.startswith("#") for name, value in attributes if name == "href")
+    identifiers = [value for name, value in attributes if name == "id"]
+    assert len(identifiers) == len(set(identifiers))
+    pointed_at = [value for name, value in attributes if name in ("aria-labelledby", "aria-describedby")]
+    assert set(pointed_at) <= set(identifiers)
+
+
+def test_templates_in_strings_are_not_evaluated(hostile: Document) -> None:
+    page = render_html(hostile)
+    assert "{{ 7 * 7 }}{% raw %}" in page
+    assert ">49" not in page
+
+
+def test_no_control_character_or_surrogate_gets_into_the_file(hostile: Document) -> None:
+    page = render_html(hostile)
+    page.encode("utf-8")
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", page)
+    assert "‹ESC›[31mred" in page
+
+
+def test_a_huge_text_is_cut_with_a_note() -> None:
+    page = render_html(document_with("<" * 2_000_000))
+    assert len(page) < 500_000
+    assert "1,950,000 more characters left out" in page
+
+
+def test_headings_are_scoped_explained_and_numbers_marked(scores: Table) -> None:
+    page = render_html(Document("t", "", scores, []))
+    elements = Elements(page)
+    assert [heading.get("scope") for heading in elements.of("th")] == ["col"] * 5 + ["row"] * 2
+    explained = next(heading for heading in elements.of("th") if heading.get("title"))
+    assert explained["title"] == "Share of episodes with the goal reached."
+    assert f'id="{explained["aria-describedby"]}"' in page
+    assert '<span class="value">0.700</span> <span class="interval" data-room="[0.61, 0.83]"></span>' in page
+    assert len(elements.of("tr")) == 3
+    assert [row.get("class") for row in elements.of("tr")] == [None, "emphasis", None]
+
+
+def test_cases_are_folded_and_carry_their_tags(honest: Document) -> None:
+    page = render_html(honest)
+    assert page.count('<details class="case">') == 2
+    assert re.search(r"<summary>\s*<h3[^>]*>The deposit</h3>.*?tag good.*?</summary>", page, re.DOTALL)
+    for words in ("Judged turn: good", "Judged turn: bad", "Judged turn: doubtful", "Judged turn<"):
+        assert words in page
+
+
+def test_each_plot_is_drawn_for_wide_and_for_narrow_pages(plots: Sequence[Plot], scores: Table) -> None:
+    page = render_html(Document("t", "", scores, [Section("s", list(plots))]))
+    figures = [svg for svg in Elements(page).of("svg") if svg.get("role") == "img"]
+    labels = [(svg.get("aria-label") or "").partition(".")[0] for svg in figures]
+    assert labels == [plot.caption for plot in plots for _ in ("wide", "narrow")]
+    assert len({svg["width"] for svg in figures}) == 2
+
+
+@pytest.mark.parametrize("plot", [CurvePlot("", "", "", []), ScatterPlot("", []), RadarPlot("", [], [])])
+def test_a_plot_of_nothing_says_so(plot: Plot, scores: Table) -> None:
+    page = render_html(Document("t", "", scores, [Section("s", [plot])]))
+    assert "There is nothing to draw." in page
+    assert "<svg" not in page
+
+
+def test_each_kind_of_block_has_a_rule_and_another_one_is_an_error(scores: Table) -> None:
+    for kind in get_args(Block):
+        block = kind.__new__(kind)
+        assert _kind(block) in ("Plot", kind.__name__)
+        assert f'kind == "{_kind(block)}"' in _packaged("report.html.jinja")
+    with pytest.raises(TypeError, match=r"Cannot draw a Section: report\.html\.jinja has no rule for it"):
+        render_html(Document("t", "", scores, [Section("s", [Section("inner", [])])]))  # type: ignore[list-item]
+
+
+def test_writing_replaces_the_file_or_leaves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "report.html"
+    write_html(document_with("first"), path)
+    assert path.read_text(encoding="utf-8") == render_html(document_with("first"))
+    before = path.read_bytes()
+
+    def fails(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fails)
+    with pytest.raises(StorageFailure, match="disk full"):
+        write_html(document_with("second"), path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("place", ["missing/report.html", "folder", "file/report.html"])
+def test_a_report_that_cannot_be_written_is_no_bug(tmp_path: Path, place: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageFailure, match=f"^Cannot write {tmp_path / place}: .*choose another place") as caught:
+        write_html(document_with("x"), tmp_path / place)
+    assert "sociable resume" not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+def test_others_may_read_a_report_as_they_may_any_new_file(tmp_path: Path) -> None:
+    report, usual = tmp_path / "report.html", tmp_path / "usual"
+    write_html(document_with("x"), report)
+    usual.touch()
+    assert stat.S_IMODE(report.stat().st_mode) == stat.S_IMODE(usual.stat().st_mode)
