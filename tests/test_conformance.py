@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import re
@@ -27,6 +28,11 @@ SMALL: dict[str, dict[str, object]] = {
 """Settings that keep the suite short: whole templates, so that every metric is there."""
 LIMITED: dict[str, dict[str, object]] = {"hsii": {"limit": 16}, "hsii-cot": {"limit": 16}}
 """The same for tests that look at no value."""
+SCORES = json.loads(Path(__file__).with_name("scores_sha256.json").read_text())
+"""By benchmark and agent the digest of ``scores.json``: the same seeds give the same scores, byte for byte.
+
+Whoever changes a number on purpose moves the benchmark's version, and writes the new digest here.
+"""
 RECORDS = ("episodes.jsonl", "judgments.jsonl", "references.jsonl", "scores.json")
 
 
@@ -72,21 +78,23 @@ def test_another_seed_gives_other_episodes(benchmark: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("benchmark", benchmark_names())
 def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, tmp_path: Path) -> None:
     table = expected_values(benchmark)
+    digests = dict(SCORES[benchmark])
     assert {row["agent"] for row in table} >= set(find_benchmark(benchmark).reference_agents[Role.SUBJECT])
     for row in table:
         agent = row.pop("agent")
         row.pop("why")
         rates = (0.0, 0.3, 0.6, 1.0) if agent.endswith("@p") else (None,)
-        results = [
-            run_offline(
-                benchmark, agent if rate is None else agent.replace("@p", f"@{rate}"), tmp_path / f"{agent}-{rate}", whole=True
-            )
-            for rate in rates
-        ]
+        names = [agent if rate is None else agent.replace("@p", f"@{rate}") for rate in rates]
+        results = [run_offline(benchmark, name, tmp_path / name, whole=True) for name in names]
+        for name in names:
+            if name in digests:
+                scores = (tmp_path / name / "scores.json").read_bytes()
+                assert hashlib.sha256(scores).hexdigest() == digests.pop(name), f"other scores than before: {name}"
         for metric, expectation in row.items():
             found = [result.estimate(metric) for result in results]
             assert all(estimate is not None for estimate in found), metric
             check(expectation, [estimate.value for estimate in found if estimate is not None], results[0], f"{agent} {metric}")
+    assert not digests, "agents that the table lacks"
 
 
 def check(expectation: str, values: list[float | None], result: runs.RunResult, what: str) -> None:

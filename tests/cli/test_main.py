@@ -163,7 +163,7 @@ def test_show_prompt_shows_what_each_role_would_be_sent(capsys: pytest.CaptureFi
 
 
 def test_show_prompt_of_a_town_is_in_the_order_of_time_and_each_purpose_once(capsys: pytest.CaptureFixture[str]) -> None:
-    model = f"python:{Path(__file__).parents[1] / 'stss' / 'town_model.py'}:reply"
+    model = f"python:{Path(__file__).parents[1] / 'benchmarks' / 'stss' / 'town_model.py'}:reply"
     run = ("run", "stss", "--model", model, "--partner", "reference/residents", "--option", 'tasks=["soup-swap"]')
     assert sociable(*run, "--out", "town") == 0
     capsys.readouterr()

@@ -365,9 +365,9 @@ def estimate(
     option: Options = None,
 ) -> None:
     """Tell calls, tokens and price of a run before anything is spent."""
-    from sociable.api import runs
-
     given = _settings(**{name: value for name, value in locals().items() if name not in ("benchmark", "model", "config")})
+
+    from sociable.api import runs
 
     print_summary(runs.estimate(benchmark, model, config=config, **given))
 
