@@ -1,4 +1,4 @@
-"""What the command line does, one call each.
+"""Runs: begun, resumed, judged again, scored, reported, compared.
 
 >>> import sociable
 >>> result = sociable.run("hsii", model="openai-compatible/qwen2.5-7b@http://127.0.0.1:8000/v1")
@@ -8,38 +8,37 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-import dotenv
+from typing_extensions import Unpack
 
 from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped
 from sociable.core.records import ScoreFile
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document
-from sociable.engine.benchmark import RunResult, Study
 from sociable.engine.event_loop import on_interrupt, waited
 from sociable.engine.opening import (
+    OpenStudy,
     Watch,
     begin_run,
-    build_seats,
-    checked,
-    makes_references,
-    opened_run,
-    prices_of,
+    open_run,
+    open_study,
+    reopen_study,
     settings_of,
-    study_of,
     study_options,
     who_and_how,
 )
 from sociable.engine.registry import benchmark_names, find_benchmark
 from sociable.engine.rehearsal import RehearsedCall, rehearse
-from sociable.engine.run import FinishedRun, Run, RunRecords, references_from
+from sociable.engine.result import RunRecords, RunResult, read_references
+from sociable.engine.run import Run
 from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import (
+    RoleSettings,
     RunSettings,
     changed_settings,
     load_settings,
@@ -47,9 +46,35 @@ from sociable.engine.settings import (
     roles_and_prices,
     with_role_defaults,
 )
+from sociable.engine.study import AnyStudy, Referenced
 from sociable.models.journal import JournalledModel
+from sociable.models.prices import Price
 from sociable.models.protocol import Sampling
+from sociable.reports.comparison import compare_runs, differences
 from sociable.reports.documents import estimate_document, run_document, warnings_about
+
+
+class RunOptions(TypedDict, total=False):
+    """What ``run`` and ``estimate`` take beside benchmark and model: the fields of ``RunSettings``, which explains them."""
+
+    partner: str | None
+    judges: Sequence[str] | str
+    rubric: str | None
+    raters: Sequence[str]
+    reference: str | None
+    reference_file: str | Path | None
+    dataset: str | Path | None
+    skip_invalid: bool
+    limit: int | None
+    seed: int
+    repeats: int
+    max_connections: int
+    max_cost: float | None
+    base_url: str | None
+    prompts: str | Path | None
+    roles: dict[str, RoleSettings]
+    prices: dict[str, Price]
+    options: dict[str, Any]
 
 
 def run(
@@ -59,28 +84,36 @@ def run(
     out: str | Path | None = None,
     config: str | Path | None = None,
     watch: Watch | None = None,
-    **settings: Any,
+    **settings: Unpack[RunOptions],
 ) -> RunResult:
-    """Runs a benchmark and scores it. ``settings`` are the fields of ``RunSettings``: partner, judges, reference, …; they
-    go before those of the TOML file ``config``.
+    """Runs a benchmark and scores it. ``settings`` go before those of the TOML file ``config``.
 
-    Returns the result; the run folder (``out``, or ``runs/<benchmark>-<model>-<time>``) holds everything else.
-    Raises InputError before anything is spent, and RunStopped when the run ended early and can be resumed.
+    Returns the result; the run folder (``out``, or ``runs/<benchmark>-<model>-<time>``) holds everything else. ``watch`` is
+    called whenever a count changes. Raises InputError before anything is spent, and RunStopped when the run ended early
+    and can be resumed.
     """
     asked = settings_for(benchmark, config, model=model, **settings)
     return run_settings(asked, Path(out) if out else new_folder(benchmark, asked.model), watch=watch)
 
 
-def run_settings(asked: RunSettings, folder: Path, *, watch: Watch | None = None) -> RunResult:
+def run_settings(asked: RunSettings, path: Path, *, watch: Watch | None = None) -> RunResult:
     """Begins and finishes a run in a new folder."""
-    begin_run(asked, folder)
-    return _finish(folder, watch)
+    folder, opened = begin_run(asked, path)
+    with folder:
+        return _finish(folder, opened, watch=watch)
 
 
 def settings_for(benchmark: str, config: str | Path | None, *, elsewhere: Sequence[str] = (), **settings: Any) -> RunSettings:
-    """What the user asks for, on top of what the benchmark prefers."""
+    """The settings that the user asks for, on top of what the benchmark prefers."""
     found = find_benchmark(benchmark)
-    asked = load_settings(benchmark, Path(config) if config else None, elsewhere=elsewhere, beside=benchmark_names(), **settings)
+    paths = {name: str(given) for name, given in settings.items() if isinstance(given, Path)}
+    asked = load_settings(
+        benchmark,
+        Path(config) if config else None,
+        elsewhere=elsewhere,
+        beside=benchmark_names(),
+        **{**settings, **paths},
+    )
     return with_role_defaults(asked, found.role_defaults)
 
 
@@ -109,15 +142,17 @@ def resume(
     again from its manifest, its ``calls.sqlite`` and, where they came from another run, its ``references.jsonl``.
     """
     path = Path(folder)
-    with RunFolder.open(path) as opened:
-        manifest = opened.read_manifest()
-        before = settings_of(manifest, path)
+    with RunFolder.open(path) as locked:
+        before = settings_of(locked.read_manifest(), path)
         changed = changed_settings(before, max_cost=max_cost, **(roles_and_prices(before, Path(config)) if config else {}))
+        opened = reopen_study(locked, changed if changed != before else None, build=() if offline else tuple(Role))
         if changed != before:
-            _, _, seats = checked(changed, references_adopted=True)
-            prices_of(changed, seats)
-            opened.write_manifest(manifest | who_and_how(changed))
-    return _finish(path, watch, offline=offline)
+            locked.write_manifest(locked.read_manifest() | who_and_how(changed))
+        return _finish(locked, opened, watch=watch, offline=offline)
+
+
+_FOR_JUDGING = (Role.JUDGE, Role.REFERENCE, Role.PARTNER)
+"""Partner and reference may have to make the reference conversations first."""
 
 
 def judge(
@@ -138,9 +173,8 @@ def judge(
     only for a run that has none yet. Raises InputError before anything in the folder is changed.
     """
     path = Path(folder)
-    with RunFolder.open(path) as opened:
-        manifest = opened.read_manifest()
-        before = settings_of(manifest, path)
+    with RunFolder.open(path) as locked:
+        before = settings_of(locked.read_manifest(), path)
         if (reference or reference_file) and (path / "references.jsonl").exists():
             raise InputError(
                 f"{path} has its references already; they stay as they are. Leave --reference and --reference-file out."
@@ -156,22 +190,18 @@ def judge(
             max_cost=max_cost,
             **(roles_and_prices(before, Path(config)) if config else {}),
         )
-        _, _, seats = checked(changed, build=_FOR_JUDGING, references_adopted=not reference_file)
-        prices_of(changed, seats, _FOR_JUDGING)
-        opened.write_manifest(manifest | who_and_how(changed))
-    return _finish(path, watch, build=_FOR_JUDGING)
-
-
-_FOR_JUDGING = (Role.JUDGE, Role.REFERENCE, Role.PARTNER)
-"""Partner and reference may have to make the reference conversations first."""
+        opened = reopen_study(locked, changed, build=_FOR_JUDGING, references_adopted=not reference_file)
+        locked.write_manifest(locked.read_manifest() | who_and_how(changed))
+        return _finish(locked, opened, build=_FOR_JUDGING, watch=watch)
 
 
 def score(folder: str | Path) -> RunResult:
     """Scores again from the records on disk. Calls no model and needs no key."""
-    path = Path(folder)
-    with opened_run(path, build=()) as (run_, benchmark, _):
-        run_.score(benchmark)
-    return result(path)
+    with RunFolder.open(Path(folder)) as locked:
+        opened = reopen_study(locked)
+        with open_run(locked, opened, build=()) as (run_, _):
+            run_.score(opened.benchmark.name, opened.benchmark.version)
+            return _result(opened, locked, run_.records)
 
 
 def has_person(folder: str | Path) -> bool:
@@ -180,106 +210,124 @@ def has_person(folder: str | Path) -> bool:
     return PERSON in (models["subject"], models["partner"])
 
 
-def result(folder: str | Path) -> RunResult:
-    """What a finished run gave. Raises RunFolderError if it has not been scored."""
-    path = Path(folder)
-    manifest = RunFolder.open(path, lock=False).read_manifest()
+def load_result(folder: str | Path, *, scored: bool = True) -> RunResult:
+    """Reads a run. No model is built and no lock is taken. Raises RunFolderError if it has not been ``scored``."""
+    opened_folder = RunFolder.open(Path(folder), lock=False)
+    opened = reopen_study(opened_folder)
+    return _result(opened, opened_folder, RunRecords.open(opened_folder.path, opened.study), scored=scored)
+
+
+def _result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, scored: bool = True) -> RunResult:
+    manifest, views = folder.read_manifest(), opened.benchmark.load_views()
+    scores = _read_scores(folder.path) if scored else None
+    notes = [*warnings_about(manifest, scores), *views.remarks(scores.estimates)] if scores else []
+    return RunResult(
+        label=views.label(manifest),
+        folder=str(folder.path),
+        manifest=manifest,
+        estimates=scores.estimates if scores else (),
+        scores=scores.scores if scores else (),
+        notes=notes,
+        study=opened.study,
+        records=records,
+        seats=opened.seats,
+    )
+
+
+def _read_scores(path: Path) -> ScoreFile:
     try:
-        scores = ScoreFile.model_validate_json((path / "scores.json").read_bytes())
+        return ScoreFile.model_validate_json((path / "scores.json").read_bytes())
     except FileNotFoundError:
         raise RunFolderError(f"{path} has no scores yet. Finish it with: sociable resume {path}") from None
     except ValueError as error:
         raise RunFolderError(
             f"{path / 'scores.json'} is damaged ({error.__class__.__name__}). Make it anew with: sociable score {path}"
         ) from None
-    benchmark = find_benchmark(manifest["benchmark"])
-    notes = [*warnings_about(manifest, scores), *benchmark.remarks(scores.estimates)]
-    return RunResult(benchmark.label_of(manifest), str(path), manifest, scores.estimates, scores.scores, notes)
 
 
-@contextlib.contextmanager
-def open_run(folder: str | Path, *, scored: bool = True) -> Iterator[FinishedRun]:
-    """Opens a run for reading. No model is built and no lock is taken."""
-    path = Path(folder)
-    manifest = RunFolder.open(path, lock=False).read_manifest()
-    settings = settings_of(manifest, path)
-    benchmark = find_benchmark(settings.benchmark)
-    study = study_of(benchmark, settings, manifest, path)
-    records = RunRecords.of(path, benchmark)
-    seats = build_seats(settings, benchmark, build=())
-    found = result(path) if scored else RunResult(benchmark.label_of(manifest), str(path), manifest, (), ())
-    try:
-        yield FinishedRun(found, study, records, seats)
-    finally:
-        records.close()
+Runs = str | Path | RunResult | Sequence[str | Path | RunResult]
+"""One or several runs: folders, or results that are there already."""
 
 
-def report(folders: Sequence[str | Path], out: str | Path | None = None) -> Path:
+def load_results(runs: Runs) -> list[RunResult]:
+    """The results of these runs; those that are there already are not read again."""
+    several = [runs] if isinstance(runs, str | Path | RunResult) else runs
+    return [each if isinstance(each, RunResult) else load_result(each) for each in several]
+
+
+def report(runs: Runs, out: str | Path | None = None) -> Path:
     """Writes the HTML report of one or several runs of one benchmark; by default into the first folder, beside its own."""
-    from sociable.render.html import write_html
-
-    document = report_document(folders)
-    path = Path(out) if out else Path(folders[0]) / ("report.html" if len(folders) == 1 else "joint-report.html")
-    write_html(document, path)
+    results = load_results(runs)
+    path = Path(out) if out else default_report(results)
+    write_document(report_document(results), path)
     return path
 
 
-def report_document(folders: Sequence[str | Path]) -> Document:
+def default_report(results: Sequence[RunResult]) -> Path:
+    """Where the report on these runs goes unless the user says otherwise."""
+    return Path(results[0].folder) / ("report.html" if len(results) == 1 else "joint-report.html")
+
+
+def report_document(runs: Runs) -> Document:
     """The report as plain view records. Raises InputError when the runs are of different benchmarks."""
-    with contextlib.ExitStack() as stack:
-        runs = [stack.enter_context(open_run(folder)) for folder in folders]
-        names = {run.result.manifest["benchmark"] for run in runs}
-        if len(names) != 1:
-            raise InputError(f"One report shows runs of one benchmark; these are of {', '.join(sorted(names))}.")
-        benchmark = find_benchmark(names.pop())
-        return run_document(benchmark, runs)
+    results = load_results(runs)
+    names = {run.manifest["benchmark"] for run in results}
+    if len(names) != 1:
+        raise InputError(f"One report shows runs of one benchmark; these are of {', '.join(sorted(names))}.")
+    return run_document(find_benchmark(names.pop()), results)
 
 
-def compare(first: str | Path, second: str | Path, *, anyway: bool = False, out: str | Path | None = None) -> Document:
+def compare(
+    first: str | Path | RunResult, second: str | Path | RunResult, *, anyway: bool = False, out: str | Path | None = None
+) -> Document:
     """Paired comparison of two runs on the cases both reached, metric by metric, and the cases one wins and the other loses.
 
     ``out`` is where it is written as HTML, with those cases in full.
     Raises InputError naming what differs when the manifests say that the runs are not comparable, unless ``anyway``.
     """
-    from sociable.reports.comparison import compare_runs, differences
-
-    with open_run(first) as one, open_run(second) as other:
-        different = differences(one, other)
-        if different and not anyway:
-            raise InputError(
-                f"{first} and {second} are not comparable. They differ in: {'; '.join(different)}. "
-                "Run one again with the settings of the other, or say --anyway."
-            )
-        contrast = find_benchmark(one.result.manifest["benchmark"]).contrast(one, other)
-        return write_document(compare_runs(one, other, different, contrast), out)
+    one, other = load_results([first, second])
+    different = differences(one, other)
+    if different and not anyway:
+        raise InputError(
+            f"{one.folder} and {other.folder} are not comparable. They differ in: {'; '.join(different)}. "
+            "Run one again with the settings of the other, or say --anyway."
+        )
+    contrast = find_benchmark(one.manifest["benchmark"]).load_views().contrast(one, other)
+    return write_document(compare_runs(one, other, different, contrast), out)
 
 
-def estimate(benchmark: str, model: str | None = None, *, config: str | Path | None = None, **settings: Any) -> Document:
+def estimate(
+    benchmark: str, model: str | None = None, *, config: str | Path | None = None, **settings: Unpack[RunOptions]
+) -> Document:
     """Calls, tokens and price of a run before anything is spent, at the most: as if every scenario went its longest way."""
-    asked = settings_for(benchmark, config, model=model, **settings)
-    found, study, seats = checked(asked, build=())
-    calls = waited(rehearse(study, seats, list(study.scenarios), asked.repeats, references=makes_references(study, asked)))
-    return estimate_document(found, asked, study, calls, prices_of(asked, seats))
+    opened = open_study(settings_for(benchmark, config, model=model, **settings), build=())
+    scenarios, repeats = list(opened.study.scenarios), opened.settings.repeats
+    calls = waited(rehearse(opened.study, opened.seats, scenarios, repeats, references=opened.makes_references))
+    return estimate_document(opened.benchmark, opened.settings, opened.study, calls, opened.prices)
 
 
-def prompts(benchmark: str, scenario: str, *, config: str | Path | None = None, **settings: Any) -> list[RehearsedCall]:
+def rehearse_scenario(
+    benchmark: str, scenario: str, *, config: str | Path | None = None, **settings: Unpack[RunOptions]
+) -> list[RehearsedCall]:
     """What would be sent to each role in one scenario; what depends on replies is shown with stand-ins for them."""
-    everybody = {"partner": "nobody", "reference": "nobody", "judges": ("nobody",)}
-    opened = study(benchmark, config=config, **everybody, **settings)
-    if scenario not in opened.scenarios:
+    settings = {"partner": "nobody", "reference": "nobody", "judges": ("nobody",), **settings}
+    study = load_study(benchmark, config=config, **settings)
+    if scenario not in study.scenarios:
         raise InputError(f"{benchmark} has no case '{scenario}'. `sociable show {benchmark}` lists them.")
     roles = {role: Seat(role, f"(the {role.value})", AbsentModel(role), Sampling()) for role in Role}
     seats = Seats(roles[Role.SUBJECT], roles[Role.PARTNER], roles[Role.REFERENCE], (roles[Role.JUDGE],))
-    return waited(rehearse(opened, seats, [scenario], 1, references=opened.needs_references))
+    references = isinstance(study, Referenced) and study.needs_references
+    return waited(rehearse(study, seats, [scenario], 1, references=references))
 
 
-def study(benchmark: str, *, config: str | Path | None = None, **settings: Any) -> Study:
-    """The benchmark bound to its data: ``study(...).scenarios`` are its scenarios by id."""
-    asked = settings_for(benchmark, config, **{"model": "nobody", **settings})
-    return find_benchmark(benchmark).open(study_options(asked))
+def load_study(benchmark: str, *, config: str | Path | None = None, **settings: Unpack[RunOptions]) -> AnyStudy:
+    """The benchmark bound to its data: ``load_study(...).scenarios`` are its scenarios by id."""
+    asked = settings_for(benchmark, config, model="nobody", **settings)
+    return find_benchmark(benchmark).open(**study_options(asked))
 
 
 def write_document(document: Document, out: str | Path | None) -> Document:
+    """``document``, written as HTML where ``out`` says so."""
     from sociable.render.html import write_html
 
     if out:
@@ -291,42 +339,47 @@ def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch
     """Runs every reference agent of a benchmark, offline. Returns the report and the path of its file."""
     found = find_benchmark(benchmark)
     parent = Path(out) if out else new_folder("demo", benchmark)
-    folders = [parent / agent for agent in found.demo_agents]
-    for agent, folder in zip(found.demo_agents, folders, strict=True):
-        run(benchmark, f"reference/{agent}", out=folder, watch=watch, **found.demo)
-    return report_document(folders), report(folders, parent / "report.html")
+    results = [run(benchmark, f"reference/{agent}", out=parent / agent, watch=watch, **found.demo) for agent in found.demo_agents]
+    return write_document(report_document(results), parent / "report.html"), parent / "report.html"
 
 
-def _finish(path: Path, watch: Watch | None, *, build: Collection[Role] = tuple(Role), offline: bool = False) -> RunResult:
-    dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
-    waited(_go_on(path, watch, build, offline))
-    return result(path)
+def _finish(
+    folder: RunFolder,
+    opened: OpenStudy,
+    *,
+    build: Collection[Role] = tuple(Role),
+    watch: Watch | None = None,
+    offline: bool = False,
+) -> RunResult:
+    """Carries a run out, as far as it has not been, and scores it."""
+    with open_run(folder, opened, build=build, offline=offline, watch=watch) as (run_, models):
+        waited(_go_on(run_, opened, models, build))
+        return _result(opened, folder, run_.records)
 
 
-async def _go_on(path: Path, watch: Watch | None, build: Collection[Role], offline: bool) -> None:
-    with opened_run(path, build=build, offline=offline, watch=watch) as (run_, benchmark, models):
-        interrupted = on_interrupt(run_.budget)
-        try:
-            settings = settings_of(run_.folder.read_manifest(), path)
-            if settings.reference_file and run_.study.needs_references and run_.lacks_references:
-                run_.adopt_references(references_from(Path(settings.reference_file), benchmark, run_.study, run_.seats))
-            elif makes_references(run_.study, settings):
-                await run_.make_references()
-            if Role.SUBJECT in build:
-                await run_.run_episodes()
-            if run_.seats.judges:
-                await run_.judge()
-            await run_.rate()
-        finally:
-            interrupted()
-            for model in models:
-                await model.close()
-            with contextlib.suppress(RunStopped):
-                _note_what_happened(run_, models)
-        try:
-            run_.score(benchmark)
-        except KeyboardInterrupt:
-            raise Interrupted("Interrupted while scores were worked out. All that was said and judged is kept.") from None
+async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:
+    undo = on_interrupt(run_.budget)
+    try:
+        file, study = opened.settings.reference_file, run_.study
+        if file and isinstance(study, Referenced) and study.needs_references and run_.lacks_references:
+            run_.adopt_references(read_references(Path(file), study, run_.seats))
+        elif opened.makes_references:
+            await run_.make_references()
+        if Role.SUBJECT in build:
+            await run_.run_episodes()
+        if run_.seats.judges:
+            await run_.judge()
+        await run_.rate()
+    finally:
+        undo()
+        for model in models:
+            await model.close()
+        with contextlib.suppress(RunStopped):
+            _note_what_happened(run_, models)
+    try:
+        run_.score(opened.benchmark.name, opened.benchmark.version)
+    except KeyboardInterrupt:
+        raise Interrupted("Interrupted while scores were worked out. All that was said and judged is kept.") from None
 
 
 def _note_what_happened(run_: Run, models: Sequence[JournalledModel]) -> None:

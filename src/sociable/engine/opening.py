@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import platform
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -19,13 +19,15 @@ import dotenv
 from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import RunFolder
-from sociable.engine.benchmark import Benchmark, Study, StudyOptions
+from sociable.engine.benchmark import Benchmark
 from sociable.engine.phases import Progress
 from sociable.engine.ratings import find_rubric
 from sociable.engine.registry import build_seat, find_benchmark
-from sociable.engine.run import Run, RunRecords, references_from
+from sociable.engine.result import RunRecords, read_references
+from sociable.engine.run import Run
 from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import RoleSettings, RunSettings, plain_name
+from sociable.engine.study import AnyStudy, Rated, Referenced
 from sociable.judging.rubric import rubric_prompts
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
@@ -38,25 +40,55 @@ Watch = Callable[[Progress, Budget], None]
 _PACKAGES = ("sociable", "pydantic", "aiohttp", "numpy", "scipy", "statsmodels", "py3langid")
 
 
-def begin_run(settings: RunSettings, path: Path) -> None:
-    """Checks everything that can be checked before anything is spent, and writes the manifest."""
-    settings = with_absolute_paths(settings)
-    benchmark, study, seats = checked(settings)
-    settings = settings.model_copy(update=dict(study.resolved))
-    prices_of(settings, seats)
-    with RunFolder.create(path) as folder:
-        folder.write_manifest(
-            {
-                "benchmark": benchmark.name,
-                "version": benchmark.version,
-                "created": datetime.now(UTC).isoformat(timespec="seconds"),
-                "packages": {name: metadata.version(name) for name in _PACKAGES} | {"python": platform.python_version()},
-                "digests": dict(study.digests),
-                "notes": list(study.notes),
-                "episodes": len(study.scenarios) * settings.repeats,
-                **who_and_how(settings),
-            }
-        )
+@dataclass(frozen=True)
+class OpenStudy:
+    """A benchmark bound to settings, with everything checked that can be without spending anything."""
+
+    settings: RunSettings
+    benchmark: Benchmark
+    study: AnyStudy
+    seats: Seats
+    prices: Mapping[str, Price]
+
+    @property
+    def makes_references(self) -> bool:
+        """Whether the run has references to make: there must be judges to use them."""
+        study, settings = self.study, self.settings
+        wanted = bool(settings.judges and settings.reference and not settings.reference_file)
+        return wanted and isinstance(study, Referenced) and study.needs_references
+
+
+def open_study(settings: RunSettings, *, build: Collection[Role] = tuple(Role)) -> OpenStudy:
+    """Benchmark, study and seats of the settings. Raises InputError before anything is spent.
+
+    Only the models of the roles in ``build`` are built, and need a key.
+    """
+    benchmark = find_benchmark(settings.benchmark)
+    seats = build_seats(settings, benchmark, build=build)
+    opened = OpenStudy(settings, benchmark, benchmark.open(**study_options(settings)), seats, prices_of(settings, seats, build))
+    check_settings(opened)
+    return opened
+
+
+def begin_run(settings: RunSettings, path: Path) -> tuple[RunFolder, OpenStudy]:
+    """Checks everything that can be checked before anything is spent, and writes the manifest. The folder is locked."""
+    opened = open_study(with_absolute_paths(settings))
+    benchmark, study = opened.benchmark, opened.study
+    opened = replace(opened, settings=opened.settings.model_copy(update=dict(study.resolved)))
+    folder = RunFolder.create(path)
+    folder.write_manifest(
+        {
+            "benchmark": benchmark.name,
+            "version": benchmark.version,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "packages": {name: metadata.version(name) for name in _PACKAGES} | {"python": platform.python_version()},
+            "digests": dict(study.digests),
+            "notes": list(study.notes),
+            "episodes": len(study.scenarios) * settings.repeats,
+            **who_and_how(opened.settings),
+        }
+    )
+    return folder, opened
 
 
 def who_and_how(settings: RunSettings) -> dict[str, Any]:
@@ -93,39 +125,54 @@ def with_absolute_paths(settings: RunSettings) -> RunSettings:
     return settings.model_copy(update={name: str(Path(path).resolve()) for name, path in paths.items() if path})
 
 
-def checked(
-    settings: RunSettings, *, build: Collection[Role] = tuple(Role), references_adopted: bool = False
-) -> tuple[Benchmark, Study, Seats]:
-    """Benchmark, study and seats of the settings, with everything checked that can be without spending anything.
+def reopen_study(
+    folder: RunFolder, changed: RunSettings | None = None, *, build: Collection[Role] = (), references_adopted: bool = True
+) -> OpenStudy:
+    """The study of an existing run, with its own or ``changed`` settings, which are checked.
 
-    Only the models of the roles in ``build`` are built, and need a key. A reference file is not looked at again once the
-    run has its own copy (``references_adopted``).
+    A reference file is not looked at again once the run has its own copy (``references_adopted``). Raises RunFolderError
+    where benchmark or data are others by now.
     """
-    dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
+    manifest = folder.read_manifest()
+    settings = changed or settings_of(manifest, folder.path)
     benchmark = find_benchmark(settings.benchmark)
+    _check_version(manifest, benchmark, folder.path)
     seats = build_seats(settings, benchmark, build=build)
-    study = benchmark.open(study_options(settings))
-    check_seats(study, settings, references_adopted=references_adopted)
-    if settings.reference_file and study.needs_references and not references_adopted:
-        references_from(Path(settings.reference_file), benchmark, study, seats)
-    return benchmark, study, seats
+    study = benchmark.open(**study_options(settings))
+    for name, digest in manifest["digests"].items():
+        if study.digests.get(name) != digest:
+            raise RunFolderError(f"The {name} changed since {folder.path} was begun. Restore it, or start a new run.")
+    opened = OpenStudy(settings, benchmark, study, seats, prices_of(settings, seats, build))
+    if changed:
+        check_settings(opened, references_adopted=references_adopted)
+    return opened
+
+
+def _check_version(manifest: Mapping[str, Any], benchmark: Benchmark, path: Path) -> None:
+    if manifest["version"] != benchmark.version:
+        raise RunFolderError(
+            f"{path} was run with {benchmark.name} {manifest['version']}; this is {benchmark.version}. Scores of the two are not "
+            f"comparable: use sociable {manifest['packages']['sociable']}, or start a new run."
+        )
 
 
 @contextlib.contextmanager
-def opened_run(
-    path: Path, *, build: Collection[Role] = tuple(Role), offline: bool = False, watch: Watch | None = None
-) -> Iterator[tuple[Run, Benchmark, list[JournalledModel]]]:
-    """A run with everything it needs, built from its manifest and locked.
+def open_run(
+    folder: RunFolder,
+    opened: OpenStudy,
+    *,
+    build: Collection[Role] = tuple(Role),
+    offline: bool = False,
+    watch: Watch | None = None,
+) -> Iterator[tuple[Run, list[JournalledModel]]]:
+    """A run with everything it needs. Only the seats of the roles in ``build`` are asked through the journal.
 
-    Only the roles in ``build`` get their models. ``offline`` nobody is asked: replies come from the journal or not at all.
+    ``offline`` nobody is asked: replies come from the journal or not at all.
     """
-    with RunFolder.open(path) as folder:
-        manifest = folder.read_manifest()
-        settings = settings_of(manifest, path)
-        benchmark = find_benchmark(settings.benchmark)
-        study = study_of(benchmark, settings, manifest, path)
-        seats = build_seats(settings, benchmark, build=() if offline else build)
-        budget = Budget(prices_of(settings, seats, build), settings.max_cost)
+    path, settings = folder.path, opened.settings
+    budget = Budget(dict(opened.prices), settings.max_cost)
+    records = RunRecords.open(path, opened.study)
+    try:
         with Journal(path / "calls.sqlite", replay_only=offline) as journal:
             for model, role, usage in journal.bought():
                 budget.book(model, role, usage)
@@ -137,19 +184,13 @@ def opened_run(
                 models.append(JournalledModel(seat.model, journal, budget))
                 return replace(seat, model=models[-1])
 
-            seats = seats.each(journalled)
-            records = RunRecords.of(path, benchmark)
+            seats = opened.seats.each(journalled)
             progress = (lambda counts: watch(counts, budget)) if watch else (lambda _: None)
             rubric = find_rubric(settings.rubric) if settings.rubric else None
-            run_ = Run(folder, study, seats, records, budget, settings.repeats, settings.max_connections, progress, rubric)
-            try:
-                yield run_, benchmark, models
-            finally:
-                records.close()
-
-
-def makes_references(study: Study, settings: RunSettings) -> bool:
-    return study.needs_references and bool(settings.judges and settings.reference and not settings.reference_file)
+            at_once = settings.max_connections
+            yield Run(folder, opened.study, seats, records, budget, settings.repeats, at_once, progress, rubric), models
+    finally:
+        records.close()
 
 
 def settings_of(manifest: dict[str, Any], path: Path) -> RunSettings:
@@ -162,58 +203,49 @@ def settings_of(manifest: dict[str, Any], path: Path) -> RunSettings:
         ) from None
 
 
-def study_of(benchmark: Benchmark, settings: RunSettings, manifest: dict[str, Any], path: Path) -> Study:
-    """The study of an existing run; it must still be the one the run was begun with."""
-    if manifest["version"] != benchmark.version:
-        raise RunFolderError(
-            f"{path} was run with {benchmark.name} {manifest['version']}; this is {benchmark.version}. Scores of the two are not "
-            f"comparable: use sociable {manifest['packages']['sociable']}, or start a new run."
-        )
-    study = benchmark.open(study_options(settings))
-    for name, digest in manifest["digests"].items():
-        if study.digests.get(name) != digest:
-            raise RunFolderError(f"The {name} changed since {path} was begun. Restore it, or start a new run.")
-    return study
-
-
-def study_options(settings: RunSettings) -> StudyOptions:
+def study_options(settings: RunSettings) -> dict[str, Any]:
+    """What ``Benchmark.open`` takes of the settings."""
     seated = {
         Role.SUBJECT: settings.model,
         Role.PARTNER: settings.partner,
         Role.REFERENCE: settings.reference or settings.reference_file,
         Role.JUDGE: settings.judges,
     }
-    return StudyOptions(
-        filled=frozenset(role for role, name in seated.items() if name),
-        dataset=Path(settings.dataset) if settings.dataset else None,
-        skip_invalid=settings.skip_invalid,
-        prompts=Path(settings.prompts) if settings.prompts else None,
-        limit=settings.limit,
-        seed=settings.seed,
-        stages=settings.stages,
-        values=settings.options,
-    )
+    return {
+        "values": settings.options,
+        "filled": frozenset(role for role, name in seated.items() if name),
+        "dataset": Path(settings.dataset) if settings.dataset else None,
+        "skip_invalid": settings.skip_invalid,
+        "prompts": Path(settings.prompts) if settings.prompts else None,
+        "limit": settings.limit,
+        "seed": settings.seed,
+    }
 
 
-def check_seats(study: Study, settings: RunSettings, *, references_adopted: bool = False) -> None:
+def check_settings(opened: OpenStudy, *, references_adopted: bool = False) -> None:
+    """Raises InputError for roles that are missing, not asked for or filled twice, and for references that do not fit."""
+    settings, study = opened.settings, opened.study
     filled = {Role.SUBJECT: settings.model, Role.PARTNER: settings.partner, Role.REFERENCE: settings.reference}
-    study.check_seats(
-        [role for role, name in filled.items() if name], judges=len(settings.judges), references=bool(settings.reference_file)
-    )
-    judges = [plain_name(name) for name in settings.judges]
+    roles = [role for role, name in filled.items() if name]
+    study.check_seats(settings.benchmark, roles, judges=len(settings.judges), references=bool(settings.reference_file))
     if settings.rubric:
-        find_rubric(settings.rubric)
-        raters = [plain_name(name) for name in settings.raters]
-        if len(set(raters)) < len(raters):
-            raise InputError("A judge is named twice for the rubric; judges must differ in their names, not only in endpoints.")
-        if not settings.raters or any(name.startswith("reference/") for name in settings.raters):
-            raise InputError("A rubric needs a model as its judge, not a rule: name one with --judge MODEL.")
-        if not study.has_goals:
-            raise InputError(f"{settings.benchmark} is not rated by rubrics; its judges answer questions of its own.")
+        _check_raters(settings, study)
     if settings.reference and settings.reference_file and not references_adopted:
         raise InputError("Name either --reference, to have references made, or --reference-file, to use made ones.")
-    if len(set(judges)) < len(judges):
+    if len(set(map(plain_name, settings.judges))) < len(settings.judges):
         raise InputError("A judge is named twice. A panel's judges must differ in their names, not only in their endpoints.")
+    if settings.reference_file and not references_adopted and isinstance(study, Referenced) and study.needs_references:
+        read_references(Path(settings.reference_file), study, opened.seats)
+
+
+def _check_raters(settings: RunSettings, study: AnyStudy) -> None:
+    find_rubric(settings.rubric or "")
+    if len(set(map(plain_name, settings.raters))) < len(settings.raters):
+        raise InputError("A judge is named twice for the rubric; judges must differ in their names, not only in endpoints.")
+    if not settings.raters or any(name.startswith("reference/") for name in settings.raters):
+        raise InputError("A rubric needs a model as its judge, not a rule: name one with --judge MODEL.")
+    if not isinstance(study, Rated):
+        raise InputError(f"{settings.benchmark} is not rated by rubrics; its judges answer questions of its own.")
 
 
 def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collection[Role] = tuple(Role)) -> Seats:
@@ -221,6 +253,8 @@ def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collectio
 
     One model behind one endpoint with one key and one limit is built once, so that its limits are kept by all who use it.
     """
+    if build:
+        dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
     built: dict[tuple[str, RoleSettings], Model] = {}
 
     def seat(role: Role, name: str) -> Seat:

@@ -10,14 +10,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 from sociable.core.errors import InputError
-from sociable.core.records import Episode, EpisodeStatus, Estimate, Outcome, Score
+from sociable.core.prompts import Prompts
+from sociable.core.records import Episode, Estimate, Outcome, Score
 from sociable.core.seeding import named_seed
-from sociable.core.view import Column, Row, Section, Table, with_interval
-from sociable.engine.benchmark import RunResult, Study
 from sociable.engine.seats import Role, Seat
-from sociable.judging.rubric import RUBRICS, RatedParticipant, Rubric, RubricJudgment
+from sociable.engine.study import Rated
+from sociable.judging.rubric import RUBRICS, RatedParticipant, Rubric, RubricJudgment, rate
 from sociable.statistics.estimates import estimate_jointly
 
 
@@ -38,15 +39,32 @@ class RatingTask:
     seat: Seat
 
 
-def rating_tasks(study: Study, rubric: Rubric, episode: Episode, raters: Sequence[Seat]) -> Iterator[RatingTask]:
-    if episode.status is EpisodeStatus.COMPLETED:
-        for role, rated in study.rated_participants(episode).items():
-            for seat in raters:
-                yield RatingTask(rating_id(episode.id, rubric.name, role, seat.name), episode, rated, seat)
+def rating_tasks(study: Rated[Any], rubric: Rubric, episode: Episode, raters: Sequence[Seat]) -> Iterator[RatingTask]:
+    """What each rater has to do for a completed episode."""
+    for who, rated in study.rated_participants(episode).items():
+        for seat in raters:
+            yield RatingTask(rating_id(episode.id, rubric.name, who, seat.name), episode, rated, seat)
 
 
-def rating_id(episode: str, rubric: str, role: Role, judge: str) -> str:
-    return f"{episode}|{rubric}|{role}|{judge}"
+async def rate_participant(task: RatingTask, rubric: Rubric, prompts: Prompts) -> RubricJudgment:
+    """One judge's ratings of one participant."""
+    seat = task.seat
+    assert seat.model is not None
+    return await rate(
+        rubric,
+        task.rated,
+        seat.model,
+        prompts=prompts,
+        scope=seat.scope(task.episode.id, f"{seat.name}|{rubric.name}|{task.rated.name}"),
+        sampling=seat.sampling,
+        identifier=task.id,
+        episode=task.episode.id,
+        scenario=task.episode.scenario,
+    )
+
+
+def rating_id(episode: str, rubric: str, who: str, judge: str) -> str:
+    return f"{episode}|{rubric}|{who}|{judge}"
 
 
 def rating_metric(rubric: str, dimension: str, role: Role) -> str:
@@ -58,14 +76,15 @@ OVERALL = "overall"
 
 
 def rating_scores(
-    study: Study, rubric: Rubric, episode: Episode, given: Mapping[str, RubricJudgment], raters: Sequence[str]
+    study: Rated[Any], rubric: Rubric, episode: Episode, given: Mapping[str, RubricJudgment], raters: Sequence[str]
 ) -> list[Score]:
-    """The scores of one episode from the ratings ``given``, by id. Nothing for an episode in which nobody has a goal."""
-    if episode.status is not EpisodeStatus.COMPLETED:
-        return []
+    """The scores of one completed episode from the ratings ``given``, by id; a role's are the means over its participants."""
+    by_role: dict[Role, list[RubricJudgment | None]] = defaultdict(list)
+    for who in study.rated_participants(episode):
+        role = Role(who.partition(":")[0])
+        by_role[role] += [given.get(rating_id(episode.id, rubric.name, who, judge)) for judge in raters]
     scores = []
-    for role in study.rated_participants(episode):
-        opinions = [given.get(rating_id(episode.id, rubric.name, role, judge)) for judge in raters]
+    for role, opinions in by_role.items():
         values = {}
         for dimension in rubric.dimensions:
             found = [opinion.ratings[dimension.name] for opinion in opinions if opinion and dimension.name in opinion.ratings]
@@ -74,18 +93,9 @@ def rating_scores(
         values[OVERALL] = fmean(known) if len(known) == len(rubric.dimensions) else None
         missing = Outcome.ERRORED if None in opinions else Outcome.UNSCORED
         why = "rating was not finished" if None in opinions else _failures(opinions)
-        scores += [
-            Score(
-                metric=rating_metric(rubric.name, name, role),
-                scenario=episode.scenario,
-                cluster=episode.cluster,
-                repeat=episode.repeat,
-                outcome=missing if value is None else Outcome.SCORED,
-                value=value,
-                reason=why if value is None else "",
-            )
-            for name, value in values.items()
-        ]
+        for name, value in values.items():
+            outcome, reason = (missing, why) if value is None else (Outcome.SCORED, "")
+            scores.append(episode.score(rating_metric(rubric.name, name, role), value, outcome, reason))
     return scores
 
 
@@ -101,20 +111,3 @@ def rating_estimates(rubric: Rubric, scores: Sequence[Score], seed: int) -> list
         estimate_jointly(name, scores, (name,), lambda means: means[..., 0], seed=named_seed(seed, "bootstrap", name))
         for name in metrics
     ]
-
-
-def rubric_section(rubric: Rubric, results: Sequence[RunResult]) -> Section:
-    """One row a dimension, one column a run."""
-    named = {OVERALL: "mean of all dimensions", **{each.name: each.meaning for each in rubric.dimensions}}
-    ranges = {each.name: f"{each.low} to {each.high}" for each in rubric.dimensions}
-    found: dict[Role, list[Row]] = defaultdict(list)
-    for role in (Role.SUBJECT, Role.PARTNER):
-        for name, meaning in named.items():
-            estimates = [result.estimate(rating_metric(rubric.name, name, role)) for result in results]
-            if any(estimates):
-                cells = [with_interval(e.value, e.low, e.high, 2) if e else "—" for e in estimates]
-                found[role].append(Row([name.replace("_", " "), ranges.get(name, ""), *cells, meaning]))
-    who = {Role.SUBJECT: "The model under test", Role.PARTNER: "The partner"}
-    columns = [Column("Dimension"), Column("Range"), *(Column(result.label, True) for result in results), Column("Meaning")]
-    note = "Means over episodes in which the participant spoke; several judges count by their mean. 95% intervals by cluster."
-    return Section(f"Rubric: {rubric.name}", [Table(who[role], columns, rows, note) for role, rows in found.items()])

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from sociable.core.records import Usage
-from sociable.engine.benchmark import Study
 from sociable.engine.seats import Role, Seat, Seats
+from sociable.engine.study import AnyStudy, Judged, Referenced
 from sociable.models.protocol import CHARACTERS_PER_TOKEN, Reply, Request
 
 
@@ -35,7 +35,7 @@ class RehearsedCall:
 class RehearsalModel:
     """Stands in for the model of one seat in one scenario."""
 
-    def __init__(self, study: Study, scenario: str, seat: Seat, calls: list[RehearsedCall]) -> None:
+    def __init__(self, study: AnyStudy, scenario: str, seat: Seat, calls: list[RehearsedCall]) -> None:
         self.name = seat.name
         self._study = study
         self._scenario = scenario
@@ -57,7 +57,7 @@ class RehearsalModel:
 
 
 async def rehearse(
-    study: Study, seats: Seats, scenarios: Sequence[str], repeats: int, *, references: bool
+    study: AnyStudy, seats: Seats, scenarios: Sequence[str], repeats: int, *, references: bool
 ) -> list[RehearsedCall]:
     """The calls of all scenarios, in order. ``references`` says whether references are made."""
     calls: list[RehearsedCall] = []
@@ -65,15 +65,17 @@ async def rehearse(
         reference = None
         stand_ins = seats.each(partial(_stand_in, study, scenario, calls))
         if references:
+            assert isinstance(study, Referenced)
             reference = await study.make_reference(scenario, stand_ins)
         for repeat in range(repeats):
             episode = await study.run_episode(scenario, repeat, stand_ins)
-            for task in study.judging_tasks(episode, stand_ins.judges):
-                await study.judge(task, episode, reference)
+            if isinstance(study, Judged):
+                for task in study.judging_tasks(episode, stand_ins.judges):
+                    await study.judge(task, episode, reference)
     return calls
 
 
-def _stand_in(study: Study, scenario: str, calls: list[RehearsedCall], seat: Seat) -> Seat:
+def _stand_in(study: AnyStudy, scenario: str, calls: list[RehearsedCall], seat: Seat) -> Seat:
     return seat if seat.model is None else replace(seat, model=RehearsalModel(study, scenario, seat, calls))
 
 

@@ -1,73 +1,31 @@
-"""A run: references, episodes, judgments, scores, each from what the one before wrote to disk.
+"""A run: references, episodes, measurements, judgments, scores, each from what the one before wrote to disk.
 
-Knows no benchmark and no model by name: ``api`` builds what it works with.
+Knows no benchmark and no model by name.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import BaseModel
 
 from sociable.agents.person import NAME as PERSON
-from sociable.core.errors import InputError, RunFolderError
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
-from sociable.engine.benchmark import Benchmark, JudgingTask, RunResult, Study
 from sociable.engine.phases import Progress, run_phase
-from sociable.engine.ratings import RatingTask, rating_estimates, rating_scores, rating_tasks
+from sociable.engine.ratings import RatingTask, rate_participant, rating_estimates, rating_scores, rating_tasks
+from sociable.engine.result import RunRecords, judgments_of
 from sociable.engine.seats import Seats
-from sociable.judging.rubric import Rubric, RubricJudgment, rate, rubric_prompts
+from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, MeasuredByRule, Rated, Referenced
+from sociable.judging.rubric import Rubric, rubric_prompts
 from sociable.models.limits import Budget
 
-R = TypeVar("R", bound=BaseModel)
-
-
-@dataclass
-class RunRecords:
-    """The record files of a run folder, open for reading; appended to by the phases."""
-
-    references: RecordFile[BaseModel]
-    episodes: RecordFile[Episode]
-    judgments: RecordFile[Judgment]
-    rubrics: RecordFile[RubricJudgment]
-
-    @classmethod
-    def of(cls, folder: Path, benchmark: Benchmark) -> RunRecords:
-        return cls(
-            _records(folder / "references.jsonl", benchmark.reference_type),
-            _records(folder / "episodes.jsonl", benchmark.episode_type),
-            _records(folder / "judgments.jsonl", benchmark.judgment_type),
-            _records(folder / "rubrics.jsonl", RubricJudgment),
-        )
-
-    def judgments_of(self, study: Study, episode: Any, seats: Seats) -> list[Judgment]:
-        return [self.judgments.read(task.id) for task in study.judging_tasks(episode, seats.judges) if task.id in self.judgments]
-
-    def reference_of(self, scenario: str) -> BaseModel | None:
-        return self.references.read(scenario) if scenario in self.references else None
-
-    def close(self) -> None:
-        for file in (self.references, self.episodes, self.judgments, self.rubrics):
-            file.close()
-
-
-@dataclass(frozen=True)
-class FinishedRun:
-    """A run as its readers see it: the result, the study it was of, its records and who sat where."""
-
-    result: RunResult
-    study: Study
-    records: RunRecords
-    seats: Seats
-
-    def judgments_of(self, episode: Any) -> list[Judgment]:
-        return self.records.judgments_of(self.study, episode, self.seats)
+T = TypeVar("T")
+Rec = TypeVar("Rec", bound=BaseModel)
 
 
 @dataclass
@@ -75,7 +33,7 @@ class Run:
     """Everything a run needs, built."""
 
     folder: RunFolder
-    study: Study
+    study: AnyStudy
     seats: Seats
     records: RunRecords
     budget: Budget
@@ -98,167 +56,130 @@ class Run:
 
     async def make_references(self) -> None:
         """Has the reference make what is missing."""
+        assert isinstance(self.study, Referenced)
         missing = [scenario for scenario in self.study.scenarios if scenario not in self.records.references]
         # A reference that cannot be made now is made on resume; what is judged against it waits as long.
-        await run_phase(
-            missing,
-            partial(self.study.make_reference, seats=self.seats),
-            lambda _scenario, _reason: None,
-            self.records.references,
-            self.budget,
-            self._progress("references", len(missing)),
-            at_once=self.at_once,
-        )
+        await self._phase("references", missing, partial(self.study.make_reference, seats=self.seats), self.records.references)
         self.records.references.arrange(list(self.study.scenarios))
 
     async def run_episodes(self) -> None:
-        """Runs what is missing or errored."""
-        pending = [
-            (scenario, repeat)
-            for scenario in self.study.scenarios
-            for repeat in range(self.repeats)
-            if not self._completed(episode_id(scenario, repeat))
-        ]
-        await run_phase(
-            pending,
+        """Plays what is missing or errored."""
+        all_of_them = [(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]
+        people = PERSON in (self.seats.subject.name, self.seats.partner and self.seats.partner.name)
+        await self._phase(
+            "episodes",
+            [(scenario, repeat) for scenario, repeat in all_of_them if not self._is_completed(episode_id(scenario, repeat))],
             lambda item: self.study.run_episode(item[0], item[1], self.seats),
-            self._errored_episode,
             self.records.episodes,
-            self.budget,
-            self._progress("episodes", len(pending)),
+            failed=lambda item, reason: self.study.errored_episode(item[0], item[1], reason),
             # A person is asked one case at a time, from beginning to end.
-            at_once=1 if PERSON in (self.seats.subject.name, self.seats.partner and self.seats.partner.name) else self.at_once,
+            at_once=1 if people else self.at_once,
         )
-        self.records.episodes.arrange(
-            [episode_id(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]
-        )
+        self.records.episodes.arrange([episode_id(scenario, repeat) for scenario, repeat in all_of_them])
 
     async def judge(self) -> None:
         """Has the current panel judge what it has not judged yet."""
         records, study = self.records, self.study
+        if not isinstance(study, Judged):
+            return
         order: list[str] = []
 
         def pending() -> Iterator[tuple[JudgingTask, Episode]]:
-            for episode in records.episodes:
-                if episode.status is EpisodeStatus.COMPLETED:
-                    tasks = study.judging_tasks(episode, self.seats.judges)
-                    order.extend(task.id for task in tasks)
-                    yield from ((task, episode) for task in tasks if task.id not in records.judgments and self._ready(task))
+            for episode in self._completed():
+                tasks = study.judging_tasks(episode, self.seats.judges)
+                order.extend(task.id for task in tasks)
+                yield from ((task, episode) for task in tasks if task.id not in records.judgments and self._is_ready(task))
 
         async def work(item: tuple[JudgingTask, Episode]) -> Judgment:
             task, episode = item
-            return await study.judge(task, episode, records.reference_of(task.scenario))
+            reference = records.references.read(task.scenario) if task.scenario in records.references else None
+            return await study.judge(task, episode, reference)
 
-        await run_phase(
-            pending(),
-            work,
-            lambda _item, _reason: None,
-            records.judgments,
-            self.budget,
-            self._progress("judgments", sum(1 for _ in pending())),
-            at_once=self.at_once,
-        )
+        await self._phase("judgments", pending(), work, records.judgments, total=sum(1 for _ in pending()))
         records.judgments.arrange(list(dict.fromkeys(order)))
 
     async def rate(self) -> None:
         """Has the raters rate by the rubric what they have not rated yet."""
-        if self.rubric is None:
+        if self.rubric is None or not isinstance(self.study, Rated):
             return
         rubric, prompts = self.rubric, rubric_prompts()
-        tasks = [
-            task for episode in self.records.episodes for task in rating_tasks(self.study, rubric, episode, self.seats.raters)
-        ]
-        pending = [task for task in tasks if task.id not in self.records.rubrics]
-
-        async def work(task: RatingTask) -> RubricJudgment:
-            assert task.seat.model is not None
-            return await rate(
-                rubric,
-                task.rated,
-                task.seat.model,
-                prompts=prompts,
-                scope=task.seat.scope(task.episode.id, f"{task.seat.name}|{rubric.name}|{task.rated.name}"),
-                sampling=task.seat.sampling,
-                identifier=task.id,
-                episode=task.episode.id,
-                scenario=task.episode.scenario,
-            )
-
-        await run_phase(
-            pending,
-            work,
-            lambda _task, _reason: None,
+        tasks: list[RatingTask] = []
+        for episode in self._completed():
+            tasks += rating_tasks(self.study, rubric, episode, self.seats.raters)
+        await self._phase(
+            "ratings",
+            [task for task in tasks if task.id not in self.records.rubrics],
+            lambda task: rate_participant(task, rubric, prompts),
             self.records.rubrics,
-            self.budget,
-            self._progress("ratings", len(pending)),
-            at_once=self.at_once,
         )
         self.records.rubrics.arrange([task.id for task in tasks])
 
-    def score(self, benchmark: Benchmark) -> ScoreFile:
+    def measure(self) -> None:
+        """Applies the study's rules to every completed episode, and writes down what they find."""
+        if not isinstance(self.study, MeasuredByRule):
+            return
+        completed = []
+        for episode in self._completed():
+            completed.append(episode.id)
+            self.records.measurements.append(self.study.measure(episode))
+        self.records.measurements.arrange(completed, only=True)
+
+    def score(self, benchmark: str, version: str) -> ScoreFile:
         """Scores and estimates from what is on disk, written to ``scores.json``. Calls no participant and no judge."""
+        study, records = self.study, self.records
+        self.measure()
         panel = [seat.name for seat in self.seats.judges]
         scores: list[Score] = []
-        for episode in self.records.episodes:
-            scores += self.study.score(episode, self.records.judgments_of(self.study, episode, self.seats), panel)
-        estimates = list(self.study.estimate(scores))
+        for episode in records.episodes:
+            measured = records.measurements.read(episode.id) if episode.id in records.measurements else None
+            scores += study.score(episode, judgments_of(study, records, episode, self.seats), panel, measured)
+        estimates = list(study.estimate(scores))
         if self.rubric is not None:
             rated = self._rating_scores(self.rubric)
             scores += rated
             estimates += rating_estimates(self.rubric, rated, seed=0)
         try:
-            estimates += self.study.conclude(self.records.episodes, self.folder.path, self._begun)
+            if isinstance(study, Concluded):
+                estimates += study.conclude(records.episodes, self.folder.path, self._begin)
         finally:
             # What is known already is kept, whatever becomes of the rest.
-            file = ScoreFile(
-                benchmark=benchmark.name, version=benchmark.version, estimates=tuple(estimates), scores=tuple(scores)
-            )
+            file = ScoreFile(benchmark=benchmark, version=version, estimates=tuple(estimates), scores=tuple(scores))
             self.folder.write("scores.json", file.model_dump_json(indent=1) + "\n")
         return file
 
     def _rating_scores(self, rubric: Rubric) -> list[Score]:
+        assert isinstance(self.study, Rated)
         raters = [seat.name for seat in self.seats.raters]
         given = {judgment.id: judgment for judgment in self.records.rubrics}
-        return [score for episode in self.records.episodes for score in rating_scores(self.study, rubric, episode, given, raters)]
+        return [score for episode in self._completed() for score in rating_scores(self.study, rubric, episode, given, raters)]
 
-    def _ready(self, task: JudgingTask) -> bool:
+    def _completed(self) -> Iterator[Episode]:
+        return (episode for episode in self.records.episodes if episode.status is EpisodeStatus.COMPLETED)
+
+    def _is_ready(self, task: JudgingTask) -> bool:
         return not task.needs_reference or task.scenario in self.records.references
 
-    def _completed(self, identifier: str) -> bool:
+    def _is_completed(self, identifier: str) -> bool:
         episodes = self.records.episodes
         return identifier in episodes and episodes.read(identifier).status is EpisodeStatus.COMPLETED
 
-    def _errored_episode(self, item: tuple[str, int], reason: str) -> Episode:
-        scenario, repeat = item
-        return self.study.errored_episode(scenario, repeat, reason)
+    async def _phase(
+        self,
+        name: str,
+        items: Sequence[T] | Iterable[T],
+        work: Callable[[T], Awaitable[Rec]],
+        file: RecordFile[Rec],
+        *,
+        failed: Callable[[T, str], Rec | None] = lambda _item, _reason: None,
+        total: int | None = None,
+        at_once: int | None = None,
+    ) -> None:
+        """Works on the items, and appends what becomes of each to ``file``; ``total`` where they cannot be counted."""
+        count = len(items) if isinstance(items, Sequence) else total or 0
+        progress = Progress(name, count, changed=self.progress, failures=self.failures)
+        await run_phase(items, work, failed, file, self.budget, progress, at_once=at_once or self.at_once)
 
-    def _begun(self, phase: str, total: int) -> Progress:
-        progress = self._progress(phase, total)
+    def _begin(self, phase: str, total: int) -> Progress:
+        progress = Progress(phase, total, changed=self.progress, failures=self.failures)
         progress.changed(progress)
         return progress
-
-    def _progress(self, phase: str, total: int) -> Progress:
-        return Progress(phase, total, changed=self.progress, failures=self.failures)
-
-
-def references_from(file: Path, benchmark: Benchmark, study: Study, seats: Seats) -> RecordFile[BaseModel]:
-    """References made by another run. Raises InputError when one is missing or does not fit this study."""
-    if not file.is_file():
-        raise InputError(f"{file}: no such file. --reference-file takes the references.jsonl of a run.")
-    try:
-        made = _records(file, benchmark.reference_type)
-    except RunFolderError as error:
-        raise InputError(f"{file} is not the references.jsonl of a run: {error}") from None
-    for scenario in study.scenarios:
-        if scenario not in made:
-            raise InputError(
-                f"{file} has no reference for case {scenario}. Use the file of a run over the same cases, "
-                "or have them made with --reference MODEL."
-            )
-        if problem := study.check_reference(scenario, made.read(scenario), seats):
-            raise InputError(f"{file}, case {scenario}: {problem}. Have it made again with --reference MODEL.")
-    return made
-
-
-def _records(path: Path, kind: type[R]) -> RecordFile[R]:
-    return RecordFile(path, kind.model_validate_json, lambda record: str(record.id))  # type: ignore[attr-defined]

@@ -52,7 +52,6 @@ class RunSettings(Record):
     reference_file: str | None = None
     dataset: str | None = None
     skip_invalid: bool = False
-    stages: tuple[int, ...] | None = None
     limit: int | None = Field(default=None, ge=1)
     seed: int = 0
     repeats: int = Field(default=1, ge=1)
@@ -123,7 +122,7 @@ def _names(values: Mapping[str, Any]) -> list[str]:
     return [name for name in (values.get("model"), values.get("partner"), values.get("reference"), *several) if name]
 
 
-def with_role_defaults(settings: RunSettings, defaults: Mapping[Role, RoleSettings]) -> RunSettings:
+def with_role_defaults(settings: RunSettings, defaults: Mapping[Role, Mapping[str, Any]]) -> RunSettings:
     """``settings`` with what a benchmark prefers for a role where the user has said nothing.
 
     Settings that stand under a model's name get the defaults of its role. Raises InputError when it is a judge as well, who
@@ -141,7 +140,7 @@ def with_role_defaults(settings: RunSettings, defaults: Mapping[Role, RoleSettin
         for key in (role.value, *([name] if name in roles else ())):
             given = roles.get(key)
             said = {field: getattr(given, field) for field in given.model_fields_set} if given else {}
-            roles[key] = default.model_copy(update=said)
+            roles[key] = RoleSettings(**{**default, **said})
     return settings.model_copy(update={"roles": roles})
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 from statistics import fmean
 
 from sociable.core.records import Outcome, Verdict
 from sociable.core.seeding import named_seed
 from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, figure, with_interval
-from sociable.engine.run import FinishedRun
-from sociable.people.records import Checked, PeopleRecords, judged_pairs, line_up
+from sociable.engine.result import RunResult
+from sociable.engine.study import Judged
+from sociable.people.records import Checked, PeopleRecords, judged_pairs, line_up, shown_item
 from sociable.statistics.agreement import cohen, fleiss, krippendorff_alpha, observed_agreement, rank_correlation
 from sociable.statistics.intervals import Interval, clustered_proportion, clustered_rank_limits
 from sociable.statistics.stratified import stratified_mean
@@ -20,7 +21,7 @@ MOST_WORDS = 30
 """Words that a report lists."""
 
 
-def people_sections(run: FinishedRun, people: PeopleRecords) -> list[Section]:
+def people_sections(run: RunResult, people: PeopleRecords) -> list[Section]:
     """What there is to say, if people have said anything."""
     blocks: list[Table | Callout | Paragraph] = []
     if len(people.verdicts):
@@ -93,14 +94,14 @@ def _among_people(checked: Checked) -> Table:
     )
 
 
-def _corrected(run: FinishedRun, checked: Checked) -> Table:
+def _corrected(run: RunResult, checked: Checked) -> Table:
     rows = []
-    for stage, metrics in run.study.win_rates.items():
+    for stage, metrics in run.study.win_rates.items() if isinstance(run.study, Judged) else ():
         own = checked.of(stage)
         if not own.items:
             continue
         for name, worth in metrics.items():
-            estimate = run.result.estimate(name) or _over_verdicts(run, stage, worth)
+            estimate = run.estimate(name) or _over_verdicts(run, stage, worth)
             found = stratified_mean(own.by_stratum(own.human_values(worth)), own.sizes)
             judged = with_interval(estimate.value, estimate.low, estimate.high) if estimate else MISSING
             low, high = (limit if limit is None else min(1.0, max(0.0, limit)) for limit in (found.low, found.high))
@@ -122,14 +123,12 @@ def _corrected(run: FinishedRun, checked: Checked) -> Table:
     )
 
 
-def _over_verdicts(run: FinishedRun, stage: str, worth: Mapping[Verdict, float]) -> Interval:
+def _over_verdicts(run: RunResult, stage: str, worth: Mapping[Verdict, float]) -> Interval:
     """The mean over all the panel's verdicts of a stage, where no metric of the run is just that."""
     pairs = [
         pair
         for pair in judged_pairs(run)
-        if pair.stage == stage
-        and pair.verdict in worth
-        and run.study.shown(pair.episode, pair.criterion, run.records.reference_of(pair.episode.scenario)) is not None
+        if pair.stage == stage and pair.verdict in worth and shown_item(run, pair.episode, pair.criterion) is not None
     ]
     clusters = [run.study.cluster_of(pair.episode.scenario) for pair in pairs]
     return clustered_proportion([worth[pair.verdict] for pair in pairs], clusters)
@@ -142,12 +141,12 @@ def _unjudged(checked: Checked) -> Iterator[Callout]:
             yield Callout(f"{judge} has no verdict on {missing} of {len(labels)} pairs that people judged.", Tone.WARNING)
 
 
-def _correlations(run: FinishedRun, people: PeopleRecords) -> Table:
+def _correlations(run: RunResult, people: PeopleRecords) -> Table:
     rated: dict[str, list[float]] = {}
     for rating in people.ratings:
         rated.setdefault(rating.episode, []).append(rating.rating)
     means = {episode: fmean(ratings) for episode, ratings in rated.items()}
-    clusters = {f"{score.scenario}#{score.repeat}": score.cluster for score in run.result.scores}
+    clusters = {f"{score.scenario}#{score.repeat}": score.cluster for score in run.scores}
     rows = []
     for name, values in _values_by_episode(run).items():
         common = [episode for episode in means if episode in values]
@@ -180,14 +179,15 @@ def _words(people: PeopleRecords) -> Table:
     return Table(caption, [Column("Word"), Column("Times", True), Column("Share", True)], rows, note)
 
 
-def _values_by_episode(run: FinishedRun) -> dict[str, dict[str, float]]:
+def _values_by_episode(run: RunResult) -> dict[str, dict[str, float]]:
     """Of every metric with a value per case, and of the number of stages an episode passed."""
-    wanted: Sequence[str] = run.study.metrics
-    found: dict[str, dict[str, float]] = {name: {} for name in ("stages passed", *wanted) if name in wanted or run.study.passes}
+    wanted = [metric.name for metric in run.study.metrics.compared()]
+    passes = [metric.name for metric in run.study.metrics.values() if metric.is_stage]
+    found: dict[str, dict[str, float]] = {name: {} for name in (*(["stages passed"] if passes else []), *wanted)}
     unknown = set()
-    for score in run.result.scores:
+    for score in run.scores:
         episode = f"{score.scenario}#{score.repeat}"
-        if score.metric in run.study.passes:
+        if score.metric in passes:
             # A stage that was not reached was not passed; one that failed on our side is not known.
             found["stages passed"][episode] = found["stages passed"].get(episode, 0.0) + (score.value or 0.0)
             if score.outcome in (Outcome.UNSCORED, Outcome.ERRORED):

@@ -19,7 +19,8 @@ from pydantic import BaseModel
 
 from sociable.core.records import Judgment, Record, Verdict
 from sociable.core.run_folder import RecordFile
-from sociable.engine.run import FinishedRun
+from sociable.engine.result import RunResult
+from sociable.engine.study import Judged, ShownPair, ShownQuestion
 from sociable.judging.panel import panel_verdict
 from sociable.statistics.agreement import Label
 
@@ -121,8 +122,15 @@ class JudgedPair:
         return f"{self.stage}: {self.verdict}"
 
 
-def judged_pairs(run: FinishedRun) -> Iterator[JudgedPair]:
+def shown_item(run: RunResult, episode: Any, criterion: str) -> ShownPair | ShownQuestion | None:
+    """What judges judged, as a person reads it; None where there is nothing to be shown."""
+    return run.study.show(episode, criterion, run.reference_of(episode.scenario)) if isinstance(run.study, Judged) else None
+
+
+def judged_pairs(run: RunResult) -> Iterator[JudgedPair]:
     """Every pair the current panel has judged in full."""
+    if not isinstance(run.study, Judged):
+        return
     panel = {seat.name for seat in run.seats.judges}
     for episode in run.records.episodes:
         by_criterion: dict[str, list[Judgment]] = defaultdict(list)
@@ -174,7 +182,7 @@ class Checked:
 PANEL = "the panel"
 
 
-def line_up(run: FinishedRun, people: PeopleRecords) -> Checked:
+def line_up(run: RunResult, people: PeopleRecords) -> Checked:
     """People's verdicts beside the current panel's. An item that is no longer judged has no label from the judges."""
     judged = {(pair.episode.id, pair.criterion): pair for pair in judged_pairs(run)}
     given: dict[str, dict[str, Verdict]] = defaultdict(dict)

@@ -17,9 +17,9 @@ from sociable.core.records import Verdict, episode_id
 from sociable.core.run_folder import RecordFile, write_atomically
 from sociable.core.seeding import named_generator, named_seed
 from sociable.core.spreadsheets import csv_text, rows_of
-from sociable.engine.benchmark import ShownPair, ShownQuestion
-from sociable.engine.run import FinishedRun
-from sociable.people.records import JudgedPair, PersonRating, PersonVerdict, PersonWord, SheetItem, judged_pairs
+from sociable.engine.result import RunResult
+from sociable.engine.study import Judged, ShownQuestion
+from sociable.people.records import JudgedPair, PersonRating, PersonVerdict, PersonWord, SheetItem, judged_pairs, shown_item
 
 PAIR_FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment", "person")
 """Of a sheet of pairs. ``verdict`` is to be filled in: 1 or 2 for the better response, 0 if neither is."""
@@ -32,16 +32,16 @@ _VERDICTS = {"1": True, "2": False}
 _ANSWERS = {"yes": Verdict.WIN, "y": Verdict.WIN, "no": Verdict.LOSS, "n": Verdict.LOSS}
 
 
-def draw_sheet(run: FinishedRun, count: int, seed: int) -> list[SheetItem]:
+def draw_sheet(run: RunResult, count: int, seed: int) -> list[SheetItem]:
     """``count`` pairs, spread over the strata as evenly as their sizes allow. Raises InputError when there are none."""
     strata: dict[str, list[JudgedPair]] = defaultdict(list)
     for pair in judged_pairs(run):
-        if _shown(run, pair.episode, pair.criterion):
+        if shown_item(run, pair.episode, pair.criterion):
             strata[pair.stratum].append(pair)
     if not strata:
-        if not run.study.win_rates:
-            raise InputError(f"What judges do in {run.result.manifest['benchmark']} cannot be put on a sheet.")
-        raise InputError(f"{run.result.folder} holds no judged pair that could be shown. Have it judged first.")
+        if not (isinstance(run.study, Judged) and run.study.win_rates):
+            raise InputError(f"What judges do in {run.manifest['benchmark']} cannot be put on a sheet.")
+        raise InputError(f"{run.folder} holds no judged pair that could be shown. Have it judged first.")
     if count < len(strata):
         raise InputError(f"--sample {count} is too few: there are {len(strata)} strata, and each needs a pair to be weighed.")
     generator = named_generator(seed, "sheet", count)
@@ -54,11 +54,7 @@ def draw_sheet(run: FinishedRun, count: int, seed: int) -> list[SheetItem]:
     return items
 
 
-def _shown(run: FinishedRun, episode: Any, criterion: str) -> ShownPair | ShownQuestion | None:
-    return run.study.shown(episode, criterion, run.records.reference_of(episode.scenario))
-
-
-def _item(run: FinishedRun, pair: JudgedPair, size: int, panel: tuple[str, ...], seed: int) -> SheetItem:
+def _item(run: RunResult, pair: JudgedPair, size: int, panel: tuple[str, ...], seed: int) -> SheetItem:
     # The same pair is the same item on every sheet, the same side first.
     names = (pair.episode.id, pair.criterion)
     return SheetItem(
@@ -68,7 +64,7 @@ def _item(run: FinishedRun, pair: JudgedPair, size: int, panel: tuple[str, ...],
         scenario=pair.episode.scenario,
         criterion=pair.criterion,
         stage=pair.stage,
-        question=isinstance(_shown(run, pair.episode, pair.criterion), ShownQuestion),
+        question=isinstance(shown_item(run, pair.episode, pair.criterion), ShownQuestion),
         subject_first=named_generator(seed, "side", *names).random() < 0.5,
         stratum=pair.stratum,
         size=size,
@@ -88,7 +84,7 @@ def _spread(count: int, sizes: Mapping[str, int]) -> dict[str, int]:
     return taken
 
 
-def write_sheet(run: FinishedRun, items: Sequence[SheetItem], file: Path) -> None:
+def write_sheet(run: RunResult, items: Sequence[SheetItem], file: Path) -> None:
     """Writes the sheet as CSV or as JSON Lines, by the ending of its name."""
     if file.suffix not in (".csv", ".jsonl"):
         raise InputError(f"{file}: a sheet is a .csv or a .jsonl file.")
@@ -101,8 +97,8 @@ def write_sheet(run: FinishedRun, items: Sequence[SheetItem], file: Path) -> Non
     write_atomically(file, text)
 
 
-def _row(run: FinishedRun, item: SheetItem) -> dict[str, str]:
-    shown = _shown(run, run.records.episodes.read(item.episode), item.criterion)
+def _row(run: RunResult, item: SheetItem) -> dict[str, str]:
+    shown = shown_item(run, run.records.episodes.read(item.episode), item.criterion)
     assert shown is not None
     if isinstance(shown, ShownQuestion):
         texts = (shown.situation, shown.about, shown.conversation, shown.question)
@@ -198,22 +194,20 @@ LOW_EPISODES = 20
 """As many as the paper had read by each of five people."""
 
 
-def write_word_sheet(run: FinishedRun, file: Path, seed: int) -> int:
+def write_word_sheet(run: RunResult, file: Path, seed: int) -> int:
     """Some episodes that went badly, drawn by seed. Returns how many. Raises InputError where there are none."""
     metric = run.study.low_metric
     if not metric:
-        raise InputError(
-            f"In {run.result.manifest['benchmark']} no episode goes well or badly by itself: there is no such sheet."
-        )
-    low = [score for score in run.result.scores if score.metric == metric and score.value is not None and score.value < LOW]
+        raise InputError(f"In {run.manifest['benchmark']} no episode goes well or badly by itself: there is no such sheet.")
+    low = [score for score in run.scores if score.metric == metric and score.value is not None and score.value < LOW]
     if not low:
-        raise InputError(f"{run.result.folder} has no episode with {metric} below {LOW}.")
+        raise InputError(f"{run.folder} has no episode with {metric} below {LOW}.")
     drawn = named_generator(seed, "low").sample(low, min(LOW_EPISODES, len(low)))
     stream = io.StringIO(newline="")
     writer = csv.writer(stream)
     writer.writerow(WORD_FIELDS)
     for score in drawn:
         episode = episode_id(score.scenario, score.repeat)
-        writer.writerow([episode, f"{score.value:.2f}", f"sociable show {run.result.folder} {episode}", "", ""])
+        writer.writerow([episode, f"{score.value:.2f}", f"sociable show {run.folder} {episode}", "", ""])
     write_atomically(file, stream.getvalue())
     return len(drawn)

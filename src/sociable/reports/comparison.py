@@ -8,7 +8,7 @@ from typing import Any
 
 from sociable.core.records import Outcome, Score
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
-from sociable.engine.run import FinishedRun
+from sociable.engine.result import RunResult
 from sociable.statistics.paired import compare_paired
 
 _MAY_DIFFER = frozenset(
@@ -33,9 +33,9 @@ _MAY_DIFFER = frozenset(
 """Settings that change no case, or are looked at by what came of them (digests, references, cases both reached)."""
 
 
-def differences(first: FinishedRun, second: FinishedRun) -> list[str]:
+def differences(first: RunResult, second: RunResult) -> list[str]:
     """What makes the scores of two runs incomparable, or nothing."""
-    one, other = first.result.manifest, second.result.manifest
+    one, other = first.manifest, second.manifest
     found = [name for name in ("benchmark", "version") if one[name] != other[name]]
     found += [f"{name} digest" for name in one["digests"] if one["digests"][name] != other["digests"].get(name)]
     found += [
@@ -56,9 +56,9 @@ def differences(first: FinishedRun, second: FinishedRun) -> list[str]:
     return found
 
 
-def _options_that_differ(first: FinishedRun, second: FinishedRun) -> list[str]:
+def _options_that_differ(first: RunResult, second: RunResult) -> list[str]:
     """Options of the benchmark that change its cases; what is under test, as models are, may differ."""
-    one, other = (run.result.manifest["settings"].get("options", {}) for run in (first, second))
+    one, other = (run.manifest["settings"].get("options", {}) for run in (first, second))
     tested = first.study.tested_options
     return [
         f"option {name} ({one.get(name, 'its default')} and {other.get(name, 'its default')})"
@@ -67,23 +67,24 @@ def _options_that_differ(first: FinishedRun, second: FinishedRun) -> list[str]:
     ]
 
 
-def compare_runs(first: FinishedRun, second: FinishedRun, different: Sequence[str], contrast: Sequence[Section] = ()) -> Document:
+def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], contrast: Sequence[Section] = ()) -> Document:
     """Mean difference (second − first) for every metric that has a value per case; then what it is made of."""
-    names = [run.result.manifest["models"]["subject"] for run in (first, second)]
+    names = [run.manifest["models"]["subject"] for run in (first, second)]
     rows = []
-    for metric in (*first.study.metrics, *_ratings(first, second)):
-        one, other = _values(first.result.scores, metric), _values(second.result.scores, metric)
-        clusters = {score.scenario: score.cluster for score in (*first.result.scores, *second.result.scores)}
-        compared = compare_paired(one, other, clusters)
+    compared = [metric.name for metric in first.study.metrics.compared()]
+    for metric in (*compared, *_ratings(first, second)):
+        one, other = _values(first.scores, metric), _values(second.scores, metric)
+        clusters = {score.scenario: score.cluster for score in (*first.scores, *second.scores)}
+        found = compare_paired(one, other, clusters)
         common = one.keys() & other.keys()
         means = [figure(fmean(values[case] for case in common) if common else None) for values in (one, other)]
-        p_value = "—" if compared.p_value is None else f"{compared.p_value:.3f}" if compared.p_value >= 0.001 else "< 0.001"
-        difference = with_interval(compared.difference, compared.low, compared.high)
-        rows.append(Row([metric, *means, difference, p_value, str(compared.cases), str(compared.clusters)]))
+        p_value = "—" if found.p_value is None else f"{found.p_value:.3f}" if found.p_value >= 0.001 else "< 0.001"
+        difference = with_interval(found.difference, found.low, found.high)
+        rows.append(Row([metric, *means, difference, p_value, str(found.cases), str(found.clusters)]))
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
     return Document(
         title="Comparison",
-        subtitle=f"A: {names[0]} ({first.result.folder}). B: {names[1]} ({second.result.folder}).",
+        subtitle=f"A: {names[0]} ({first.folder}). B: {names[1]} ({second.folder}).",
         summary=Table(
             caption="On the cases both reached",
             columns=[
@@ -102,14 +103,14 @@ def compare_runs(first: FinishedRun, second: FinishedRun, different: Sequence[st
     )
 
 
-def _ratings(first: FinishedRun, second: FinishedRun) -> list[str]:
+def _ratings(first: RunResult, second: RunResult) -> list[str]:
     """What both were rated on, if by the same rubric and the same judges."""
-    one, other = first.result.manifest, second.result.manifest
+    one, other = first.manifest, second.manifest
     rubric = one["settings"].get("rubric")
     if not rubric or rubric != other["settings"].get("rubric") or one["rubric"] != other["rubric"]:
         return []
-    rated = [estimate.metric for estimate in first.result.estimates if estimate.metric.startswith(f"{rubric}_")]
-    return [metric for metric in rated if second.result.estimate(metric)]
+    rated = [estimate.metric for estimate in first.estimates if estimate.metric.startswith(f"{rubric}_")]
+    return [metric for metric in rated if second.estimate(metric)]
 
 
 def _values(scores: Sequence[Score], metric: str) -> Mapping[str, float]:
@@ -126,7 +127,7 @@ def _sampling_of_others(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {who: how for who, how in manifest["sampling"].items() if not who.startswith(("subject ", "reference "))}
 
 
-def _references_differ(first: FinishedRun, second: FinishedRun) -> bool:
+def _references_differ(first: RunResult, second: RunResult) -> bool:
     files = first.records.references, second.records.references
     common = set(files[0].ids()) & set(files[1].ids())
     return any(_turns(files[0].read(case)) != _turns(files[1].read(case)) for case in common)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,26 +11,27 @@ from typing import Any
 from sociable.core.records import ScoreFile, Usage
 from sociable.core.run_folder import SERIES_FILE
 from sociable.core.view import Column, Document, Row, Section, Table
-from sociable.engine.benchmark import Benchmark, RunResult, Study
-from sociable.engine.ratings import find_rubric, rubric_section
+from sociable.engine.benchmark import Benchmark
+from sociable.engine.ratings import find_rubric
 from sociable.engine.rehearsal import RehearsedCall
-from sociable.engine.run import FinishedRun
+from sociable.engine.result import RunResult
 from sociable.engine.settings import RunSettings
+from sociable.engine.study import AnyStudy
 from sociable.models.prices import Price
 from sociable.people.agreement import people_sections
 from sociable.people.records import PeopleRecords
 from sociable.reports.comparison import differences
+from sociable.reports.rubric import rubric_section
 
 
-def run_document(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> Document:
+def run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Document:
     """The report on one or several runs of a benchmark."""
-    runs = _labelled(runs)
-    results = [run.result for run in runs]
+    runs, views = _labelled(runs), benchmark.load_views()
     return Document(
         title=benchmark.title,
         subtitle=_subtitle(benchmark, runs),
-        summary=benchmark.summary(results),
-        sections=[*benchmark.sections(runs), *_rubrics(results), *_people(runs)],
+        summary=views.summary(runs),
+        sections=[*views.sections(runs), *_rubrics(runs), *_people(runs)],
         details=[detail for run in runs for detail in _details(run, several=len(runs) > 1)],
     )
 
@@ -41,24 +42,24 @@ def _rubrics(results: Sequence[RunResult]) -> Iterator[Section]:
             yield rubric_section(find_rubric(name), results)
 
 
-def _people(runs: Sequence[FinishedRun]) -> Iterator[Section]:
+def _people(runs: Sequence[RunResult]) -> Iterator[Section]:
     for run in runs:
-        with PeopleRecords(Path(run.result.folder)) as people:
+        with PeopleRecords(Path(run.folder)) as people:
             for section in people_sections(run, people):
-                yield replace(section, title=f"{section.title}: {run.result.label}") if len(runs) > 1 else section
+                yield replace(section, title=f"{section.title}: {run.label}") if len(runs) > 1 else section
 
 
-def _labelled(runs: Sequence[FinishedRun]) -> list[FinishedRun]:
+def _labelled(runs: Sequence[RunResult]) -> list[RunResult]:
     """The runs with their folders in their labels where two are of the same model, and a note on those not comparable."""
-    models = [run.result.label for run in runs]
+    models = [run.label for run in runs]
     labelled = []
     for run in runs:
-        label, notes = run.result.label, list(run.result.notes)
+        label, notes = run.label, list(run.notes)
         if models.count(label) > 1:
-            label = f"{label} ({Path(run.result.folder).name})"
-        if (different := differences(runs[0], run)) and not _same_series(runs[0].result, run.result):
-            notes.append(f"Not comparable with {runs[0].result.folder}: {'; '.join(different)}.")
-        labelled.append(replace(run, result=replace(run.result, label=label, notes=notes)))
+            label = f"{label} ({Path(run.folder).name})"
+        if (different := differences(runs[0], run)) and not _same_series(runs[0], run):
+            notes.append(f"Not comparable with {runs[0].folder}: {'; '.join(different)}.")
+        labelled.append(run.relabelled(label, notes))
     return labelled
 
 
@@ -115,10 +116,10 @@ def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     return notes
 
 
-def _subtitle(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> str:
+def _subtitle(benchmark: Benchmark, runs: Sequence[RunResult]) -> str:
     study = runs[0].study
-    clusters = {score.cluster for run in runs for score in run.result.scores}
-    own = "bundled data" if runs[0].result.manifest["settings"]["dataset"] is None else "the user's own data"
+    clusters = {score.cluster for run in runs for score in run.scores}
+    own = "bundled data" if runs[0].manifest["settings"]["dataset"] is None else "the user's own data"
     data = study.data or own
     size = f"{len(study.scenarios)} {benchmark.scenarios_called}"
     if len(clusters) != len(study.scenarios):
@@ -126,10 +127,10 @@ def _subtitle(benchmark: Benchmark, runs: Sequence[FinishedRun]) -> str:
     return f"{benchmark.name} {benchmark.version}, {size} ({data})"
 
 
-def _details(run: FinishedRun, *, several: bool) -> Iterator[tuple[str, str]]:
+def _details(run: RunResult, *, several: bool) -> Iterator[tuple[str, str]]:
     """What the numbers of a run depend on, for the end of its report."""
-    manifest = run.result.manifest
-    prefix = f"{Path(run.result.folder).name}: " if several else ""
+    manifest = run.manifest
+    prefix = f"{Path(run.folder).name}: " if several else ""
     settings = {name: value for name, value in manifest["settings"].items() if value not in (None, (), [], {}, False)}
     yield f"{prefix}models", ", ".join(f"{role} {_plainly(name)}" for role, name in manifest["models"].items() if name)
     chosen = {name: value for name, value in settings.items() if name not in ("benchmark", "model", *manifest["models"])}
@@ -153,7 +154,11 @@ _UNKNOWN_PRICES = " Write unknown prices into the [prices] table of a --config f
 
 
 def estimate_document(
-    benchmark: Benchmark, settings: RunSettings, study: Study, calls: Sequence[RehearsedCall], prices: dict[str, Price]
+    benchmark: Benchmark,
+    settings: RunSettings,
+    study: AnyStudy,
+    calls: Sequence[RehearsedCall],
+    prices: Mapping[str, Price],
 ) -> Document:
     used: dict[tuple[str, str], Usage] = {}
     for call in calls:

@@ -7,47 +7,61 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from sociable.core.records import Outcome, Score
-from sociable.core.view import MISSING, Block, Callout, Column, IntervalPlot, Mark, Paragraph, Row, Table, Tone, with_interval
-from sociable.engine.benchmark import RunResult
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Column,
+    IntervalPlot,
+    Mark,
+    Paragraph,
+    Row,
+    Table,
+    Tone,
+    figure,
+    with_interval,
+)
+from sociable.engine.result import RunResult
+from sociable.statistics.metrics import Metric
+
+ManyMetrics = Sequence[Metric[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """How a metric is headed in tables, and what it means."""
-
-    title: str
-    meaning: str
-    decimals: int = 3
-
-
-Metrics = Mapping[str, Metric]
-"""By name."""
+def metrics_table(
+    caption: str, runs: Sequence[RunResult], metrics: ManyMetrics, note: str, whole: Container[str] | None = None
+) -> Table:
+    """One row a run, one column a metric; with the intervals of all, or of those named in ``whole`` (for narrow pages)."""
+    columns = [Column("Model"), *metric_columns(metrics)]
+    return Table(caption, columns, [Row([run.label, *metric_cells(run, metrics, whole)]) for run in runs], note)
 
 
-def metrics_table(caption: str, results: Sequence[RunResult], metrics: Metrics, note: str) -> Table:
-    """One row a run, one column a metric, each with its interval."""
-    columns = [Column("Model"), *columns_of(metrics)]
-    return Table(caption, columns, [Row([result.label, *cells(result, metrics)]) for result in results], note)
+def metric_columns(metrics: ManyMetrics) -> list[Column]:
+    """The columns of a table that shows these metrics."""
+    return [Column(metric.title, True, metric.meaning) for metric in metrics]
 
 
-def columns_of(metrics: Metrics) -> list[Column]:
-    return [Column(metric.title, True, metric.meaning) for metric in metrics.values()]
+def metric_cells(run: RunResult, metrics: ManyMetrics, whole: Container[str] | None = None) -> list[str]:
+    """A run's estimates as they stand in a table; intervals of all, or of those named in ``whole``."""
+    found = [(run.estimate(metric.name), metric) for metric in metrics]
+    return [
+        (with_interval(e.value, e.low, e.high, m.decimals) if whole is None or m.name in whole else figure(e.value, m.decimals))
+        if e
+        else MISSING
+        for e, m in found
+    ]
 
 
-def cells(result: RunResult, metrics: Metrics) -> list[str]:
-    """A run's estimates as they stand in a table."""
-    found = [(result.estimate(name), metric) for name, metric in metrics.items()]
-    return [with_interval(e.value, e.low, e.high, metric.decimals) if e else MISSING for e, metric in found]
+def estimated_metrics(metrics: ManyMetrics, runs: Sequence[RunResult]) -> list[Metric[Any]]:
+    """Those of the metrics that any of the runs has an estimate of."""
+    return [metric for metric in metrics if any(run.estimate(metric.name) for run in runs)]
 
 
-def interval_plot(
-    name: str, metric: Metric, results: Sequence[RunResult], published: Mapping[str, float], axis: str
-) -> IntervalPlot:
-    """A share in [0, 1]: the runs' own estimates, and a paper's figures by model."""
-    estimates = [(result.label, result.estimate(name)) for result in results]
+def interval_plot(metric: Metric[Any], results: Sequence[RunResult], published: Mapping[str, float], axis: str) -> IntervalPlot:
+    """The runs' own estimates of one metric, and a paper's figures by model."""
+    estimates = [(result.label, result.estimate(metric.name)) for result in results]
     return IntervalPlot(
         caption=f"{metric.title}: {metric.meaning}",
         axis=axis,
@@ -55,12 +69,12 @@ def interval_plot(
             *(Mark(label, e.value, e.low, e.high) for label, e in estimates if e is not None),
             *(Mark(f"{model} (paper)", value, published=True) for model, value in published.items()),
         ],
-        minimum=0.0,
-        maximum=1.0,
+        minimum=metric.low,
+        maximum=metric.high,
     )
 
 
-def unjudged(results: Sequence[RunResult], what: str) -> list[Callout]:
+def warn_of_unjudged(results: Sequence[RunResult], what: str) -> list[Callout]:
     """What to do about runs that nobody has judged, where there is no score without judges; ``what`` they say."""
     found = []
     for result in results:

@@ -12,7 +12,7 @@ from sociable.benchmarks.hsii.records import HSIIEpisode
 from sociable.core.records import Score
 from sociable.core.view import Case as CaseView
 from sociable.core.view import Column, Line, Paragraph, Quotation, Row, Section, Table, Tag, Tone, Transcript
-from sociable.engine.run import FinishedRun
+from sociable.engine.result import RunResult
 
 STAGES = {"r1": "Format", "r2": "Target", "r3": "First utterance", "r4": "Long run"}
 BEHAVIOUR_WORDS = {"evades_conflict": "evades the conflict", "asks_again": "asks again what was said"}
@@ -31,7 +31,7 @@ class Difference:
     first_won: bool
 
 
-def contrast_sections(first: FinishedRun, second: FinishedRun) -> list[Section]:
+def contrast_sections(first: RunResult, second: RunResult) -> list[Section]:
     """A table of wins by stage and topic, then every such case with both responses."""
     values = (_values(first), _values(second))
     found = list(_differences(first, *values))
@@ -45,15 +45,15 @@ def contrast_sections(first: FinishedRun, second: FinishedRun) -> list[Section]:
     return sections
 
 
-def _names(first: FinishedRun, second: FinishedRun) -> tuple[str, str]:
-    return f"A: {first.result.label}", f"B: {second.result.label}"
+def _names(first: RunResult, second: RunResult) -> tuple[str, str]:
+    return f"A: {first.label}", f"B: {second.label}"
 
 
-def _values(run: FinishedRun) -> _Values:
-    return {(s.metric, s.scenario, s.repeat): s for s in run.result.scores if s.metric in (*RATES, *BEHAVIOURS)}
+def _values(run: RunResult) -> _Values:
+    return {(s.metric, s.scenario, s.repeat): s for s in run.scores if s.metric in (*RATES, *BEHAVIOURS)}
 
 
-def _differences(run: FinishedRun, first: _Values, second: _Values) -> Iterator[Difference]:
+def _differences(run: RunResult, first: _Values, second: _Values) -> Iterator[Difference]:
     """At the earliest stage at which two episodes differ: what follows from it is no difference of its own."""
     for scenario, repeat in dict.fromkeys((scenario, repeat) for _, scenario, repeat in first):
         for metric in RATES:
@@ -86,7 +86,7 @@ def _table(found: Sequence[Difference], names: tuple[str, str]) -> Table:
 
 
 def _case_view(
-    each: Difference, runs: tuple[FinishedRun, FinishedRun], values: tuple[_Values, _Values], names: tuple[str, str]
+    each: Difference, runs: tuple[RunResult, RunResult], values: tuple[_Values, _Values], names: tuple[str, str]
 ) -> CaseView:
     winner = names[0] if each.first_won else names[1]
     return CaseView(
@@ -97,7 +97,7 @@ def _case_view(
 
 
 def _case_blocks(
-    each: Difference, runs: tuple[FinishedRun, FinishedRun], values: tuple[_Values, _Values], names: tuple[str, str]
+    each: Difference, runs: tuple[RunResult, RunResult], values: tuple[_Values, _Values], names: tuple[str, str]
 ) -> Iterator[Paragraph | Quotation | Transcript]:
     case = each.case
     yield Paragraph(case.background.scene)
@@ -111,7 +111,7 @@ def _case_blocks(
 
 
 def _response(
-    run: FinishedRun, values: _Values, name: str, each: Difference, tone: Tone
+    run: RunResult, values: _Values, name: str, each: Difference, tone: Tone
 ) -> Iterator[Paragraph | Quotation | Transcript]:
     episode = run.records.episodes.read(each.episode)
     assert isinstance(episode, HSIIEpisode)

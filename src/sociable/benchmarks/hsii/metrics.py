@@ -12,146 +12,174 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from statistics import fmean
 
 import numpy as np
 
 from sociable.benchmarks.hsii.dataset import Case
-from sociable.benchmarks.hsii.measure import asks_again, evades_conflict, measure_leaks
-from sociable.benchmarks.hsii.records import JUDGED, HSIIEpisode, Stage
-from sociable.core.records import EpisodeStatus, Estimate, Judgment, Outcome, Record, Score, Verdict
-from sociable.core.seeding import named_seed
-from sociable.statistics.estimates import estimate_jointly, estimate_proportion
+from sociable.benchmarks.hsii.measure import Measured
+from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions, Stage
+from sociable.core.records import Estimate, Judgment, Score, Verdict
 from sociable.statistics.intervals import Floats
+from sociable.statistics.metrics import Aggregate, Metric, Metrics, Value, joint
 
 RATES = ("r1", "r2", "r3", "r4")
 BEHAVIOURS = ("evades_conflict", "asks_again")
-"""Of section 6.3, by rule, in the first utterance to the right target."""
+"""Section 6.3's, found by rule in the first utterance to the right target."""
 NO_FORMAT, WRONG_TARGET = "format failed", "wrong target"
-OF_STAGE = {Stage.FIRST_UTTERANCE: "r3", Stage.LONG_RUN: "r4"}
 TIES_AS_HALF = {Verdict.WIN: 1.0, Verdict.TIE: 0.5, Verdict.LOSS: 0.0}
 WINS_ONLY = {Verdict.WIN: 1.0, Verdict.TIE: 0.0, Verdict.LOSS: 0.0}
 WORTH = {"wins": WINS_ONLY, "half": TIES_AS_HALF}
 """By the option ``ties``."""
-
-
-class Weights(Record):
-    """Equation 1's hyper-parameters; the paper takes 1 for each."""
-
-    alpha: float = 1.0
-    beta: float = 1.0
-    gamma: float = 1.0
-
-
-EQUAL_WEIGHTS = Weights()
-
-
-def score_episode(
-    case: Case,
-    episode: HSIIEpisode,
-    verdicts: Mapping[Stage, tuple[Verdict, str]],
-    judgments: Sequence[Judgment],
-    stages: Sequence[Stage],
-    *,
-    cumulative: bool = False,
-    ties: str = "wins",
-) -> list[Score]:
-    """All scores of one episode. ``verdicts`` holds the panel's verdict on each judged stage that was reached.
-
-    ``ties`` ("wins" or "half") says what a tie is worth in r3 and r4.
-    ``cumulative`` lets the long run be no better than the first utterance (rebuttal: "it must pass/win in all the above
-    stages"); Table 1 has r4 >= r3 in every row, so it is off by default. A stage that should have a verdict and has none
-    was cut off by the run: errored.
-    """
-    found = {**_format_and_target(case, episode), **_behaviour(case, episode)}
-    for stage in stages:
-        if stage in JUDGED:
-            found |= _judged(stage, episode, verdicts, judgments, cumulative=cumulative, worth=WORTH[ties])
-    if episode.status is EpisodeStatus.ERRORED:
-        found = dict.fromkeys(found, _Found(None, episode.error, Outcome.ERRORED))
-    return [
-        Score(
-            metric=metric,
-            scenario=case.id,
-            cluster=case.dialogue,
-            repeat=episode.repeat,
-            outcome=each.outcome,
-            value=each.value,
-            reason=each.reason,
-        )
-        for metric, each in found.items()
-    ]
+DEFAULTS = HSIIOptions()
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A score without its place."""
+class JudgedCase:
+    """One episode with all that its scores rest on."""
 
-    value: float | None
-    reason: str = ""
-    outcome: Outcome = Outcome.SCORED
+    case: Case
+    episode: HSIIEpisode
+    measured: Measured | None
+    """None of an errored episode."""
+    verdicts: Mapping[Stage, tuple[Verdict, str]]
+    """The panel's verdict on each judged stage that was reached."""
+    judgments: Sequence[Judgment]
+    stages: Sequence[Stage]
+    """The stages that are scored."""
 
 
-def _not_reached(reason: str) -> _Found:
-    return _Found(None, reason, Outcome.NOT_REACHED)
+def hsii_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
+    """All metrics. The options weigh the overall score, and say what a tie is worth in r3 and r4."""
+    found = [*_CASE_METRICS]
+    for stage, (name, wins) in _WINS.items():
+        is_run, meaning = partial(_is_scored, stage), f"{wins}, of those with the right target"
+        worth = partial(_win, stage, WORTH[options.ties], options.cumulative)
+        half = partial(_win, stage, TIES_AS_HALF, options.cumulative)
+        bias = f"position bias: share of judges whose two orders disagree on {name}'s pair"
+        found += [
+            Metric(name, name, meaning, "rates", worth, is_run, is_stage=True),
+            Metric(f"{name}_ties_half", f"{name}, ties half", f"{meaning}; a tie is half a win", "judges", half, is_run),
+            Metric(
+                f"{name}_order_disagreement", f"{name} orders", bias, "judges", partial(_order, stage), is_run, is_compared=False
+            ),
+        ]
+    halved = ("r1", "r2", "r3_ties_half", "r4_ties_half")
+    of_table, printed = (partial(each, weights=options) for each in (iota_of_table, iota_as_printed))
+    form = "ι in the form Table 1 follows: r1 (1 + α r2 β (r3 + γ r4))"
+    printed_form = "ι as Equation 1 is printed: r1 (1 + α r2 (1 + β (r3 + γ r4)))"
+    stages = "(n2 + n3 + n4) / 3n: nothing for a wrong target, a third for each stage passed"
+    for name, title, meaning, parts, combine, low, high in (
+        ("hsii", "ι", form, RATES, of_table, 0.0, float(of_table(np.ones(4)))),
+        ("hsii_printed", "ι as printed", printed_form, RATES, printed, 0.0, float(printed(np.ones(4)))),
+        ("hsii_cascade", "cascade", stages, RATES, cascade, 0.0, 1.0),
+        ("hsii_ties_half", "ι, ties half", f"{form}; a tie is half a win", halved, of_table, 0.0, float(of_table(np.ones(4)))),
+        ("r4_minus_r3", "r4 − r3", "of the same cases", ("r3", "r4"), _gap, -1.0, 1.0),
+    ):
+        found.append(Metric(name, title, meaning, "overall", aggregate=_overall(parts, combine), low=low, high=high))
+    return Metrics(*found, groups=("rates", "overall", "behaviour", "form", "judges"))
 
 
-def _format_and_target(case: Case, episode: HSIIEpisode) -> dict[str, _Found]:
-    """Stages 1 and 2."""
-    formatted = not episode.format_failure
+# Stages 1 and 2.
+
+
+def _format(each: JudgedCase) -> Value:
+    return Value(float(not each.episode.format_failure), each.episode.format_failure)
+
+
+def _strict(each: JudgedCase) -> Value:
+    return Value.not_reached("no format was asked for") if each.episode.target_given else Value(float(each.episode.strict_format))
+
+
+def _target(each: JudgedCase) -> Value:
+    episode, case = each.episode, each.case
     if episode.target_given:
-        target, strict = _not_reached("the target was given"), _not_reached("no format was asked for")
-    else:
-        strict = _Found(float(episode.strict_format))
-        target = _Found(float(episode.target_correct), _target_reason(case, episode)) if formatted else _not_reached(NO_FORMAT)
-    return {"r1": _Found(float(formatted), episode.format_failure), "r1_strict": strict, "r2": target}
+        return Value.not_reached("the target was given")
+    if episode.format_failure:
+        return Value.not_reached(NO_FORMAT)
+    if episode.target_correct:
+        return Value(1.0)
+    if episode.target is None:
+        return Value(0.0, f"'{episode.role_to[:80]}' is no one character")
+    return Value(0.0, f"{episode.target} instead of {case.golden.role_to}")
 
 
-def _behaviour(case: Case, episode: HSIIEpisode) -> dict[str, _Found]:
-    """What is measured by rule: leaks in all that was said, section 6.3's two behaviours in the first utterance."""
-    if episode.format_failure or not episode.turns:
-        return dict.fromkeys(("leak_rate", *BEHAVIOURS), _not_reached(NO_FORMAT))
-    leaks = measure_leaks(case, episode)
+# Behaviour, measured by rule.
+
+
+def _leaks(each: JudgedCase) -> Value:
+    if each.episode.format_failure or not each.episode.turns:
+        return Value.not_reached(NO_FORMAT)
+    leaks = each.measured.leaks if each.measured else None
     if leaks is None:
-        leaked = _not_reached("nothing to keep from the hearer")
-    else:
-        leaked = _Found(float(bool(leaks)), "; ".join(f"{leak.hearer} was told: {leak.fact}" for leak in leaks))
-    if not episode.target_correct:
-        return {"leak_rate": leaked, **dict.fromkeys(BEHAVIOURS, _not_reached(WRONG_TARGET))}
-    said = episode.turns[0].content
-    evades, again = evades_conflict(case, said), asks_again(case, said)
-    return {
-        "leak_rate": leaked,
-        "evades_conflict": _not_reached("no rule for it") if evades is None else _Found(float(evades)),
-        "asks_again": _not_reached("no rule for it") if again is None else _Found(float(bool(again)), "; ".join(again)),
-    }
+        return Value.not_reached("nothing to keep from the hearer")
+    return Value(float(bool(leaks)), "; ".join(f"{leak.hearer} was told: {leak.fact}" for leak in leaks))
 
 
-def _judged(
-    stage: Stage,
-    episode: HSIIEpisode,
-    verdicts: Mapping[Stage, tuple[Verdict, str]],
-    judgments: Sequence[Judgment],
-    *,
-    cumulative: bool,
-    worth: Mapping[Verdict, float],
-) -> dict[str, _Found]:
-    """Stage 3 or 4."""
-    metric = OF_STAGE[stage]
-    win, half, bias = metric, f"{metric}_ties_half", f"{metric}_order_disagreement"
-    if episode.format_failure or not episode.target_correct:
-        return dict.fromkeys((win, half, bias), _not_reached(NO_FORMAT if episode.format_failure else WRONG_TARGET))
-    if stage not in verdicts:
-        return dict.fromkeys((win, half, bias), _Found(None, "judging was not finished", Outcome.ERRORED))
-    disagreement = _order_disagreement(stage, judgments)
-    verdict, reason = _after_the_first(verdicts) if cumulative and stage is Stage.LONG_RUN else verdicts[stage]
-    if verdict is Verdict.UNSCORED:
-        unscored = _Found(None, reason, Outcome.UNSCORED)
-        return {win: unscored, half: unscored, bias: disagreement}
-    reason = reason or verdict.value
-    return {win: _Found(worth[verdict], reason), half: _Found(TIES_AS_HALF[verdict], reason), bias: disagreement}
+def _behaviour(name: str, each: JudgedCase) -> Value:
+    if each.episode.format_failure or not each.episode.turns:
+        return Value.not_reached(NO_FORMAT)
+    if not each.episode.target_correct:
+        return Value.not_reached(WRONG_TARGET)
+    found = getattr(each.measured, name)
+    if found is None:
+        return Value.not_reached("no rule for it")
+    return Value(float(bool(found)), "; ".join(found) if isinstance(found, tuple) else "")
 
 
-def _after_the_first(verdicts: Mapping[Stage, tuple[Verdict, str]]) -> tuple[Verdict, str]:
+_LEAKS = "private words passed on, of the cases where there was something to keep from the hearer"
+_EVADES = "first utterances that go round the clash or the bad news, by rule (section 6.3)"
+_ASKS = "first utterances that ask for what was said already, by rule (section 6.3)"
+_CASE_METRICS: Sequence[Metric[JudgedCase]] = [
+    Metric("r1", "r1", "format: the reply yields an addressee and words", "rates", _format, is_stage=True),
+    Metric("r1_strict", "r1 strict", "replies that are one line of JSON and nothing else", "form", _strict, is_compared=False),
+    Metric("r2", "r2", "target: the addressee is the golden one, of those with a format", "rates", _target, is_stage=True),
+    Metric("leak_rate", "leaks", _LEAKS, "behaviour", _leaks),
+    Metric("evades_conflict", "evades", _EVADES, "behaviour", partial(_behaviour, "evades_conflict")),
+    Metric("asks_again", "asks again", _ASKS, "behaviour", partial(_behaviour, "asks_again")),
+]
+
+
+# Stages 3 and 4.
+
+_WINS = {
+    Stage.FIRST_UTTERANCE: ("r3", "first utterance wins against the golden one"),
+    Stage.LONG_RUN: ("r4", "long run wins against the reference conversation"),
+}
+
+
+def _is_scored(stage: Stage, each: JudgedCase) -> bool:
+    return stage in each.stages
+
+
+def _win(stage: Stage, worth: Mapping[Verdict, float], cumulative: bool, each: JudgedCase) -> Value:
+    """``cumulative`` lets the long run be no better than the first utterance.
+
+    The rebuttal says "it must pass/win in all the above stages"; Table 1 has r4 >= r3 in every row, so it is off by default.
+    """
+    if missing := _not_judged(stage, each):
+        return missing
+    verdict, reason = _worst_so_far(each.verdicts) if cumulative and stage is Stage.LONG_RUN else each.verdicts[stage]
+    return Value.unscored(reason) if verdict is Verdict.UNSCORED else Value(worth[verdict], reason or verdict.value)
+
+
+def _order(stage: Stage, each: JudgedCase) -> Value:
+    if missing := _not_judged(stage, each):
+        return missing
+    own = [getattr(judgment, "orders_disagree", None) for judgment in each.judgments if judgment.criterion == stage.value]
+    disagreements = [float(disagree) for disagree in own if disagree is not None]
+    return Value(fmean(disagreements)) if disagreements else Value.unscored("no pair judged in both orders")
+
+
+def _not_judged(stage: Stage, each: JudgedCase) -> Value | None:
+    """Why there is no verdict on a stage. One that should have a verdict and has none was cut off by the run: errored."""
+    if each.episode.format_failure or not each.episode.target_correct:
+        return Value.not_reached(NO_FORMAT if each.episode.format_failure else WRONG_TARGET)
+    return None if stage in each.verdicts else Value.errored("judging was not finished")
+
+
+def _worst_so_far(verdicts: Mapping[Stage, tuple[Verdict, str]]) -> tuple[Verdict, str]:
     """The long run's verdict, or the first utterance's where that is worse; unscored where that is not known."""
     verdict, reason = verdicts[Stage.LONG_RUN]
     before, why = verdicts.get(Stage.FIRST_UTTERANCE, (Verdict.UNSCORED, "not judged"))
@@ -160,27 +188,10 @@ def _after_the_first(verdicts: Mapping[Stage, tuple[Verdict, str]]) -> tuple[Ver
     return before, f"first utterance: {why or before.value}"
 
 
-def _target_reason(case: Case, episode: HSIIEpisode) -> str:
-    if episode.target_correct:
-        return ""
-    if episode.target is None:
-        return f"'{episode.role_to[:80]}' is no one character"
-    return f"{episode.target} instead of {case.golden.role_to}"
+# The overall score.
 
 
-def _order_disagreement(stage: Stage, judgments: Sequence[Judgment]) -> _Found:
-    """The share of judges whose two orders disagree on this pair: position bias."""
-    disagreements = [
-        float(disagree)
-        for judgment in judgments
-        if judgment.criterion == stage.value and (disagree := getattr(judgment, "orders_disagree", None)) is not None
-    ]
-    if not disagreements:
-        return _Found(None, "no pair judged in both orders", Outcome.UNSCORED)
-    return _Found(sum(disagreements) / len(disagreements))
-
-
-def iota_of_table(rates: Floats, weights: Weights = EQUAL_WEIGHTS) -> Floats:
+def iota_of_table(rates: Floats, weights: HSIIOptions = DEFAULTS) -> Floats:
     """iota = r1 (1 + alpha r2 beta (r3 + gamma r4)), the form all seven published rows of Table 1 follow.
 
     ``rates`` is [..., 4]. A stage over nothing (nan) contributes 0.
@@ -189,7 +200,7 @@ def iota_of_table(rates: Floats, weights: Weights = EQUAL_WEIGHTS) -> Floats:
     return r1 * (1 + weights.alpha * r2 * weights.beta * (r3 + weights.gamma * r4))
 
 
-def iota_as_printed(rates: Floats, weights: Weights = EQUAL_WEIGHTS) -> Floats:
+def iota_as_printed(rates: Floats, weights: HSIIOptions = DEFAULTS) -> Floats:
     """iota = r1 (1 + alpha r2 (1 + beta (r3 + gamma r4))), Equation 1 as printed; no row of Table 1 follows it."""
     r1, r2, r3, r4 = _stages(rates)
     return r1 * (1 + weights.alpha * r2 * (1 + weights.beta * (r3 + weights.gamma * r4)))
@@ -204,45 +215,29 @@ def cascade(rates: Floats) -> Floats:
     return r1 * r2 * (1 + r3 + r4) / 3
 
 
+def _gap(rates: Floats) -> Floats:
+    return rates[..., 1] - rates[..., 0]
+
+
 def _stages(rates: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     r1, r2, r3, r4 = np.moveaxis(np.asarray(rates, dtype=np.float64), -1, 0)
     # r1 over nothing means that no case was run at all: then there is no score.
     return r1, *(np.nan_to_num(rate, nan=0.0) for rate in (r2, r3, r4))
 
 
-def estimate_all(scores: Sequence[Score], weights: Weights, *, seed: int, confidence: float = 0.95) -> list[Estimate]:
-    """Every estimate of ``scores.json``.
+def _overall(parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Aggregate:
+    """``combine`` of the means of ``parts``.
 
-    iota needs all four stages; where one was left out, or has no verdict in any case that reached it, it is None.
+    All stages are needed; where one was left out, or has no verdict in any case that reached it, there is no value.
     """
-    estimates = [estimate_proportion(metric, scores, confidence) for metric in RATES]
 
-    run = {score.metric for score in scores}
-    valued = {score.metric for score in scores if score.value is not None}
-    formatted, target_found = (any(score.metric == metric and score.value for score in scores) for metric in ("r1", "r2"))
-
-    def joint(metric: str, parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Estimate:
-        estimate = estimate_jointly(
-            metric,
-            scores if run.issuperset(parts) else [],
-            parts,
-            combine,
-            seed=named_seed(seed, "bootstrap", metric),
-            confidence=confidence,
-        )
+    def aggregate(name: str, scores: Sequence[Score], seed: int) -> Estimate:
+        run = {score.metric for score in scores}
+        valued = {score.metric for score in scores if score.value is not None}
+        formatted, target_found = (any(score.metric == metric and score.value for score in scores) for metric in ("r1", "r2"))
+        estimate = joint(parts, combine)(name, scores if run.issuperset(parts) else [], seed)
         # A stage that nobody reached contributes 0; one that was reached and has no verdict at all is not known.
         unknown = (target_found and not valued.issuperset(parts)) or (formatted and "r2" in parts and "r2" not in valued)
         return estimate.model_copy(update={"value": None, "low": None, "high": None}) if unknown else estimate
 
-    halved = ("r1", "r2", "r3_ties_half", "r4_ties_half")
-    estimates += [
-        joint("hsii", RATES, lambda rates: iota_of_table(rates, weights)),
-        joint("hsii_printed", RATES, lambda rates: iota_as_printed(rates, weights)),
-        joint("hsii_cascade", RATES, cascade),
-        joint("hsii_ties_half", halved, lambda rates: iota_of_table(rates, weights)),
-        joint("r4_minus_r3", ("r3", "r4"), lambda rates: rates[..., 1] - rates[..., 0]),
-        *(estimate_proportion(metric, scores, confidence) for metric in ("leak_rate", *BEHAVIOURS, "r1_strict")),
-    ]
-    for rate in OF_STAGE.values():
-        estimates += [estimate_proportion(f"{rate}_{kind}", scores, confidence) for kind in ("ties_half", "order_disagreement")]
-    return estimates
+    return aggregate

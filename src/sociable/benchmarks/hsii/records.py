@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from sociable.core.records import Episode, Record, Turn, Usage
 
@@ -18,8 +21,53 @@ class Stage(StrEnum):
 
 STAGES = tuple(Stage)
 
+
+def _split(value: Any) -> Any:
+    """``"1,2"``, as it is written on the command line, or a lone number, as a list."""
+    if isinstance(value, str):
+        try:
+            return [int(each) for each in value.split(",")]
+        except ValueError:
+            raise ValueError("takes numbers separated by commas, as in --stages 1,2") from None
+    return [value] if isinstance(value, int) else value
+
+
+def _check_stages(numbers: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    if numbers is None:
+        return None
+    if not numbers or any(number not in (1, 2, 3, 4) for number in numbers):
+        raise ValueError("takes numbers from 1 to 4, as in --stages 1,2")
+    if 1 not in numbers or (max(numbers) > 1 and 2 not in numbers):
+        raise ValueError("stages 3 and 4 stand on stages 1 and 2: choose 1, 1,2, 1,2,3, 1,2,4 or 1,2,3,4")
+    return tuple(sorted(set(numbers)))
+
+
+Stages = Annotated[tuple[int, ...] | None, BeforeValidator(_split), AfterValidator(_check_stages)]
+
 JUDGED = (Stage.FIRST_UTTERANCE, Stage.LONG_RUN)
 """The stages whose score is an opinion."""
+
+
+class HSIIOptions(Record):
+    """The switches; the defaults reproduce Table 1's form of the score."""
+
+    stages: Stages = Field(default=None, description="stages to run, as in 1,2; by default those that the filled roles allow")
+    alpha: float = Field(default=1.0, description="weight of the right target in ι (Equation 1)")
+    beta: float = Field(default=1.0, description="weight of what is said in ι (Equation 1)")
+    gamma: float = Field(default=1.0, description="weight of the long run beside the first utterance in ι (Equation 1)")
+    long_run_turns: int = Field(
+        default=7, ge=1, description="turns of the assistant in the long run (epsilon), the first utterance included"
+    )
+    format: Literal["lenient", "strict"] = Field(default="lenient", description="how replies are read (App. B.5)")
+    ties: Literal["wins", "half"] = Field(default="wins", description="what a tie is worth in r3 and r4: nothing, or half")
+    forced_target: bool = Field(default=False, description="name the golden addressee to the model and ask for words only")
+    cumulative: bool = Field(default=False, description="a win in the long run counts only after a win in the first utterance")
+
+    @model_validator(mode="after")
+    def _long_run_stands_on_the_first_utterance(self) -> Self:
+        if self.cumulative and self.stages and 4 in self.stages and 3 not in self.stages:
+            raise ValueError("cumulative needs stage 3: a win in the long run counts only after one in the first utterance")
+        return self
 
 
 class HSIIEpisode(Episode):

@@ -1,95 +1,85 @@
-"""HSII bound to its data, prompts and options: what the runner is given to do."""
+"""HSII bound to its data, prompts and options: what the engine is given to do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
-from pydantic import Field
-
+from sociable.benchmarks.hsii.audit import audit_document
 from sociable.benchmarks.hsii.briefing import hsii_prompts, setting_in_words
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, load_dataset, select_dialogues
 from sociable.benchmarks.hsii.judge import criteria_reached, judge_criterion, pair_to_show
-from sociable.benchmarks.hsii.metrics import (
-    BEHAVIOURS,
-    OF_STAGE,
-    RATES,
-    TIES_AS_HALF,
-    WORTH,
-    Weights,
-    estimate_all,
-    score_episode,
-)
+from sociable.benchmarks.hsii.measure import Measured, measure_episode
+from sociable.benchmarks.hsii.metrics import TIES_AS_HALF, WORTH, JudgedCase, hsii_metrics
 from sociable.benchmarks.hsii.protocol import make_reference, run_case
-from sociable.benchmarks.hsii.records import JUDGED, STAGES, HSIIEpisode, ReferenceConversation, Stage
+from sociable.benchmarks.hsii.records import JUDGED, STAGES, HSIIEpisode, HSIIOptions, ReferenceConversation, Stage
 from sociable.core.errors import InputError
-from sociable.core.records import Estimate, Judgment, Record, Score
-from sociable.engine.benchmark import JudgingTask, ShownPair, Study, StudyOptions, checked_options
-from sociable.engine.seats import Role, Seat, Seats
-from sociable.judging.pairwise import judgment_id
+from sociable.core.records import Judgment, Score
+from sociable.core.view import Document
+from sociable.engine.seats import Role, Seats
+from sociable.engine.study import (
+    Audited,
+    Described,
+    Judged,
+    JudgingTask,
+    MeasuredByRule,
+    Rated,
+    Referenced,
+    ShownPair,
+    Study,
+    StudyOptions,
+)
+from sociable.judging.pairwise import PairJudgment
 from sociable.judging.panel import panel_verdict
 from sociable.judging.rubric import RatedParticipant
 
-
-class HSIIOptions(Record):
-    """The switches of PAPER_DECISIONS; the defaults reproduce Table 1's form of the score."""
-
-    alpha: float = 1.0
-    beta: float = 1.0
-    gamma: float = 1.0
-    long_run_turns: int = Field(
-        default=7, ge=1, description="turns of the assistant in the long run (epsilon), the first utterance included"
-    )
-    format: Literal["lenient", "strict"] = "lenient"
-    ties: Literal["wins", "half"] = "wins"
-    forced_target: bool = Field(default=False, description="name the golden addressee to the model and ask for words only")
-    cumulative: bool = Field(default=False, description="a win in the long run counts only after a win in the first utterance")
-
-
 ASSISTANT_GOAL = "To say what serves most of the people involved, better still all of them, to the one whom it chose to address."
-"""What the prompts ask of it."""
+"""What the prompts ask of the assistant."""
 
 
-class HSIIStudy(Study):
+class HSIIStudy(
+    Study[Case, HSIIEpisode, ReferenceConversation, Measured],
+    Judged[HSIIEpisode, ReferenceConversation],
+    Referenced[ReferenceConversation],
+    MeasuredByRule[HSIIEpisode, Measured],
+    Rated[HSIIEpisode],
+    Audited,
+    Described,
+):
     episode_type = HSIIEpisode
-    passes = RATES
-    has_goals = True
-    metrics = (*RATES, "r3_ties_half", "r4_ties_half", "leak_rate", *BEHAVIOURS)
+    judgment_type = PairJudgment
+    reference_type = ReferenceConversation
+    measurement_type = Measured
+    unasked = {}
 
-    def __init__(self, options: StudyOptions) -> None:
-        self.options = checked_options(HSIIOptions, options.values, "hsii")
+    def __init__(self, options: StudyOptions[HSIIOptions]) -> None:
+        own = self.options = options.own
+        # With nobody to talk with and nobody to judge, what can be measured is: format, target, leaks.
+        default = (1, 2, 3, 4) if options.filled & {Role.PARTNER, Role.JUDGE} else (1, 2, 3)
+        self.stages = tuple(STAGES[number - 1] for number in own.stages or default)
+        self.resolved = options.resolve(stages=own.stages or default)
+        self.metrics = hsii_metrics(own)
         self.win_rates = {
-            stage.value: {metric: WORTH[self.options.ties], f"{metric}_ties_half": TIES_AS_HALF}
-            for stage, metric in OF_STAGE.items()
+            stage.value: {metric: WORTH[own.ties], f"{metric}_ties_half": TIES_AS_HALF}
+            for stage, metric in zip(JUDGED, ("r3", "r4"), strict=True)
             # A cumulative long run is no mean of its own verdicts.
-            if not (self.options.cumulative and stage is Stage.LONG_RUN)
+            if not (own.cumulative and stage is Stage.LONG_RUN)
         }
-        self.stages = _checked_stages(options.stages, options.filled)
-        if self.options.cumulative and Stage.LONG_RUN in self.stages and Stage.FIRST_UTTERANCE not in self.stages:
-            raise InputError("cumulative needs stage 3: a win in the long run counts only after one in the first utterance.")
-        self.resolved = {"stages": tuple(STAGES.index(stage) + 1 for stage in self.stages)}
         self.seed = options.seed
         self.prompts = hsii_prompts(options.prompts)
         dataset = load_dataset(options.dataset, skip_invalid=options.skip_invalid)
         self.source = dataset.source
         self.scenarios: Mapping[str, Case] = {case.id: case for case in select_dialogues(dataset, options.limit, options.seed)}
         self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest}
-        self.notes = dataset.notes
-        if self.options.forced_target:
-            given = "The addressee was given to the model: r1 counts replies with words in them, and r2 and ι are not defined."
-            self.notes = [*self.notes, given]
-
-    @property
-    def long_run_turns(self) -> int:
-        return self.options.long_run_turns if Stage.LONG_RUN in self.stages else 0
+        given = "The addressee was given to the model: r1 counts replies with words in them, and r2 and ι are not defined."
+        self.notes = [*dataset.notes, *([given] if own.forced_target else [])]
 
     @property
     def needs_references(self) -> bool:
         return Stage.LONG_RUN in self.stages
 
-    def check_seats(self, roles: Iterable[Role], *, judges: int, references: bool) -> None:
+    def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         roles = set(roles)
-        if Stage.LONG_RUN not in self.stages:
+        if not self.needs_references:
             return
         remedy = "or leave stage 4 out with --stages 1,2,3"
         if Role.PARTNER not in roles:
@@ -121,39 +111,32 @@ class HSIIStudy(Study):
             self.prompts,
             seed=self.seed,
             strict=self.options.format == "strict",
-            long_run_turns=self.long_run_turns,
+            long_run_turns=self.options.long_run_turns if self.needs_references else 0,
             forced_target=self.options.forced_target,
         )
 
     def cluster_of(self, scenario: str) -> str:
         return self.scenarios[scenario].dialogue
 
-    def judging_tasks(self, episode: HSIIEpisode, judges: Sequence[Seat]) -> list[JudgingTask]:
-        return [
-            JudgingTask(
-                judgment_id(episode.id, stage.value, seat.name),
-                episode.id,
-                episode.scenario,
-                stage.value,
-                seat,
-                needs_reference=stage is Stage.LONG_RUN,
-            )
-            for stage in criteria_reached(episode, self.stages)
-            for seat in judges
-        ]
+    def measure(self, episode: HSIIEpisode) -> Measured:
+        return measure_episode(self.scenarios[episode.scenario], episode)
+
+    def criteria(self, episode: HSIIEpisode) -> Sequence[str]:
+        return [stage.value for stage in criteria_reached(episode, self.stages)]
+
+    def needs_reference(self, criterion: str) -> bool:
+        return criterion == Stage.LONG_RUN
 
     async def judge(self, task: JudgingTask, episode: HSIIEpisode, reference: ReferenceConversation | None) -> Judgment:
         case = self.scenarios[task.scenario]
         return await judge_criterion(case, episode, Stage(task.criterion), task.seat, reference, self.prompts)
 
-    def shown(self, episode: HSIIEpisode, criterion: str, reference: ReferenceConversation | None) -> ShownPair | None:
+    def show(self, episode: HSIIEpisode, criterion: str, reference: ReferenceConversation | None) -> ShownPair | None:
         case = self.scenarios[episode.scenario]
         sides = pair_to_show(case, episode, Stage(criterion), reference)
-        if sides is None:
-            return None
-        return ShownPair(setting_in_words(case), case.golden.role_to, sides.subject, sides.golden)
+        return ShownPair(setting_in_words(case), case.golden.role_to, sides.subject, sides.golden) if sides else None
 
-    def rated_participants(self, episode: HSIIEpisode) -> Mapping[Role, RatedParticipant]:
+    def rated_participants(self, episode: HSIIEpisode) -> Mapping[str, RatedParticipant]:
         """The assistant, whose goal is what it was told; and the addressee of a long run, if the data give it a goal."""
         case = self.scenarios[episode.scenario]
         if not episode.turns or episode.target is None:
@@ -162,64 +145,47 @@ class HSIIStudy(Study):
         said = tuple((turn.speaker, turn.content) for turn in episode.turns)
         hidden = "\n".join(fact.fact for fact in case.hidden_from(episode.target))
         goals = {ASSISTANT: ASSISTANT_GOAL, **case.background.goals}
-        found = {Role.SUBJECT: RatedParticipant(ASSISTANT, situation, goals[ASSISTANT], hidden, said)}
+        found: dict[str, RatedParticipant] = {
+            Role.SUBJECT: RatedParticipant(ASSISTANT, situation, goals[ASSISTANT], hidden, said)
+        }
         if episode.target in goals and len(episode.turns) > 1:
             own = "\n".join(fact.fact for fact in case.private_facts if fact.owner == episode.target)
             found[Role.PARTNER] = RatedParticipant(episode.target, situation, goals[episode.target], own, said)
         return found
 
-    def score(self, episode: HSIIEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> list[Score]:
+    def score(
+        self, episode: HSIIEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Measured | None
+    ) -> list[Score]:
         verdicts = {}
         for stage in criteria_reached(episode, self.stages):
             given = {judgment.judge: judgment for judgment in judgments if judgment.criterion == stage.value}
             if panel and all(judge in given for judge in panel):
                 verdicts[stage] = panel_verdict([given[judge] for judge in panel])
-        return score_episode(
-            self.scenarios[episode.scenario],
-            episode,
-            verdicts,
-            [judgment for judgment in judgments if judgment.judge in panel],
-            self.scored_stages(panel),
-            cumulative=self.options.cumulative,
-            ties=self.options.ties,
-        )
-
-    def scored_stages(self, panel: Sequence[str]) -> list[Stage]:
-        """Without judges only what needs no opinion is scored."""
-        return [stage for stage in self.stages if panel or stage not in JUDGED]
-
-    def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
-        options = self.options
-        weights = Weights(alpha=options.alpha, beta=options.beta, gamma=options.gamma)
-        return estimate_all(scores, weights, seed=self.seed)
+        own = [judgment for judgment in judgments if judgment.judge in panel]
+        # Without judges only what needs no opinion is scored.
+        stages = [stage for stage in self.stages if panel or stage not in JUDGED]
+        case = self.scenarios[episode.scenario]
+        return self.metrics.score(episode, JudgedCase(case, episode, measured, verdicts, own, stages))
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         case = self.scenarios[scenario]
         if role is Role.JUDGE:
             return '{"reason": "' + "Both take up what was asked, but the first says what happens next. " * 2 + '", "verdict": 1}'
         if role is Role.SUBJECT and call == 0:
-            if self.options.forced_target:
-                return case.golden.content
-            return case.golden.model_dump_json(exclude={"index"})
+            return case.golden.content if self.options.forced_target else case.golden.model_dump_json(exclude={"index"})
         speaker = case.golden.role_to if role is Role.PARTNER else ASSISTANT
         written = [message.content for message in case.continuation if message.role_from == speaker]
         place = call - 1 if role is Role.SUBJECT else call
         if place < len(written):
             return written[place]
-        return _typical([message.content for message in case.messages if message.role_from == speaker] or [case.golden.content])
+        said = [message.content for message in case.messages if message.role_from == speaker] or [case.golden.content]
+        return sorted(said, key=len)[len(said) // 2]
 
+    def audit(self) -> Document:
+        return audit_document(list(self.scenarios.values()), self.source)
 
-def _typical(texts: Sequence[str]) -> str:
-    """The text of median length."""
-    return sorted(texts, key=len)[len(texts) // 2]
+    def describe(self, features: str) -> Document:
+        # Imported when asked for: scikit-learn takes a second.
+        from sociable.benchmarks.hsii.describe import describe_document
 
-
-def _checked_stages(numbers: tuple[int, ...] | None, filled: frozenset[Role]) -> tuple[Stage, ...]:
-    if numbers is None:
-        # With nobody to talk with and nobody to judge, what can be measured is: format, target, leaks.
-        return STAGES if filled & {Role.PARTNER, Role.JUDGE} else STAGES[:3]
-    if not numbers or any(number not in (1, 2, 3, 4) for number in numbers):
-        raise InputError("--stages takes numbers from 1 to 4, as in --stages 1,2.")
-    if 1 not in numbers or (max(numbers) > 1 and 2 not in numbers):
-        raise InputError("Stages 3 and 4 stand on stages 1 and 2: choose 1, 1,2, 1,2,3, 1,2,4 or 1,2,3,4.")
-    return tuple(STAGES[number - 1] for number in sorted(set(numbers)))
+        return describe_document(list(self.scenarios.values()), self.source, features)

@@ -1,0 +1,149 @@
+"""A run as it is read: its records, its scores, and the study it was of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Self
+
+from pydantic import BaseModel
+from typing_extensions import TypeVar
+
+from sociable.core.errors import InputError, RunFolderError
+from sociable.core.records import Episode, Estimate, Judgment, Record, Score
+from sociable.core.run_folder import RecordFile
+from sociable.engine.seats import Seats
+from sociable.engine.study import AnyStudy, Judged, MeasuredByRule, Referenced
+from sociable.judging.rubric import RubricJudgment
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+St = TypeVar("St", bound=AnyStudy, default=AnyStudy, covariant=True)
+
+
+@dataclass
+class RunRecords:
+    """The record files of a run folder, open for reading; the phases of a run append to them."""
+
+    references: RecordFile[BaseModel]
+    episodes: RecordFile[Episode]
+    measurements: RecordFile[BaseModel]
+    judgments: RecordFile[Judgment]
+    rubrics: RecordFile[RubricJudgment]
+
+    @classmethod
+    def open(cls, folder: Path, study: AnyStudy) -> Self:
+        """The files of a run of ``study``; those that are not there yet are empty. Raises RunFolderError."""
+        return cls(
+            _records(folder / "references.jsonl", study.reference_type if isinstance(study, Referenced) else Record),
+            _records(folder / "episodes.jsonl", study.episode_type),
+            _records(folder / "measurements.jsonl", study.measurement_type if isinstance(study, MeasuredByRule) else Record),
+            _records(folder / "judgments.jsonl", study.judgment_type if isinstance(study, Judged) else Judgment),
+            _records(folder / "rubrics.jsonl", RubricJudgment),
+        )
+
+    def close(self) -> None:
+        for file in (self.references, self.episodes, self.measurements, self.judgments, self.rubrics):
+            file.close()
+
+
+@dataclass(frozen=True)
+class RunResult(Generic[St]):
+    """What came of a run: scores and estimates, and the records they rest on."""
+
+    label: str
+    """What the run is called in tables: the model under test, with its folder where two have the same."""
+    folder: str
+    manifest: Mapping[str, Any]
+    estimates: Sequence[Estimate]
+    scores: Sequence[Score]
+    notes: Sequence[str]
+    """What a reader of the scores must know: judge equal to subject, records left out, errored episodes."""
+    study: St
+    records: RunRecords
+    seats: Seats
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{each.metric} {each.value:.3f}" for each in self.estimates if each.value is not None)
+        return f"<RunResult of {self.label} in {self.folder}: {values}>"
+
+    def estimate(self, metric: str) -> Estimate | None:
+        """The estimate of this name, or None if the run has none."""
+        return next((estimate for estimate in self.estimates if estimate.metric == metric), None)
+
+    def frame(self) -> pd.DataFrame:
+        """The scores as a pandas data frame, one row per episode and metric; ``value`` is NaN where there is none."""
+        import pandas as pd
+
+        columns = list(Score.model_fields)
+        rows = [[getattr(score, name) for name in columns] for score in self.scores]
+        return pd.DataFrame(rows, columns=columns).assign(model=self.label).astype({"value": float, "outcome": str})
+
+    def episodes(self) -> Iterator[Episode]:
+        """The episodes, read one at a time."""
+        return iter(self.records.episodes)
+
+    def judgments(self) -> Iterator[Judgment]:
+        """Every opinion that a judge ever gave on this run, read one at a time."""
+        return iter(self.records.judgments)
+
+    def episode(self, name: str) -> Any:
+        """An episode by id, or by its scenario where that was played once. Raises InputError."""
+        found = name if name in self.records.episodes else f"{name}#0"
+        if found not in self.records.episodes:
+            raise InputError(f"{self.folder} has no episode '{name}'. `sociable show {self.folder}` lists them.")
+        return self.records.episodes.read(found)
+
+    def judgments_of(self, episode: Any) -> list[Any]:
+        """What the current panel said about an episode."""
+        return judgments_of(self.study, self.records, episode, self.seats)
+
+    def measured(self, episode: Any) -> Any:
+        """What rules measured in an episode; None where nothing was."""
+        return _read(self.records.measurements, episode.id)
+
+    def reference_of(self, scenario: str) -> Any:
+        """What the reference made for a scenario; None where nothing was made."""
+        return _read(self.records.references, scenario)
+
+    def relabelled(self, label: str, notes: Sequence[str]) -> Self:
+        """The same run under another label, with other notes."""
+        return replace(self, label=label, notes=notes)
+
+
+def judgments_of(study: AnyStudy, records: RunRecords, episode: Any, seats: Seats) -> list[Any]:
+    """What the judges in ``seats`` said about an episode."""
+    if not isinstance(study, Judged):
+        return []
+    found = (_read(records.judgments, task.id) for task in study.judging_tasks(episode, seats.judges))
+    return [judgment for judgment in found if judgment is not None]
+
+
+def read_references(file: Path, study: AnyStudy, seats: Seats) -> RecordFile[BaseModel]:
+    """References made by another run. Raises InputError when one is missing or does not fit this study."""
+    assert isinstance(study, Referenced)
+    if not file.is_file():
+        raise InputError(f"{file}: no such file. --reference-file takes the references.jsonl of a run.")
+    try:
+        made = _records(file, study.reference_type)
+    except RunFolderError as error:
+        raise InputError(f"{file} is not the references.jsonl of a run: {error}") from None
+    for scenario in study.scenarios:
+        if scenario not in made:
+            raise InputError(
+                f"{file} has no reference for case {scenario}. Use the file of a run over the same cases, "
+                "or have them made with --reference MODEL."
+            )
+        if problem := study.check_reference(scenario, made.read(scenario), seats):
+            raise InputError(f"{file}, case {scenario}: {problem}. Have it made again with --reference MODEL.")
+    return made
+
+
+def _records(path: Path, kind: type[Any]) -> RecordFile[Any]:
+    return RecordFile(path, kind.model_validate_json, lambda record: str(record.id))
+
+
+def _read(file: RecordFile[Any], identifier: str) -> Any:
+    return file.read(identifier) if identifier in file else None

@@ -1,0 +1,281 @@
+"""What a benchmark must provide to be run, resumed, judged again, scored and reported: a Study.
+
+A Study is a benchmark bound to its data, prompts and options. The class ``Study`` has what every benchmark needs; what
+only some have (judges, references, measurements, a description of the data, …) stands in classes of their own, which a
+benchmark's study inherits from as well. The engine asks with ``isinstance`` which of them there are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
+
+from pydantic import BaseModel
+from typing_extensions import TypeVar
+
+from sociable.core.errors import InputError
+from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Record, Score, Verdict, episode_id
+from sociable.core.view import Document, Section
+from sociable.engine.phases import Progress
+from sociable.engine.seats import Role, Seat, Seats
+from sociable.judging.rubric import RatedParticipant
+from sociable.statistics.metrics import Metrics
+
+if TYPE_CHECKING:
+    from sociable.engine.result import RunResult
+
+S = TypeVar("S")
+"""A benchmark's scenario."""
+E = TypeVar("E", bound=Episode)
+R = TypeVar("R", bound=BaseModel, default=Record)
+"""What the reference makes for one scenario; it has an ``id``, the scenario's."""
+M = TypeVar("M", bound=BaseModel, default=Record)
+"""What rules measure in one episode; it has an ``id``, the episode's."""
+
+Begin = Callable[[str, int], Progress]
+"""(name of a phase, number of its steps) → its live counts."""
+
+
+Own = TypeVar("Own", bound=BaseModel, default=Record)
+"""A benchmark's own options."""
+
+
+@dataclass(frozen=True)
+class StudyOptions(Generic[Own]):
+    """What a study is bound to. ``own`` are the benchmark's own options."""
+
+    own: Own
+    dataset: Path | None = None
+    skip_invalid: bool = False
+    prompts: Path | None = None
+    limit: int | None = None
+    """Clusters to take; None: all."""
+    seed: int = 0
+    filled: frozenset[Role] = frozenset(Role)
+    """The roles that somebody sits in."""
+
+    def resolve(self, **decided: Any) -> dict[str, Any]:
+        """The own options that were given, with those that were left open and have been decided, for ``Study.resolved``."""
+        return {"options": self.own.model_copy(update=decided).model_dump(mode="json", exclude_unset=True)}
+
+
+class Study(ABC, Generic[S, E, R, M]):
+    """A benchmark bound to its data: what is played in each scenario, and what it scores."""
+
+    episode_type: type[E]
+    metrics: Metrics[Any]
+    scenarios: Mapping[str, S]
+    """By id."""
+    digests: Mapping[str, str]
+    """The digests of dataset and prompts, for the manifest."""
+    seed: int = 0
+    source: str = "bundled data"
+    """Where the data are from, in a few words."""
+    notes: Sequence[str] = ()
+    """What the user should know about the data: records left out, say."""
+    data: str = ""
+    """What the data are, in a few words, where "bundled" or "the user's own" does not say it."""
+    resolved: Mapping[str, Any] = {}
+    """Settings that were left open and have been decided, for the manifest."""
+    tested_options: ClassVar[frozenset[str]] = frozenset()
+    """Options in which runs that are compared may differ: they say what is under test, or which cases are looked at."""
+    unasked: ClassVar[Mapping[Role, str]] = {Role.REFERENCE: "{benchmark} compares with no reference"}
+    """Roles that nothing is asked of, and why."""
+
+    def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
+        """Raises InputError when a role that the options make necessary is empty, or one that nothing is asked of is not."""
+        asked = {*roles, *([Role.JUDGE] if judges else []), *([Role.REFERENCE] if references else [])}
+        for role, why in self.unasked.items():
+            if role in asked:
+                options = {Role.REFERENCE: "--reference and --reference-file"}.get(role, f"--{role}")
+                raise InputError(f"{why.format(benchmark=benchmark)}: leave {options} out.")
+
+    @property
+    def low_metric(self) -> str:
+        """The metric that is low in an episode that went badly; empty where there is none."""
+        return next((metric.name for metric in self.metrics.compared()), "")
+
+    @abstractmethod
+    async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> E:
+        """Plays one scenario. Raises RunFailure where the run fails; what the agent does badly is part of the episode."""
+
+    def cluster_of(self, scenario: str) -> str:
+        """What intervals resample: the scenario's dialogue, template, task or session; by default the scenario itself."""
+        return scenario
+
+    def errored_episode(self, scenario: str, repeat: int, reason: str) -> E:
+        """The record of an episode that the run could not finish."""
+        return self.episode_type(
+            id=episode_id(scenario, repeat),
+            scenario=scenario,
+            cluster=self.cluster_of(scenario),
+            repeat=repeat,
+            status=EpisodeStatus.ERRORED,
+            error=reason,
+        )
+
+    def score(self, episode: E, judgments: Sequence[Any], panel: Sequence[str], measured: M | None) -> list[Score]:
+        """All scores of one episode, from what the judges named in ``panel`` said and what was ``measured``. Pure.
+
+        By default each metric's value is worked out from the episode alone.
+        """
+        return self.metrics.score(episode, episode)
+
+    def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
+        """All estimates over the table of scores. Pure."""
+        return self.metrics.estimate(scores, self.seed)
+
+    def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
+        """What a model in that role might say in its ``call``-th call, counted from 0 within one episode.
+
+        Estimates of cost rest on it: it should take the longest way through. ``asked`` is the last message of the request.
+        """
+        return "I see what you mean, and I would like to come back to what I asked before."
+
+
+AnyStudy = Study[Any, Any, Any, Any]
+"""A study of whatever benchmark."""
+
+
+@dataclass(frozen=True)
+class JudgingTask:
+    """One judge's work on one criterion of one episode."""
+
+    episode: str
+    scenario: str
+    criterion: str
+    seat: Seat
+    needs_reference: bool = False
+    """Whether it must wait until the scenario's reference has been made."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.episode}|{self.criterion}|{self.seat.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPair:
+    """A judged pair as a person reads it, neither side marked."""
+
+    situation: str
+    addressee: str
+    subject: str
+    golden: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownQuestion:
+    """A question of yes or no that judges answered, as a person reads it."""
+
+    situation: str
+    about: str
+    conversation: str
+    question: str
+
+
+class Judged(ABC, Generic[E, R]):
+    """Judges give opinions on its episodes, and people can check them."""
+
+    judgment_type: ClassVar[type[Judgment]] = Judgment
+    win_rates: Mapping[str, Mapping[str, Mapping[Verdict, float]]] = {}
+    """By stage, the metrics that are means of the judges' verdicts on it, and what a verdict is worth in each."""
+
+    @abstractmethod
+    def criteria(self, episode: E) -> Sequence[str]:
+        """What judges have to decide about a completed episode."""
+
+    def needs_reference(self, criterion: str) -> bool:
+        """Whether judging must wait until the scenario's reference has been made."""
+        return False
+
+    def judging_tasks(self, episode: E, judges: Sequence[Seat]) -> list[JudgingTask]:
+        """What each judge has to do for a completed episode."""
+        return [
+            JudgingTask(episode.id, episode.scenario, criterion, seat, self.needs_reference(criterion))
+            for criterion in self.criteria(episode)
+            for seat in judges
+        ]
+
+    @abstractmethod
+    async def judge(self, task: JudgingTask, episode: E, reference: R | None) -> Judgment:
+        """One judge's opinion; a judge that cannot be read is UNSCORED."""
+
+    def stage_of(self, criterion: str) -> str:
+        """What kind of thing a criterion asks: people's verdicts are drawn and counted by it."""
+        return criterion
+
+    def show(self, episode: E, criterion: str, reference: R | None) -> ShownPair | ShownQuestion | None:
+        """What judges judged, as a person reads it; None where there is nothing to be shown."""
+        return None
+
+
+class Referenced(ABC, Generic[R]):
+    """Something is made by a reference model before episodes can be judged."""
+
+    reference_type: type[R]
+
+    @property
+    @abstractmethod
+    def needs_references(self) -> bool:
+        """Whether the options ask for references at all."""
+
+    @abstractmethod
+    async def make_reference(self, scenario: str, seats: Seats) -> R:
+        """What the reference makes for one scenario."""
+
+    @abstractmethod
+    def check_reference(self, scenario: str, reference: R, seats: Seats) -> str:
+        """Why a reference made elsewhere does not fit this study, or the empty string."""
+
+
+class MeasuredByRule(ABC, Generic[E, M]):
+    """Rules measure something in every completed episode. It is written down once, and read by metrics and views."""
+
+    measurement_type: type[M]
+
+    @abstractmethod
+    def measure(self, episode: E) -> M:
+        """What the rules find. Pure."""
+
+
+class Rated(ABC, Generic[E]):
+    """Participants have goals, so that a rubric can rate them."""
+
+    @abstractmethod
+    def rated_participants(self, episode: E) -> Mapping[str, RatedParticipant]:
+        """Who can be rated, by the role they fill (or role and name, where several of a role have goals)."""
+
+
+class Concluded(ABC, Generic[E]):
+    """Some estimates need all episodes at once, such as those of a model trained on them."""
+
+    @abstractmethod
+    def conclude(self, episodes: Iterable[E], folder: Path, begin: Begin) -> list[Estimate]:
+        """Those estimates. What they rest on is kept in ``folder``; what takes long counts its steps on ``begin``."""
+
+
+class Audited(ABC):
+    @abstractmethod
+    def audit(self) -> Document:
+        """Whether the dataset can be solved by a shortcut."""
+
+
+class Described(ABC):
+    @abstractmethod
+    def describe(self, features: str) -> Document:
+        """Figures about the dataset. ``features`` names what texts are compared by. Raises InputError."""
+
+
+class Labelled(ABC):
+    @abstractmethod
+    async def label(self, seat: Seat) -> tuple[list[dict[str, Any]], str]:
+        """(the data as records of a file, with a model's word for what was missing; what was filled in). Raises InputError."""
+
+
+class FromSources(ABC):
+    @abstractmethod
+    def compare_with_sources(self, sources: Mapping[str, str], run: RunResult | None) -> list[Section]:
+        """How like scenes, and what was said in ``run``, are to texts they were made from. Raises InputError."""

@@ -1,0 +1,149 @@
+"""A metric is declared once: its name, what it means, its value for one episode, and how values become one figure.
+
+Tables, comparisons, rows of errored episodes and the READMEs' lists of metrics are derived from the declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from sociable.core.records import Episode, EpisodeStatus, Estimate, Outcome, Score
+from sociable.core.seeding import named_seed
+from sociable.statistics.estimates import estimate_jointly, estimate_proportion
+from sociable.statistics.intervals import Floats
+
+C = TypeVar("C", contravariant=True)
+"""What a value is worked out from: an episode, with all that is beside it."""
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A metric's value for one episode, or why there is none."""
+
+    value: float | None
+    reason: str = ""
+    outcome: Outcome = Outcome.SCORED
+
+    @classmethod
+    def not_reached(cls, reason: str = "") -> Value:
+        """No value because an earlier stage ended the episode, or there was nothing to measure."""
+        return cls(None, reason, Outcome.NOT_REACHED)
+
+    @classmethod
+    def unscored(cls, reason: str) -> Value:
+        """No value because an instrument (judge, partner, reference) failed."""
+        return cls(None, reason, Outcome.UNSCORED)
+
+    @classmethod
+    def errored(cls, reason: str) -> Value:
+        """No value because the run failed."""
+        return cls(None, reason, Outcome.ERRORED)
+
+
+Aggregate = Callable[[str, Sequence[Score], int], Estimate]
+"""(name of the metric, all scores of a run, seed) → its estimate."""
+
+
+def share(name: str, scores: Sequence[Score], seed: int) -> Estimate:
+    """The mean of values in [0, 1], with a Wilson interval by cluster."""
+    return estimate_proportion(name, scores, CONFIDENCE)
+
+
+def mean(name: str, scores: Sequence[Score], seed: int) -> Estimate:
+    """The mean of any values, with a bootstrap over clusters."""
+    return joint([name], lambda means: means[..., 0])(name, scores, seed)
+
+
+def joint(parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Aggregate:
+    """A quantity made of the means of ``parts``, [..., parts] → [...], with a joint bootstrap over clusters."""
+    return lambda name, scores, seed: estimate_jointly(
+        name, scores, parts, combine, seed=named_seed(seed, "bootstrap", name), confidence=CONFIDENCE
+    )
+
+
+@dataclass(frozen=True)
+class Metric(Generic[C]):
+    """One metric of a benchmark. Without ``value`` it is made of other metrics' scores, by ``aggregate``."""
+
+    name: str
+    """As in ``scores.json``."""
+    title: str
+    """Short, for the head of a column."""
+    meaning: str
+    group: str = ""
+    """The part of the report that it belongs to."""
+    value: Callable[[C], Value] | None = None
+    applies: Callable[[C], bool] = lambda _: True
+    """Whether an episode has this metric at all; where it has not there is no score, not even of an errored episode."""
+    aggregate: Aggregate = share
+    unit: str = "share"
+    low: float | None = 0.0
+    """The least possible value; None: there is none."""
+    high: float | None = 1.0
+    """The greatest possible value; None: there is none."""
+    is_compared: bool = True
+    """Whether `sociable compare` shows it; only what has a value per case can be compared."""
+    is_stage: bool = False
+    """Whether it is a stage that an episode passes (1) or not (0): how many were passed says how far it came."""
+    decimals: int = 3
+
+
+class Metrics(Mapping[str, Metric[C]], Generic[C]):
+    """All metrics of a benchmark, by name, in the order in which episodes are scored.
+
+    Estimates come group by group, in the order of ``groups``.
+    """
+
+    def __init__(self, *metrics: Metric[C], groups: Sequence[str] = ()) -> None:
+        self._by_name = {metric.name: metric for metric in metrics}
+        assert len(self._by_name) == len(metrics), "two metrics share a name"
+        order = [*groups, *(metric.group for metric in metrics if metric.group not in groups)]
+        self._grouped = sorted(metrics, key=lambda metric: order.index(metric.group))
+
+    def __getitem__(self, name: str) -> Metric[C]:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def named(self, *names: str) -> list[Metric[C]]:
+        """The metrics of these names, in this order."""
+        return [self[name] for name in names]
+
+    def in_group(self, *groups: str) -> list[Metric[C]]:
+        """The metrics of these groups, group by group."""
+        return [metric for group in groups for metric in self._grouped if metric.group == group]
+
+    def compared(self) -> list[Metric[C]]:
+        """The metrics that have a value per case and are shown by a comparison."""
+        return [metric for metric in self._grouped if metric.value is not None and metric.is_compared]
+
+    def score(self, episode: Episode, context: C, *, failure: str = "") -> list[Score]:
+        """All scores of one episode. With ``failure``, of an instrument that all metrics rest on, none has a value."""
+        scores = []
+        for metric in self.values():
+            if metric.value is None or not metric.applies(context):
+                continue
+            if episode.status is EpisodeStatus.ERRORED:
+                value = Value.errored(episode.error)
+            else:
+                value = Value.unscored(failure) if failure else metric.value(context)
+            scores.append(episode.score(metric.name, value.value, value.outcome, value.reason))
+        return scores
+
+    def estimate(self, scores: Sequence[Score], seed: int) -> list[Estimate]:
+        """One estimate a metric; over nothing it is None."""
+        return [metric.aggregate(metric.name, scores, seed) for metric in self._grouped]
+
+
+def with_estimates(metrics: Iterable[Metric[C]], estimated: Iterable[str]) -> list[Metric[C]]:
+    """Those of ``metrics`` whose names are ``estimated``."""
+    known = set(estimated)
+    return [metric for metric in metrics if metric.name in known]
