@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import chain, count, product
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from sociable.agents.person import NAME as PERSON
-from sociable.api.runs import folder_name, resume, run_settings
+from sociable.api.runs import folder_name, resume, run_settings, settings_for
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import SERIES_FILE, write_atomically
-from sociable.engine.opening import Watch, checked, prices_of, with_absolute_paths
+from sociable.engine.benchmark import Benchmark
+from sociable.engine.opening import Watch, open_study, with_absolute_paths
+from sociable.engine.result import RunResult
 from sociable.engine.settings import RunSettings, plain_name
 
 WITH_PERSON, WITHOUT_PERSON = "with-person", "without-person"
@@ -57,6 +61,19 @@ def with_and_without_a_person(character: str, settings: RunSettings) -> dict[str
     }
 
 
+def plan_series(
+    benchmark: Benchmark, options: Mapping[str, Any], model: str | None, config: Path | None, given: Mapping[str, Any]
+) -> tuple[dict[str, RunSettings], str]:
+    """(the runs by the name of their folder, a name for all of them) that a benchmark makes of its options for series."""
+    kind = benchmark.series_type()
+    if kind is None:
+        raise InputError(f"{benchmark.name} has no series of runs.")
+    planned: tuple[dict[str, RunSettings], str] = kind.model_validate(options).plan(  # type: ignore[attr-defined]
+        partial(settings_for, benchmark.name, config), model, given
+    )
+    return planned
+
+
 def write_new_series(folder: Path, runs: Mapping[str, RunSettings]) -> None:
     """Checks every run as it would be checked on its own, then notes which there are. Raises InputError."""
     if is_series(folder):
@@ -64,24 +81,20 @@ def write_new_series(folder: Path, runs: Mapping[str, RunSettings]) -> None:
     described = {}
     for name, settings in runs.items():
         settings = with_absolute_paths(settings)
-        _, _, seats = checked(settings)
-        prices_of(settings, seats)
+        open_study(settings)
         described[name] = settings.model_dump(mode="json")
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / SERIES_FILE, json.dumps({"runs": described}, indent=1, ensure_ascii=False) + "\n")
 
 
-def resume_series(folder: Path, watch: Watch | None = None) -> list[Path]:
+def resume_series(folder: Path, watch: Watch | None = None) -> list[RunResult]:
     """Goes on with every run of a series, one after the other. Raises RunStopped where one is stopped."""
-    folders = []
-    for name, settings in _read(folder).items():
-        path = folder / name
-        if (path / "manifest.json").exists():
-            resume(path, watch=watch)
-        else:
-            run_settings(settings, path, watch=watch)
-        folders.append(path)
-    return folders
+    return [
+        resume(folder / name, watch=watch)
+        if (folder / name / "manifest.json").exists()
+        else run_settings(settings, folder / name, watch=watch)
+        for name, settings in _read(folder).items()
+    ]
 
 
 def is_series(folder: Path) -> bool:

@@ -3,50 +3,36 @@
 from __future__ import annotations
 
 import logging
-import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 from sociable import __version__
 from sociable.cli import construct, review, towns
+from sociable.cli.benchmarks import Asked, benchmark_group, read_option
 from sociable.cli.options import (
-    Agent,
     BaseUrl,
     BenchmarkName,
     BenchmarkOrBuild,
     Changes,
     Config,
-    Connections,
     Corrections,
-    CycleCap,
     DatasetPath,
     Export,
     ExportWords,
-    ForcedTarget,
     HTMLFile,
-    Human,
     Judges,
-    Limit,
     MaxCost,
-    Model,
     Options,
-    Partner,
     PromptsFolder,
     Ratings,
-    Receivers,
     Reference,
     ReferenceFile,
-    Repeats,
     RunPath,
     Sample,
-    Scheduling,
-    Seed,
-    Senders,
     SkipInvalid,
-    Stages,
     Words,
     benchmark_and_data,
 )
@@ -54,7 +40,7 @@ from sociable.cli.output import complain, console, messages, print_summary, prin
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
 
 if TYPE_CHECKING:
-    from sociable.engine.settings import RunSettings
+    pass
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -64,36 +50,6 @@ app = typer.Typer(
     help="Measures the social intelligence of language agents.",
     epilog="Models: openai/NAME, openai-compatible/NAME[@URL], inspect/PROVIDER/NAME, python:FILE:NAME, human, reference/AGENT.",
 )
-
-
-_SHORTCUTS = ("cycle_cap", "forced_target", "agent", "scheduler")
-"""Benchmarks' own options that have one of the command line's."""
-
-
-def _settings(**given: Any) -> dict[str, Any]:
-    """The options as ``RunSettings`` names them; those not given are left out."""
-    given["judges"] = tuple(given.pop("judge") or ())
-    options = dict(map(_option, given.pop("option") or ()))
-    options |= {name: value for name in _SHORTCUTS if (value := given.pop(name)) is not None}
-    if options:
-        given["options"] = options
-    if given["stages"] is not None:
-        try:
-            given["stages"] = tuple(int(stage) for stage in given["stages"].split(","))
-        except ValueError:
-            raise InputError("--stages takes numbers separated by commas, as in --stages 1,2.") from None
-    return {name: value for name, value in given.items() if value not in (None, ())}
-
-
-def _option(text: str) -> tuple[str, Any]:
-    """``NAME=VALUE`` with the value read as in a TOML file, or as the text it is."""
-    name, separator, value = text.partition("=")
-    if not separator:
-        raise InputError(f"--option takes NAME=VALUE, not '{text}'.")
-    try:
-        return name, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return name, value
 
 
 @app.command()
@@ -124,88 +80,35 @@ def list_() -> None:
     say("models: openai/MODEL, openai-compatible/MODEL[@URL], inspect/PROVIDER/MODEL, python:file.py:function, human")
 
 
-_NO_SETTINGS = ("benchmark", "model", "config", "out", "sender", "receiver", "human")
-
-
-@app.command()
-def run(
-    benchmark: BenchmarkName,
-    model: Model = None,
-    partner: Partner = None,
-    judge: Judges = None,
-    reference: Reference = None,
-    reference_file: ReferenceFile = None,
-    config: Config = None,
-    dataset: DatasetPath = None,
-    skip_invalid: SkipInvalid = None,
-    stages: Stages = None,
-    limit: Limit = None,
-    seed: Seed = None,
-    repeats: Repeats = None,
-    max_connections: Connections = None,
-    max_cost: MaxCost = None,
-    base_url: BaseUrl = None,
-    prompts: PromptsFolder = None,
-    cycle_cap: CycleCap = None,
-    forced_target: ForcedTarget = None,
-    agent: Agent = None,
-    scheduler: Scheduling = None,
-    option: Options = None,
-    sender: Senders = None,
-    receiver: Receivers = None,
-    human: Human = None,
-    out: Annotated[Path | None, typer.Option("--out", help="The run folder; by default a new one under runs/.")] = None,
-) -> None:
-    """Run a benchmark, score it, and write the report."""
-    given = _settings(**{name: value for name, value in locals().items() if name not in _NO_SETTINGS})
-    if sender or receiver or human:
-        _run_series(benchmark, model, config, given, out, sender=sender or [], receiver=receiver or [], human=human)
-        return
+def _run(asked: Asked) -> None:
     from sociable.api import runs
     from sociable.cli.progress import RunProgress
-    from sociable.engine.registry import benchmark_names
-    from sociable.engine.settings import load_settings, plain_name
+    from sociable.engine.settings import plain_name
     from sociable.reports.documents import judges_itself
 
-    asked = load_settings(benchmark, config, beside=benchmark_names(), model=model, **given)
-    if plain_name(asked.model) in map(plain_name, asked.judges):
-        messages.print(Text(f"Warning: {judges_itself(plain_name(asked.model))}"), soft_wrap=True)
-    folder = out or runs.new_folder(benchmark, asked.model)
-    with resumable(folder), RunProgress(messages, hidden="human" in (asked.model, asked.partner)) as progress:
-        runs.run(benchmark, model, out=folder, config=config, watch=progress, **given)
-    show_report(folder)
+    if asked.series:
+        _run_series(asked)
+        return
+    settings = runs.settings_for(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
+    if plain_name(settings.model) in map(plain_name, settings.judges):
+        messages.print(Text(f"Warning: {judges_itself(plain_name(settings.model))}"), soft_wrap=True)
+    folder = asked.out or runs.new_folder(settings.benchmark, settings.model)
+    with resumable(folder), RunProgress(messages, hidden="human" in (settings.model, settings.partner)) as progress:
+        result = runs.run_settings(settings, folder, watch=progress)
+    show_report([result])
 
 
-def _run_series(
-    benchmark: str,
-    model: str | None,
-    config: Path | None,
-    given: dict[str, Any],
-    out: Path | None,
-    *,
-    sender: list[str],
-    receiver: list[str],
-    human: str | None,
-) -> None:
+def _run_series(asked: Asked) -> None:
     """Several runs that belong together, in one folder, and one report on all of them."""
     from sociable.api import runs, series
 
-    if sender or receiver:
-        if human or model or "partner" in given:
-            raise InputError("--sender and --receiver say who plays whom: leave --model, --partner and --human out.")
-
-        def settings(one: str, other: str) -> RunSettings:
-            pair = {"model": one, "partner": other}
-            return runs.settings_for(benchmark, config, elsewhere=[*sender, *receiver], **given, **pair)
-
-        asked_runs, name = series.pairs(sender, receiver, settings), "pairs"
-    else:
-        assert human is not None
-        asked = runs.settings_for(benchmark, config, **given, model=model)
-        asked_runs, name = series.with_and_without_a_person(human, asked), f"{asked.model}-human"
-    folder = out or runs.new_folder(benchmark, name)
-    series.write_new_series(folder, asked_runs)
+    planned, name = series.plan_series(asked.benchmark, asked.series, asked.model, asked.config, asked.settings)
+    folder = asked.out or runs.new_folder(asked.benchmark.name, name)
+    series.write_new_series(folder, planned)
     _go_on_with_series(folder)
+
+
+app.add_typer(benchmark_group(_run, "Run a benchmark, score it, and write the report."), name="run")
 
 
 def _go_on_with_series(folder: Path) -> None:
@@ -213,8 +116,8 @@ def _go_on_with_series(folder: Path) -> None:
     from sociable.cli.progress import RunProgress
 
     with resumable(folder), RunProgress(messages, hidden=series.has_person(folder)) as progress:
-        folders = series.resume_series(folder, watch=progress)
-    show_report(*folders, out=folder / "report.html")
+        results = series.resume_series(folder, watch=progress)
+    show_report(results, out=folder / "report.html")
 
 
 @app.command()
@@ -236,8 +139,8 @@ def resume(
         return
     hidden = runs.has_person(folder)
     with resumable(folder), RunProgress(messages, hidden=hidden) as progress:
-        runs.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
-    show_report(folder)
+        result = runs.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
+    show_report([result])
 
 
 @app.command()
@@ -281,9 +184,8 @@ def judge(
             asked = "--sample N --export FILE, --corrections, --ratings, --export-words, --words"
             raise InputError(f"Name at least one --judge, or ask people: {asked}.")
         return
-    folders = folders_of(folder)
     with resumable(folder), RunProgress(messages) as progress:
-        for run in folders:
+        results = [
             runs.judge(
                 run,
                 judge or (),
@@ -294,7 +196,9 @@ def judge(
                 max_cost=max_cost,
                 watch=progress,
             )
-    show_report(*folders, out=folder / "report.html")
+            for run in folders_of(folder)
+        ]
+    show_report(results, out=folder / "report.html")
 
 
 @app.command()
@@ -303,9 +207,7 @@ def score(folder: RunPath) -> None:
     from sociable.api import runs
     from sociable.api.series import folders_of
 
-    for run in folders_of(folder):
-        runs.score(run)
-    show_report(*folders_of(folder), out=folder / "report.html")
+    show_report([runs.score(run) for run in folders_of(folder)], out=folder / "report.html")
 
 
 @app.command()
@@ -320,10 +222,11 @@ def report(
     from sociable.api import runs
     from sociable.api.series import folders_of
 
-    found = [run for folder in folders for run in folders_of(folder)]
-    print_summary(runs.report_document(found))
+    found = [runs.load_result(run) for folder in folders for run in folders_of(folder)]
     usual = folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
-    say(f"Report: {runs.report(found, out or usual)}")
+    document = runs.write_document(runs.report_document(found), out or usual)
+    print_summary(document)
+    say(f"Report: {out or usual}")
 
 
 @app.command()
@@ -341,35 +244,16 @@ def compare(
     print_whole(runs.compare(first, second, anyway=anyway, out=out), out)
 
 
-@app.command()
-def estimate(
-    benchmark: BenchmarkName,
-    model: Model = None,
-    partner: Partner = None,
-    judge: Judges = None,
-    reference: Reference = None,
-    reference_file: ReferenceFile = None,
-    config: Config = None,
-    dataset: DatasetPath = None,
-    skip_invalid: SkipInvalid = None,
-    stages: Stages = None,
-    limit: Limit = None,
-    seed: Seed = None,
-    repeats: Repeats = None,
-    base_url: BaseUrl = None,
-    prompts: PromptsFolder = None,
-    cycle_cap: CycleCap = None,
-    forced_target: ForcedTarget = None,
-    agent: Agent = None,
-    scheduler: Scheduling = None,
-    option: Options = None,
-) -> None:
-    """Tell calls, tokens and price of a run before anything is spent."""
-    given = _settings(**{name: value for name, value in locals().items() if name not in ("benchmark", "model", "config")})
-
+def _estimate(asked: Asked) -> None:
     from sociable.api import runs
 
-    print_summary(runs.estimate(benchmark, model, config=config, **given))
+    print_summary(runs.estimate(asked.benchmark.name, asked.model, config=asked.config, **asked.settings))
+
+
+app.add_typer(
+    benchmark_group(_estimate, "Tell calls, tokens and price of a run before anything is spent.", ("out", "max_cost")),
+    name="estimate",
+)
 
 
 @app.command()
@@ -397,7 +281,7 @@ def audit(
             skip_invalid=bool(skip_invalid),
             sources=source or (),
             dialogues=dialogues,
-            options=dict(map(_option, option or ())),
+            options=dict(map(read_option, option or ())),
             out=out,
         ),
         out,
@@ -468,7 +352,7 @@ def show(
     if Path(target).is_dir() or "/" in target:
         showing.show_run(Path(target), item, prompt, console, of)
     else:
-        options = dict(map(_option, option or ()))
+        options = dict(map(read_option, option or ()))
         showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts, "options": options})
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 from rich.console import Console
@@ -15,6 +15,9 @@ from rich.text import Text
 from sociable.core.errors import RunStopped, StorageFailure
 from sociable.core.run_folder import SERIES_FILE
 from sociable.core.view import Document, Section, Table
+
+if TYPE_CHECKING:
+    from sociable.engine.result import RunResult
 
 console = Console()
 messages = Console(stderr=True)
@@ -32,19 +35,19 @@ def resumable(folder: Path, command: str = "") -> Iterator[None]:
         raise
 
 
-def show_report(*folders: Path, out: Path | None = None) -> None:
+def show_report(results: Sequence[RunResult], out: Path | None = None) -> None:
+    """Writes the report on these runs and prints its main table; ends with code 3 where a run failed altogether."""
     from sociable.api import runs
 
-    document = runs.report_document(folders)
+    path = out or runs.default_report(results)
+    document = runs.write_document(runs.report_document(results), path)
     print_summary(document)
     print_tables(section for section in document.sections if section.title.startswith("Rubric: "))
-    say(f"Report: {runs.report(folders, out)}")
-    for folder in folders:
-        scores = runs.result(folder).scores
-        if scores and all(score.outcome == "errored" for score in scores):
-            messages.print(
-                Text(f"sociable: every episode failed. Mend the cause, then: sociable resume {folder}"), soft_wrap=True
-            )
+    say(f"Report: {path}")
+    for run in results:
+        if run.scores and all(score.outcome == "errored" for score in run.scores):
+            failed = f"sociable: every episode failed. Mend the cause, then: sociable resume {run.folder}"
+            messages.print(Text(failed), soft_wrap=True)
             raise typer.Exit(3)
 
 

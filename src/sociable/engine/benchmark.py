@@ -34,8 +34,8 @@ class Benchmark:
     """The record of the benchmark's own options; its fields are options of the command line."""
     views: type[Any] | str = "sociable.reports.views:Views"
     """The class that shows runs; by default tables are derived from the study's metrics."""
-    series: str = ""
-    """What makes several runs of one command, as ``module:function``; empty where nothing does."""
+    series: type[BaseModel] | str = ""
+    """The record of options that make several runs of one command, with a method ``plan``; empty where there is none."""
     cluster_unit: str = "scenario"
     """What intervals resample, in the singular, lower case: dialogue, template, task, session."""
     scenarios_called: str = "cases"
@@ -55,6 +55,10 @@ class Benchmark:
     def options_type(self) -> type[BaseModel]:
         """The record of the benchmark's own options."""
         return _load(self.options)  # type: ignore[no-any-return]
+
+    def series_type(self) -> type[BaseModel] | None:
+        """The record of options that make several runs of one command; None where there is none."""
+        return _load(self.series) if self.series else None
 
     def parse_options(self, values: Mapping[str, Any]) -> BaseModel:
         """The benchmark's own options. Raises InputError naming the one that is wrong, and those there are."""

@@ -95,14 +95,15 @@ class Metric(Generic[C]):
 class Metrics(Mapping[str, Metric[C]], Generic[C]):
     """All metrics of a benchmark, by name, in the order in which episodes are scored.
 
-    Estimates come group by group, in the order of ``groups``.
+    Estimates come first of those that ``first`` names, then group by group, in the order of ``groups``.
     """
 
-    def __init__(self, *metrics: Metric[C], groups: Sequence[str] = ()) -> None:
+    def __init__(self, *metrics: Metric[C], groups: Sequence[str] = (), first: Sequence[str] = ()) -> None:
         self._by_name = {metric.name: metric for metric in metrics}
         assert len(self._by_name) == len(metrics), "two metrics share a name"
         order = [*groups, *(metric.group for metric in metrics if metric.group not in groups)]
-        self._grouped = sorted(metrics, key=lambda metric: order.index(metric.group))
+        grouped = sorted(metrics, key=lambda metric: order.index(metric.group))
+        self._grouped = [*self.named(*first), *(metric for metric in grouped if metric.name not in first)]
 
     def __getitem__(self, name: str) -> Metric[C]:
         return self._by_name[name]

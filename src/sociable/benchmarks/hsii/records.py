@@ -24,12 +24,11 @@ STAGES = tuple(Stage)
 
 def _split(value: Any) -> Any:
     """``"1,2"``, as it is written on the command line, or a lone number, as a list."""
-    if isinstance(value, str):
-        try:
-            return [int(each) for each in value.split(",")]
-        except ValueError:
-            raise ValueError("takes numbers separated by commas, as in --stages 1,2") from None
-    return [value] if isinstance(value, int) else value
+    parts = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else value
+    try:
+        return None if parts is None else [int(each) for each in parts]
+    except (TypeError, ValueError):
+        raise ValueError("takes numbers separated by commas, as in --stages 1,2") from None
 
 
 def _check_stages(numbers: tuple[int, ...] | None) -> tuple[int, ...] | None:

@@ -8,96 +8,148 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from math import fsum
 
 import numpy as np
 
 from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, End, Pair
-from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score
+from sociable.core.records import Estimate, Score
 from sociable.core.seeding import named_seed
-from sociable.statistics.estimates import episode_counts, estimate_jointly, estimate_proportion
+from sociable.statistics.estimates import episode_counts
 from sociable.statistics.intervals import Floats, Interval, clustered_proportion, joint_bootstrap, repeats_averaged
+from sociable.statistics.metrics import CONFIDENCE, Aggregate, Metric, Metrics, Value, joint, mean
 
 EASIEST = 0.7
 """The share of pairs the paper's "partial" figures are about."""
 WITHOUT = ("success_without_cot", "format_without_cot")
 WITH = ("success_with_cot", "format_with_cot", "solved_at_once", "solved", "satisfied_wrong", "cot_complexity", "calls")
-TOKENS = ("input_tokens", "output_tokens")
 
 
-def score_episode(pair: Pair, episode: CoTEpisode, cycle_cap: int) -> list[Score]:
-    """All scores of one episode."""
+@dataclass(frozen=True, slots=True)
+class PlayedPair:
+    """A case under a design, and how it went."""
 
-    def score(metric: str, value: float | None, reason: str = "", outcome: Outcome = Outcome.SCORED) -> Score:
-        return Score(
-            metric=metric,
-            scenario=pair.id,
-            cluster=pair.case.dialogue,
-            repeat=episode.repeat,
-            outcome=outcome,
-            value=value,
-            reason=reason,
-        )
-
-    plain = pair.design == NO_DESIGN
-    if episode.status is EpisodeStatus.ERRORED:
-        return [score(metric, None, episode.error, Outcome.ERRORED) for metric in (WITHOUT if plain else WITH + TOKENS)]
-
-    first = episode.cycles[0]
-    how = "without" if plain else "with"
-    scores = [score(f"format_{how}_cot", float(not first.format_failure), first.format_failure)]
-    if first.format_failure:
-        scores.append(score(f"success_{how}_cot", None, "format failed", Outcome.NOT_REACHED))
-    else:
-        right = first.target == pair.case.golden.role_to
-        scores.append(score(f"success_{how}_cot", float(right), "" if right else f"{first.target or first.role_to[:80]}"))
-    if plain:
-        return scores
-    solved_at = len(episode.cycles) if episode.solved else None
-    scores += [
-        score("solved_at_once", float(solved_at == 1)),
-        score("solved", float(episode.solved), episode.end),
-        score("satisfied_wrong", float(episode.end is End.SATISFIED)),
-        score("cot_complexity", float(solved_at or cycle_cap), episode.end),
-        score("calls", float(episode.calls)),
-    ]
-    for name in TOKENS:
-        used = [float(getattr(usage, name)) for usage in episode.usage.values()]
-        outcome = Outcome.SCORED if used else Outcome.NOT_REACHED
-        scores.append(score(name, fsum(used) if used else None, "" if used else "no model was asked", outcome))
-    return scores
+    pair: Pair
+    episode: CoTEpisode
 
 
-def estimate_all(scores: Sequence[Score], cycle_cap: int, *, seed: int, confidence: float = 0.95) -> list[Estimate]:
-    """Every estimate of ``scores.json``.
+def cot_metrics(cycle_cap: int) -> Metrics[PlayedPair]:
+    """All metrics; an unsolved pair counts as ``cycle_cap`` cycles.
 
     ``complexity_easiest_70`` is the mean k over the 70% of pairs with the smallest k; ``cycle_for_70`` the cycle at which
     70% of all pairs are solved, None if that was not seen within the cap. Both are ours: the paper's column of that name
     cannot be reproduced.
     """
+    found: list[Metric[PlayedPair]] = []
+    for how, applies, format_meaning, success_meaning, title in (
+        ("without", _is_plain, "replies with addressee and words, without chain of thought", _PLAIN, "without"),
+        ("with", _has_design, "replies with addressee and words in the first cycle", _FIRST, "one pass"),
+    ):
+        found += [
+            Metric(f"format_{how}_cot", f"format {how}", format_meaning, "others", _format, applies),
+            Metric(f"success_{how}_cot", title, success_meaning, "main", _success, applies),
+        ]
+    for name, title, meaning, holds in (
+        ("solved_at_once", "first cycle", "right target in the first cycle, of all pairs", _is_solved_at_once),
+        ("solved", "solved", "pairs of case and design solved within the cap", _is_solved),
+        ("satisfied_wrong", "satisfied", _CONTENT, _is_satisfied),
+    ):
+        found.append(Metric(name, title, meaning, "others", holds, _has_design))
+    in_cycles = partial(Metric[PlayedPair], unit="cycles", low=1.0, high=float(cycle_cap), decimals=1)
+    of_a_pair = partial(Metric[PlayedPair], group="cost", applies=_has_design, aggregate=mean, high=None)
+    counts = partial(_of_cycles, cycle_cap)
+    complexity = partial(_complexity, float(cycle_cap))
+    easiest = counts(lambda histogram: _mean_of_easiest(histogram, cycle_cap))
+    return Metrics(
+        *found,
+        in_cycles("cot_complexity", "complexity", _COMPLEXITY, "main", complexity, _has_design, aggregate=mean),
+        of_a_pair("calls", "calls", "answers and reflections asked for, a pair", value=_calls, unit="calls", decimals=1),
+        *(
+            of_a_pair(name, title, "a pair", value=partial(_tokens, name), unit="tokens", decimals=0)
+            for name, title in (("input_tokens", "tokens in"), ("output_tokens", "tokens out"))
+        ),
+        Metric("cot_gain", "gain", "one pass less without", "main", aggregate=_GAIN, low=-1.0),
+        in_cycles("complexity_easiest_70", "complexity, easiest 70%", _EASIEST, "others", aggregate=easiest),
+        in_cycles("cycle_for_70", "cycle for 70%", _FOR_70, "main", aggregate=counts(_cycle_for_share, beyond=cycle_cap + 1)),
+        first=(*WITHOUT, *WITH[:5], "cot_gain", "cot_complexity", "complexity_easiest_70", "cycle_for_70"),
+    )
 
-    def joint(metric: str, parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Estimate:
-        return estimate_jointly(metric, scores, parts, combine, seed=named_seed(seed, "bootstrap", metric), confidence=confidence)
 
-    def of_cycles(metric: str, statistic: Callable[[Floats], Floats], beyond: float = np.inf) -> Estimate:
-        """``beyond`` and above stands for what was not seen: then there is no value, or no limits."""
+_PLAIN = "right target without chain of thought, of the replies with a format (r2)"
+_FIRST = "right target in the first cycle, of the replies with a format"
+_CONTENT = "pairs that ended because the model found nothing wrong with a wrong target"
+_COMPLEXITY = "mean number of cycles until the target is right; unsolved counts as the cap"
+_EASIEST = "mean number of cycles over the easiest 70% of the pairs"
+_FOR_70 = "the cycle by which 70% of the pairs are solved"
+_GAIN = joint(("success_without_cot", "success_with_cot"), lambda means: means[..., 1] - means[..., 0])
+
+
+def _is_plain(each: PlayedPair) -> bool:
+    return each.pair.design == NO_DESIGN
+
+
+def _has_design(each: PlayedPair) -> bool:
+    return each.pair.design != NO_DESIGN
+
+
+def _format(each: PlayedPair) -> Value:
+    first = each.episode.cycles[0]
+    return Value(float(not first.format_failure), first.format_failure)
+
+
+def _success(each: PlayedPair) -> Value:
+    first = each.episode.cycles[0]
+    if first.format_failure:
+        return Value.not_reached("format failed")
+    right = first.target == each.pair.case.golden.role_to
+    return Value(float(right), "" if right else f"{first.target or first.role_to[:80]}")
+
+
+def _is_solved_at_once(each: PlayedPair) -> Value:
+    return Value(float(each.episode.solved and len(each.episode.cycles) == 1))
+
+
+def _is_solved(each: PlayedPair) -> Value:
+    return Value(float(each.episode.solved), each.episode.end)
+
+
+def _is_satisfied(each: PlayedPair) -> Value:
+    return Value(float(each.episode.end is End.SATISFIED))
+
+
+def _complexity(cap: float, each: PlayedPair) -> Value:
+    return Value(float(len(each.episode.cycles)) if each.episode.solved else cap, each.episode.end)
+
+
+def _calls(each: PlayedPair) -> Value:
+    return Value(float(each.episode.calls))
+
+
+def _tokens(name: str, each: PlayedPair) -> Value:
+    used = [float(getattr(usage, name)) for usage in each.episode.usage.values()]
+    return Value(fsum(used)) if used else Value.not_reached("no model was asked")
+
+
+def _of_cycles(cycle_cap: int, statistic: Callable[[Floats], Floats], beyond: float = np.inf) -> Aggregate:
+    """A statistic of how many pairs were solved in which cycle.
+
+    ``beyond`` and above stands for what was not seen: then there is no value, or no limits.
+    """
+
+    def aggregate(name: str, scores: Sequence[Score], seed: int) -> Estimate:
         own = [score for score in scores if score.metric == "cot_complexity"]
-        found = joint_bootstrap(_histograms(scores, cycle_cap), statistic, confidence, seed=named_seed(seed, "bootstrap", metric))
+        found = joint_bootstrap(_histograms(scores, cycle_cap), statistic, CONFIDENCE, seed=named_seed(seed, "bootstrap", name))
         if found.value is not None and found.value >= beyond:
-            found = Interval(None, None, None, confidence)
+            found = Interval(None, None, None, CONFIDENCE)
         elif found.high is not None and found.high >= beyond:
-            found = Interval(found.value, None, None, confidence)
-        return _estimate(metric, found, own)
+            found = Interval(found.value, None, None, CONFIDENCE)
+        varied = found.low is not None and found.high is not None and found.low < found.high
+        low, high = (found.low, found.high) if varied else (None, None)
+        return Estimate(metric=name, value=found.value, low=low, high=high, confidence=CONFIDENCE, **episode_counts(own))
 
-    shares = [estimate_proportion(name, scores, confidence) for name in (*WITHOUT, *WITH[:5])]
-    return [
-        *shares,
-        joint("cot_gain", ("success_without_cot", "success_with_cot"), lambda means: means[..., 1] - means[..., 0]),
-        joint("cot_complexity", ("cot_complexity",), lambda means: means[..., 0]),
-        of_cycles("complexity_easiest_70", lambda counts: _mean_of_easiest(counts, cycle_cap)),
-        of_cycles("cycle_for_70", _cycle_for_share, beyond=cycle_cap + 1),
-        *(joint(name, (name,), lambda means: means[..., 0]) for name in ("calls", *TOKENS)),
-    ]
+    return aggregate
 
 
 def solved_by_cycle(scores: Sequence[Score], cycle_cap: int, confidence: float = 0.95) -> list[Interval]:
@@ -145,15 +197,3 @@ def _cycle_for_share(counts: Floats) -> Floats:
     enough = solved >= np.ceil(EASIEST * counts.sum(axis=-1, keepdims=True) - 1e-9)
     cycle: Floats = np.where(enough.any(axis=-1), enough.argmax(axis=-1) + 1.0, counts.shape[-1])
     return cycle
-
-
-def _estimate(metric: str, found: Interval, scores: Sequence[Score]) -> Estimate:
-    varied = found.low is not None and found.high is not None and found.low < found.high
-    return Estimate(
-        metric=metric,
-        value=found.value,
-        low=found.low if varied else None,
-        high=found.high if varied else None,
-        confidence=found.confidence,
-        **episode_counts(scores),
-    )

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pydantic import Field, field_validator
+
 from sociable.benchmarks.hsii.dataset import Case
 from sociable.core.records import Episode, Record
 
 NO_DESIGN = "none"
 """The design that is no chain of thought: HSII's own question, asked once."""
+
+
+class CoTOptions(Record):
+    """The switches of this benchmark."""
+
+    cycle_cap: int = Field(default=128, ge=1, description="cycles at the most, and what an unsolved pair counts (N_inf)")
+    designs: tuple[str, ...] = Field(
+        default=("states", "knowledge", "consequences"), min_length=1, description="designs of the chain of thought, each once"
+    )
+    without_cot: bool = Field(default=True, description="ask HSII's own question too, once a case, to have the gain")
+
+    @field_validator("designs")
+    @classmethod
+    def _differ(cls, designs: tuple[str, ...]) -> tuple[str, ...]:
+        if len({*designs, NO_DESIGN}) < len(designs) + 1:
+            raise ValueError(f"each is named once, and none is called '{NO_DESIGN}'")
+        return designs
 
 
 class Pair(Record):

@@ -9,7 +9,7 @@ Messages marked as interlude can be left out: so the same scenario is tested at 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
@@ -23,6 +23,7 @@ from sociable.core.data_files import Loaded, Text, complaint, load_items
 from sociable.core.errors import DataError
 from sociable.core.names import normalised_name
 from sociable.core.records import Record
+from sociable.core.seeding import named_generator
 from sociable.core.wording import Wording, expresses
 
 
@@ -231,3 +232,20 @@ def _check_rules(record: ScenarioRecord, place: str) -> None:
         raise DataError(place, "right", f"does not pass its own check: {why}")
     if record.check.holds(record.wrong)[0]:
         raise DataError(place, "wrong", "passes the check, and must not")
+
+
+def select_scenarios(cases: Sequence[MemoryCase], limit: int | None, seed: int) -> list[MemoryCase]:
+    """All distances of ``limit`` scenarios, drawn by ``seed`` so that each kind is taken in turn; all without a limit."""
+    kinds: dict[tuple[str, bool], list[str]] = {}
+    for case in cases:
+        own = kinds.setdefault((case.test, case.control), [])
+        if case.scenario not in own:
+            own.append(case.scenario)
+    if limit is None:
+        return list(cases)
+    generator = named_generator(seed, "limit")
+    for own in kinds.values():
+        generator.shuffle(own)
+    in_turn = [own[place] for place in range(len(cases)) for own in kinds.values() if place < len(own)]
+    chosen = set(in_turn[:limit])
+    return [case for case in cases if case.scenario in chosen]

@@ -2,75 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase, Test
 from sociable.benchmarks.hsii.memory.records import MemoryEpisode
-from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score, Verdict
-from sociable.core.seeding import named_seed
-from sociable.statistics.estimates import estimate_jointly, estimate_proportion
-from sociable.statistics.intervals import Floats
+from sociable.core.records import Estimate, Score, Verdict
+from sociable.statistics.metrics import Metric, Metrics, Value, joint
 
-SHARES = ("retention", "carry_over", "role_play", "restraint", "retention_near", "retention_far")
 DISTANCES = ("retention_near", "retention_far")
-OF_TEST = {Test.CARRY_OVER: "carry_over", Test.ROLE_PLAY: "role_play"}
 
 
-def metrics_of(case: MemoryCase) -> list[str]:
-    """The metrics a case counts for: what it is a test of, and for directives how far back they lie."""
-    if case.control:
-        return ["restraint"]
-    return ["retention", OF_TEST[case.test], "retention_far" if case.far else "retention_near"]
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A reply, and what it is decided by."""
 
+    case: MemoryCase
+    episode: MemoryEpisode
+    verdict: tuple[Verdict, str] | None
+    """The panel's, for a case that a rule cannot decide.
 
-def score_episode(case: MemoryCase, episode: MemoryEpisode, verdict: tuple[Verdict, str] | None, *, judged: bool) -> list[Score]:
-    """All scores of one episode.
-
-    ``verdict`` is the panel's, for a case that a rule cannot decide; None where there is none, which with a panel
-    (``judged``) means that the run was cut off, and without one that nobody could tell.
+    None where there is none: with a panel the run was cut off, without one nobody could tell.
     """
-    outcome, value, reason = _decided(case, episode, verdict, judged)
-    return [episode.score(metric, value, outcome, reason) for metric in metrics_of(case)]
+    is_judged: bool
+    """Whether there is a panel."""
 
 
-def _decided(
-    case: MemoryCase, episode: MemoryEpisode, verdict: tuple[Verdict, str] | None, judged: bool
-) -> tuple[Outcome, float | None, str]:
-    if episode.status is EpisodeStatus.ERRORED:
-        return Outcome.ERRORED, None, episode.error
+def is_right(each: Decision) -> Value:
+    """1 for a right reply, by rule or by the panel's verdict."""
+    case, episode = each.case, each.episode
     if not episode.reply.strip():
-        return Outcome.SCORED, 0.0, episode.turns[0].note or "empty"
+        return Value(0.0, episode.turns[0].note or "empty")
     if not case.check.question:
         right, reason = case.check.holds(episode.reply)
-        return Outcome.SCORED, float(right), reason
-    if verdict is None:
-        if judged:
-            return Outcome.ERRORED, None, "judging was not finished"
-        return Outcome.NOT_REACHED, None, "no rule can decide; name a --judge"
-    if verdict[0] in (Verdict.UNSCORED, Verdict.TIE):
+        return Value(float(right), reason)
+    if each.verdict is None:
+        remedy = "no rule can decide; name a --judge"
+        return Value.errored("judging was not finished") if each.is_judged else Value.not_reached(remedy)
+    verdict, reason = each.verdict
+    if verdict in (Verdict.UNSCORED, Verdict.TIE):
         # A panel that is split has no verdict on a question of yes or no.
-        return Outcome.UNSCORED, None, verdict[1] or "the judges are split"
-    return Outcome.SCORED, float(verdict[0] is Verdict.WIN), verdict[1]
+        return Value.unscored(reason or "the judges are split")
+    return Value(float(verdict is Verdict.WIN), reason)
 
 
-def estimate_all(scores: Sequence[Score], *, seed: int, confidence: float = 0.95) -> list[Estimate]:
-    """Every estimate of ``scores.json``.
-
-    ``balance`` = retention + restraint - 1 (Youden's J): 1 is perfect, and whoever always obeys, or never, has 0.
-    ``distance_effect`` = retention_far - retention_near, of the same scenarios.
-    """
-
-    def joint(metric: str, parts: Sequence[str], combine: Callable[[Floats], Floats], own: Sequence[Score] = scores) -> Estimate:
-        return estimate_jointly(metric, own, parts, combine, seed=named_seed(seed, "bootstrap", metric), confidence=confidence)
-
-    return [
-        *(estimate_proportion(name, scores, confidence) for name in SHARES),
-        joint("balance", ("retention", "restraint"), lambda means: means[..., 0] + means[..., 1] - 1),
-        joint("distance_effect", DISTANCES, lambda means: means[..., 1] - means[..., 0], _at_both(scores)),
-    ]
+def _is_control(each: Decision) -> bool:
+    return each.case.control
 
 
-def _at_both(scores: Sequence[Score]) -> list[Score]:
-    """Those of scenarios that have a value at both distances."""
+def _is_directive(each: Decision, test: Test | None = None, far: bool | None = None) -> bool:
+    """Whether a case is a directive of this test, this far back; None: any."""
+    case = each.case
+    return not case.control and test in (None, case.test) and far in (None, case.far)
+
+
+def _estimate_effect(name: str, scores: Sequence[Score], seed: int) -> Estimate:
+    """retention_far - retention_near, of the scenarios that have a value at both distances."""
     valued = [{score.cluster for score in scores if score.metric == metric and score.value is not None} for metric in DISTANCES]
-    return [score for score in scores if score.cluster in valued[0] & valued[1]]
+    both = [score for score in scores if score.cluster in valued[0] & valued[1]]
+    return joint(DISTANCES, lambda means: means[..., 1] - means[..., 0])(name, both, seed)
+
+
+def _of(far: bool | None = None, test: Test | None = None) -> partial[bool]:
+    return partial(_is_directive, test=test, far=far)
+
+
+METRICS = Metrics[Decision](
+    Metric("retention", "heeded", "both tests, without the controls", "distance", is_right, _of()),
+    Metric(
+        "carry_over",
+        "carry-over",
+        "what one character asked for is heeded when talking with another",
+        "main",
+        is_right,
+        _of(test=Test.CARRY_OVER),
+    ),
+    Metric(
+        "role_play",
+        "role play",
+        "what was agreed with a character holds again after talking with others",
+        "main",
+        is_right,
+        _of(test=Test.ROLE_PLAY),
+    ),
+    Metric(
+        "restraint",
+        "restraint",
+        "controls: answered as asked, without the directive, where it does not hold",
+        "main",
+        is_right,
+        _is_control,
+    ),
+    Metric("retention_near", "near", "without the interlude", "distance", is_right, _of(far=False)),
+    Metric("retention_far", "far", "with the interlude", "distance", is_right, _of(far=True)),
+    Metric(
+        "balance",
+        "balance",
+        "heeded + restraint − 1 (Youden's J): 1 is perfect, 0 for whoever always obeys, or never",
+        "main",
+        aggregate=joint(("retention", "restraint"), lambda means: means[..., 0] + means[..., 1] - 1),
+        low=-1.0,
+    ),
+    Metric("distance_effect", "far − near", "of the same scenarios", "distance", aggregate=_estimate_effect, low=-1.0),
+    first=("retention", "carry_over", "role_play", "restraint", *DISTANCES, "balance"),
+)

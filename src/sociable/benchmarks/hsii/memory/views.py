@@ -7,8 +7,9 @@ from typing import cast
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase
-from sociable.benchmarks.hsii.memory.metrics import SHARES
+from sociable.benchmarks.hsii.memory.metrics import METRICS
 from sociable.benchmarks.hsii.memory.records import MemoryEpisode
+from sociable.benchmarks.hsii.memory.study import MemoryStudy
 from sociable.core.records import EpisodeStatus, Judgment, Score, Verdict
 from sociable.core.view import (
     Block,
@@ -28,63 +29,68 @@ from sociable.core.view import (
     figure,
 )
 from sociable.core.view import Case as CaseView
-from sociable.engine.benchmark import RunResult
-from sociable.engine.run import FinishedRun
-from sociable.reports.result_tables import Metric, cost_block, counts_table, metrics_table, notes_of
+from sociable.engine.result import RunResult
+from sociable.reports.result_tables import counts_table, metrics_table
+from sociable.reports.views import Views
 from sociable.statistics.estimates import estimate_proportion
 
-SUMMARY = {
-    "carry_over": Metric("carry-over", "what one character asked for is heeded when talking with another"),
-    "role_play": Metric("role play", "what was agreed with a character holds again after talking with others"),
-    "restraint": Metric("restraint", "controls: answered as asked, without the directive, where it does not hold"),
-    "balance": Metric("balance", "heeded + restraint − 1: 0 for whoever always obeys, or never"),
-}
-DISTANCES = {
-    "retention": Metric("heeded", "both tests, without the controls"),
-    "retention_near": Metric("near", "without the interlude"),
-    "retention_far": Metric("far", "with the interlude"),
-    "distance_effect": Metric("far − near", "of the same scenarios"),
-}
 BINS = ((0, 3), (4, 7), (8, 11), (12, 1000))
 """Of distances, in messages."""
 
 
-def summary_table(results: Sequence[RunResult]) -> Table:
-    return metrics_table("Memory retention", results, SUMMARY, "95% intervals by scenario. — : nothing to measure.")
+CASES_SHOWN = 6
+"""Cases shown of those that failed, and of those that passed."""
+Run = RunResult[MemoryStudy]
 
 
-def sections(runs: Sequence[FinishedRun]) -> list[Section]:
-    results = [run.result for run in runs]
-    note = "The interlude is left out or not; everything else is the same."
-    parts = [
-        Section(
-            "Distance",
-            [
-                *notes_of(results),
-                metrics_table("Directives heeded, by distance", results, DISTANCES, note),
-                _by_distance(runs),
-            ],
-        ),
-        Section("By device", [_by_device(run) for run in runs]),
-        Section("What was counted", [counts_table(result, SHARES[:4]) for result in results]),
-        Section("Cost", [cost_block(results)]),
-    ]
-    parts += [Section(f"Cases: {run.result.label}" if len(runs) > 1 else "Cases", list(_cases(run))) for run in runs]
-    return parts
+class MemoryViews(Views):
+    episodes_called = "Cases"
+
+    def summary(self, runs: Sequence[Run]) -> Table:
+        metrics, note = METRICS.in_group("main"), "95% intervals by scenario. — : nothing to measure."
+        return metrics_table("Memory retention", runs, metrics, note)
+
+    def parts(self, runs: Sequence[Run]) -> list[Section]:
+        note = "The interlude is left out or not; everything else is the same."
+        heeded = metrics_table("Directives heeded, by distance", runs, METRICS.in_group("distance"), note)
+        return [Section("Distance", [heeded, _by_distance(runs)]), Section("By device", [_by_device(run) for run in runs])]
+
+    def counts(self, run: Run) -> Table:
+        return counts_table(run, ("retention", "carry_over", "role_play", "restraint"))
+
+    def shown_episodes(self, run: Run) -> Iterator[Block]:
+        values = {(s.scenario, s.repeat): s.value for _, s in _own(run, ["retention", "restraint"])}
+        done = [cast(MemoryEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
+        for heading, wanted in (("Failed", 0.0), ("Passed", 1.0)):
+            if found := [each for each in done if values.get((each.scenario, each.repeat)) == wanted]:
+                shown = found[:CASES_SHOWN]
+                yield Paragraph(f"{heading}: {len(shown)} of {len(found)}. Any other: sociable show {run.folder} EPISODE.")
+                for each in shown:
+                    yield from self.episode(run, each)
+
+    def episode(self, run: Run, episode: MemoryEpisode) -> list[Block]:
+        """The directive, what lies between, the answer, and how it was decided."""
+        case = run.study.scenarios[episode.scenario]
+        scores = [s for s in run.scores if s.metric in METRICS and (s.scenario, s.repeat) == (episode.scenario, episode.repeat)]
+        tags = [Tag(case.topic), Tag("control" if case.control else case.test), Tag(case.directive.device)]
+        tags.append(Tag(f"distance {case.distance}"))
+        if scores and scores[0].value is not None:
+            tags.append(Tag("right", Tone.GOOD) if scores[0].value else Tag("wrong", Tone.BAD))
+        return [CaseView(episode.id, tags, list(_case_blocks(case, episode, scores, run.judgments_of(episode))))]
 
 
-def _own(run: FinishedRun, metrics: Sequence[str]) -> list[tuple[MemoryCase, Score]]:
-    return [(run.study.scenarios[s.scenario], s) for s in run.result.scores if s.metric in metrics]
+def _own(run: Run, metrics: Sequence[str]) -> list[tuple[MemoryCase, Score]]:
+    return [(run.study.scenarios[s.scenario], s) for s in run.scores if s.metric in metrics]
 
 
-def _by_distance(runs: Sequence[FinishedRun]) -> IntervalPlot:
+def _by_distance(runs: Sequence[Run]) -> IntervalPlot:
     marks = []
     for run in runs:
         for low, high in BINS:
             own = [score for case, score in _own(run, ["retention"]) if low <= case.distance <= high]
             found = estimate_proportion("retention", own)
             between = f"{low} to {high}" if high < BINS[-1][1] else f"{low} or more"
-            name = f"{run.result.label}, {between}" if len(runs) > 1 else between
+            name = f"{run.label}, {between}" if len(runs) > 1 else between
             marks.append(Mark(f"{name} (n = {found.scored})", found.value, found.low, found.high))
     return IntervalPlot(
         caption="Directives heeded, by the number of messages between directive and answer",
@@ -95,7 +101,7 @@ def _by_distance(runs: Sequence[FinishedRun]) -> IntervalPlot:
     )
 
 
-def _by_device(run: FinishedRun) -> Table:
+def _by_device(run: Run) -> Table:
     devices = sorted({case.directive.device for case in run.study.scenarios.values()})
     rows = []
     for device in devices:
@@ -108,39 +114,12 @@ def _by_device(run: FinishedRun) -> Table:
     columns = [
         Column("Device"),
         Column("Directives", True),
-        Column("heeded", True, DISTANCES["retention"].meaning),
+        Column("heeded", True, METRICS["retention"].meaning),
         Column("Controls", True),
-        Column("restraint", True, SUMMARY["restraint"].meaning),
+        Column("restraint", True, METRICS["restraint"].meaning),
     ]
     note = "What kind of thing was asked for. Few scenarios a device support no interval: read these as descriptions."
-    return Table(run.result.label, columns, rows, note)
-
-
-CASES_SHOWN = 6
-"""Of those that failed, and of those that passed."""
-
-
-def _cases(run: FinishedRun) -> Iterator[Block]:
-    values = {(s.scenario, s.repeat): s.value for _, s in _own(run, ["retention", "restraint"])}
-    done = [cast(MemoryEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
-    for heading, wanted in (("Failed", 0.0), ("Passed", 1.0)):
-        found = [each for each in done if values.get((each.scenario, each.repeat)) == wanted]
-        if found:
-            shown = found[:CASES_SHOWN]
-            yield Paragraph(f"{heading}: {len(shown)} of {len(found)}. Any other: sociable show {run.result.folder} EPISODE.")
-            yield from (case_view(run, each) for each in shown)
-
-
-def case_view(run: FinishedRun, episode: MemoryEpisode) -> CaseView:
-    """One episode: the directive, what lies between, the answer, and how it was decided."""
-    case: MemoryCase = run.study.scenarios[episode.scenario]
-    judgments = run.judgments_of(episode)
-    scores = [s for _, s in _own(run, SHARES) if (s.scenario, s.repeat) == (episode.scenario, episode.repeat)]
-    tags = [Tag(case.topic), Tag("control" if case.control else case.test), Tag(case.directive.device)]
-    tags.append(Tag(f"distance {case.distance}"))
-    if scores and scores[0].value is not None:
-        tags.append(Tag("right", Tone.GOOD) if scores[0].value else Tag("wrong", Tone.BAD))
-    return CaseView(title=episode.id, tags=tags, blocks=list(_case_blocks(case, episode, scores, judgments)))
+    return Table(run.label, columns, rows, note)
 
 
 def _case_blocks(

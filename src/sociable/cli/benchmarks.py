@@ -1,0 +1,179 @@
+"""Commands that take a benchmark and its options: ``run`` and ``estimate``.
+
+What every benchmark takes is written down here; what one alone takes is read from the record of its own options, and of
+its series, so that a new option is declared by the benchmark and nowhere else.
+"""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+
+import typer
+from typer.core import TyperGroup
+
+from sociable.cli import options as shared
+from sociable.core.errors import InputError
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+    from sociable.engine.benchmark import Benchmark
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks for."""
+
+    benchmark: Benchmark
+    model: str | None
+    config: Path | None
+    settings: dict[str, Any]
+    """As ``RunSettings`` names them."""
+    series: dict[str, Any]
+    """Options that make several runs."""
+    out: Path | None
+
+
+def _settings(
+    model: shared.Model = None,
+    partner: shared.Partner = None,
+    judge: shared.Judges = None,
+    reference: shared.Reference = None,
+    reference_file: shared.ReferenceFile = None,
+    config: shared.Config = None,
+    dataset: shared.DatasetPath = None,
+    skip_invalid: shared.SkipInvalid = None,
+    limit: shared.Limit = None,
+    seed: shared.Seed = None,
+    repeats: shared.Repeats = None,
+    max_connections: shared.Connections = None,
+    max_cost: shared.MaxCost = None,
+    base_url: shared.BaseUrl = None,
+    prompts: shared.PromptsFolder = None,
+    option: shared.Options = None,
+    out: Annotated[Path | None, typer.Option("--out", help="The run folder; by default a new one under runs/.")] = None,
+) -> None:
+    """The options of every benchmark."""
+
+
+_SHARED = inspect.signature(_settings, eval_str=True).parameters
+
+
+def benchmark_group(action: Callable[[Asked], None], help_text: str, without: tuple[str, ...] = ()) -> typer.Typer:
+    """A command with a subcommand for each benchmark; the shared options ``without`` have no meaning for it."""
+
+    class BenchmarkGroup(TyperGroup):
+        def list_commands(self, ctx: Any) -> list[str]:
+            from sociable.engine.registry import benchmark_names
+
+            return benchmark_names()
+
+        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            from sociable.engine.registry import find_benchmark
+
+            return _command(find_benchmark(cmd_name), action, without)
+
+        def format_commands(self, ctx: Any, formatter: Any) -> None:
+            from sociable.engine.registry import find_benchmark
+
+            with formatter.section("Benchmarks"):
+                formatter.write_dl([(name, find_benchmark(name).title) for name in self.list_commands(ctx)])
+
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            """The benchmark may stand anywhere among the options."""
+            names = self.list_commands(ctx)
+            place = next((place for place, arg in enumerate(args) if arg in names), 0)
+            if args and args[place].startswith("-") and "--help" not in args:
+                raise InputError(f"Name a benchmark: {', '.join(names)}.")
+            return super().parse_args(ctx, [*args[place : place + 1], *args[:place], *args[place + 1 :]])
+
+    return typer.Typer(
+        cls=BenchmarkGroup,
+        help=help_text,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        subcommand_metavar="BENCHMARK [OPTIONS]",
+        callback=lambda: None,
+    )
+
+
+def _command(benchmark: Benchmark, action: Callable[[Asked], None], without: tuple[str, ...]) -> Any:
+    """The command of one benchmark, with its own options after those of all."""
+    own, series = benchmark.options_type(), benchmark.series_type()
+    parameters = [parameter for name, parameter in _SHARED.items() if name not in without]
+    for record in (own, *([series] if series and "out" not in without else [])):
+        parameters += [_parameter(name, field) for name, field in record.model_fields.items() if name not in _SHARED]
+
+    def command(**given: Any) -> None:
+        said = {name: value for name, value in given.items() if value not in (None, [])}
+        apart = [said.pop(name, None) for name in ("model", "config", "out")]
+        values = dict(map(read_option, said.pop("option", ())))
+        values |= {name: _value(said.pop(name)) for name in own.model_fields if name in said}
+        several = {name: said.pop(name) for name in (series.model_fields if series else ()) if name in said}
+        if "judge" in said:
+            said["judges"] = tuple(said.pop("judge"))
+        action(Asked(benchmark, apart[0], apart[1], said | ({"options": values} if values else {}), several, apart[2]))
+
+    command.__doc__ = benchmark.title
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app.command(benchmark.name)(command)
+    return typer.main.get_command(app)
+
+
+def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
+    """An option of a benchmark, as one of the command line."""
+    kinds = _kinds(field.annotation)
+    kind: Any = bool if bool in kinds else list[str] if tuple in kinds else str
+    choices = [each for each in kinds if isinstance(each, str)]
+    numbers = "N" if int in kinds else "X" if float in kinds else ""
+    metavar = "|".join(choices) or numbers or ("WORD,…" if kind is not str else "TEXT")
+    flag = f"--{name.replace('_', '-')}"
+    option = (
+        typer.Option(flag, help=field.description)
+        if kind is bool
+        else typer.Option(flag, metavar=metavar, help=field.description)
+    )
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, option])
+
+
+def _kinds(annotation: Any) -> list[Any]:
+    """The types that values can have, and the words where they are some of a few."""
+    if get_origin(annotation) in (tuple, list):
+        return [tuple]
+    parts = get_args(annotation)
+    return [kind for part in parts for kind in _kinds(part)] if parts else [annotation]
+
+
+def _value(said: Any) -> Any:
+    """What was said for an option; of a list, the words between commas, said once or several times."""
+    if isinstance(said, bool):
+        return said
+    if isinstance(said, str):
+        return _read(said)
+    parts: list[Any] = []
+    for text in said:
+        found = _read(text)
+        parts += found if isinstance(found, list) else [found] if isinstance(found, dict) else map(_read, text.split(","))
+    return parts
+
+
+def read_option(text: str) -> tuple[str, Any]:
+    """``NAME=VALUE``, with the value read as in a TOML file, or as the text it is."""
+    name, separator, value = text.partition("=")
+    if not separator:
+        raise InputError(f"--option takes NAME=VALUE, not '{text}'.")
+    return name, _read(value)
+
+
+def _read(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text.strip()}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
