@@ -57,6 +57,10 @@ class StudyOptions(Generic[Own]):
     filled: frozenset[Role] = frozenset(Role)
     """The roles that somebody sits in."""
 
+    def absolute_paths(self, *names: str) -> dict[str, str]:
+        """The own options of these names that were given, as absolute paths: a run can be resumed from anywhere."""
+        return {name: str(Path(path).resolve()) for name in names if (path := getattr(self.own, name))}
+
     def resolve(self, **decided: Any) -> dict[str, Any]:
         """The own options that were given, with those that were left open and have been decided, for ``Study.resolved``."""
         return {"options": self.own.model_copy(update=decided).model_dump(mode="json", exclude_unset=True)}

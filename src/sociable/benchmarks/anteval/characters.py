@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from sociable.benchmarks.anteval.rules import DATA, Background, CharacterClass, Race, backgrounds, rules
 from sociable.core.data_files import Loaded, RawRecord, Text, load_items, one_each
-from sociable.core.errors import DataError
+from sociable.core.errors import DataError, InputError
 from sociable.core.names import Name, normalised_name
 from sociable.core.records import Record
 
@@ -158,6 +158,15 @@ def load_sheets(path: Path | None) -> Loaded[Sheet]:
         return sheets
 
     return load_items(path, DATA / "sheets.jsonl", with_a_name_of_its_own, skip_invalid=False, expected=expected)
+
+
+def load_party(path: str | None, players: int) -> Loaded[Sheet]:
+    """Characters for tables with so many players. Raises InputError where there are not enough of them."""
+    sheets = load_sheets(Path(path) if path else None)
+    if len(sheets.items) <= players:
+        few = f"{len(sheets.items)} characters are too few for {players} players and one to spare"
+        raise InputError(f"{sheets.source}: {few}.")
+    return sheets
 
 
 def in_words(sheet: Sheet) -> str:

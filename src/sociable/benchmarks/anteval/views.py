@@ -8,7 +8,7 @@ from typing import Any
 from sociable.benchmarks.anteval.published import GPT_4_NOTE, TABLE_1
 from sociable.benchmarks.anteval.session import TableTurn
 from sociable.core.view import MISSING, Column, Line, Row, Table, Tone, Transcript
-from sociable.engine.benchmark import RunResult
+from sociable.engine.result import RunResult
 
 TABLE_1_METRICS = {
     "iep": Column("IEP", True, "Information Exchange Precision: share of key points that players state afterwards"),

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 from sociable.benchmarks.anteval.ieg.experiment import last_speaker, most_frequent_skill
 from sociable.benchmarks.anteval.ieg.fscore import FScores, f_scores
-from sociable.benchmarks.anteval.ieg.study import IegStudy
+from sociable.benchmarks.anteval.ieg.masters.interface import Master
+from sociable.benchmarks.anteval.ieg.real import RealSessions
 from sociable.benchmarks.anteval.ieg.windows import Window, windows_of
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure
 
 
-def audit_document(study: IegStudy) -> Document:
-    windows = windows_of(study.real.logs, study.options.window)
+def audit_document(real: RealSessions, width: int, untuned: Master, notes: Sequence[str]) -> Document:
+    """What rules and an ``untuned`` virtual DM find in windows of so many turns."""
+    windows = windows_of(real.logs, width)
     labels = [window.checks for window in windows]
     skill = most_frequent_skill(windows)
     shortcuts = {
@@ -21,15 +23,15 @@ def audit_document(study: IegStudy) -> Document:
         f"everybody who spoke, {skill}": f_scores(
             [frozenset((player, skill) for player in window.players) for window in windows], labels
         ),
-        "untuned virtual DM": f_scores(study.kind.untrained().predict(windows), labels),
+        "untuned virtual DM": f_scores(untuned.predict(windows), labels),
     }
     return Document(
         title="Audit of anteval-ieg",
-        subtitle=f"{len(study.real.logs)} real sessions ({study.source}), {len(windows)} calls for checks",
+        subtitle=f"{len(real.logs)} real sessions ({real.source}), {len(windows)} calls for checks",
         summary=_shortcuts(shortcuts),
         sections=[
-            Section("Verdict", [Callout(note, Tone.NEUTRAL) for note in study.notes]),
-            Section("Calls", [_calls(study), _skills(windows)]),
+            Section("Verdict", [Callout(note, Tone.NEUTRAL) for note in notes]),
+            Section("Calls", [_calls(real), _skills(windows)]),
         ],
     )
 
@@ -40,8 +42,8 @@ def _shortcuts(found: dict[str, FScores]) -> Table:
     return Table("F-scores on all real windows", [Column(""), Column("Character", True), Column("Overall", True)], rows, note)
 
 
-def _calls(study: IegStudy) -> Table:
-    rows = [Row([what, str(count)]) for what, count in sorted(study.real.counts.items(), key=lambda pair: -pair[1])]
+def _calls(real: RealSessions) -> Table:
+    rows = [Row([what, str(count)]) for what, count in sorted(real.counts.items(), key=lambda pair: -pair[1])]
     return Table("Calls for checks that were found", [Column("What became of them"), Column("Calls", True)], rows)
 
 

@@ -6,22 +6,21 @@ from pathlib import Path
 
 import numpy as np
 
-from sociable.benchmarks.anteval.ieg.results import GENERATED, KINDS, Results, f_metric, gap_metric
-from sociable.benchmarks.anteval.ieg.study import read_results
+from sociable.benchmarks.anteval.ieg.results import GENERATED, KINDS, Results, f_metric, gap_metric, read_results
 from sociable.core.view import MISSING, Column, Row, Section, Table, figure, with_interval
-from sociable.engine.run import FinishedRun
+from sociable.engine.result import RunResult
 
 FEWEST = 10
 """Resamples below which there is no interval."""
 
 
-def contrast_sections(first: FinishedRun, second: FinishedRun) -> list[Section]:
+def contrast_sections(first: RunResult, second: RunResult) -> list[Section]:
     """f_g and G of both, and their difference over resamples that drew the same real sessions."""
-    found = [read_results(Path(run.result.folder)) for run in (first, second)]
+    found = [read_results(Path(run.folder)) for run in (first, second)]
     one, other = (each[1] if each else None for each in found)
     rows = []
     for metric in (metric for kind in KINDS for metric in (f_metric(GENERATED, kind), gap_metric(kind))):
-        values = [run.result.estimate(metric) for run in (first, second)]
+        values = [run.estimate(metric) for run in (first, second)]
         before, after = (each.value if each else None for each in values)
         if before is None or after is None:
             difference = MISSING

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
@@ -19,40 +20,80 @@ from sociable.benchmarks.anteval.ieg.results import (
     gap_metric,
 )
 from sociable.benchmarks.anteval.ieg.windows import names_skill
-from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score
-from sociable.statistics.estimates import estimate_proportion
+from sociable.benchmarks.anteval.session import TableTurn
+from sociable.core.records import Estimate, Score
+from sociable.statistics.metrics import Metric, Metrics, Value
 
-CONDUCT = ("passed", "named")
-"""Of a session: the share of the players' turns that were let pass; of players with an intention those who name its skill."""
 MASTERS = (BASE, GENERATED, REAL, SHUFFLED, LAST)
 
 
-def score_session(npc: str, intentions: Mapping[str, str], episode: IegEpisode) -> list[Score]:
-    """All scores of one episode, of what its players did; the ``npc`` may be another's."""
-    return [episode.score(*each) for each in _values(npc, intentions, episode)]
+@dataclass(frozen=True, slots=True)
+class PlayedSession:
+    """A session, and who meant to do what in it."""
+
+    npc: str
+    """Who the NPC is, whom another may have played."""
+    intentions: Mapping[str, str]
+    """By player the skill it means to use; some have none."""
+    episode: IegEpisode
+
+    @property
+    def own_turns(self) -> list[TableTurn]:
+        """The players' turns."""
+        return [turn for turn in self.episode.turns if turn.speaker != self.npc]
 
 
-def _values(npc: str, intentions: Mapping[str, str], episode: IegEpisode) -> Iterator[tuple[str, float | None, Outcome, str]]:
-    if episode.status is EpisodeStatus.ERRORED or episode.npc_failure:
-        errored = episode.status is EpisodeStatus.ERRORED
-        outcome, reason = (Outcome.ERRORED, episode.error) if errored else (Outcome.UNSCORED, episode.npc_failure)
-        yield from ((metric, None, outcome, reason) for metric in CONDUCT)
-        return
-    own = [turn for turn in episode.turns if turn.speaker != npc]
-    yield "passed", fmean(turn.passed for turn in own), Outcome.SCORED, ""
-    if not intentions:
-        yield "named", None, Outcome.NOT_REACHED, "nobody had an intention"
-        return
+def _passed(session: PlayedSession) -> Value:
+    return Value(fmean(turn.passed for turn in session.own_turns))
+
+
+def _named(session: PlayedSession) -> Value:
+    if not session.intentions:
+        return Value.not_reached("nobody had an intention")
     named = [
         player
-        for player, skill in intentions.items()
-        if any(turn.speaker == player and names_skill(turn.content, skill) for turn in own)
+        for player, skill in session.intentions.items()
+        if any(turn.speaker == player and names_skill(turn.content, skill) for turn in session.own_turns)
     ]
-    yield "named", len(named) / len(intentions), Outcome.SCORED, ", ".join(named)
+    return Value(len(named) / len(session.intentions), ", ".join(named))
 
 
-def estimate_conduct(scores: Sequence[Score]) -> list[Estimate]:
-    return [estimate_proportion(metric, scores) for metric in CONDUCT if any(score.metric == metric for score in scores)]
+_WHO = {"character": "who acts", "tuple": "who acts and with which skill"}
+_OF_MASTER = {
+    BASE: "the virtual DM without any tuning",
+    GENERATED: "the virtual DM tuned on this model's sessions",
+    REAL: "the virtual DM tuned on real sessions",
+    SHUFFLED: "the virtual DM tuned on this model's sessions with shuffled labels",
+    LAST: "always the last speaker, with the most frequent skill",
+}
+_SHORT = {"character": "char.", "tuple": "overall"}
+
+
+def _of_experiment() -> Iterator[Metric[PlayedSession]]:
+    """What the experiment on all sessions finds; its estimates come from there."""
+    for kind, who in _WHO.items():
+        for master, called in _OF_MASTER.items():
+            for suffix, how in (("", ""), (" macro", ", mean over windows"), (" masked", ", skills' names taken out")):
+                name = f_metric(master, kind) + suffix
+                meaning = f"F-score of {called}, for {who}{how}"
+                yield Metric(name, f"{master} {_SHORT[kind]}{suffix}", meaning, "experiment", aggregate=_found_by_experiment)
+        gap = f"gap of f_g to f_r, |f_r - f_g| / (f_r + f_g), for {who}"
+        yield Metric(gap_metric(kind), f"G {_SHORT[kind]}", gap, "experiment", aggregate=_found_by_experiment)
+        signed = f"the same with its sign: above 0 where f_r is better, for {who}"
+        name = f"signed_{gap_metric(kind)}"
+        yield Metric(name, f"signed G {_SHORT[kind]}", signed, "experiment", aggregate=_found_by_experiment, low=-1.0)
+
+
+def _found_by_experiment(name: str, scores: Sequence[Score], seed: int) -> Estimate:
+    return Estimate(metric=name, value=None)
+
+
+METRICS = Metrics[PlayedSession](
+    Metric("passed", "passed", "share of the players' turns that were let pass", "conduct", _passed),
+    Metric("named", "named", "share of players with an intention who say the name of its skill", "conduct", _named),
+    *_of_experiment(),
+)
+CONDUCT = [metric.name for metric in METRICS.in_group("conduct")]
 
 
 def estimate_experiment(results: Results | None) -> list[Estimate]:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 from sociable.core.records import Record
+from sociable.core.run_folder import write_atomically
+
+MASTERS = "masters"
+"""The folder of a run that holds its virtual DMs and what came of them."""
 
 BASE, GENERATED, REAL, SHUFFLED, LAST = "f_0", "f_g", "f_r", "shuffled", "last speaker"
 """The base; tuned on generated and on real sessions; on shuffled labels; and the baseline that reads nothing."""
@@ -76,3 +83,23 @@ def f_metric(master: str, kind: str) -> str:
 
 def gap_metric(kind: str) -> str:
     return f"g/{kind}"
+
+
+def write_results(folder: Path, of: str, results: Results | None) -> None:
+    """Keeps the results in a run's folder; ``of`` is a digest of what they were found on."""
+    (folder / MASTERS).mkdir(exist_ok=True)
+    found = {"of": of, "results": results.model_dump(mode="json") if results else None}
+    write_atomically(folder / MASTERS / "results.json", json.dumps(found, indent=1) + "\n")
+
+
+def read_results(folder: Path) -> tuple[str, Results | None] | None:
+    """(what they were found on, the results) of a run; None where there are none that can be read."""
+    path = folder / MASTERS / "results.json"
+    if not path.is_file():
+        return None
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+        return str(raw["of"]), Results.model_validate(raw["results"]) if raw["results"] else None
+    except (OSError, ValueError, KeyError, TypeError):
+        # Whatever it was, it can be found again.
+        return None

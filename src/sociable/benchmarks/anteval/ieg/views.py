@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from sociable.benchmarks.anteval.characters import in_words
-from sociable.benchmarks.anteval.ieg.metrics import CONDUCT
+from sociable.benchmarks.anteval.ieg.contrast import contrast_sections
+from sociable.benchmarks.anteval.ieg.metrics import CONDUCT, METRICS, doubts
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
 from sociable.benchmarks.anteval.ieg.results import (
     BASE,
@@ -21,11 +22,12 @@ from sociable.benchmarks.anteval.ieg.results import (
     Results,
     f_metric,
     gap_metric,
+    read_results,
 )
-from sociable.benchmarks.anteval.ieg.study import IegStudy, read_results
+from sociable.benchmarks.anteval.ieg.study import IegStudy
 from sociable.benchmarks.anteval.published import TABLE_2
-from sociable.benchmarks.anteval.views import ANOTHER_DATA_SET, percent, session_lines, table_1
-from sociable.core.records import EpisodeStatus
+from sociable.benchmarks.anteval.views import ANOTHER_DATA_SET, percent, run_label, session_lines, table_1
+from sociable.core.records import EpisodeStatus, Estimate
 from sociable.core.view import (
     MISSING,
     Block,
@@ -44,22 +46,11 @@ from sociable.core.view import (
     Table,
     Tag,
     Tone,
-    Transcript,
 )
-from sociable.engine.benchmark import RunResult
-from sociable.engine.run import FinishedRun
-from sociable.reports.result_tables import Metric, cost_block, counts_table, metrics_table, notes_of
+from sociable.engine.result import RunResult
+from sociable.reports.result_tables import counts_table, metrics_table
+from sociable.reports.views import Views
 
-SUMMARY = {
-    f_metric(GENERATED, "character"): Metric("f_g char.", "F-score of the virtual DM tuned on this model's sessions: who acts"),
-    gap_metric("character"): Metric("G char.", "its gap to the DM tuned on real sessions, |f_r - f_g| / (f_r + f_g)"),
-    f_metric(GENERATED, "tuple"): Metric("f_g overall", "the same F-score for who acts and with which skill"),
-    gap_metric("tuple"): Metric("G overall", "the gap for who acts and with which skill"),
-}
-CONDUCT_METRICS = {
-    "passed": Metric("passed", "share of the players' turns that were let pass"),
-    "named": Metric("named", "share of players with an intention who say the name of its skill"),
-}
 MASTERS = {
     BASE: "untuned (f_0)",
     GENERATED: "tuned on generated sessions (f_g)",
@@ -72,44 +63,85 @@ _SHORT = {"character": "characters", "tuple": "overall"}
 SESSIONS_SHOWN = 8
 
 
-def summary_table(results: Sequence[RunResult]) -> Table:
-    note = f"F-scores of virtual DMs on held-out real sessions, as shares. {' '.join(dict.fromkeys(map(_intervals, results)))}"
-    return metrics_table("AntEval, intention expression", results, SUMMARY, note)
+Run = RunResult[IegStudy]
 
 
-def _intervals(result: RunResult) -> str:
+class IegViews(Views):
+    episodes_called = "Sessions"
+
+    def label(self, manifest: Mapping[str, Any]) -> str:
+        return run_label(manifest)
+
+    def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
+        return doubts(estimates)
+
+    def summary(self, runs: Sequence[Run]) -> Table:
+        names = [metric for kind in KINDS for metric in (f_metric(GENERATED, kind), gap_metric(kind))]
+        note = f"F-scores of virtual DMs on held-out real sessions, as shares. {' '.join(dict.fromkeys(map(_intervals, runs)))}"
+        return metrics_table("AntEval, intention expression", runs, METRICS.named(*names), note)
+
+    def scores(self, runs: Sequence[Run]) -> list[Block]:
+        return [*_without({run.label: _results(run) for run in runs}), _plot(runs), table_1(runs), _table_2(runs)]
+
+    def parts(self, runs: Sequence[Run]) -> list[Section]:
+        found = {run.label: each for run in runs if (each := _results(run)) is not None}
+        conduct = metrics_table("How it was played", runs, METRICS.in_group("conduct"), "95% intervals by session.")
+        parts = [
+            Section("Controls", [*[table for label, each in found.items() for table in _masters(label, each)], conduct]),
+            Section(
+                "Over the size of the training set", [block for label, each in found.items() for block in _curve(label, each)]
+            ),
+            Section("Confusion", [block for label, each in found.items() for block in _confusion(label, each)]),
+            Section("The experiment", [_counted(label, each) for label, each in found.items()]),
+        ]
+        # Without a curve, or where nothing was said, some have nothing to show.
+        return [section for section in parts if section.blocks]
+
+    def counts(self, run: Run) -> Table:
+        return counts_table(run, CONDUCT)
+
+    def shown_episodes(self, run: Run) -> Iterator[Block]:
+        done = [each for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
+        yield Paragraph(
+            f"The first {min(len(done), SESSIONS_SHOWN)} of {len(done)}. Any other: sociable show {run.folder} EPISODE."
+        )
+        for episode in done[:SESSIONS_SHOWN]:
+            yield from self.episode(run, cast(IegEpisode, episode))
+
+    def episode(self, run: Run, episode: IegEpisode) -> list[Block]:
+        """The scene, who means to do what, and who said what."""
+        scenario = run.study.scenarios[episode.scenario]
+        tags = [Tag(f"{player.split()[0]}: {skill}") for player, skill in scenario.intentions.items()] or [Tag("no intention")]
+        npc = scenario.scene.npc
+        players = [
+            Quotation(f"{s.name}, a player; intends: {scenario.intentions.get(s.name) or 'nothing in particular'}", in_words(s))
+            for s in scenario.players
+        ]
+        blocks: list[Paragraph | Callout | Quotation | Transcript] = [
+            *(Callout(problem, Tone.WARNING) for problem in (episode.error, episode.npc_failure) if problem),
+            Paragraph(scenario.scene.scene),
+            Quotation(f"{npc.name} ({npc.pronouns}), the NPC", f"{npc.who}\n{npc.manner}\nWants: {npc.wants}"),
+            *players,
+            session_lines(episode.turns, {}),
+        ]
+        return [Case(f"{scenario.scene.title} ({episode.id})", tags, blocks)]
+
+    def contrast(self, first: Run, second: Run) -> list[Section]:
+        return contrast_sections(first, second)
+
+
+def _intervals(run: Run) -> str:
     """Where a run's intervals come from."""
-    options = result.manifest["settings"]["options"]
-    if options.get("resamples") == 0:
+    options = run.study.options
+    if options.resamples == 0:
         return "No intervals were asked for."
-    if options.get("master", "local") != "local":
+    if options.master != "local":
         return "95% intervals: held-out sessions resampled; DMs are not trained again."
     return "95% intervals: sessions resampled, generated and real, and DMs trained again."
 
 
-def sections(runs: Sequence[FinishedRun]) -> list[Section]:
-    """The body of a report on one or several runs."""
-    results = [run.result for run in runs]
-    known = {run.result.label: _results(run) for run in runs}
-    found = {label: each for label, each in known.items() if each is not None}
-    parts = [
-        Section(
-            "Scores",
-            [*notes_of(results), *_without(known), _plot(results), table_1(results), _table_2(results)],
-        ),
-        Section("Controls", [*[table for label, each in found.items() for table in _masters(label, each)], _conduct(results)]),
-        Section("Over the size of the training set", [block for label, each in found.items() for block in _curve(label, each)]),
-        Section("Confusion", [block for label, each in found.items() for block in _confusion(label, each)]),
-        Section("What was counted", [*(_counted(label, each) for label, each in found.items()), *_counts(results)]),
-        Section("Cost", [cost_block(results)]),
-        *[Section(f"Sessions: {run.result.label}" if len(runs) > 1 else "Sessions", list(_sessions(run))) for run in runs],
-    ]
-    # Without a curve, or where nothing was said, some have nothing to show.
-    return [section for section in parts if section.blocks]
-
-
-def _results(run: FinishedRun) -> Results | None:
-    kept = read_results(Path(run.result.folder))
+def _results(run: Run) -> Results | None:
+    kept = read_results(Path(run.folder))
     return kept[1] if kept else None
 
 
@@ -120,7 +152,7 @@ def _without(found: Mapping[str, Results | None]) -> Iterator[Callout]:
             yield Callout(f"{label}: {why}.", Tone.WARNING)
 
 
-def _plot(results: Sequence[RunResult]) -> IntervalPlot:
+def _plot(results: Sequence[Run]) -> IntervalPlot:
     """What does not depend on the model under test once, where runs agree on it; then each model's own."""
     marks: dict[Mark, None] = {}
     for kind in KINDS:
@@ -139,7 +171,7 @@ def _plot(results: Sequence[RunResult]) -> IntervalPlot:
     return IntervalPlot("F-scores on held-out real sessions", "F-score", list(marks), minimum=0.0, maximum=1.0)
 
 
-def _table_2(results: Sequence[RunResult]) -> Table:
+def _table_2(results: Sequence[Run]) -> Table:
     """Table 2's layout: our runs first, then the published rows."""
     columns = [Column("Interaction agent"), Column("Virtual DM")]
     columns += [Column(f"{name} {kind}", True) for kind in ("char.", "overall") for name in ("f_0", "f_g", "f_r", "G")]
@@ -150,8 +182,7 @@ def _table_2(results: Sequence[RunResult]) -> Table:
             for metric in (*(f_metric(master, kind) for master in (BASE, GENERATED, REAL)), gap_metric(kind)):
                 found = result.estimate(metric)
                 cells.append(percent(found.value) if found else MISSING)
-        options = result.manifest["settings"]["options"]
-        rows.append(Row([result.label, options.get("master", "local"), *cells], emphasis=True))
+        rows.append(Row([result.label, result.study.options.master, *cells], emphasis=True))
     for row in TABLE_2:
         figures = (row.f_0_c, row.f_g_c, row.f_r_c, row.gap_c, row.f_0_o, row.f_g_o, row.f_r_o, row.gap_o)
         rows.append(Row([f"{row.agents} (paper)", row.master, *(f"{each:.2f}" for each in figures)]))
@@ -196,10 +227,6 @@ def _shown(bounds: Bounds) -> str:
     if bounds.low is None or bounds.high is None:
         return f"{bounds.value:.3f}"
     return f"{bounds.value:.3f} [{bounds.low:.2f}, {bounds.high:.2f}]"
-
-
-def _conduct(results: Sequence[RunResult]) -> Table:
-    return metrics_table("How it was played", results, CONDUCT_METRICS, "95% intervals by session.")
 
 
 def _curve(label: str, results: Results) -> Iterator[Block]:
@@ -256,33 +283,3 @@ def _counted(label: str, results: Results) -> Table:
         *([Row(["DMs of an earlier run, tuned on the same", ", ".join(results.taken_over)])] if results.taken_over else []),
     ]
     return Table(f"{label}: the experiment", [Column("What"), Column("Count", True)], rows)
-
-
-def _counts(results: Sequence[RunResult]) -> list[Table]:
-    return [counts_table(result, CONDUCT) for result in results]
-
-
-def _sessions(run: FinishedRun) -> Iterator[Block]:
-    done = [cast(IegEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
-    yield Paragraph(
-        f"The first {min(len(done), SESSIONS_SHOWN)} of {len(done)}. Any other: sociable show {run.result.folder} EPISODE."
-    )
-    yield from (session_view(run, episode) for episode in done[:SESSIONS_SHOWN])
-
-
-def session_view(run: FinishedRun, episode: IegEpisode) -> Case:
-    """One session, readable in full: the scene, who means to do what, and who said what."""
-    study = cast(IegStudy, run.study)
-    scenario = study.scenarios[episode.scenario]
-    tags = [Tag(f"{player.split()[0]}: {skill}") for player, skill in scenario.intentions.items()] or [Tag("no intention")]
-    blocks: list[Paragraph | Callout | Transcript | Quotation | Table] = [
-        Callout(problem, Tone.WARNING) for problem in (episode.error, episode.npc_failure) if problem
-    ]
-    npc = scenario.scene.npc
-    blocks.append(Paragraph(scenario.scene.scene))
-    blocks.append(Quotation(f"{npc.name} ({npc.pronouns}), the NPC", f"{npc.who}\n{npc.manner}\nWants: {npc.wants}"))
-    for sheet in scenario.players:
-        skill = scenario.intentions.get(sheet.name)
-        blocks.append(Quotation(f"{sheet.name}, a player; intends: {skill or 'nothing in particular'}", in_words(sheet)))
-    blocks.append(session_lines(episode.turns, {}))
-    return Case(f"{scenario.scene.title} ({episode.id})", tags, blocks)

@@ -6,27 +6,35 @@ its players, a run's the mean over sessions: the paper prints a sum. The same be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 
-from sociable.benchmarks.anteval.iep.cards import KnowledgeCard
+from sociable.benchmarks.anteval.iep.cards import KINDS, KnowledgeCard
+from sociable.benchmarks.anteval.iep.measure import Measured
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
-from sociable.benchmarks.anteval.session import TableTurn
-from sociable.core.records import PANEL, EpisodeStatus, Estimate, NoValue, Outcome, Score, Verdict, Verdicts
-from sociable.core.seeding import named_seed
-from sociable.core.wording import expresses
-from sociable.statistics.estimates import estimate_jointly, estimate_proportion
+from sociable.core.records import PANEL, Estimate, NoValue, Outcome, Score, Verdict, Verdicts
+from sociable.statistics.metrics import Metric, Metrics, Value, joint, mean, share
 
 IEP, BEFORE, GAIN = "iep", "iep_before", "iep_gain"
 MAIN = (IEP, BEFORE)
-"""Of a session, where somebody judged."""
-CONDUCT = ("told", "passed", "unreadable")
-"""Shares: of the key points those the NPC says in its card's wordings; of the players' turns those that were let pass; of their
-answers to what they know those in which no list of claims was found."""
+"""Metrics of a session, where somebody judged."""
 
 
-def kind_metric(kind: str) -> str:
-    return f"{IEP}/{kind}"
+@dataclass(frozen=True, slots=True)
+class JudgedSession:
+    """A session with all that its scores rest on."""
+
+    card: KnowledgeCard
+    counted: Mapping[str, Sequence[int]]
+    """By player the places of the key points that count."""
+    episode: IepEpisode
+    verdicts: Verdicts
+    measured: Measured | None
+    """None of an errored session."""
+    is_judged: bool
+    """Whether there is a panel."""
 
 
 def player_criterion(when: When, player: str, place: int) -> str:
@@ -34,52 +42,26 @@ def player_criterion(when: When, player: str, place: int) -> str:
     return f"{when.value}|{player}|{place + 1}"
 
 
-def score_session(
-    card: KnowledgeCard, counted: Mapping[str, Sequence[int]], episode: IepEpisode, verdicts: Verdicts, *, judged: bool
-) -> list[Score]:
-    """All scores of one episode. ``counted``: by player the key points that count; ``judged``: whether there is a panel."""
-    return [episode.score(*each) for each in _values(card, counted, episode, verdicts, judged=judged)]
+def kind_metric(kind: str) -> str:
+    return f"{IEP}/{kind}"
 
 
-def _values(
-    card: KnowledgeCard, counted: Mapping[str, Sequence[int]], episode: IepEpisode, verdicts: Verdicts, *, judged: bool
-) -> Iterator[tuple[str, float | None, Outcome, str]]:
-    for metric, when in ((IEP, When.AFTER), (BEFORE, When.BEFORE)) if judged else ():
-        names = [metric, *([kind_metric(card.kind)] if when is When.AFTER else [])]
-        try:
-            shares = _shares(counted, episode, verdicts, when)
-        except NoValue as missing:
-            yield from ((name, None, missing.outcome, missing.reason) for name in names)
-            continue
-        reason = "; ".join(f"{player} {share:.2f}{note}" for player, (share, note) in shares.items())
-        yield from ((name, fmean(share for share, _ in shares.values()), Outcome.SCORED, reason) for name in names)
+# Values of one session.
+
+
+def _precision(when: When, each: JudgedSession) -> Value:
     try:
-        _check(episode)
+        shares = _shares(each.counted, each.episode, each.verdicts, when)
     except NoValue as missing:
-        yield from ((name, None, missing.outcome, missing.reason) for name in CONDUCT)
-        return
-    worded = [place for place, point in enumerate(card.key_points) if point.wording is not None]
-    told = given_away(card, episode.turns)
-    if worded:
-        yield "told", len(told) / len(worded), Outcome.SCORED, ""
-    else:
-        yield "told", None, Outcome.NOT_REACHED, "the card says nothing about how its key points are said"
-    yield "passed", fmean(turn.passed for turn in episode.turns if turn.speaker != card.npc.name), Outcome.SCORED, ""
-    yield "unreadable", fmean(recall.unreadable for recall in episode.recalls), Outcome.SCORED, ""
-
-
-def _check(episode: IepEpisode) -> None:
-    if episode.status is EpisodeStatus.ERRORED:
-        raise NoValue(Outcome.ERRORED, episode.error)
-    if episode.npc_failure:
-        raise NoValue(Outcome.UNSCORED, episode.npc_failure)
+        return Value(None, missing.reason, missing.outcome)
+    reason = "; ".join(f"{player} {found:.2f}{note}" for player, (found, note) in shares.items())
+    return Value(fmean(found for found, _ in shares.values()), reason)
 
 
 def _shares(
     counted: Mapping[str, Sequence[int]], episode: IepEpisode, verdicts: Verdicts, when: When
 ) -> dict[str, tuple[float, str]]:
     """By player p = s / k and a note. Key points that judges could not decide are no part of k."""
-    _check(episode)
     claims = {recall.player: recall.claims for recall in episode.recalls if recall.when is when}
     shares = {}
     for player, places in counted.items():
@@ -107,37 +89,75 @@ def _verdict(verdicts: Verdicts, when: When, player: str, place: int) -> tuple[V
     return found
 
 
-def given_away(card: KnowledgeCard, turns: Sequence[TableTurn]) -> dict[int, int]:
-    """By place of a key point the index of the first of the NPC's turns that says it, by the card's wordings."""
-    own = [turn for turn in turns if turn.speaker == card.npc.name and not turn.passed]
-    first = {
-        place: next((turn.index for turn in own if expresses(turn.content, point.wording)), None)
-        for place, point in enumerate(card.key_points)
-        if point.wording is not None
-    }
-    return {place: index for place, index in first.items() if index is not None}
+def _told(each: JudgedSession) -> Value:
+    worded = [point for point in each.card.key_points if point.wording is not None]
+    if not worded or each.measured is None:
+        return Value.not_reached("the card says nothing about how its key points are said")
+    return Value(len(each.measured.told) / len(worded))
 
 
-def estimate_all(scores: Sequence[Score], *, seed: int, confidence: float = 0.95) -> list[Estimate]:
-    """IEP, its baseline and the difference; by kind of card; conduct. Intervals resample sessions."""
-    metrics = list(dict.fromkeys(score.metric for score in scores))
-    found = [_mean(metric, scores, seed, confidence) for metric in metrics]
-    if set(MAIN) <= set(metrics):
-        found.append(
-            estimate_jointly(
-                GAIN,
-                scores,
-                MAIN,
-                lambda means: means[..., 0] - means[..., 1],
-                seed=named_seed(seed, "bootstrap", GAIN),
-                confidence=confidence,
-            )
-        )
-    return found
+def _passed(each: JudgedSession) -> Value:
+    return Value(fmean(turn.passed for turn in each.episode.turns if turn.speaker != each.card.npc.name))
 
 
-def _mean(metric: str, scores: Sequence[Score], seed: int, confidence: float) -> Estimate:
+def _unreadable(each: JudgedSession) -> Value:
+    return Value(fmean(recall.unreadable for recall in each.episode.recalls))
+
+
+# Which metrics there are.
+
+
+def _is_judged(each: JudgedSession) -> bool:
+    return each.is_judged
+
+
+def _is_of_kind(kind: str, each: JudgedSession) -> bool:
+    return each.is_judged and each.card.kind == kind
+
+
+def _mean(name: str, scores: Sequence[Score], seed: int) -> Estimate:
     """Over sessions, with a bootstrap. Where all are alike it sees nothing, and the interval is that of as many yes or no."""
-    seed = named_seed(seed, "bootstrap", metric)
-    found = estimate_jointly(metric, scores, [metric], lambda means: means[..., 0], seed=seed, confidence=confidence)
-    return found if found.low is not None else estimate_proportion(metric, scores, confidence)
+    found = mean(name, scores, seed)
+    return found if found.low is not None else share(name, scores, seed)
+
+
+_PRECISION = "share of the card's key points that players state afterwards, one claim a point"
+_TOLD = "share of key points that the NPC says, in one of the wordings that its card lists"
+_UNREADABLE = "share of answers to what players know in which no list of claims was found"
+_after = partial(_precision, When.AFTER)
+_before = partial(_precision, When.BEFORE)
+
+METRICS = Metrics[JudgedSession](
+    Metric(IEP, "IEP", _PRECISION, "main", _after, _is_judged, _mean),
+    *(
+        Metric(
+            kind_metric(kind),
+            kind.capitalize(),
+            f"{_PRECISION}: cards of a {kind}",
+            "kinds",
+            _after,
+            partial(_is_of_kind, kind),
+            _mean,
+            is_compared=False,
+        )
+        for kind in KINDS
+    ),
+    Metric(BEFORE, "before", "the same, asked before the session: what can be guessed", "main", _before, _is_judged, _mean),
+    Metric("told", "told", _TOLD, "conduct", _told, aggregate=_mean),
+    Metric("passed", "passed", "share of the players' turns that were let pass", "conduct", _passed, aggregate=_mean),
+    Metric("unreadable", "unreadable", _UNREADABLE, "conduct", _unreadable, aggregate=_mean),
+    Metric(
+        GAIN,
+        "gain",
+        "IEP less what was known before",
+        "main",
+        aggregate=joint(MAIN, lambda means: means[..., 0] - means[..., 1]),
+        low=-1.0,
+    ),
+)
+
+
+def estimate_sessions(scores: Sequence[Score], seed: int) -> list[Estimate]:
+    """The estimates of all metrics that the sessions have, in their order; the gain where there was a panel."""
+    names = [*dict.fromkeys(score.metric for score in scores)]
+    return [METRICS[name].aggregate(name, scores, seed) for name in (*names, *([GAIN] if {*MAIN} <= {*names} else []))]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from sociable.benchmarks.anteval.characters import in_words
-from sociable.benchmarks.anteval.iep.metrics import BEFORE, CONDUCT, GAIN, IEP, MAIN, given_away, kind_metric, player_criterion
+from sociable.benchmarks.anteval.iep.metrics import BEFORE, IEP, MAIN, METRICS, player_criterion
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
 from sociable.benchmarks.anteval.iep.scenario import IepScenario
 from sociable.benchmarks.anteval.iep.study import IepStudy
-from sociable.benchmarks.anteval.views import session_lines, table_1
-from sociable.core.records import PANEL, EpisodeStatus, Verdict, Verdicts
+from sociable.benchmarks.anteval.views import run_label, session_lines, table_1
+from sociable.core.records import PANEL, EpisodeStatus, Estimate, Verdict, Verdicts
 from sociable.core.view import (
     MISSING,
     Block,
@@ -29,54 +29,85 @@ from sociable.core.view import (
     Tag,
     Tone,
     Transcript,
-    with_interval,
 )
-from sociable.engine.benchmark import RunResult
-from sociable.engine.run import FinishedRun
+from sociable.engine.result import RunResult
 from sociable.judging.panel import with_panel
-from sociable.reports.result_tables import Metric, cost_block, counts_table, metrics_table, notes_of, unjudged
+from sociable.reports.result_tables import counts_table, metrics_table, warn_of_unjudged
+from sociable.reports.views import Views
 
-SUMMARY = {
-    IEP: Metric("IEP", "share of the card's key points that players state afterwards, one claim a point"),
-    BEFORE: Metric("before", "the same, asked before the session: what can be guessed"),
-    GAIN: Metric("gain", "IEP less what was known before"),
-}
-CONDUCT_METRICS = {
-    "told": Metric("told", "share of key points that the NPC says, in one of the wordings that its card lists"),
-    "passed": Metric("passed", "share of the players' turns that were let pass"),
-    "unreadable": Metric("unreadable", "share of answers to what players know in which no list of claims was found"),
-}
 LOW = 0.5
 """Sessions below it are looked at (section 5.4)."""
 SESSIONS_SHOWN = 8
 
 
-def summary_table(results: Sequence[RunResult]) -> Table:
-    note = "95% intervals by session. IEP: Information Exchange Precision, as a share."
-    return metrics_table("AntEval, information exchange", results, SUMMARY, note)
+OFTEN = 0.1
+"""Share of unreadable answers from which on nobody should miss them."""
+Run = RunResult[IepStudy]
 
 
-def sections(runs: Sequence[FinishedRun]) -> list[Section]:
-    """The body of a report on one or several runs."""
-    results = [run.result for run in runs]
-    return [
-        Section("Scores", [*unjudged(results, "what claims state"), *notes_of(results), _plot(results), table_1(results)]),
-        Section("By kind of card", [_by_kind(results)]),
-        Section(
-            "How it was played",
-            [metrics_table("Told, let pass, answered", results, CONDUCT_METRICS, "95% intervals by session.")],
-        ),
-        Section("What was counted", [counts_table(result, (*MAIN, *CONDUCT)) for result in results]),
-        Section("Cost", [cost_block(results)]),
-        *[Section(f"Sessions: {run.result.label}" if len(runs) > 1 else "Sessions", list(_sessions(run))) for run in runs],
-    ]
+class IepViews(Views):
+    episodes_called = "Sessions"
+
+    def label(self, manifest: Mapping[str, Any]) -> str:
+        return run_label(manifest)
+
+    def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
+        unread = next((each.value for each in estimates if each.metric == "unreadable"), None) or 0.0
+        low = "IEP is low for want of form, whatever players had learned."
+        return [f"{unread:.0%} of the answers to what players know could not be read: {low}"] if unread > OFTEN else []
+
+    def summary(self, runs: Sequence[Run]) -> Table:
+        note = "95% intervals by session. IEP: Information Exchange Precision, as a share."
+        return metrics_table("AntEval, information exchange", runs, METRICS.in_group("main"), note)
+
+    def scores(self, runs: Sequence[Run]) -> list[Block]:
+        return [*warn_of_unjudged(runs, "what claims state"), _plot(runs), table_1(runs)]
+
+    def parts(self, runs: Sequence[Run]) -> list[Section]:
+        note = "95% intervals by session."
+        kinds = metrics_table("IEP", runs, METRICS.in_group("kinds"), note)
+        conduct = metrics_table("Told, let pass, answered", runs, METRICS.in_group("conduct"), note)
+        return [Section("By kind of card", [kinds]), Section("How it was played", [conduct])]
+
+    def counts(self, run: Run) -> Table:
+        return counts_table(run, [*MAIN, *(metric.name for metric in METRICS.in_group("conduct"))])
+
+    def shown_episodes(self, run: Run) -> Iterator[Block]:
+        """Those below 0.5 first, the lowest first; then the best."""
+        values = {(score.scenario, score.repeat): score.value for score in run.scores if score.metric == IEP}
+        done = [cast(IepEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
+        scored = [(value, each) for each in done if (value := values.get((each.scenario, each.repeat))) is not None]
+        ranked = sorted(scored, key=lambda pair: pair[0])
+        low = [each for value, each in ranked if value < LOW]
+        best = [each for value, each in ranked[::-1] if value >= LOW]
+        looked_at = f"{len(low)} of {len(scored)} sessions have an IEP below {LOW} (as looked at in the paper, section 5.4)"
+        missing = [each for each in done if values.get((each.scenario, each.repeat)) is None]
+        shown = {f"{looked_at}; the lowest": low, "The best sessions": best, "Not scored": missing}
+        for heading, episodes in shown.items():
+            if episodes:
+                words = (
+                    f" A sheet for readers' words: sociable judge {run.folder} --export-words FILE." if episodes is low else ""
+                )
+                yield Paragraph(f"{heading}. Any other: sociable show {run.folder} EPISODE.{words}")
+                for episode in episodes[:SESSIONS_SHOWN]:
+                    yield from self.episode(run, episode)
+
+    def episode(self, run: Run, episode: IepEpisode) -> list[Block]:
+        """The scene, what the NPC knew, who said what, which turn told what, and who learned it."""
+        scenario = run.study.scenarios[episode.scenario]
+        own = {s.metric: s.value for s in run.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat)}
+        tags = [Tag(scenario.card.kind)]
+        for metric, label in ((IEP, "IEP"), (BEFORE, "before")):
+            if (value := own.get(metric)) is not None:
+                tone = Tone.NEUTRAL if metric == BEFORE else Tone.GOOD if value >= LOW else Tone.BAD
+                tags.append(Tag(f"{label} {value:.2f}", tone))
+        verdicts = with_panel(run.judgments_of(episode), [seat.name for seat in run.seats.judges])
+        measured = run.measured(episode)
+        blocks = _session_blocks(scenario, episode, verdicts, measured.told if measured else {})
+        return [Case(f"{scenario.card.title} ({episode.id})", tags, list(blocks))]
 
 
-def _conduct(results: Sequence[RunResult]) -> Table:
-    return metrics_table("Told, let pass, unreadable", results, CONDUCT_METRICS, "95% intervals by session.")
-
-
-def _plot(results: Sequence[RunResult]) -> IntervalPlot:
+def _plot(results: Sequence[Run]) -> IntervalPlot:
     marks = []
     for result in results:
         for metric, label in ((IEP, "after"), (BEFORE, "before")):
@@ -86,57 +117,8 @@ def _plot(results: Sequence[RunResult]) -> IntervalPlot:
     return IntervalPlot("What players know of the card, before and after the session", "share", marks, minimum=0.0, maximum=1.0)
 
 
-def _by_kind(results: Sequence[RunResult]) -> Table:
-    kinds = ("place", "item", "creature", "plot")
-    rows = []
-    for result in results:
-        found = [result.estimate(kind_metric(kind)) for kind in kinds]
-        rows.append(Row([result.label, *(with_interval(e.value, e.low, e.high) if e else MISSING for e in found)]))
-    return Table(
-        "IEP", [Column("Model"), *(Column(kind.capitalize(), True) for kind in kinds)], rows, "95% intervals by session."
-    )
-
-
-def _sessions(run: FinishedRun) -> Iterator[Block]:
-    """Those below 0.5 first, the lowest first; then the best."""
-    values = {(score.scenario, score.repeat): score.value for score in run.result.scores if score.metric == IEP}
-    done = [cast(IepEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
-    scored = [(value, each) for each in done if (value := values.get((each.scenario, each.repeat))) is not None]
-    ranked = sorted(scored, key=lambda pair: pair[0])
-    low = [each for value, each in ranked if value < LOW]
-    best = [each for value, each in ranked[::-1] if value >= LOW]
-    shown = {
-        f"{len(low)} of {len(scored)} sessions have an IEP below {LOW} (as looked at in the paper, section 5.4); the lowest": low,
-        "The best sessions": best,
-        "Not scored": [each for each in done if values.get((each.scenario, each.repeat)) is None],
-    }
-    for heading, episodes in shown.items():
-        if episodes:
-            hint = (
-                f" A sheet for readers' words: sociable judge {run.result.folder} --export-words FILE." if episodes is low else ""
-            )
-            yield Paragraph(f"{heading}. Any other: sociable show {run.result.folder} EPISODE.{hint}")
-            yield from (session_view(run, episode) for episode in episodes[:SESSIONS_SHOWN])
-
-
-def session_view(run: FinishedRun, episode: IepEpisode) -> Case:
-    """One session, readable in full: the scene, what the NPC knew, who said what, which turn told what, and who learned it."""
-    study = cast(IepStudy, run.study)
-    scenario = study.scenarios[episode.scenario]
-    own = {s.metric: s.value for s in run.result.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat)}
-    tags = [Tag(scenario.card.kind)]
-    for metric, label in ((IEP, "IEP"), (BEFORE, "before")):
-        if (value := own.get(metric)) is not None:
-            tags.append(
-                Tag(f"{label} {value:.2f}", Tone.NEUTRAL if metric == BEFORE else Tone.GOOD if value >= LOW else Tone.BAD)
-            )
-    panel = [seat.name for seat in run.seats.judges]
-    verdicts = with_panel(run.judgments_of(episode), panel)
-    return Case(f"{scenario.card.title} ({episode.id})", tags, list(_session_blocks(scenario, episode, verdicts)))
-
-
 def _session_blocks(
-    scenario: IepScenario, episode: IepEpisode, verdicts: Verdicts
+    scenario: IepScenario, episode: IepEpisode, verdicts: Verdicts, told: Mapping[int, int]
 ) -> Iterator[Paragraph | Callout | Transcript | Quotation | Table]:
     card = scenario.card
     for problem in filter(None, (episode.error, episode.npc_failure)):
@@ -147,7 +129,6 @@ def _session_blocks(
     )
     for sheet in scenario.players:
         yield Quotation(f"{sheet.name}, a player", in_words(sheet))
-    told = given_away(card, episode.turns)
     by_turn: dict[int, list[int]] = defaultdict(list)
     for place, index in told.items():
         by_turn[index].append(place + 1)
