@@ -46,6 +46,7 @@ from sociable.core.view import (
     Table,
     Tag,
     Tone,
+    Transcript,
 )
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import counts_table, metrics_table
