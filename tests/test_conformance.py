@@ -119,7 +119,7 @@ def check(expectation: str, values: list[float | None], result: runs.RunResult, 
         assert found is not None and found.low is not None and found.high is not None
         assert found.low <= float(expectation[1:]) <= found.high, (what, found)
     elif expectation == "chance":
-        scenarios = runs.study(result.manifest["benchmark"]).scenarios.values()
+        scenarios = runs.load_study(result.manifest["benchmark"]).scenarios.values()
         chance = sum(1 / len(scenario.characters) for scenario in scenarios) / len(scenarios)
         # Of n cases a random pick is right in a share with a standard deviation of at most .5 / sqrt(n); allow three.
         assert values[0] is not None
@@ -130,7 +130,7 @@ def check(expectation: str, values: list[float | None], result: runs.RunResult, 
 
 def expected_values(benchmark: str) -> list[dict[str, str]]:
     """The rows of the README's table of reference agents."""
-    package = type(find_benchmark(benchmark)).__module__.rpartition(".")[0]
+    package = find_benchmark(benchmark).study_type().__module__.rpartition(".")[0]
     text = resources.files(package).joinpath("README.md").read_text(encoding="utf-8")
     lines = [line for line in text.partition("## Reference agents")[2].partition("\n## ")[0].splitlines() if line.startswith("|")]
     heading, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]

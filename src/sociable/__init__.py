@@ -9,15 +9,72 @@ from typing import TYPE_CHECKING, Any
 from sociable.core.errors import InputError, RunFolderError, RunStopped, SociableError
 
 if TYPE_CHECKING:
-    from sociable.api.datasets import audit
-    from sociable.api.runs import compare, demo, estimate, judge, open_run, prompts, report, result, resume, run, score, study
+    from sociable.api.datasets import audit, construct, describe, review
+    from sociable.api.runs import (
+        compare,
+        demo,
+        estimate,
+        judge,
+        load_result,
+        load_study,
+        report,
+        resume,
+        run,
+        score,
+    )
+    from sociable.engine.benchmark import Benchmark
+    from sociable.engine.result import RunResult
+    from sociable.engine.settings import RunSettings
+    from sociable.engine.study import Study, StudyOptions
+    from sociable.models.protocol import Model
+    from sociable.models.scripted import ScriptedModel
+    from sociable.statistics.metrics import Metric, Metrics, Value
 
 __version__ = metadata.version("sociable")
 
+_MODULES = {
+    "api.datasets": ("audit", "construct", "describe", "review"),
+    "api.runs": ("compare", "demo", "estimate", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
+    "engine.benchmark": ("Benchmark",),
+    "engine.result": ("RunResult",),
+    "engine.settings": ("RunSettings",),
+    "engine.study": ("Study", "StudyOptions"),
+    "models.protocol": ("Model",),
+    "models.scripted": ("ScriptedModel",),
+    "statistics.metrics": ("Metric", "Metrics", "Value"),
+}
+"""Where the public names stand. They are imported when first used, so that the command line and plugins start at once."""
+
 __all__ = [
-    "InputError", "RunFolderError", "RunStopped", "SociableError",
-    "audit", "compare", "demo", "estimate", "judge", "open_run", "prompts", "report", "result", "resume", "run", "score", "study",
-]  # fmt: skip
+    "Benchmark",
+    "InputError",
+    "Metric",
+    "Metrics",
+    "Model",
+    "RunFolderError",
+    "RunResult",
+    "RunSettings",
+    "RunStopped",
+    "ScriptedModel",
+    "SociableError",
+    "Study",
+    "StudyOptions",
+    "Value",
+    "audit",
+    "compare",
+    "construct",
+    "demo",
+    "describe",
+    "estimate",
+    "judge",
+    "load_result",
+    "load_study",
+    "report",
+    "resume",
+    "review",
+    "run",
+    "score",
+]
 
 
 def __dir__() -> list[str]:
@@ -25,7 +82,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when first used, so that `sociable --help` and plugins start at once.
-    if name in __all__:
-        return getattr(import_module("sociable.api.datasets" if name == "audit" else "sociable.api.runs"), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"sociable.{module}"), name)
     raise AttributeError(f"module 'sociable' has no attribute '{name}'")

@@ -25,7 +25,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rater.py").write_text(RATER % (0, str(tmp_path / "calls")))
     (tmp_path / "broken.py").write_text(RATER % (9, str(tmp_path / "calls")))
-    runs.run("hsii", "reference/oracle@0.5", out=tmp_path / "run", limit=4, partner="reference/heuristic", stages=(1, 2, 4))
+    runs.run(
+        "hsii",
+        "reference/oracle@0.5",
+        out=tmp_path / "run",
+        limit=4,
+        partner="reference/heuristic",
+        options={"stages": (1, 2, 4)},
+    )
     return tmp_path / "run"
 
 
@@ -84,7 +91,14 @@ def test_the_panel_stays_as_it_is(run: Path) -> None:
 
 
 def test_a_rated_run_is_still_comparable_with_one_that_is_not(run: Path) -> None:
-    runs.run("hsii", "reference/oracle@0.5", out=run.parent / "b", limit=4, partner="reference/heuristic", stages=(1, 2, 4))
+    runs.run(
+        "hsii",
+        "reference/oracle@0.5",
+        out=run.parent / "b",
+        limit=4,
+        partner="reference/heuristic",
+        options={"stages": (1, 2, 4)},
+    )
     runs.judge(run, ["python:rater.py:reply"], rubric="sotopia")
     assert not any(row.cells[0].startswith("sotopia") for row in runs.compare(run, run.parent / "b").summary.rows)
 
@@ -112,7 +126,9 @@ def test_where_nobody_has_a_goal_there_is_nothing_to_rate(run: Path) -> None:
 
 
 def test_two_runs_rated_alike_are_compared_by_their_ratings(run: Path) -> None:
-    runs.run("hsii", "reference/oracle", out=run.parent / "b", limit=4, partner="reference/heuristic", stages=(1, 2, 4))
+    runs.run(
+        "hsii", "reference/oracle", out=run.parent / "b", limit=4, partner="reference/heuristic", options={"stages": (1, 2, 4)}
+    )
     for folder in (run, run.parent / "b"):
         runs.judge(folder, ["python:rater.py:reply"], rubric="sotopia")
     names = [row.cells[0] for row in runs.compare(run, run.parent / "b").summary.rows]

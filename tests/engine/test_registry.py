@@ -12,13 +12,12 @@ from sociable.engine.registry import benchmark_names, build_model, find_benchmar
 from sociable.engine.settings import RoleSettings
 
 PLUGIN = """
-from sociable.benchmarks.hsii.benchmark import HSII
+from dataclasses import replace
+
+from sociable.benchmarks.hsii.benchmark import BENCHMARK as HSII
 from sociable.models.scripted import ScriptedModel
 
-class Twin(HSII):
-    name = "twin"
-
-BENCHMARK = Twin()
+BENCHMARK = replace(HSII, name="twin")
 
 def echo(model, settings, max_connections):
     return ScriptedModel(lambda request: '{"role_to": "Nobody", "content": "%s %s"}' % (model, settings.max_tokens), name="echo/" + model)

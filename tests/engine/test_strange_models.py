@@ -43,9 +43,9 @@ def test_what_the_model_under_test_does_badly_is_a_score_with_a_reason(
     assert estimate is not None
     assert (estimate.value, estimate.unscored, estimate.errored) == (0.0, 0, 0)
     assert render_html(runs.report_document([tmp_path / "run"]))
-    with runs.open_run(tmp_path / "run") as opened:
-        # 2 MB are kept whole in the journal only.
-        assert all(len(episode.reply) <= 20_000 for episode in opened.records.episodes)  # type: ignore[attr-defined]
+    opened = runs.load_result(tmp_path / "run")
+    # 2 MB are kept whole in the journal only.
+    assert all(len(episode.reply) <= 20_000 for episode in opened.records.episodes)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("model", ["empty", "plain", "huge", "control", "bad-utf8", "cut-off", "refusal", "content-filter"])
@@ -71,7 +71,7 @@ def test_what_a_partner_does_badly_is_unscored(model: str, chat_server: Any, tmp
 
 def test_what_the_run_fails_at_is_errored_and_run_again(chat_server: Any, tmp_path: Path) -> None:
     """The prompt is too long for the model: an error of the run, not of the model."""
-    result = run(chat_server, "context-400:errored", tmp_path / "run", stages=(1, 2))
+    result = run(chat_server, "context-400:errored", tmp_path / "run", options={"stages": (1, 2)})
     estimate = result.estimate("r1")
     assert estimate is not None
     assert estimate.errored > 0

@@ -57,7 +57,8 @@ def filled(file: Path, out: Path, verdict: dict[str, str] | str) -> Path:
 
 def as_the_panel(run: Path, file: Path) -> dict[str, str]:
     """What somebody who always agrees with the panel would write into the sheet."""
-    with runs.open_run(run) as opened, PeopleRecords(run) as people:
+    opened = runs.load_result(run)
+    with PeopleRecords(run) as people:
         panel = {(pair.episode.id, pair.criterion): pair.verdict for pair in judged_pairs(opened)}
         items = {item.id: item for item in people.sheets}
     answers = {}
@@ -84,7 +85,8 @@ def test_a_sheet_tells_neither_model_nor_judge_nor_side(run: Path, tmp_path: Pat
 
 def test_rare_verdicts_are_looked_at_as_often_as_frequent_ones(run: Path, tmp_path: Path) -> None:
     export_sheet(run, 12, tmp_path / "sheet.csv")
-    with PeopleRecords(run) as people, runs.open_run(run) as opened:
+    opened = runs.load_result(run)
+    with PeopleRecords(run) as people:
         drawn = Counter(item.stratum for item in people.sheets)
         there = Counter(pair.stratum for pair in judged_pairs(opened))
         assert {item.stratum: item.size for item in people.sheets} == there
@@ -128,8 +130,8 @@ def test_weights_undo_the_sampling(run: Path, tmp_path: Path) -> None:
         for name, item in items.items()
     }
     document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", wins)])
-    with runs.open_run(run) as opened:
-        there = Counter(pair.stratum for pair in judged_pairs(opened))
+    opened = runs.load_result(run)
+    there = Counter(pair.stratum for pair in judged_pairs(opened))
     expected = there["first utterance: tie"] / sum(n for stratum, n in there.items() if stratum.startswith("first"))
     (row,) = [row for row in cells(document, CORRECTED) if row["Metric"] == "r3"]
     assert float(row["By people"].split()[0]) == pytest.approx(expected, abs=0.0005)
@@ -213,8 +215,8 @@ def test_a_sheet_of_another_panel_is_refused(run: Path, tmp_path: Path) -> None:
 
 
 def test_ratings_must_be_numbers(run: Path, tmp_path: Path) -> None:
-    with runs.open_run(run) as opened:
-        episode = opened.records.episodes.ids()[0]
+    opened = runs.load_result(run)
+    episode = opened.records.episodes.ids()[0]
     for value in ("nan", "inf", "good"):
         (tmp_path / "ratings.csv").write_text(f"episode,rating\n{episode},{value}\n")
         with pytest.raises(DataError, match="expected a number"):
@@ -233,10 +235,10 @@ def test_too_small_a_sample_and_a_run_nobody_judged(run: Path, tmp_path: Path) -
 
 
 def test_free_ratings_are_ranked_against_every_metric(run: Path, tmp_path: Path) -> None:
-    with runs.open_run(run) as opened:
-        passed: Counter[str] = Counter()
-        for score in opened.result.scores:
-            passed[f"{score.scenario}#{score.repeat}"] += (score.value or 0) * (score.metric in ("r1", "r2", "r3", "r4"))  # type: ignore[assignment]
+    opened = runs.load_result(run)
+    passed: Counter[str] = Counter()
+    for score in opened.scores:
+        passed[f"{score.scenario}#{score.repeat}"] += (score.value or 0) * (score.metric in ("r1", "r2", "r3", "r4"))  # type: ignore[assignment]
     lines = [f"{episode.removesuffix('#0')},{value * 10},ann" for episode, value in passed.items()]
     (tmp_path / "ratings.csv").write_text("\n".join(["episode,rating,person", *lines]))
     document = add_ratings(run, [tmp_path / "ratings.csv"])

@@ -3,59 +3,54 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from sociable.core.errors import InputError
 
+
+def _text(flag: str, metavar: str, meaning: str) -> Any:
+    return typer.Option(flag, metavar=metavar, help=meaning)
+
+
 BenchmarkOrBuild = Annotated[str, typer.Argument(metavar="BENCHMARK|DIR", help="A benchmark, or a build, which knows its own.")]
 BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="What to run; `sociable list` shows what there is.")]
 RunPath = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]
-Model = Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The model under test; here or in the --config file.")]
-Partner = Annotated[str | None, typer.Option("--partner", metavar="MODEL", help="Who plays everybody else in the scene.")]
+Model = Annotated[str | None, _text("--model", "MODEL", "The model under test; here or in the --config file.")]
+Partner = Annotated[str | None, _text("--partner", "MODEL", "Who plays everybody else in the scene.")]
 Judges = Annotated[
     list[str] | None,
-    typer.Option("--judge", metavar="MODEL", help="A judge; repeat for a panel."),
+    _text("--judge", "MODEL", "A judge; repeat for a panel."),
 ]
-Reference = Annotated[str | None, typer.Option("--reference", metavar="MODEL", help="Who makes what the model is compared with.")]
-ReferenceFile = Annotated[str | None, typer.Option("--reference-file", metavar="FILE", help="references.jsonl of an earlier run, used instead.")]
-Config = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="TOML file with settings, roles, prices and options.")]
-Changes = Annotated[Path | None, typer.Option("--config", metavar="FILE", help="TOML file with roles and prices that change.")]
-DatasetPath = Annotated[str | None, typer.Option("--dataset", metavar="PATH", help="Your own data: .json, .jsonl, or a folder of them.")]
+Reference = Annotated[str | None, _text("--reference", "MODEL", "Who makes what the model is compared with.")]
+ReferenceFile = Annotated[str | None, _text("--reference-file", "FILE", "references.jsonl of an earlier run, used instead.")]
+Config = Annotated[Path | None, _text("--config", "FILE", "TOML file with settings, roles, prices and options.")]
+Changes = Annotated[Path | None, _text("--config", "FILE", "TOML file with roles and prices that change.")]
+DatasetPath = Annotated[str | None, _text("--dataset", "PATH", "Your own data: .json, .jsonl, or a folder of them.")]
 SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave bad records out and count them.")]
-Limit = Annotated[int | None, typer.Option("--limit", metavar="N", help="Take so many: whole dialogues, templates of scenes, tasks of stss.")]
-Seed = Annotated[int | None, typer.Option("--seed", metavar="N", help="Of all randomness.")]
-Repeats = Annotated[int | None, typer.Option("--repeats", metavar="N", help="Runs of each case; they are no new cases.")]
-Connections = Annotated[int | None, typer.Option("--max-connections", metavar="N", help="Calls at once to each model.")]
-MaxCost = Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Stop, resumably, before spending more.")]
-BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Address for openai-compatible models.")]
-PromptsFolder = Annotated[
-    str | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of the bundled ones.")
-]
-Options = Annotated[
-    list[str] | None, typer.Option("--option", metavar="NAME=VALUE", help="Any of the benchmark's own options; repeatable.")
-]
+Limit = Annotated[int | None, _text("--limit", "N", "Take so many: whole dialogues, templates of scenes, tasks of stss.")]
+Seed = Annotated[int | None, _text("--seed", "N", "Of all randomness.")]
+Repeats = Annotated[int | None, _text("--repeats", "N", "Runs of each case; they are no new cases.")]
+Connections = Annotated[int | None, _text("--max-connections", "N", "Calls at once to each model.")]
+MaxCost = Annotated[float | None, _text("--max-cost", "USD", "Stop, resumably, before spending more.")]
+BaseUrl = Annotated[str | None, _text("--base-url", "URL", "Address for openai-compatible models.")]
+PromptsFolder = Annotated[str | None, _text("--prompts", "DIR", "Your own prompts in place of the bundled ones.")]
+Options = Annotated[list[str] | None, _text("--option", "NAME=VALUE", "Any of the benchmark's own options; repeatable.")]
 
 
-Sample = Annotated[int | None, typer.Option("--sample", metavar="N", help="With --export: judged pairs for people to look at.")]
-Export = Annotated[Path | None, typer.Option("--export", metavar="FILE", help="Write a sheet for people: .csv or .jsonl.")]
-Corrections = Annotated[
-    list[Path] | None, typer.Option("--corrections", metavar="FILE", help="A sheet that was filled in; repeat for several.")
-]
-Ratings = Annotated[
-    list[Path] | None, typer.Option("--ratings", metavar="FILE", help="Free ratings: columns episode, rating, person.")
-]
+Sample = Annotated[int | None, _text("--sample", "N", "With --export: judged pairs for people to look at.")]
+Export = Annotated[Path | None, _text("--export", "FILE", "Write a sheet for people: .csv or .jsonl.")]
+Corrections = Annotated[list[Path] | None, _text("--corrections", "FILE", "A sheet that was filled in; repeat for several.")]
+Ratings = Annotated[list[Path] | None, _text("--ratings", "FILE", "Free ratings: columns episode, rating, person.")]
 
 ExportWords = Annotated[
     Path | None,
-    typer.Option("--export-words", metavar="FILE", help="A sheet of episodes that went badly, for one word on each."),
+    _text("--export-words", "FILE", "A sheet of episodes that went badly, for one word on each."),
 ]
-Words = Annotated[
-    list[Path] | None, typer.Option("--words", metavar="FILE", help="Readers' words: columns episode, word, person.")
-]
+Words = Annotated[list[Path] | None, _text("--words", "FILE", "Readers' words: columns episode, word, person.")]
 
-HTMLFile = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it as HTML too.")]
+HTMLFile = Annotated[Path | None, _text("--out", "FILE", "Write it as HTML too.")]
 
 
 def benchmark_and_data(named: str, dataset: str | None) -> tuple[str, str | None]:

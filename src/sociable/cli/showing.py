@@ -16,7 +16,7 @@ from sociable.api import runs
 from sociable.core.errors import InputError
 from sociable.core.records import episode_id
 from sociable.engine.registry import find_benchmark
-from sociable.engine.run import FinishedRun
+from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
 from sociable.models.journal import Call, Journal
 from sociable.render.displayable import displayable
@@ -32,26 +32,24 @@ _MOMENT = re.compile(r"\bIt is \w+ (\d{1,2} \w+ \d{4}), (\d\d:\d\d)")
 def show_run(folder: Path, item: str, prompt: bool, console: Console, of: str = "") -> None:
     """An episode of a run, or the calls that were made for it; ``of`` names a participant, a purpose or both, all calls of which
     are shown, as in ``Maeve|speak``."""
-    with runs.open_run(folder, scored=(folder / "scores.json").exists()) as run:
-        episode = item if item in run.records.episodes else f"{item}#0"
-        if episode not in run.records.episodes:
-            if item:
-                raise InputError(f"{folder} has no episode '{item}'. `sociable show {folder}` lists them.")
-            for line in _listed(run):
-                console.print(Text(displayable(line)), soft_wrap=True)
-            return
-        if not prompt:
-            benchmark = find_benchmark(run.result.manifest["benchmark"])
-            print_blocks(benchmark.episode_blocks(run, run.records.episodes.read(episode)), console)
-            return
+    run = runs.load_result(folder, scored=(folder / "scores.json").exists())
+    if not item:
+        for line in _list_episodes(run):
+            console.print(Text(displayable(line)), soft_wrap=True)
+        return
+    episode = run.episode(item)
+    if not prompt:
+        views = find_benchmark(run.manifest["benchmark"]).load_views()
+        print_blocks(views.episode(run, episode), console)
+        return
     with Journal(folder / "calls.sqlite", replay_only=True) as journal:
-        _show_calls(_in_order(journal.calls(episode)), of, f"sociable show {folder} '{episode}' --prompt", console)
+        _show_calls(_in_order(journal.calls(episode.id)), of, f"sociable show {folder} '{episode.id}' --prompt", console)
 
 
-def _listed(run: FinishedRun) -> Iterator[str]:
+def _list_episodes(run: RunResult) -> Iterator[str]:
     """Every episode; with the type of its case and its score where the benchmark has such: one number an episode."""
     identifiers = list(run.records.episodes.ids())
-    scores = {episode_id(each.scenario, each.repeat): each.value for each in run.result.scores if each.metric == "score"}
+    scores = {episode_id(each.scenario, each.repeat): each.value for each in run.scores if each.metric == "score"}
     kinds = {each: str(getattr(run.study.scenarios.get(each.rpartition("#")[0]), "type", "")) for each in identifiers}
     widths = [max(map(len, texts), default=0) for texts in (identifiers, kinds.values())]
     for identifier in identifiers:
@@ -110,17 +108,17 @@ def show_case(benchmark: str, item: str, prompt: bool, console: Console, setting
     """A case of a benchmark as data, or what would be sent for it."""
     found = find_benchmark(benchmark)
     if not item:
-        for identifier in runs.study(benchmark, **settings).scenarios:
+        for identifier in runs.load_study(benchmark, **settings).scenarios:
             console.print(Text(displayable(identifier)))
         return
     if not prompt:
-        scenario = runs.study(benchmark, **settings).scenarios.get(item)
+        scenario = runs.load_study(benchmark, **settings).scenarios.get(item)
         if scenario is None:
             raise InputError(f"{found.name} has no case '{item}'. `sociable show {benchmark}` lists them.")
         console.print(Text(displayable(json.dumps(scenario.model_dump(), indent=1, ensure_ascii=False))), soft_wrap=True)
         return
     order = list(Role)
-    calls = sorted(runs.prompts(benchmark, item, **settings), key=lambda call: order.index(call.role))
+    calls = sorted(runs.rehearse_scenario(benchmark, item, **settings), key=lambda call: order.index(call.role))
     shown: set[str] = set()
     for call in calls:
         # Later calls of a conversation begin like its first one, and add what was said since. Whoever is asked again and again

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sociable.models.protocol import Model, Reply, Request, Sampling, Scope
+from sociable.models.protocol import ChatMessage, Model, Reply, Request, Sampling, Scope
 
 
 class Role(StrEnum):
@@ -32,6 +32,12 @@ class Seat:
     def agent(self) -> str:
         """The reference agent's name, without ``reference/``; empty for a model."""
         return self.name.removeprefix("reference/") if self.model is None else ""
+
+    async def ask(self, messages: Sequence[ChatMessage], scope: Scope) -> Reply:
+        """The model's reply. Raises RunFailure and RunStopped, and ValueError for a reference agent, which has no model."""
+        if self.model is None:
+            raise ValueError(f"{self.name} has no model that could be asked")
+        return await self.model.generate(Request(messages, scope, self.sampling))
 
     def scope(self, item: str, participant: str = "") -> Scope:
         return Scope(item, self.role.value, participant or self.name)

@@ -75,7 +75,7 @@ class Study(ABC, Generic[S, E, R, M]):
     """By id."""
     digests: Mapping[str, str]
     """The digests of dataset and prompts, for the manifest."""
-    seed: int = 0
+    seed: int
     source: str = "bundled data"
     """Where the data are from, in a few words."""
     notes: Sequence[str] = ()
@@ -88,6 +88,10 @@ class Study(ABC, Generic[S, E, R, M]):
     """Options in which runs that are compared may differ: they say what is under test, or which cases are looked at."""
     unasked: ClassVar[Mapping[Role, str]] = {Role.REFERENCE: "{benchmark} compares with no reference"}
     """Roles that nothing is asked of, and why."""
+
+    def __init__(self, options: StudyOptions[Any]) -> None:
+        """Binds the benchmark: a study of one's own loads its data here. Raises InputError and DataError."""
+        self.seed = options.seed
 
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         """Raises InputError when a role that the options make necessary is empty, or one that nothing is asked of is not."""
@@ -110,16 +114,14 @@ class Study(ABC, Generic[S, E, R, M]):
         """What intervals resample: the scenario's dialogue, template, task or session; by default the scenario itself."""
         return scenario
 
+    def make_episode(self, scenario: str, repeat: int, **fields: Any) -> E:
+        """The record of an episode, with what the benchmark keeps of it."""
+        identity = {"id": episode_id(scenario, repeat), "scenario": scenario, "repeat": repeat}
+        return self.episode_type(**identity, cluster=self.cluster_of(scenario), **fields)
+
     def errored_episode(self, scenario: str, repeat: int, reason: str) -> E:
         """The record of an episode that the run could not finish."""
-        return self.episode_type(
-            id=episode_id(scenario, repeat),
-            scenario=scenario,
-            cluster=self.cluster_of(scenario),
-            repeat=repeat,
-            status=EpisodeStatus.ERRORED,
-            error=reason,
-        )
+        return self.make_episode(scenario, repeat, status=EpisodeStatus.ERRORED, error=reason)
 
     def score(self, episode: E, judgments: Sequence[Any], panel: Sequence[str], measured: M | None) -> list[Score]:
         """All scores of one episode, from what the judges named in ``panel`` said and what was ``measured``. Pure.

@@ -205,9 +205,9 @@ def test_a_series_is_judged_and_scored_run_by_run(
         return int(ended.value.code or 0)
 
     assert sociable("run", "agentsense", *agents, "--dataset", "quay.json", "--out", "pairs") == 0
-    assert all(runs.result(folder).estimate("majority") is None for folder in series.folders_of(tmp_path / "pairs"))
+    assert all(runs.load_result(folder).estimate("majority") is None for folder in series.folders_of(tmp_path / "pairs"))
     assert sociable("judge", "pairs", "--judge", "reference/rule") == 0
-    values = [runs.result(folder).estimate("majority") for folder in series.folders_of(tmp_path / "pairs")]
+    values = [runs.load_result(folder).estimate("majority") for folder in series.folders_of(tmp_path / "pairs")]
     assert [each.value if each else None for each in values] == [1.0, 0.0]
     assert sociable("score", "pairs") == 0
     assert (tmp_path / "pairs" / "report.html").exists()
@@ -236,7 +236,7 @@ def test_a_series_is_checked_whole_before_it_takes_its_folder(template: dict[str
     assert roles[0] is not None and roles[0].temperature == 1.0
     series.write_new_series(tmp_path / "pairs", both)
     with pytest.raises(InputError, match="holds several runs"):
-        runs.result(tmp_path / "pairs")
+        runs.load_result(tmp_path / "pairs")
 
 
 def test_labels_keep_to_the_cost_limit_over_several_calls(
@@ -313,7 +313,7 @@ def test_with_and_without_the_person_the_scenes_are_the_same(native: dict[str, A
     path.write_text("\n".join(map(json.dumps, scenes)))
     asked = runs.settings_for("agentsense", None, model="reference/heuristic", dataset=str(path), limit=2)
     both = series.with_and_without_a_person("Ben", asked)
-    studies = [runs.study("agentsense", **settings.model_dump(exclude={"benchmark", "roles"})) for settings in both.values()]
+    studies = [runs.load_study("agentsense", **settings.model_dump(exclude={"benchmark", "roles"})) for settings in both.values()]
     assert [*studies[0].scenarios] == [*studies[1].scenarios]
     assert len(studies[0].scenarios) == 2
 

@@ -25,7 +25,7 @@ def test_every_episode_in_which_one_wins_stands_once_under_its_stage(runs: tuple
     document = compare(*runs)
     shown = {block.title: section.title for section in document.sections for block in section.blocks if isinstance(block, Case)}
     with open_run(runs[0]) as one, open_run(runs[1]) as other:
-        values = [{(s.metric, f"{s.scenario}#{s.repeat}"): s.value for s in run.result.scores} for run in (one, other)]
+        values = [{(s.metric, f"{s.scenario}#{s.repeat}"): s.value for s in run.scores} for run in (one, other)]
         expected = {}
         for episode in one.records.episodes.ids():
             for metric, title in zip(RATES, ("Format", "Target", "First utterance", "Long run"), strict=True):

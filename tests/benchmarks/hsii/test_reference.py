@@ -22,10 +22,10 @@ from sociable.benchmarks.hsii.study import HSIIStudy
 from sociable.core.errors import InputError
 from sociable.core.prompts import Prompts
 from sociable.core.records import Outcome, Score
-from sociable.engine.benchmark import StudyOptions
 from sociable.engine.registry import build_seat
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.engine.settings import RunSettings
+from sociable.engine.study import StudyOptions
 from sociable.models.protocol import Sampling
 
 CASES = load_dataset().cases

@@ -13,8 +13,8 @@ from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation,
 from sociable.benchmarks.hsii.study import HSIIStudy
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Judgment, Outcome, Verdict
-from sociable.engine.benchmark import StudyOptions
 from sociable.engine.seats import Role, Seat, Seats
+from sociable.engine.study import StudyOptions
 from sociable.judging.pairwise import PairJudgment, judgment_id
 from sociable.models.protocol import Sampling
 

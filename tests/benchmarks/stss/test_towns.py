@@ -115,7 +115,7 @@ def test_a_fork_asks_only_what_has_changed(run: Path, tmp_path: Path) -> None:
     assert calls(run) < calls(folder)
     assert len(calls(folder) - calls(run)) < len(calls(run))
     # A fork is a run like any other.
-    assert runs.resume(folder).estimates == runs.result(folder).estimates
+    assert runs.resume(folder).estimates == runs.load_result(folder).estimates
     assert runs.report([folder]).exists()
 
 
@@ -203,7 +203,7 @@ def first_of_the_cast(run: Path) -> str:
 
 def test_the_town_can_be_drawn_on_and_given_back(tmp_path: Path) -> None:
     drawn = towns.write_map(tmp_path / "town.json")
-    given_back = runs.study("stss", options={"town": str(drawn)})
-    assert given_back.scenarios == runs.study("stss").scenarios
+    given_back = runs.load_study("stss", options={"town": str(drawn)})
+    assert given_back.scenarios == runs.load_study("stss").scenarios
     with pytest.raises(InputError, match="there already"):
         towns.write_map(drawn)

@@ -64,7 +64,7 @@ class HSIIStudy(
             # A cumulative long run is no mean of its own verdicts.
             if not (own.cumulative and stage is Stage.LONG_RUN)
         }
-        self.seed = options.seed
+        super().__init__(options)
         self.prompts = hsii_prompts(options.prompts)
         dataset = load_dataset(options.dataset, skip_invalid=options.skip_invalid)
         self.source = dataset.source

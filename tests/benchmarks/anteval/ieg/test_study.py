@@ -108,7 +108,7 @@ def test_a_model_is_told_its_intention_and_no_other(tmp_path: Path) -> None:
         "    return '*listens* Hm.'\n"
     )
     run(tmp_path, f"python:{tmp_path / 'agent.py'}:reply", sessions=4, turns=8)
-    study = runs.study("anteval-ieg", options={**SMALL, "sessions": 4, "turns": 8})
+    study = runs.load_study("anteval-ieg", options={**SMALL, "sessions": 4, "turns": 8})
     briefings = {json.loads(line) for line in (tmp_path / "seen.jsonl").read_text().splitlines()}
     for scenario in study.scenarios.values():
         for sheet in scenario.players:
@@ -134,7 +134,7 @@ def test_it_runs_on_real_sessions_and_says_how_few_they_are(tmp_path: Path) -> N
         and "3 to learn from and 2 held out" in notes
     )
     # Intentions are drawn from the training sessions' marginals.
-    study = runs.study("anteval-ieg", options={**SMALL, "real": str(CRD3), "sessions": 300})
+    study = runs.load_study("anteval-ieg", options={**SMALL, "real": str(CRD3), "sessions": 300})
     drawn = [skill for each in study.scenarios.values() for skill in each.intentions.values()]
     real = [skill for window in windows_of(study.training, 30) for _, skill in window.checks]
     assert set(drawn) <= set(real)
@@ -142,7 +142,7 @@ def test_it_runs_on_real_sessions_and_says_how_few_they_are(tmp_path: Path) -> N
 
 
 def test_held_out_sessions_are_none_of_the_training_ones() -> None:
-    study = runs.study("anteval-ieg", options=SMALL)
+    study = runs.load_study("anteval-ieg", options=SMALL)
     training, held_out = ({log.id for log in logs} for logs in (study.training, study.held_out))
     assert training and held_out and not training & held_out
     assert len(held_out) == round(0.3 * 90)
@@ -162,17 +162,17 @@ CALL = {"before": 3, "checks": [{"character": "Ann", "skill": "Stealth"}]}
 def test_sessions_without_a_call_are_neither_trained_on_nor_tested_on(tmp_path: Path) -> None:
     path = own_logs(tmp_path, {"calls": [CALL]}, {}, {"calls": [CALL | {"before": 0}]}, {}, {"calls": [CALL]})
     for seed in range(4):
-        study = runs.study("anteval-ieg", options={**SMALL, "real": path}, seed=seed)
+        study = runs.load_study("anteval-ieg", options={**SMALL, "real": path}, seed=seed)
         assert (len(study.training), len(study.held_out)) == (1, 1)
     assert "3 without a call are left out" in " ".join(study.notes)
     with pytest.raises(InputError, match=r"is in 1 of its 3 sessions. At least two are needed"):
-        runs.study("anteval-ieg", options={**SMALL, "real": own_logs(tmp_path, {"calls": [CALL]}, {}, {})})
+        runs.load_study("anteval-ieg", options={**SMALL, "real": own_logs(tmp_path, {"calls": [CALL]}, {}, {})})
 
 
 def test_labels_that_nobody_could_know_are_counted(tmp_path: Path) -> None:
     unheard = {"before": 3, "checks": [{"character": "Cy", "skill": "Stealth"}]}
     path = own_logs(tmp_path, {"calls": [CALL]}, {"players": ["Ann", "Bo", "Cy"], "calls": [unheard]})
-    notes = " ".join(runs.study("anteval-ieg", options={**SMALL, "real": path}).notes)
+    notes = " ".join(runs.load_study("anteval-ieg", options={**SMALL, "real": path}).notes)
     assert "1 are for somebody who says nothing in the 30 turns before" in notes
 
 
@@ -191,7 +191,7 @@ def test_what_is_known_is_kept_when_the_rest_fails(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("openai._base_client.BaseClient._calculate_retry_timeout", lambda *_: 0.0)
     with pytest.raises(RunStopped, match="The hosted service refused to answer: Connection error"):
         run(tmp_path, master="hosted", master_model="small")
-    assert {each.metric: each.value for each in runs.result(tmp_path / "run").estimates} == {"passed": 0.0, "named": 0.0}
+    assert {each.metric: each.value for each in runs.load_result(tmp_path / "run").estimates} == {"passed": 0.0, "named": 0.0}
     # To report what is there needs no key.
     monkeypatch.delenv("OPENAI_API_KEY")
     assert "reference/expressive" in render_html(runs.report_document([tmp_path / "run"]))
@@ -215,7 +215,7 @@ def test_quiet_sessions_have_no_intention_and_labels_can_be_shuffled() -> None:
     sheets = load_sheets(None).items
     drawn = drawn_scenarios(sheets, 400, 3, Marginals({"Stealth": 1}, {1: 1}), 1.0, 0)
     assert sum(not each.intentions for each in drawn) / 400 == pytest.approx(0.5, abs=0.07)
-    study = runs.study("anteval-ieg", options=SMALL)
+    study = runs.load_study("anteval-ieg", options=SMALL)
     windows = windows_of(study.training, 30)
     shuffled = shuffled_labels(windows, named_generator(0, "x"))
     assert [len(each.checks) for each in shuffled] == [len(each.checks) for each in windows]

@@ -114,7 +114,7 @@ def test_it_runs_against_a_server_and_resumes(cards: str, tmp_path: Path, chat_s
 
 
 def test_each_point_is_a_question_of_its_own_but_one_call(cards: str) -> None:
-    study = runs.study("anteval-iep", dataset=cards)
+    study = runs.load_study("anteval-iep", dataset=cards)
     scenario = study.scenarios["the-well"]
     from sociable.benchmarks.anteval.iep.records import Recall
 

@@ -24,8 +24,8 @@ from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, load_dataset
 from sociable.benchmarks.hsii.published import TABLE_1
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Outcome, Score, Usage
-from sociable.engine.benchmark import StudyOptions
 from sociable.engine.seats import Role, Seat, Seats
+from sociable.engine.study import StudyOptions
 from sociable.models.protocol import FinishReason, Reply
 from sociable.models.scripted import ScriptedModel
 

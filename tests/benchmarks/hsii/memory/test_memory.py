@@ -21,8 +21,8 @@ from sociable.benchmarks.hsii.memory.records import MemoryEpisode
 from sociable.benchmarks.hsii.memory.study import MemoryStudy
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import EpisodeStatus, Judgment, Outcome, Verdict
-from sociable.engine.benchmark import StudyOptions
 from sociable.engine.seats import Role, Seat, Seats
+from sociable.engine.study import StudyOptions
 from sociable.models.protocol import Sampling
 from sociable.models.scripted import ScriptedModel
 

@@ -15,8 +15,8 @@ from sociable.benchmarks.stss.conversations.views import _share_of_few
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate
 from sociable.core.view import Callout, Case, Paragraph, Section, Table
-from sociable.engine.benchmark import StudyOptions
 from sociable.engine.seats import Role
+from sociable.engine.study import StudyOptions
 from sociable.render.html import render_html
 
 NAME = "stss-conversations"

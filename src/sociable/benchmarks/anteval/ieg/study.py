@@ -41,7 +41,7 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         own = self.options = options.own
         if options.dataset is not None:
             raise InputError("anteval-ieg has no --dataset: real sessions are named with --real PATH.")
-        self.seed = options.seed
+        super().__init__(options)
         self.kind = master_kind(own.master, own.master_model, own.embeddings)
         self.prompts = ieg_prompts(options.prompts)
         sheets = load_party(own.sheets, own.players)

@@ -40,7 +40,7 @@ class IepStudy(
 
     def __init__(self, options: StudyOptions[IepOptions]) -> None:
         own = self.options = options.own
-        self.seed = options.seed
+        super().__init__(options)
         self.prompts = iep_prompts(options.prompts)
         self._judge = ClaimJudge(self.prompts)
         cards = load_cards(options.dataset, skip_invalid=options.skip_invalid)

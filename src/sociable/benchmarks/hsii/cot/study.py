@@ -26,7 +26,7 @@ class CoTStudy(Study[Pair, CoTEpisode], Audited):
     def __init__(self, options: StudyOptions[CoTOptions]) -> None:
         own = self.options = options.own
         self.metrics = cot_metrics(own.cycle_cap)
-        self.seed = options.seed
+        super().__init__(options)
         self.plain = hsii_prompts()
         self.prompts = cot_prompts(own.designs, options.prompts)
         dataset = load_dataset(options.dataset, skip_invalid=options.skip_invalid)

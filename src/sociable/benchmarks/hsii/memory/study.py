@@ -27,7 +27,7 @@ class MemoryStudy(Study[MemoryCase, MemoryEpisode], Judged[MemoryEpisode, Record
     unasked = {Role.PARTNER: _ALONE, Role.REFERENCE: _ALONE}
 
     def __init__(self, options: StudyOptions) -> None:
-        self.seed = options.seed
+        super().__init__(options)
         self.prompts = memory_prompts(options.prompts)
         dataset = load_memory(options.dataset, skip_invalid=options.skip_invalid)
         self.source, self.notes = dataset.source, dataset.notes
