@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sociable.benchmarks.hsii.dataset import Case
-from sociable.benchmarks.hsii.metrics import EQUAL_WEIGHTS, estimate_all, score_episode
-from sociable.benchmarks.hsii.records import STAGES, HSIIEpisode, Stage
-from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score, Verdict
+from sociable.benchmarks.hsii.measure import measure_episode
+from sociable.benchmarks.hsii.metrics import JudgedCase, hsii_metrics
+from sociable.benchmarks.hsii.records import STAGES, HSIIEpisode, HSIIOptions, Stage
+from sociable.core.records import EpisodeStatus, Estimate, Judgment, Outcome, Score, Verdict
 from sociable.judging.pairwise import PairJudgment
 
 WIN, TIE, LOSS, NONE = Verdict.WIN, Verdict.TIE, Verdict.LOSS, Verdict.UNSCORED
@@ -21,6 +23,24 @@ FORMAT, TARGET, ERRORED, UNJUDGED = "no format", "wrong target", "errored", "not
 Row = str | tuple[Verdict, Verdict]
 """What became of an episode: where it ended, or its verdicts on the first utterance and the long run."""
 Table = Callable[..., list[Score]]
+
+
+METRICS = hsii_metrics(HSIIOptions())
+
+
+def score_episode(
+    case: Case,
+    episode: HSIIEpisode,
+    verdicts: Mapping[Stage, tuple[Verdict, str]],
+    judgments: Sequence[Judgment],
+    stages: Sequence[Stage],
+    **options: Any,
+) -> list[Score]:
+    measured = None if episode.status is EpisodeStatus.ERRORED else measure_episode(case, episode)
+    judged = JudgedCase(case, episode, measured, verdicts, judgments, stages)
+    return hsii_metrics(HSIIOptions(**options)).score(
+        episode.model_copy(update={"scenario": case.id, "cluster": case.dialogue}), judged
+    )
 
 
 @pytest.fixture
@@ -54,7 +74,7 @@ def by_metric(scores: Sequence[Score]) -> dict[str, Score]:
 
 
 def estimates(scores: Sequence[Score]) -> dict[str, Estimate]:
-    return {estimate.metric: estimate for estimate in estimate_all(scores, EQUAL_WEIGHTS, seed=0)}
+    return {estimate.metric: estimate for estimate in METRICS.estimate(scores, 0)}
 
 
 def values(scores: Sequence[Score]) -> dict[str, float | None]:
@@ -348,7 +368,7 @@ def test_cumulative_r4_never_exceeds_r3_where_both_are_judged(table: Table, rows
 
 def test_the_seed_decides_the_intervals_and_nothing_else(table: Table) -> None:
     scores = table(*EIGHT)
-    draws = [estimate_all(scores, EQUAL_WEIGHTS, seed=seed) for seed in (1, 1, 2, 3, 4, 5)]
+    draws = [METRICS.estimate(scores, seed) for seed in (1, 1, 2, 3, 4, 5)]
     assert draws[0] == draws[1]
     assert len({tuple((estimate.low, estimate.high) for estimate in draw) for draw in draws}) > 1
     assert len({tuple(estimate.value for estimate in draw) for draw in draws}) == 1
@@ -360,6 +380,6 @@ def test_a_given_target_leaves_r2_and_iota_undefined(case: Case, episode: Callab
     found = by_metric(scores)
     assert found["r2"].outcome is Outcome.NOT_REACHED
     assert (found["r1"].value, found["r3"].value, found["r4"].value) == (1.0, 1.0, 1.0)
-    estimates = {e.metric: e.value for e in estimate_all(scores, EQUAL_WEIGHTS, seed=0)}
+    estimates = {e.metric: e.value for e in METRICS.estimate(scores, 0)}
     assert (estimates["r2"], estimates["hsii"], estimates["hsii_cascade"]) == (None, None, None)
     assert estimates["r3"] == 1.0

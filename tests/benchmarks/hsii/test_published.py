@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sociable.benchmarks.hsii.metrics import Weights, cascade, iota_as_printed, iota_of_table
+from sociable.benchmarks.hsii.metrics import cascade, iota_as_printed, iota_of_table
 from sociable.benchmarks.hsii.published import TABLE_1, PublishedRow
+from sociable.benchmarks.hsii.records import HSIIOptions
 
 
 def rates(row: PublishedRow) -> np.ndarray:
@@ -57,7 +58,7 @@ def test_perfect_format_with_every_target_wrong_scores_1_in_the_default_form() -
 def test_the_weights_stand_where_equation_1_has_them() -> None:
     # r = 1/2 each, alpha 2, beta 3, gamma 4: r3 + gamma r4 = 5/2.
     # Table: 1/2 (1 + 2 × 1/2 × 3 × 5/2) = 17/4. Printed: 1/2 (1 + 2 × 1/2 (1 + 3 × 5/2)) = 19/4.
-    weights = Weights(alpha=2, beta=3, gamma=4)
+    weights = HSIIOptions(alpha=2, beta=3, gamma=4)
     assert float(iota_of_table(np.full(4, 0.5), weights)) == 17 / 4
     assert float(iota_as_printed(np.full(4, 0.5), weights)) == 19 / 4
 

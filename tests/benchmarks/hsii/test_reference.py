@@ -14,18 +14,16 @@ from sociable.benchmarks.hsii.benchmark import BENCHMARK
 from sociable.benchmarks.hsii.briefing import hsii_prompts
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
 from sociable.benchmarks.hsii.measure import measure_points
-from sociable.benchmarks.hsii.metrics import EQUAL_WEIGHTS, estimate_all
+from sociable.benchmarks.hsii.metrics import hsii_metrics
 from sociable.benchmarks.hsii.parsing import AddressedReply, parse_reply
-from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation
+from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions, ReferenceConversation
 from sociable.benchmarks.hsii.reference import AGENTS, WrittenPartner, reference_assistant
-from sociable.benchmarks.hsii.study import HSIIStudy
 from sociable.core.errors import InputError
 from sociable.core.prompts import Prompts
 from sociable.core.records import Outcome, Score
 from sociable.engine.registry import build_seat
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.engine.settings import RunSettings
-from sociable.engine.study import StudyOptions
 from sociable.models.protocol import Sampling
 
 CASES = load_dataset().cases
@@ -43,8 +41,8 @@ def seats(agent: str) -> Seats:
 
 
 @cache
-def study(seed: int = 0) -> HSIIStudy:
-    return HSIIStudy(StudyOptions(seed=seed))
+def study(seed: int = 0) -> Any:
+    return BENCHMARK.open(seed=seed)
 
 
 @cache
@@ -68,7 +66,7 @@ def scores(agent: str, seed: int = 0) -> list[Score]:
                 await study(seed).judge(task, episode, golden_sides[case.id])
                 for task in study(seed).judging_tasks(episode, [RULE])
             ]
-            found += study(seed).score(episode, judgments, [RULE.name])
+            found += study(seed).score(episode, judgments, [RULE.name], study().measure(episode))
         return found
 
     return asyncio.run(run())
@@ -76,7 +74,7 @@ def scores(agent: str, seed: int = 0) -> list[Score]:
 
 @cache
 def estimates(agent: str, seed: int = 0) -> dict[str, float | None]:
-    return {each.metric: each.value for each in estimate_all(scores(agent, seed), EQUAL_WEIGHTS, seed=0)}
+    return {each.metric: each.value for each in hsii_metrics(HSIIOptions()).estimate(scores(agent, seed), 0)}
 
 
 def outcomes(agent: str, metric: str, seed: int = 0) -> dict[str, Score]:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from sociable.benchmarks.hsii.benchmark import BENCHMARK
 from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation, Stage
 from sociable.benchmarks.hsii.study import HSIIStudy
 from sociable.core.errors import InputError
-from sociable.core.records import EpisodeStatus, Judgment, Outcome, Verdict
+from sociable.core.records import EpisodeStatus, Judgment, Outcome, Score, Verdict
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.engine.study import StudyOptions
 from sociable.judging.pairwise import PairJudgment, judgment_id
 from sociable.models.protocol import Sampling
 
@@ -28,9 +28,15 @@ def study(raw: dict[str, Any], tmp_path: Path) -> Open:
     path.write_text(json.dumps(raw))
 
     def make(stages: tuple[int, ...] | None = None, **values: Any) -> HSIIStudy:
-        return HSIIStudy(StudyOptions(dataset=path, stages=stages, values=values))
+        opened = BENCHMARK.open({"stages": stages, **values}, dataset=path)
+        assert isinstance(opened, HSIIStudy)
+        return opened
 
     return make
+
+
+def score(study: HSIIStudy, episode: HSIIEpisode, judgments: list[Judgment], panel: list[str]) -> list[Score]:
+    return study.score(episode, judgments, panel, study.measure(episode))
 
 
 def judged(episode: HSIIEpisode, stage: Stage, judge: str, verdict: Verdict) -> Judgment:
@@ -59,11 +65,9 @@ def test_stages_are_taken_by_number(study: Open, numbers: tuple[int, ...] | None
 
 
 def test_with_nobody_to_talk_with_and_nobody_to_judge_stage_4_is_left_out() -> None:
-    alone, accompanied = (
-        HSIIStudy(StudyOptions(filled=frozenset(roles))) for roles in ([Role.SUBJECT], [Role.SUBJECT, Role.JUDGE])
-    )
-    assert alone.resolved == {"stages": (1, 2, 3)}
-    assert accompanied.resolved == {"stages": (1, 2, 3, 4)}
+    alone, accompanied = (BENCHMARK.open(filled=frozenset(roles)) for roles in ([Role.SUBJECT], [Role.SUBJECT, Role.JUDGE]))
+    assert alone.resolved == {"options": {"stages": [1, 2, 3]}}
+    assert accompanied.resolved == {"options": {"stages": [1, 2, 3, 4]}}
 
 
 @pytest.mark.parametrize("numbers", [(), (0,), (5,), (1, 2, -3), (2,), (1, 3), (3, 4), (1, 4)])
@@ -82,7 +86,11 @@ def test_stages_that_lack_their_ground_are_refused(study: Open, numbers: tuple[i
         ({"alpha": "x"}, ["'alpha'", "number"]),
         (
             {"delta": 1},
-            ["'delta'", "hsii has no option", "alpha, beta, gamma, long_run_turns, format, ties, forced_target, cumulative"],
+            [
+                "'delta'",
+                "hsii has no option",
+                "stages, alpha, beta, gamma, long_run_turns, format, ties, forced_target, cumulative",
+            ],
         ),
     ],
 )
@@ -97,15 +105,14 @@ def test_stage_4_needs_a_partner_and_to_be_judged_a_reference(study: Open) -> No
     subject, partner, reference = Role.SUBJECT, Role.PARTNER, Role.REFERENCE
     whole, short = study(), study((1, 2, 3))
     with pytest.raises(InputError, match=r"--partner.*--stages 1,2,3"):
-        whole.check_seats([subject], judges=0, references=False)
+        whole.check_seats("hsii", [subject], judges=0, references=False)
     with pytest.raises(InputError, match=r"--reference.*--reference-file.*--stages 1,2,3"):
-        whole.check_seats([subject, partner], judges=1, references=False)
-    whole.check_seats([subject, partner], judges=0, references=False)
-    whole.check_seats([subject, partner], judges=1, references=True)
-    whole.check_seats([subject, partner, reference], judges=1, references=False)
-    short.check_seats([subject], judges=1, references=False)
+        whole.check_seats("hsii", [subject, partner], judges=1, references=False)
+    whole.check_seats("hsii", [subject, partner], judges=0, references=False)
+    whole.check_seats("hsii", [subject, partner], judges=1, references=True)
+    whole.check_seats("hsii", [subject, partner, reference], judges=1, references=False)
+    short.check_seats("hsii", [subject], judges=1, references=False)
     assert (whole.needs_references, short.needs_references) == (True, False)
-    assert (whole.long_run_turns, short.long_run_turns) == (7, 0)
 
 
 def test_a_reference_made_elsewhere_must_fit(study: Open, reference: Callable[..., ReferenceConversation]) -> None:
@@ -124,7 +131,7 @@ def test_a_reference_made_elsewhere_must_fit(study: Open, reference: Callable[..
 
 def test_without_judges_what_needs_an_opinion_is_not_scored(study: Open, episode: Callable[..., HSIIEpisode]) -> None:
     opened = study()
-    scores = opened.score(episode("x"), [], panel=[])
+    scores = score(opened, episode("x"), [], [])
     assert {score.metric for score in scores} == {"r1", "r2", "r1_strict", "leak_rate", "evades_conflict", "asks_again"}
     found = {estimate.metric: estimate.value for estimate in opened.estimate(scores)}
     assert (found["r1"], found["r2"], found["r3"], found["r4"], found["hsii"], found["hsii_cascade"]) == (
@@ -147,11 +154,11 @@ def test_the_panels_majority_counts(study: Open, episode: Callable[..., HSIIEpis
         )
         for judge, verdict in zip("abc", verdicts, strict=True)
     ]
-    scores = {score.metric: score for score in study().score(played, judgments, panel=list("abc"))}
+    scores = {score.metric: score for score in score(study(), played, judgments, list("abc"))}
     assert scores["r3"].value == 1.0
     assert (scores["r4"].outcome, scores["r4"].reason) == (Outcome.UNSCORED, "a; b")
     # Earlier judges' opinions stay in the folder and do not count.
-    alone = {score.metric: score for score in study().score(played, judgments, panel=["b"])}
+    alone = {score.metric: score for score in score(study(), played, judgments, ["b"])}
     assert (alone["r3"].value, alone["r4"].outcome) == (0.0, Outcome.UNSCORED)
 
 
@@ -163,14 +170,14 @@ def test_the_position_bias_of_earlier_judges_does_not_count(study: Open, episode
         )
         for judge, disagree in (("a", False), ("b", True))
     ]
-    scores = {score.metric: score for score in study((1, 2, 3)).score(played, judgments, panel=["a"])}
+    scores = {score.metric: score for score in score(study((1, 2, 3)), played, judgments, ["a"])}
     assert scores["r3_order_disagreement"].value == 0.0
 
 
 def test_a_judge_who_has_not_spoken_yet_leaves_the_stage_errored(study: Open, episode: Callable[..., HSIIEpisode]) -> None:
     played = episode("x")
     one = [judged(played, Stage.FIRST_UTTERANCE, "a", Verdict.WIN)]
-    scores = {score.metric: score for score in study().score(played, one, panel=["a", "b"])}
+    scores = {score.metric: score for score in score(study(), played, one, ["a", "b"])}
     assert scores["r3"].outcome is Outcome.ERRORED
 
 
@@ -190,7 +197,7 @@ def test_every_judge_has_a_task_for_every_stage_reached(study: Open, episode: Ca
 def test_an_episode_the_run_could_not_finish_is_errored(study: Open) -> None:
     errored = study().errored_episode("mill:3", 2, "network")
     assert (errored.id, errored.cluster, errored.status) == ("mill:3#2", "mill", EpisodeStatus.ERRORED)
-    assert {score.outcome for score in study().score(errored, [], panel=["a"])} == {Outcome.ERRORED}
+    assert {score.outcome for score in study().score(errored, [], ["a"], None)} == {Outcome.ERRORED}
 
 
 def test_the_weights_and_ties_of_the_options_are_used(study: Open, episode: Callable[..., HSIIEpisode]) -> None:
@@ -199,7 +206,7 @@ def test_the_weights_and_ties_of_the_options_are_used(study: Open, episode: Call
 
     def iota(**values: Any) -> float | None:
         opened = study(**values)
-        found = opened.estimate(opened.score(played, judgments, panel=["a"]))
+        found = opened.estimate(score(opened, played, judgments, ["a"]))
         return next(estimate.value for estimate in found if estimate.metric == "hsii")
 
     # 1 (1 + alpha beta (r3 + gamma r4)) with r3 = r4 = 0, or 1/2.
@@ -211,7 +218,7 @@ def test_the_weights_and_ties_of_the_options_are_used(study: Open, episode: Call
 def test_records_left_out_are_told(tmp_path: Path, raw: dict[str, Any]) -> None:
     path = tmp_path / "d.jsonl"
     path.write_text(json.dumps(raw) + "\n{}\n")
-    opened = HSIIStudy(StudyOptions(dataset=path, skip_invalid=True))
+    opened = BENCHMARK.open(dataset=path, skip_invalid=True)
     assert len(opened.notes) == 1
     assert "1 bad records" in opened.notes[0]
     assert "line 2" in opened.notes[0]

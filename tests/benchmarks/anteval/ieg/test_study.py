@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from sociable.api import runs
 from sociable.benchmarks.anteval.characters import load_sheets
 from sociable.benchmarks.anteval.ieg.experiment import shuffled_labels
 from sociable.benchmarks.anteval.ieg.intentions import Marginals, drawn_intentions
-from sociable.benchmarks.anteval.ieg.metrics import score_session
+from sociable.benchmarks.anteval.ieg.metrics import METRICS, PlayedSession
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
+from sociable.benchmarks.anteval.ieg.results import read_results
 from sociable.benchmarks.anteval.ieg.scenario import drawn_scenarios, scenes
-from sociable.benchmarks.anteval.ieg.study import read_results, split
+from sociable.benchmarks.anteval.ieg.split_sessions import split_sessions
 from sociable.benchmarks.anteval.ieg.windows import names_skill, windows_of
 from sociable.benchmarks.anteval.rules import rules
 from sociable.benchmarks.anteval.session import Move
@@ -136,17 +138,19 @@ def test_it_runs_on_real_sessions_and_says_how_few_they_are(tmp_path: Path) -> N
     # Intentions are drawn from the training sessions' marginals.
     study = runs.load_study("anteval-ieg", options={**SMALL, "real": str(CRD3), "sessions": 300})
     drawn = [skill for each in study.scenarios.values() for skill in each.intentions.values()]
-    real = [skill for window in windows_of(study.training, 30) for _, skill in window.checks]
+    real = [skill for window in windows_of(study.sessions.training, 30) for _, skill in window.checks]
     assert set(drawn) <= set(real)
     assert abs(drawn.count("Perception") / len(drawn) - real.count("Perception") / len(real)) < 0.1
 
 
 def test_held_out_sessions_are_none_of_the_training_ones() -> None:
     study = runs.load_study("anteval-ieg", options=SMALL)
-    training, held_out = ({log.id for log in logs} for logs in (study.training, study.held_out))
+    training, held_out = ({log.id for log in logs} for logs in (study.sessions.training, study.sessions.held_out))
     assert training and held_out and not training & held_out
     assert len(held_out) == round(0.3 * 90)
-    assert [len(part) for part in split(study.training[:2], 0.9, 0)] == [1, 1]
+    two = replace(study.sessions.real, logs=tuple(study.sessions.training[:2]))
+    few = split_sessions(two, study.options.model_copy(update={"held_out": 0.9}), 0)
+    assert (len(few.training), len(few.held_out)) == (1, 1)
 
 
 def own_logs(tmp_path: Path, *sessions: dict[str, Any]) -> str:
@@ -163,7 +167,7 @@ def test_sessions_without_a_call_are_neither_trained_on_nor_tested_on(tmp_path: 
     path = own_logs(tmp_path, {"calls": [CALL]}, {}, {"calls": [CALL | {"before": 0}]}, {}, {"calls": [CALL]})
     for seed in range(4):
         study = runs.load_study("anteval-ieg", options={**SMALL, "real": path}, seed=seed)
-        assert (len(study.training), len(study.held_out)) == (1, 1)
+        assert (len(study.sessions.training), len(study.sessions.held_out)) == (1, 1)
     assert "3 without a call are left out" in " ".join(study.notes)
     with pytest.raises(InputError, match=r"is in 1 of its 3 sessions. At least two are needed"):
         runs.load_study("anteval-ieg", options={**SMALL, "real": own_logs(tmp_path, {"calls": [CALL]}, {}, {})})
@@ -216,7 +220,7 @@ def test_quiet_sessions_have_no_intention_and_labels_can_be_shuffled() -> None:
     drawn = drawn_scenarios(sheets, 400, 3, Marginals({"Stealth": 1}, {1: 1}), 1.0, 0)
     assert sum(not each.intentions for each in drawn) / 400 == pytest.approx(0.5, abs=0.07)
     study = runs.load_study("anteval-ieg", options=SMALL)
-    windows = windows_of(study.training, 30)
+    windows = windows_of(study.sessions.training, 30)
     shuffled = shuffled_labels(windows, named_generator(0, "x"))
     assert [len(each.checks) for each in shuffled] == [len(each.checks) for each in windows]
     assert sorted(skill for each in shuffled for _, skill in each.checks) == sorted(s for each in windows for _, s in each.checks)
@@ -238,11 +242,13 @@ def test_conduct_of_a_session() -> None:
         Move().as_turn(4, "GM"),
     )
     episode = IegEpisode(id="a#0", scenario="a", cluster="a", turns=turns)
-    found = {each.metric: each for each in score_session("GM", {"Ann": "Stealth", "Cy": "Arcana"}, episode)}
+    found = {
+        each.metric: each for each in METRICS.score(episode, PlayedSession("GM", {"Ann": "Stealth", "Cy": "Arcana"}, episode))
+    }
     # The game master's turns are not the players'; a skill that a player does not mean to use is a word like any other.
     assert (found["passed"].value, found["named"].value) == (pytest.approx(1 / 3), 0.5)
-    assert score_session("GM", {}, episode)[1].outcome is Outcome.NOT_REACHED
-    failed = score_session("GM", {}, episode.model_copy(update={"npc_failure": "GM's turn 3: empty"}))
+    assert METRICS.score(episode, PlayedSession("GM", {}, episode))[1].outcome is Outcome.NOT_REACHED
+    failed = METRICS.score(episode, PlayedSession("GM", {}, episode), failure="GM's turn 3: empty")
     assert {each.outcome for each in failed} == {Outcome.UNSCORED}
 
 

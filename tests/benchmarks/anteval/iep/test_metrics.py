@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from sociable.benchmarks.anteval.iep.cards import KnowledgeCard
-from sociable.benchmarks.anteval.iep.metrics import BEFORE, GAIN, IEP, estimate_all, given_away, player_criterion, score_session
+from sociable.benchmarks.anteval.iep.measure import measure_session
+from sociable.benchmarks.anteval.iep.metrics import BEFORE, GAIN, IEP, METRICS, JudgedSession, estimate_sessions, player_criterion
 from sociable.benchmarks.anteval.iep.records import IepEpisode, Recall, When
 from sociable.benchmarks.anteval.session import Move
 from sociable.core.records import PANEL, EpisodeStatus, Outcome, Score, Verdict
@@ -42,6 +44,13 @@ def verdicts(**given: str) -> dict[tuple[str, str], tuple[Verdict, str]]:
     return found
 
 
+def score_session(
+    card: KnowledgeCard, counted: Mapping[str, Sequence[int]], episode: IepEpisode, found: Any, *, judged: bool
+) -> list[Score]:
+    session = JudgedSession(card, counted, episode, found, measure_session(card, episode), judged)
+    return METRICS.score(episode, session, failure=episode.npc_failure)
+
+
 def scores(card: KnowledgeCard, found: Any, judged: bool = True, **changes: Any) -> dict[str, Score]:
     return {each.metric: each for each in score_session(card, COUNTED, episode(**changes), found, judged=judged)}
 
@@ -57,7 +66,7 @@ def test_p_is_s_over_k_and_iep_its_mean_over_players(card: KnowledgeCard) -> Non
 
 def test_what_the_npc_said_and_who_passed(card: KnowledgeCard) -> None:
     found = scores(card, {}, judged=False)
-    assert given_away(card, episode().turns) == {0: 2}
+    assert measure_session(card, episode()).told == {0: 2}
     assert found["told"].value == pytest.approx(1 / 3)
     assert found["passed"].value == pytest.approx(1 / 2)
     assert IEP not in found
@@ -65,7 +74,7 @@ def test_what_the_npc_said_and_who_passed(card: KnowledgeCard) -> None:
 
 def test_a_player_who_says_a_key_point_has_not_given_it_away(card: KnowledgeCard) -> None:
     guess = Move(words="So it is salt since Tuesday?").as_turn(1, "Ann")
-    assert given_away(card, (guess,)) == {}
+    assert measure_session(card, episode(turns=(guess,))).told == {}
 
 
 @pytest.mark.parametrize(
@@ -102,7 +111,7 @@ def test_a_card_without_key_points_has_no_iep(card: KnowledgeCard) -> None:
     found = {each.metric: each for each in score_session(empty, {"Ann": (), "Bo": ()}, episode(), {}, judged=True)}
     assert found[IEP].outcome is Outcome.NOT_REACHED
     assert found["told"].outcome is Outcome.NOT_REACHED
-    (iep,) = [each for each in estimate_all(list(found.values()), seed=0) if each.metric == IEP]
+    (iep,) = [each for each in estimate_sessions(list(found.values()), 0) if each.metric == IEP]
     assert (iep.value, iep.not_reached) == (None, 1)
 
 
@@ -117,7 +126,7 @@ def test_a_runs_iep_is_the_mean_over_sessions_and_the_gain_its_distance_from_bef
         for metric, values in ((IEP, (0.2, 0.4, 0.9)), (BEFORE, (0.0, 0.1, 0.2)))
         for number, value in enumerate(values)
     ]
-    found = {each.metric: each for each in estimate_all(rows, seed=1)}
+    found = {each.metric: each for each in estimate_sessions(rows, 1)}
     assert found[IEP].value == pytest.approx(0.5)
     assert found[GAIN].value == pytest.approx(0.4)
     assert found[GAIN].low is not None and found[GAIN].low < 0.4 < (found[GAIN].high or 0)

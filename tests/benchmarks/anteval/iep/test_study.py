@@ -126,7 +126,7 @@ def test_each_point_is_a_question_of_its_own_but_one_call(cards: str) -> None:
         recalls=(Recall(player=player, when=When.AFTER, claims=("x",)), Recall(player=player, when=When.BEFORE)),
     )
     assert [each.criterion for each in point_questions(scenario, episode)] == [f"after|{player}|{n}" for n in (1, 2, 3)]
-    shown = study.shown(episode, f"after|{player}|2", None)
+    shown = study.show(episode, f"after|{player}|2", None)
     assert shown is not None
     assert "- x" in shown.conversation and "Ruprecht" in shown.question
 
@@ -137,7 +137,7 @@ def test_each_point_is_a_question_of_its_own_but_one_call(cards: str) -> None:
         ({"options": {"turns": 0}}, "turns"),
         ({"options": {"rounds": 3}}, "has no option 'rounds'"),
         ({"options": {"players": 10, "sheets": "{few}"}}, "3 characters are too few for 10 players"),
-        ({"stages": (1,)}, "no stages"),
+        ({"stages": (1,)}, "stages"),
         ({"reference": "reference/oracle"}, "compares with no reference|cannot be the reference"),
     ],
 )

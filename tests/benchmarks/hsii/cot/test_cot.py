@@ -14,18 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sociable.benchmarks.hsii.briefing import hsii_prompts
+from sociable.benchmarks.hsii.cot.benchmark import BENCHMARK
 from sociable.benchmarks.hsii.cot.briefing import cot_prompts, drawbacks_in
-from sociable.benchmarks.hsii.cot.metrics import estimate_all, score_episode, solved_by_cycle
+from sociable.benchmarks.hsii.cot.metrics import PlayedPair, cot_metrics, solved_by_cycle
 from sociable.benchmarks.hsii.cot.protocol import run_pair
 from sociable.benchmarks.hsii.cot.published import TABLE_2
 from sociable.benchmarks.hsii.cot.records import CoTEpisode, Cycle, End, Pair
-from sociable.benchmarks.hsii.cot.study import CoTStudy
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, load_dataset
 from sociable.benchmarks.hsii.published import TABLE_1
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Outcome, Score, Usage
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.engine.study import StudyOptions
 from sociable.models.protocol import FinishReason, Reply
 from sociable.models.scripted import ScriptedModel
 
@@ -156,6 +155,10 @@ def episode(name: str, solved_at: int | None, *, cap: int = 10, end: End | None 
     )  # fmt: skip
 
 
+def score_episode(pair: Pair, episode: CoTEpisode, cap: int) -> list[Score]:
+    return cot_metrics(cap).score(episode, PlayedPair(pair, episode))
+
+
 def scores_of(case: Case, solved: list[int | None], cap: int = 10) -> list[Score]:
     scores: list[Score] = []
     for number, k in enumerate(solved):
@@ -165,7 +168,7 @@ def scores_of(case: Case, solved: list[int | None], cap: int = 10) -> list[Score
 
 
 def found(scores: list[Score], cap: int = 10) -> dict[str, float | None]:
-    return {estimate.metric: estimate.value for estimate in estimate_all(scores, cap, seed=0)}
+    return {estimate.metric: estimate.value for estimate in cot_metrics(cap).estimate(scores, 0)}
 
 
 def test_complexity_counts_the_unsolved_as_the_cap(case: Case) -> None:
@@ -205,7 +208,7 @@ def test_figures_against_a_sorted_list(solved: list[int | None]) -> None:
 
 def test_where_seventy_per_cent_is_out_of_sight_for_many_resamples_there_is_no_limit(case: Case) -> None:
     scores = scores_of(case, [*range(1, 8), *range(1, 8), *[None] * 6])
-    (estimate,) = [each for each in estimate_all(scores, 10, seed=0) if each.metric == "cycle_for_70"]
+    (estimate,) = [each for each in cot_metrics(10).estimate(scores, 0) if each.metric == "cycle_for_70"]
     assert (estimate.value, estimate.low, estimate.high) == (7.0, None, None)
 
 
@@ -238,14 +241,14 @@ def test_table_2_repeats_r2_of_table_1() -> None:
 
 
 def test_options_are_checked() -> None:
-    study = CoTStudy(StudyOptions(limit=1))
+    study = BENCHMARK.open(limit=1)
     assert {pair.design for pair in study.scenarios.values()} == {"none", *DESIGNS}
     assert not any("cycles" in note for note in study.notes)
-    assert "At most 4 cycles" in CoTStudy(StudyOptions(limit=1, values={"cycle_cap": 4})).notes[0]
+    assert "At most 4 cycles" in BENCHMARK.open({"cycle_cap": 4}, limit=1).notes[0]
     with pytest.raises(InputError, match="no such prompt"):
-        CoTStudy(StudyOptions(values={"designs": ["states", "mine"]}))
+        BENCHMARK.open({"designs": ["states", "mine"]})
     for values in ({"designs": ["states", "states"]}, {"designs": ["none"]}):
         with pytest.raises(InputError, match="named once"):
-            CoTStudy(StudyOptions(values=values))
+            BENCHMARK.open(values)
     with pytest.raises(InputError, match="model under test only"):
-        study.check_seats([Role.SUBJECT], judges=1, references=False)
+        study.check_seats("hsii-cot", [Role.SUBJECT], judges=1, references=False)

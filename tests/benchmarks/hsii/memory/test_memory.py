@@ -11,18 +11,17 @@ import pytest
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT
 from sociable.benchmarks.hsii.memory.audit import audit_document
+from sociable.benchmarks.hsii.memory.benchmark import BENCHMARK
 from sociable.benchmarks.hsii.memory.briefing import memory_prompts
 from sociable.benchmarks.hsii.memory.dataset import Check, MemoryCase, cut_distances, load_memory
 from sociable.benchmarks.hsii.memory.judge import judge_reply
 from sociable.benchmarks.hsii.memory.languages import language_of
-from sociable.benchmarks.hsii.memory.metrics import estimate_all, score_episode
+from sociable.benchmarks.hsii.memory.metrics import METRICS, Decision
 from sociable.benchmarks.hsii.memory.protocol import run_case
 from sociable.benchmarks.hsii.memory.records import MemoryEpisode
-from sociable.benchmarks.hsii.memory.study import MemoryStudy
 from sociable.core.errors import DataError, InputError
-from sociable.core.records import EpisodeStatus, Judgment, Outcome, Verdict
+from sociable.core.records import EpisodeStatus, Judgment, Outcome, Score, Verdict
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.engine.study import StudyOptions
 from sociable.models.protocol import Sampling
 from sociable.models.scripted import ScriptedModel
 
@@ -138,6 +137,10 @@ async def test_the_model_sees_everything_up_to_the_question_and_nothing_of_the_c
         assert hidden not in text
 
 
+def score_episode(case: MemoryCase, episode: MemoryEpisode, verdict: tuple[Verdict, str] | None, *, judged: bool) -> list[Score]:
+    return METRICS.score(episode, Decision(case, episode, verdict, judged))
+
+
 async def scored(
     case: MemoryCase, reply: str, verdict: tuple[Verdict, str] | None = None, *, judged: bool = False
 ) -> dict[str, Any]:
@@ -205,14 +208,14 @@ async def test_whoever_does_one_thing_always_has_no_balance() -> None:
         for case in (*cut(), *controls):
             episode, _ = await play(case, f"reference/{agent}")
             scores += score_episode(case, episode, None, judged=False)
-        found = {estimate.metric: estimate for estimate in estimate_all(scores, seed=0)}
+        found = {estimate.metric: estimate for estimate in METRICS.estimate(scores, 0)}
         assert found["balance"].value == value, agent
 
 
 async def test_distance_effect_is_far_less_near() -> None:
     near, far = cut()
     scores = [*(await scored(near, "Aye, Captain.")).values(), *(await scored(far, "Aye.")).values()]
-    assert {e.metric: e.value for e in estimate_all(scores, seed=0)}["distance_effect"] == -1.0
+    assert {e.metric: e.value for e in METRICS.estimate(scores, 0)}["distance_effect"] == -1.0
 
 
 def test_errored_episodes_count_nowhere(near: MemoryCase) -> None:
@@ -221,11 +224,11 @@ def test_errored_episodes_count_nowhere(near: MemoryCase) -> None:
 
 
 def test_a_limit_takes_whole_scenarios_of_every_kind() -> None:
-    study = MemoryStudy(StudyOptions(limit=8))
+    study = BENCHMARK.open(limit=8)
     assert len({case.scenario for case in study.scenarios.values()}) == 8
     assert len({(case.test, case.control) for case in study.scenarios.values()}) == 4
     with pytest.raises(InputError, match="--partner"):
-        study.check_seats([Role.SUBJECT, Role.PARTNER], judges=0, references=False)
+        study.check_seats("hsii-memory", [Role.SUBJECT, Role.PARTNER], judges=0, references=False)
 
 
 # ------------------------------------------------------------------------------------------------------------
