@@ -15,6 +15,7 @@ from sociable.api import runs
 from sociable.engine.registry import benchmark_names, find_benchmark
 from sociable.engine.seats import Role
 from sociable.render.html import render_html
+from sociable.statistics.metrics import metrics_markdown
 
 AGENTS = [(name, agent) for name in benchmark_names() for agent in ("oracle", "oracle@0.3", "silent")]
 """The best, one that errs, and nobody; all of them are run for the README's table."""
@@ -97,6 +98,12 @@ def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, tmp_path:
     assert not digests, "agents that the table lacks"
 
 
+@pytest.mark.parametrize("benchmark", benchmark_names())
+def test_the_readme_lists_the_metrics_as_they_are_declared(benchmark: str) -> None:
+    opened = find_benchmark(benchmark).open(SMALL.get(benchmark, {}).get("options"))
+    assert metrics_markdown(opened.metrics.values()) in readme(benchmark)
+
+
 def check(expectation: str, values: list[float | None], result: runs.RunResult, what: str) -> None:
     """One cell of the table: a number, —, any, falls, rises, chance, < and > a number, ≈ (it lies in the interval)."""
     if expectation == "any":
@@ -128,11 +135,14 @@ def check(expectation: str, values: list[float | None], result: runs.RunResult, 
         assert all(value == pytest.approx(float(expectation)) for value in values), (what, values)
 
 
+def readme(benchmark: str) -> str:
+    package = find_benchmark(benchmark).study_type().__module__.rpartition(".")[0]
+    return resources.files(package).joinpath("README.md").read_text(encoding="utf-8")
+
+
 def expected_values(benchmark: str) -> list[dict[str, str]]:
     """The rows of the README's table of reference agents."""
-    package = find_benchmark(benchmark).study_type().__module__.rpartition(".")[0]
-    text = resources.files(package).joinpath("README.md").read_text(encoding="utf-8")
-    lines = [line for line in text.partition("## Reference agents")[2].partition("\n## ")[0].splitlines() if line.startswith("|")]
+    lines = [line for line in readme(benchmark).partition("## Reference agents")[2].partition("\n## ")[0].splitlines() if line.startswith("|")]
     heading, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [dict(zip(heading, row, strict=True)) for row in rows]
 

@@ -144,7 +144,10 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
         return [metric.aggregate(metric.name, scores, seed) for metric in self._grouped]
 
 
-def with_estimates(metrics: Iterable[Metric[C]], estimated: Iterable[str]) -> list[Metric[C]]:
-    """Those of ``metrics`` whose names are ``estimated``."""
-    known = set(estimated)
-    return [metric for metric in metrics if metric.name in known]
+def metrics_markdown(metrics: Iterable[Metric[C]]) -> str:
+    """The metrics as a table of Markdown, for the README of a benchmark."""
+    rows = ["| metric | meaning | unit | range |", "|---|---|---|---|"]
+    for metric in metrics:
+        bounds = ("–" if bound is None else f"{bound:g}" for bound in (metric.low, metric.high))
+        rows.append(f"| `{metric.name}` | {metric.meaning.replace('|', '&#124;')} | {metric.unit} | {' to '.join(bounds)} |")
+    return "\n".join(rows)
