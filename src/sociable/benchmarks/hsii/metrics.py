@@ -77,7 +77,9 @@ def hsii_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
         ("hsii_ties_half", "ι, ties half", f"{form}; a tie is half a win", halved, of_table, 0.0, float(of_table(np.ones(4)))),
         ("r4_minus_r3", "r4 − r3", "of the same cases", ("r3", "r4"), _gap, -1.0, 1.0),
     ):
-        found.append(Metric(name, title, meaning, "overall", aggregate=_overall(parts, combine), low=low, high=high))
+        found.append(
+            Metric(name, title, meaning, "overall", aggregate=_overall(parts, combine), unit="score", low=low, high=high)
+        )
     return Metrics(*found, groups=("rates", "overall", "behaviour", "form", "judges"))
 
 
