@@ -42,7 +42,8 @@ from sociable.core.view import (
 )
 from sociable.render.displayable import displayable, displayable_line
 from sociable.render.estimates import Estimate, estimate, widest_interval, with_equal_rows
-from sociable.render.figures import has_something_to_draw, plot_svg
+from sociable.render.figures import render_figure
+from sociable.render.plots_as_tables import make_number_table
 
 _VOICES = 6
 """Colours for the names of speakers; with more speakers they repeat, and the names still tell them apart."""
@@ -97,8 +98,7 @@ def _template_environment() -> Environment:
         kind=_kind,
         ruled=_ruled,
         figure=_figure,
-        drawable=has_something_to_draw,
-        key=_key,
+        numbers=make_number_table,
         voices=_voices,
         tone_word=lambda tone: TONE_WORDS[tone],
         highlight_word=lambda tone: _HIGHLIGHT_WORDS[tone],
@@ -191,17 +191,7 @@ def _shade(row: Row, index: int) -> int | None:
 
 
 def _figure(plot: Plot, narrow: bool = False) -> Markup:
-    return Markup(plot_svg(plot, narrow))  # noqa: S704 - escaped where it was written
-
-
-def _key(plot: Plot) -> Sequence[tuple[str, str]]:
-    """What the signs in a figure mean, as (sign, meaning), where they need a word; other plots have legends inside."""
-    if not isinstance(plot, IntervalPlot):
-        return []
-    published = [mark.published for mark in plot.marks]
-    missing = [mark.value is None or not math.isfinite(mark.value) for mark in plot.marks]
-    signs = [("●", "measured here"), ("○", "published")] if any(published) and not all(published) else []
-    return [*signs, *([("–", "no value")] if any(missing) else [])]
+    return Markup(render_figure(plot, narrow))  # noqa: S704 - escaped where it was written
 
 
 def _voices(transcript: Transcript) -> Mapping[str, int]:

@@ -1,14 +1,17 @@
-"""Plots as tables of the numbers they show, for where nothing can be drawn."""
+"""Plots as tables of the numbers they show: beside a figure, and in its place where nothing can be drawn."""
 
 from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 
 from sociable.core.view import (
     MISSING,
     Column,
+    Curve,
     CurvePlot,
     IntervalPlot,
     Plot,
@@ -20,39 +23,44 @@ from sociable.core.view import (
     figure,
     with_interval,
 )
-from sociable.render.figures.axis import finite
-from sociable.render.figures.curves import drawable_points
-from sociable.render.figures.scatter import NO_GROUP, counts_of_groups
-from sociable.render.thinning import thinned
+
+NO_GROUP = "no group"
 
 _MOST_ROWS = 12
 _LARGEST_WITH_DECIMALS, _SMALLEST_WITH_DECIMALS = 1e7, 1e-3
 
 
-def plot_as_table(plot: Plot) -> Table:
-    """A value that is no number is left out, or is a dash where its row still says something."""
+def make_number_table(plot: Plot) -> Table:
+    """Returns the plot's numbers. One that is missing is left out, or is a dash where its row still says something."""
     match plot:
         case IntervalPlot():
-            return _interval_table(plot)
+            return _make_interval_table(plot)
         case CurvePlot():
-            return _curve_table(plot)
+            return _make_curve_table(plot)
         case ScatterPlot():
-            return _scatter_table(plot)
+            return _make_scatter_table(plot)
         case RadarPlot():
-            return _radar_table(plot)
+            rows = [Row([label, format_number(value)]) for label, value in pair_axes(plot)]
+            return Table(plot.caption, [Column("Axis"), Column("Value", numeric=True)], rows)
 
 
-def _interval_table(plot: IntervalPlot) -> Table:
-    rows = [Row([mark.label, _estimate(mark.value, mark.low, mark.high)]) for mark in plot.marks]
-    return Table(plot.caption, [Column(""), Column(plot.axis, numeric=True)], rows)
+def _make_interval_table(plot: IntervalPlot) -> Table:
+    columns = [Column(""), Column(plot.axis, numeric=True)]
+    rows = [Row([mark.label, format_estimate(mark.value, mark.low, mark.high)]) for mark in plot.marks]
+    if any(mark.published for mark in plot.marks):
+        columns.append(Column("Source"))
+        rows = [Row([*row.cells, name_source(mark.published)]) for row, mark in zip(rows, plot.marks, strict=True)]
+    reference = keep_finite(plot.reference)
+    note = "" if reference is None else f"{plot.reference_label or 'The line'}: {format_number(reference)}."
+    return Table(plot.caption, columns, rows, note)
 
 
-def _curve_table(plot: CurvePlot) -> Table:
+def _make_curve_table(plot: CurvePlot) -> Table:
     """A row an x, a column a curve."""
-    curves = [drawable_points(curve, plot.logarithmic) for curve in plot.curves]
+    curves = [find_points_with_values(curve, plot.logarithmic) for curve in plot.curves]
     places = {point.x for points in curves for point in points}
-    shown = thinned(places, _MOST_ROWS, plot.logarithmic)
-    rows = [Row([f"{x:.6g}", *(_value_at(x, points, plot.steps) for points in curves)]) for x in shown]
+    shown = thin_out(places, _MOST_ROWS, plot.logarithmic)
+    rows = [Row([f"{x:.6g}", *(_find_value_at(x, points, plot.steps) for points in curves)]) for x in shown]
     alone = len(plot.curves) == 1
     titles = [curve.label or (plot.y_axis if alone else f"curve {n}") for n, curve in enumerate(plot.curves, start=1)]
     notes = [
@@ -63,40 +71,93 @@ def _curve_table(plot: CurvePlot) -> Table:
     return Table(plot.caption, columns, rows, " ".join(note for note in notes if note))
 
 
-def _value_at(x: float, points: Sequence[Point], steps: bool) -> str:
-    """Of steps, between a curve's first and last point, the value that still holds."""
+def _find_value_at(x: float, points: Sequence[Point], steps: bool) -> str:
+    """A step's value holds until the next point, as far as the curve's last one."""
     number = bisect.bisect_right(points, x, key=lambda point: point.x) - 1
     if number < 0 or (points[number].x != x and (not steps or number == len(points) - 1)):
         return MISSING
-    return _estimate(points[number].y, points[number].low, points[number].high)
+    return format_estimate(points[number].y, points[number].low, points[number].high)
 
 
-def _scatter_table(plot: ScatterPlot) -> Table:
-    counts = counts_of_groups(plot)
+def _make_scatter_table(plot: ScatterPlot) -> Table:
+    counts = count_groups(plot)
     rows = [Row([group or NO_GROUP, f"{count:,}"]) for group, count in counts.items()]
     left_out = len(plot.dots) - sum(counts.values())
     note = f"Without a place in the plane, and not counted: {left_out:,}." if left_out else ""
     return Table(plot.caption, [Column("Group"), Column("Items", numeric=True)], rows, note)
 
 
-def _radar_table(plot: RadarPlot) -> Table:
-    pairs = itertools.zip_longest(plot.axes, plot.values)
-    rows = [Row([label or "", _number(value)]) for label, value in pairs]
-    return Table(plot.caption, [Column("Axis"), Column("Value", numeric=True)], rows)
+# ------------------------------------------------------------------------------------------------------------
+# Which numbers of a plot are shown
 
 
-def _estimate(value: float | None, low: float | None, high: float | None) -> str:
-    value, low, high = finite(value), finite(low), finite(high)
+def keep_finite(number: float | None) -> float | None:
+    """Returns the number, or None if it is not finite."""
+    return number if number is not None and math.isfinite(number) else None
+
+
+def find_placed_points(curve: Curve, logarithmic: bool = False) -> Sequence[Point]:
+    """Returns the points that have a place on the x axis, from left to right."""
+    placed = [point for point in curve.points if math.isfinite(point.x) and (point.x > 0 or not logarithmic)]
+    return sorted(placed, key=lambda point: point.x)
+
+
+def find_points_with_values(curve: Curve, logarithmic: bool = False) -> Sequence[Point]:
+    return [point for point in find_placed_points(curve, logarithmic) if keep_finite(point.y) is not None]
+
+
+def count_groups(plot: ScatterPlot) -> Mapping[str, int]:
+    """Returns how many dots of each group have a place, in the order of the first dots, those without a group last."""
+    counts = Counter(dot.group for dot in plot.dots if math.isfinite(dot.x) and math.isfinite(dot.y))
+    return dict(sorted(counts.items(), key=lambda item: item[0] == ""))
+
+
+def pair_axes(plot: RadarPlot) -> Sequence[tuple[str, float | None]]:
+    """Returns (label, value) of each axis. An axis too few has no name then, a value too few is missing."""
+    return [(label or "", keep_finite(value)) for label, value in itertools.zip_longest(plot.axes, plot.values)]
+
+
+def thin_out(places: Collection[float], most: int, logarithmic: bool = False) -> Sequence[float]:
+    """Returns at most so many (two or more) of the places, the first and the last among them, in order and each once.
+
+    On a logarithmic axis those that are round where there are enough, 1, 2, 3, 5, 7, 10 and so on.
+    """
+    in_order = sorted(set(places))
+    if len(in_order) <= most:
+        return in_order
+    if logarithmic:
+        chosen = sorted({in_order[0], *filter(_is_round, in_order), in_order[-1]})
+        if most / 2 <= len(chosen) <= most:
+            return chosen
+    step = (len(in_order) - 1) / (most - 1)
+    return [in_order[round(number * step)] for number in range(most)]
+
+
+def _is_round(place: float) -> bool:
+    shortest = f"{place:.0e}"
+    return place == float(shortest) and shortest[0] in "12357"
+
+
+# ------------------------------------------------------------------------------------------------------------
+# How they are written
+
+
+def name_source(published: bool) -> str:
+    return "published" if published else "measured here"
+
+
+def format_estimate(value: float | None, low: float | None, high: float | None) -> str:
+    """``0.732 [0.61, 0.83]``; numbers that three decimals would hide, or that would fill the line, with an exponent."""
+    value, low, high = keep_finite(value), keep_finite(low), keep_finite(high)
     if all(number is None or _has_usual_size(number) for number in (value, low, high)):
         return with_interval(value, low, high)
     if value is None or low is None or high is None:
-        return _number(value)
-    return f"{_number(value)} [{low:.3g}, {high:.3g}]"
+        return format_number(value)
+    return f"{format_number(value)} [{low:.3g}, {high:.3g}]"
 
 
-def _number(value: float | None) -> str:
-    """With three decimals, unless these would hide the number or fill the line."""
-    value = finite(value)
+def format_number(value: float | None) -> str:
+    value = keep_finite(value)
     return figure(value) if value is None or _has_usual_size(value) else f"{value:.3g}"
 
 

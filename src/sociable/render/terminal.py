@@ -35,7 +35,7 @@ from sociable.core.view import (
 )
 from sociable.render.displayable import displayable, displayable_line
 from sociable.render.estimates import Estimate, estimate, widest_interval, with_equal_rows
-from sociable.render.plots_as_tables import plot_as_table
+from sociable.render.plots_as_tables import make_number_table
 
 _LONGEST_CELL, _LONGEST_SENTENCE = 120, 2000
 """Characters shown of a cell, and of a caption, a note or a callout."""
@@ -89,7 +89,7 @@ def print_blocks(blocks: Sequence[Block], console: Console) -> None:
             case Paragraph():
                 console.print(Text(displayable(block.text)))
             case IntervalPlot() | CurvePlot() | ScatterPlot() | RadarPlot():
-                console.print(render_table(plot_as_table(block)))
+                console.print(render_table(make_number_table(block)))
             case _:
                 raise TypeError(f"Cannot print a {type(block).__name__}: print_blocks has no rule for it.")
 
