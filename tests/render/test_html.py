@@ -102,9 +102,16 @@ def test_cases_are_folded_and_carry_their_tags(honest: Document) -> None:
 def test_each_plot_is_drawn_for_wide_and_for_narrow_pages(plots: Sequence[Plot], scores: Table) -> None:
     page = render_html(Document("t", "", scores, [Section("s", list(plots))]))
     figures = [svg for svg in Elements(page).of("svg") if svg.get("role") == "img"]
-    labels = [(svg.get("aria-label") or "").partition(".")[0] for svg in figures]
-    assert labels == [plot.caption for plot in plots for _ in ("wide", "narrow")]
+    assert [svg.get("aria-label") for svg in figures] == [plot.caption for plot in plots for _ in ("wide", "narrow")]
     assert len({svg["width"] for svg in figures}) == 2
+
+
+def test_each_plot_has_its_numbers_in_a_table(plots: Sequence[Plot], scores: Table) -> None:
+    page = render_html(Document("t", "", scores, [Section("s", list(plots))]))
+    folded = re.findall(r'<details class="numbers">\s*<summary>The numbers</summary>(.*?)</details>', page, re.DOTALL)
+    assert len(folded) == len(plots)
+    for numbers, cell in zip(folded, ["[0.20, 0.45]", "[0.09, 0.11]", "Theme 8", "Social memory"], strict=True):
+        assert "<table" in numbers and cell in numbers
 
 
 @pytest.mark.parametrize("plot", [CurvePlot("", "", "", []), ScatterPlot("", []), RadarPlot("", [], [])])

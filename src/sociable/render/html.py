@@ -42,7 +42,6 @@ from sociable.core.view import (
 )
 from sociable.render.displayable import displayable, displayable_line
 from sociable.render.estimates import Estimate, estimate, widest_interval, with_equal_rows
-from sociable.render.figures import render_figure
 from sociable.render.plots_as_tables import make_number_table
 
 _VOICES = 6
@@ -191,6 +190,8 @@ def _shade(row: Row, index: int) -> int | None:
 
 
 def _figure(plot: Plot, narrow: bool = False) -> Markup:
+    from sociable.render.figures import render_figure  # and matplotlib, which takes a moment
+
     return Markup(render_figure(plot, narrow))  # noqa: S704 - escaped where it was written
 
 

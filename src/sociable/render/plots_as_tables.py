@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections import Counter
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from sociable.core.view import (
@@ -13,6 +13,7 @@ from sociable.core.view import (
     Column,
     Curve,
     CurvePlot,
+    Dot,
     IntervalPlot,
     Plot,
     Point,
@@ -21,10 +22,11 @@ from sociable.core.view import (
     ScatterPlot,
     Table,
     figure,
-    with_interval,
 )
 
 NO_GROUP = "no group"
+SOURCES = {False: "measured here", True: "published"}
+"""Where a mark comes from, by whether it is published."""
 
 _MOST_ROWS = 12
 _LARGEST_WITH_DECIMALS, _SMALLEST_WITH_DECIMALS = 1e7, 1e-3
@@ -49,7 +51,7 @@ def _make_interval_table(plot: IntervalPlot) -> Table:
     rows = [Row([mark.label, format_estimate(mark.value, mark.low, mark.high)]) for mark in plot.marks]
     if any(mark.published for mark in plot.marks):
         columns.append(Column("Source"))
-        rows = [Row([*row.cells, name_source(mark.published)]) for row, mark in zip(rows, plot.marks, strict=True)]
+        rows = [Row([*row.cells, SOURCES[mark.published]]) for row, mark in zip(rows, plot.marks, strict=True)]
     reference = keep_finite(plot.reference)
     note = "" if reference is None else f"{plot.reference_label or 'The line'}: {format_number(reference)}."
     return Table(plot.caption, columns, rows, note)
@@ -57,10 +59,11 @@ def _make_interval_table(plot: IntervalPlot) -> Table:
 
 def _make_curve_table(plot: CurvePlot) -> Table:
     """A row an x, a column a curve."""
-    curves = [find_points_with_values(curve, plot.logarithmic) for curve in plot.curves]
+    placed = [find_placed_points(curve, plot.logarithmic) for curve in plot.curves]
+    curves = [[point for point in points if math.isfinite(point.y)] for points in placed]
     places = {point.x for points in curves for point in points}
     shown = thin_out(places, _MOST_ROWS, plot.logarithmic)
-    rows = [Row([f"{x:.6g}", *(_find_value_at(x, points, plot.steps) for points in curves)]) for x in shown]
+    rows = [Row([f"{x:.6g}", *(_format_value_at(x, points, plot.steps) for points in curves)]) for x in shown]
     alone = len(plot.curves) == 1
     titles = [curve.label or (plot.y_axis if alone else f"curve {n}") for n, curve in enumerate(plot.curves, start=1)]
     notes = [
@@ -71,7 +74,7 @@ def _make_curve_table(plot: CurvePlot) -> Table:
     return Table(plot.caption, columns, rows, " ".join(note for note in notes if note))
 
 
-def _find_value_at(x: float, points: Sequence[Point], steps: bool) -> str:
+def _format_value_at(x: float, points: Sequence[Point], steps: bool) -> str:
     """A step's value holds until the next point, as far as the curve's last one."""
     number = bisect.bisect_right(points, x, key=lambda point: point.x) - 1
     if number < 0 or (points[number].x != x and (not steps or number == len(points) - 1)):
@@ -80,15 +83,11 @@ def _find_value_at(x: float, points: Sequence[Point], steps: bool) -> str:
 
 
 def _make_scatter_table(plot: ScatterPlot) -> Table:
-    counts = count_groups(plot)
+    counts = {group: len(dots) for group, dots in find_groups(plot).items()}
     rows = [Row([group or NO_GROUP, f"{count:,}"]) for group, count in counts.items()]
     left_out = len(plot.dots) - sum(counts.values())
     note = f"Without a place in the plane, and not counted: {left_out:,}." if left_out else ""
     return Table(plot.caption, [Column("Group"), Column("Items", numeric=True)], rows, note)
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Which numbers of a plot are shown
 
 
 def keep_finite(number: float | None) -> float | None:
@@ -98,18 +97,17 @@ def keep_finite(number: float | None) -> float | None:
 
 def find_placed_points(curve: Curve, logarithmic: bool = False) -> Sequence[Point]:
     """Returns the points that have a place on the x axis, from left to right."""
-    placed = [point for point in curve.points if math.isfinite(point.x) and (point.x > 0 or not logarithmic)]
+    placed = [point for point in curve.points if math.isfinite(point.x) and (point.x > 1e-200 or not logarithmic)]
     return sorted(placed, key=lambda point: point.x)
 
 
-def find_points_with_values(curve: Curve, logarithmic: bool = False) -> Sequence[Point]:
-    return [point for point in find_placed_points(curve, logarithmic) if keep_finite(point.y) is not None]
-
-
-def count_groups(plot: ScatterPlot) -> Mapping[str, int]:
-    """Returns how many dots of each group have a place, in the order of the first dots, those without a group last."""
-    counts = Counter(dot.group for dot in plot.dots if math.isfinite(dot.x) and math.isfinite(dot.y))
-    return dict(sorted(counts.items(), key=lambda item: item[0] == ""))
+def find_groups(plot: ScatterPlot) -> Mapping[str, Sequence[Dot]]:
+    """Returns the dots that have a place, by group in the order of their first dots; those without a group come last."""
+    groups: dict[str, list[Dot]] = {}
+    for dot in sorted(plot.dots, key=lambda dot: not dot.group):
+        if math.isfinite(dot.x) and math.isfinite(dot.y):
+            groups.setdefault(dot.group, []).append(dot)
+    return groups
 
 
 def pair_axes(plot: RadarPlot) -> Sequence[tuple[str, float | None]]:
@@ -126,40 +124,23 @@ def thin_out(places: Collection[float], most: int, logarithmic: bool = False) ->
     if len(in_order) <= most:
         return in_order
     if logarithmic:
-        chosen = sorted({in_order[0], *filter(_is_round, in_order), in_order[-1]})
+        round_ones = (place for place in in_order if re.match(r"[12357]\.0{6}e", f"{place:e}"))
+        chosen = sorted({in_order[0], *round_ones, in_order[-1]})
         if most / 2 <= len(chosen) <= most:
             return chosen
     step = (len(in_order) - 1) / (most - 1)
     return [in_order[round(number * step)] for number in range(most)]
 
 
-def _is_round(place: float) -> bool:
-    shortest = f"{place:.0e}"
-    return place == float(shortest) and shortest[0] in "12357"
-
-
-# ------------------------------------------------------------------------------------------------------------
-# How they are written
-
-
-def name_source(published: bool) -> str:
-    return "published" if published else "measured here"
-
-
 def format_estimate(value: float | None, low: float | None, high: float | None) -> str:
-    """``0.732 [0.61, 0.83]``; numbers that three decimals would hide, or that would fill the line, with an exponent."""
+    """``0.732 [0.61, 0.83]``"""
     value, low, high = keep_finite(value), keep_finite(low), keep_finite(high)
-    if all(number is None or _has_usual_size(number) for number in (value, low, high)):
-        return with_interval(value, low, high)
-    if value is None or low is None or high is None:
-        return format_number(value)
-    return f"{format_number(value)} [{low:.3g}, {high:.3g}]"
+    text = format_number(value)
+    return text if None in (value, low, high) else f"{text} [{format_number(low, 2)}, {format_number(high, 2)}]"
 
 
-def format_number(value: float | None) -> str:
+def format_number(value: float | None, decimals: int = 3) -> str:
+    """With an exponent where decimals would hide the number or fill the line."""
     value = keep_finite(value)
-    return figure(value) if value is None or _has_usual_size(value) else f"{value:.3g}"
-
-
-def _has_usual_size(number: float) -> bool:
-    return number == 0 or _SMALLEST_WITH_DECIMALS <= abs(number) < _LARGEST_WITH_DECIMALS
+    usual = not value or _SMALLEST_WITH_DECIMALS <= abs(value) < _LARGEST_WITH_DECIMALS
+    return figure(value, decimals) if usual else f"{value:.3g}"

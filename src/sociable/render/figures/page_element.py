@@ -7,11 +7,13 @@ in place of inline styles, which the page's content security policy forbids.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
-from sociable.render.figures.style import COLOURS_OF_THE_PAGE, Titles, measure_width, put_on_a_line
+from sociable.render.displayable import displayable_line
+from sociable.render.figures.style import COLOURS_OF_THE_PAGE, Titles, measure_width
 
+_NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
 _LONG_DECIMALS = re.compile(r"-?\d+\.\d{3,}")
 _OF_UNKNOWN_WIDTH = re.compile(r"[^\0-\u052f\u2010-\u2026\u2212]")
 """Letters whose width differs from font to font: all but Latin, Greek, Cyrillic and usual punctuation."""
@@ -19,49 +21,47 @@ _OF_UNKNOWN_WIDTH = re.compile(r"[^\0-\u052f\u2010-\u2026\u2212]")
 
 def make_page_element(written: str, caption: str, titles: Titles) -> str:
     """Returns the element's text; whoever points at a shape reads its title."""
-    root = fromstring(written)  # noqa: S314 - matplotlib wrote it
+    root = fromstring(written.replace(_NAMESPACE, "", 1))  # noqa: S314 - matplotlib wrote it
     _, _, width, height = root.get("viewBox", "").split()
     page = Element("svg", {"viewBox": f"0 0 {width} {height}", "width": width, "height": height, "role": "img"})
-    page.set("aria-label", put_on_a_line(caption))
-    markers = {f"#{path.get('id')}": path for path in root.iter() if _get_name(path) == "path" and path.get("id")}
-    for shape, title in _find_shapes(root, titles):
-        attributes, text = _get_attributes(shape, markers), shape.text
+    page.set("aria-label", displayable_line(caption))
+    markers = {f"#{name}": path for path in root.iter() if path.tag == "path" and (name := path.get("id"))}
+    for shape, title in _find_shapes(root, titles, own=iter(())):
+        attributes = _get_attributes(shape, markers)
         if any("var(" in value or value == "currentColor" for value in attributes.values()):
-            copy = SubElement(page, "text" if _get_name(shape) == "text" else "path", attributes)
-            copy.text = text
+            copy = SubElement(page, "path" if shape.tag == "use" else shape.tag, attributes)
+            copy.text = shape.text
             if title:
                 SubElement(copy, "title").text = title
     return tostring(page, encoding="unicode")
 
 
-def _find_shapes(element: Element, titles: Titles, own: Iterator[str] = iter(())) -> Iterator[tuple[Element, str]]:
-    """Every path, use of a marker and text outside of definitions, with its title; ``own`` are those of this artist."""
+def _find_shapes(element: Element, titles: Titles, own: Iterator[str]) -> Iterator[tuple[Element, str]]:
+    """Yields every path, marker and text outside of definitions with its title; ``own`` are the titles of this artist."""
     for child in element:
-        if _get_name(child) in ("path", "use", "text"):
+        if child.tag in ("path", "use", "text"):
             yield child, next(own, "")
-        elif _get_name(child) == "g":
+        elif child.tag == "g":
             name = child.get("id", "")
             yield from _find_shapes(child, titles, iter(titles[name]) if name in titles else own)
 
 
-def _get_name(element: Element) -> str:
-    return element.tag.rpartition("}")[2]
-
-
-def _get_attributes(shape: Element, markers: dict[str, Element]) -> dict[str, str]:
-    marker = markers.get(shape.get("{http://www.w3.org/1999/xlink}href", ""))
-    attributes = _read_style(shape) | (_read_style(marker) if marker is not None else {})
-    text = shape.text or ""
-    if marker is not None:
-        attributes |= {"d": marker.get("d", ""), "transform": f"translate({shape.get('x', '0')} {shape.get('y', '0')})"}
-    else:
-        attributes |= {name: value for name in ("d", "x", "y") if (value := shape.get(name))}
-        if text and "x" not in attributes:
-            attributes["transform"] = shape.get("transform", "")
-    if _OF_UNKNOWN_WIDTH.search(text):
-        attributes |= {"textLength": str(measure_width(text)), "lengthAdjust": "spacingAndGlyphs"}
+def _get_attributes(shape: Element, markers: Mapping[str, Element]) -> dict[str, str]:
+    """Returns where the shape is and how it looks; a marker is drawn where it is used."""
+    drawn = markers.get(shape.get("{http://www.w3.org/1999/xlink}href", ""), shape)
+    attributes = _read_style(shape) | _read_style(drawn)
+    attributes |= {name: value for name in ("d", "x", "y") if (value := drawn.get(name))}
+    if drawn is not shape:
+        attributes["transform"] = f"translate({shape.get('x', '0')} {shape.get('y', '0')})"
+    elif "x" not in attributes and (moved := shape.get("transform")):
+        attributes["transform"] = moved
+    if _OF_UNKNOWN_WIDTH.search(shape.text or ""):
+        attributes |= {"textLength": str(measure_width(shape.text or "")), "lengthAdjust": "spacingAndGlyphs"}
     # A hundredth of a pixel nobody sees, and a plane full of dots is half the size.
-    return {name: _LONG_DECIMALS.sub(lambda found: f"{float(found[0]):.2f}", value) for name, value in attributes.items()}
+    return {
+        name: _LONG_DECIMALS.sub(lambda found: f"{float(found[0]):.2f}", " ".join(value.split()))
+        for name, value in attributes.items()
+    }
 
 
 def _read_style(shape: Element) -> dict[str, str]:

@@ -5,148 +5,119 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import chain, combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+from matplotlib.text import Annotation
+from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Bbox
 
 from sociable.core.view import RadarPlot
-from sociable.render.figures.style import (
-    ACCENT,
-    BAND_OPACITY,
-    INK,
-    MUTED,
-    RULE,
-    FloatArray,
-    Titles,
-    add_legend,
-    get_size,
-    measure_width,
-    put_on_a_line,
-    set_size,
-    to_array,
-    wrap,
-)
+from sociable.render.displayable import displayable_line
+from sociable.render.figures import style
 from sociable.render.plots_as_tables import format_number, pair_axes
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from matplotlib.projections.polar import PolarAxes
-    from matplotlib.text import Annotation
-
-_RADIUS, _NARROW_RADIUS = 125.0, 100.0
-_WIDEST_LABEL, _BETWEEN_LINES = 150.0, 16.0
-_FROM_RIM = 12.0
+_RADIUS, _NARROW_RADIUS = 125, 100
+_WIDEST_LABEL = 150.0
+_LINE_HEIGHT, _FROM_RIM = 16, 12
 _MOST_NUMBERS = 36
 
 
-def draw_radar_plot(figure: Figure, plot: RadarPlot, narrow: bool) -> Titles:
+def draw_radar_plot(figure: Figure, plot: RadarPlot, narrow: bool) -> style.Titles:
     """Fills the figure and returns its titles. An axis without a value interrupts the outline.
 
     Where the labels have no room around the rim, numbers stand there, and the labels below.
     """
-    from matplotlib.patches import Patch
-
-    pairs = [(put_on_a_line(label), value) for label, value in pair_axes(plot)]
-    in_words = [f"{label}: {format_number(value)}" for label, value in pairs]
-    angles, values = np.linspace(0, 2 * np.pi, len(pairs), endpoint=False), to_array(value for _, value in pairs)
+    pairs = [(displayable_line(label), format_number(value)) for label, value in pair_axes(plot)]
+    in_words = [": ".join(filter(None, pair)) for pair in pairs]
+    blocks = [[*style.wrap(label, _WIDEST_LABEL).split("\n"), value] for label, value in pairs]
+    values = style.to_array(value for _, value in pair_axes(plot))
+    angles = np.linspace(0, 2 * np.pi, len(pairs), endpoint=False)
     figure.set_layout_engine("none")
     axes = figure.add_subplot(projection="polar", theta_offset=np.pi / 2, theta_direction=-1)
-    blocks = [[*wrap(label, _WIDEST_LABEL).split("\n"), format_number(value)] for label, value in pairs]
-    radius, margin = _NARROW_RADIUS if narrow else _RADIUS, _FROM_RIM + max(map(len, blocks)) * _BETWEEN_LINES
-    set_size(figure, 2 * (radius + margin), narrow)
-    _place(axes, radius, margin)
+    radius = _NARROW_RADIUS if narrow else _RADIUS
     axes.set_ylim(0, _find_maximum(plot.maximum, values))
+    _place(figure, axes, radius, lines=max(map(len, blocks)))
     labels = [_write_at_rim(axes, angle, lines) for angle, lines in zip(angles, blocks, strict=True)]
-    if not _are_legible(labels):
+    if not _are_legible(labels, figure.bbox.width):
         for text in chain(*labels):
             text.remove()
         for number in range(0, len(pairs), math.ceil(len(pairs) / _MOST_NUMBERS)):
             _write_at_rim(axes, angles[number], [str(number + 1)])
-        margin = _FROM_RIM + _BETWEEN_LINES
-        set_size(figure, 2 * (radius + margin), narrow)
         numbered = [f"{number} {text}" for number, text in enumerate(in_words, start=1)]
-        add_legend(figure, [Patch(visible=False)] * len(numbered), numbered, sample_width=0, place="lower left")
-        _place(axes, radius, margin)
+        figure.set_figheight(0)
+        style.add_legend(figure, [Patch(visible=False)] * len(numbered), numbered, sample_width=0, loc="lower left")
+        _place(figure, axes, radius, lines=1, below=figure.bbox.height)
     axes.set_xticks(angles, [""] * len(angles))
-    axes.spines["polar"].set_color(RULE)
+    axes.spines["polar"].set_color(style.RULE)
     shown = np.clip(values, *axes.get_ylim())
-    axes.plot(np.append(angles, angles[:1]), np.append(shown, shown[:1]), color=ACCENT, clip_on=False)
+    axes.plot(np.append(angles, angles[:1]), np.append(shown, shown[:1]), color=style.ACCENT, clip_on=False)
     if len(pairs) > 2 and np.isfinite(shown).all():
-        axes.fill(angles, shown, color=ACCENT, alpha=BAND_OPACITY, linewidth=0, clip_on=False)
-    axes.plot(angles, shown, "o", color=ACCENT, markersize=7, clip_on=False, gid="values")
+        axes.fill(angles, shown, color=style.ACCENT, alpha=style.BAND_OPACITY, linewidth=0, clip_on=False)
+    axes.plot(angles, shown, "o", color=style.ACCENT, markersize=7, clip_on=False, gid="values")
     _draw_rings(axes, angles, shown)
     return {"values": [text for text, value in zip(in_words, values, strict=True) if np.isfinite(value)]}
 
 
-def _place(axes: PolarAxes, radius: float, margin: float) -> None:
-    """Puts the circle in the middle of its figure, ``margin`` pixels below the upper edge."""
-    width, height = get_size(axes.figure)
-    axes.set_position((0.5 - radius / width, 1 - (2 * radius + margin) / height, 2 * radius / width, 2 * radius / height))
-
-
-def _find_maximum(asked: float | None, values: FloatArray) -> float:
+def _find_maximum(asked: float | None, values: style.Numbers) -> float:
     """Returns the one that was asked for unless a value lies outside; otherwise a round one."""
-    from matplotlib.ticker import MaxNLocator
-
-    highest, (maximum,) = max(values[np.isfinite(values)], default=0.0), to_array([asked])
+    highest, (maximum,) = max(values[np.isfinite(values)], default=0.0), style.to_array([asked])
     if maximum >= highest and maximum > 0:
         return float(maximum)
-    return float(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(0, highest)[-1]) if highest > 0 else 1.0
+    return float(MaxNLocator(4, steps=style.STEPS_OF_TICKS).tick_values(0, highest)[-1]) if highest > 0 else 1.0
 
 
-def _write_at_rim(axes: PolarAxes, angle: float, lines: Sequence[str]) -> Sequence[Annotation]:
-    """The higher the axis points, the more of its label stands above its end. The last line is muted."""
+def _place(figure: Figure, axes: Axes, radius: float, lines: int, below: float = 0.0) -> None:
+    """Makes room for the circle, labels of so many lines around it and ``below`` pixels under them."""
+    half = radius + _FROM_RIM + lines * _LINE_HEIGHT + 2
+    width, height = figure.bbox.width, 2 * half + below
+    figure.set_figheight(height / style.PIXELS_PER_INCH)
+    axes.set_position((0.5 - radius / width, (below + half - radius) / height, 2 * radius / width, 2 * radius / height))
+
+
+def _write_at_rim(axes: Axes, angle: float, lines: Sequence[str]) -> Sequence[Annotation]:
+    """Writes the higher above the end of the axis the higher the axis points. The last line is muted."""
     across, up = math.sin(angle), math.cos(angle)
-    top = 12 * up + (up + 1) / 2 * len(lines) * _BETWEEN_LINES
-    side = "center" if abs(across) < 0.1 else "left" if across > 0 else "right"
+    top = _FROM_RIM * up + (up + 1) / 2 * len(lines) * _LINE_HEIGHT
     return [
         axes.annotate(
             line,
             (angle, axes.get_ylim()[1]),
-            (12 * across, top - number * _BETWEEN_LINES),
+            (_FROM_RIM * across, top - number * _LINE_HEIGHT),
             textcoords="offset points",
-            ha=side,
+            ha="center" if abs(across) < 0.1 else "left" if across > 0 else "right",
             va="top",
-            color=MUTED if number == len(lines) - 1 else INK,
+            color=style.INK if number < len(lines) - 1 else style.MUTED,
             annotation_clip=False,
         )
         for number, line in enumerate(lines)
     ]
 
 
-def _are_legible(labels: Sequence[Sequence[Annotation]]) -> bool:
-    """Whether no label is cut, sticks out of the figure or meets another."""
-    from matplotlib.transforms import Bbox
-
+def _are_legible(labels: Sequence[Sequence[Annotation]], width: float) -> bool:
+    """Whether no label is cut, sticks out of a figure of this width or meets another."""
     if any("…" in text.get_text() for text in chain(*labels)):
         return False
     boxes = [Bbox.union([text.get_window_extent() for text in texts]) for texts in labels]
-    width, _ = get_size(labels[0][0].figure)
-    inside = all(0 < box.x0 and box.x1 < width for box in boxes)
+    inside = all(box.x0 > 0 and box.x1 < width for box in boxes)
     return inside and not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
-def _draw_rings(axes: PolarAxes, angles: FloatArray, values: FloatArray) -> None:
-    """Labels the rings between two axes, rather low ones, where the fewest labels would cover a value; those are left out."""
-    from matplotlib.ticker import MaxNLocator
-
+def _draw_rings(axes: Axes, angles: style.Numbers, values: style.Numbers) -> None:
+    """Labels the rings between the two axes with the lowest values; labels that would cover a value are left out."""
     maximum = axes.get_ylim()[1]
-    rings = [ring for ring in MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]).tick_values(0, maximum) if 0 < ring <= maximum]
+    ticks = MaxNLocator(4, steps=style.STEPS_OF_TICKS).tick_values(0, maximum)
+    rings = [ring for ring in ticks if 0 < ring <= maximum]
     axes.set_yticks(rings, [""] * len(rings))
     dots = axes.transData.transform(np.column_stack([angles, values])[np.isfinite(values)])
-
-    def find_free(angle: float) -> list[float]:
-        kept: list[float] = []
-        for ring in reversed(rings):
-            half = measure_width(f"{ring:.6g}") / 2
-            place, *others = axes.transData.transform([(angle, ring), *((angle, other) for other in kept)])
-            if all(np.any(np.abs(place - dot) > (half + 5, 11)) for dot in dots) and all(
-                np.any(np.abs(place - other) > (2 * half + 4, 15)) for other in others
-            ):
-                kept.append(ring)
-        return kept
-
-    low_first = sorted(range(len(angles)), key=lambda number: np.nan_to_num(values[number] + values[number - 1]))
-    gap = max((angles[number] - np.pi / len(angles) for number in low_first), key=lambda angle: len(find_free(angle)))
-    for ring in find_free(gap):
-        axes.text(gap, ring, f"{ring:.6g}", ha="center", va="center_baseline", color=MUTED)
+    between = angles - np.pi / len(angles)
+    # Upwards or downwards, not to the side, where labels are wider than the rings are apart.
+    sums = np.nan_to_num(values + np.roll(values, 1)) + np.where(np.abs(np.cos(between)) < 0.6, np.inf, 0)
+    gap = between[np.argmin(sums)]
+    for ring in rings:
+        text = f"{ring:.6g}"
+        away = np.abs(dots - axes.transData.transform((gap, ring))) > (style.measure_width(text) / 2 + 5, 11)
+        if away.any(axis=1).all():
+            axes.text(gap, ring, text, ha="center", va="center_baseline", color=style.MUTED)

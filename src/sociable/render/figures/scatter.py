@@ -2,53 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.figure import Figure
 
 from sociable.core.view import ScatterPlot
-from sociable.render.figures.style import (
-    MUTED,
-    Titles,
-    add_legend,
-    get_series_style,
-    put_on_a_line,
-    set_size,
-    to_array,
-)
-from sociable.render.plots_as_tables import NO_GROUP, count_groups
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from sociable.render.displayable import displayable_line
+from sociable.render.figures import style
+from sociable.render.plots_as_tables import NO_GROUP, find_groups
 
 _LEAST_HEIGHT, _MOST_HEIGHT = 0.27, 0.7
 """Of the plane, as shares of the figure's width."""
 
-_MANY = 400
-"""Above this the dots are drawn smaller."""
+_LOOK_WITHOUT_GROUP = {"color": style.MUTED, "marker": "o", "markersize": 4.0, "zorder": 1}
 
 
-def draw_scatter_plot(figure: Figure, plot: ScatterPlot, narrow: bool) -> Titles:
+def draw_scatter_plot(figure: Figure, plot: ScatterPlot, narrow: bool) -> style.Titles:
     """Fills the figure and returns its titles. Both directions have one scale, or distances would deceive."""
-    counts = count_groups(plot)
-    dots = [dot for dot in plot.dots if np.isfinite([dot.x, dot.y]).all()]
-    across, upwards = (np.ptp(to_array(numbers)) for numbers in ((dot.x for dot in dots), (dot.y for dot in dots)))
-    share = np.clip(upwards / across if across else 0, _LEAST_HEIGHT, _MOST_HEIGHT)
-    set_size(figure, share * set_size(figure, 1, narrow), narrow)
+    groups = find_groups(plot)
+    size = (0.82 if narrow else 1.0) * min(1.0, (400 / max(1, len(plot.dots))) ** 0.5)
     axes = figure.add_subplot()
+    titles, labels, handles = {}, [], []
+    for number, (group, dots) in enumerate(groups.items()):
+        xs, ys = style.to_array(dot.x for dot in dots), style.to_array(dot.y for dot in dots)
+        look = style.get_series_style(number) | {"linestyle": "none"} | ({} if group else _LOOK_WITHOUT_GROUP)
+        look["markersize"] *= size
+        handles += axes.plot(xs, ys, gid=f"dots-{number}", **look)
+        name = displayable_line(group) or ("group without a name" if group else NO_GROUP)
+        labels.append(f"{name} ({len(dots)})")
+        own = (displayable_line(dot.label) for dot in dots)
+        titles[f"dots-{number}"] = [f"{label} ({name})" if label else name for label in own]
+    across, upwards = axes.dataLim.size
+    share = np.clip(upwards / across if across else 0, _LEAST_HEIGHT, _MOST_HEIGHT)
+    figure.set_figheight(share * figure.get_figwidth())
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_axis_off()
     axes.margins(0.04)
-    titles, labels, handles = {}, [], []
-    for number, (group, count) in enumerate(counts.items()):
-        name = put_on_a_line(group) or (NO_GROUP if not group else "group without a name")
-        look = get_series_style(number) | ({} if group else {"color": MUTED, "marker": "o", "markersize": 4.0, "zorder": 1})
-        look["markersize"] *= (0.82 if narrow else 1.0) * (0.75 if len(dots) > _MANY else 1.0)
-        own = [dot for dot in dots if dot.group == group]
-        xs, ys = to_array(dot.x for dot in own), to_array(dot.y for dot in own)
-        handles += axes.plot(xs, ys, linestyle="none", gid=f"dots-{number}", **look)
-        labels.append(f"{name} ({count})")
-        said = (put_on_a_line(dot.label) for dot in own)
-        titles[f"dots-{number}"] = [f"{label} ({name})" if label else name for label in said]
-    add_legend(figure, handles, labels, sample_width=10)
+    style.add_legend(figure, handles, labels, sample_width=10)
     return titles
