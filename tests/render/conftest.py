@@ -31,6 +31,7 @@ from sociable.core.view import (
     Tone,
     Transcript,
 )
+from sociable.render import render_html
 
 HOSTILE = (
     "<script>window.broken = 1</script>",
@@ -249,3 +250,8 @@ def hostile(hostile_plots: Sequence[Plot]) -> Document:
         [*sections, Section(everything, [*blocks, *figures, case])],
         [(text, text) for text in HOSTILE],
     )
+
+
+@pytest.fixture(scope="session")
+def hostile_page(hostile: Document) -> str:
+    return render_html(hostile)

@@ -93,7 +93,7 @@ EXTREMES = [0.0, 1e308, -1e308, 1.7e308, 5e-324, -1e-320, 1e-300, 1e16, 1e16 + 2
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("numbers", [EXTREMES, *([one, other] for one in EXTREMES for other in (0.0, one))])
+@pytest.mark.parametrize("numbers", [EXTREMES, [0.0], [5e-324], [1e308] * 2, [-1e308, 1e308], [1e16, 1e16 + 2], [math.nan]])
 def test_any_numbers_can_be_drawn(numbers: list[float]) -> None:
     points = [Point(x, y, -y, 2.0) for x, y in zip(numbers, reversed(numbers), strict=True)]
     plots: list[Plot] = [
@@ -247,7 +247,7 @@ def test_intervals_are_bands_where_there_are_some() -> None:
     alone = plot_of(Point(0, 1), Point(1, 1, 0, 2), Point(2, 1))
     assert not bands(alone)
     upright = [line for path in paths(alone) if path.get("fill") == "none" for line in corners(path)]
-    assert any(one[0] == other[0] and abs(one[1] - other[1]) > 100 for one, other in map(lambda line: line[:2], upright))
+    assert any(one[0] == other[0] and abs(one[1] - other[1]) > 100 for one, other in (line[:2] for line in upright))
 
 
 def test_a_band_ends_where_the_axis_ends() -> None:
@@ -411,6 +411,6 @@ def test_where_labels_have_no_room_they_are_numbers_explained_below(radar_plot: 
 
 
 def test_of_a_great_many_axes_only_some_have_their_number_but_all_are_listed() -> None:
-    shown = texts(RadarPlot("", [f"axis {n}" for n in range(200)], [0.9] * 200))
-    assert len([text for text in shown if "axis " in text]) == 200
+    shown = texts(RadarPlot("", [f"axis {n}" for n in range(100)], [0.9] * 100))
+    assert len([text for text in shown if "axis " in text]) == 100
     assert 10 < sum(text.isdigit() for text in shown) < 60

@@ -111,17 +111,17 @@ DOCUMENTS = ["honest", "drawn", "hostile", "demo"]
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory, honest: Document, drawn: Document, hostile: Document) -> dict[str, Path]:
+def files(tmp_path_factory: pytest.TempPathFactory, honest: Document, drawn: Document, hostile_page: str) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("reports")
-    documents = {"honest": honest, "drawn": drawn, "hostile": hostile}
-    files = {name: folder / f"{name}.html" for name in documents}
-    for name, document in documents.items():
-        write_html(document, files[name])
+    files = {name: folder / f"{name}.html" for name in DOCUMENTS}
+    write_html(honest, files["honest"])
+    write_html(drawn, files["drawn"])
+    files["hostile"].write_text(hostile_page, encoding="utf-8")
     benchmark = find_benchmark("hsii")
     folders = [folder / agent for agent in benchmark.demo_agents]
     for agent, out in zip(benchmark.demo_agents, folders, strict=True):
         runs.run("hsii", f"reference/{agent}", out=out, limit=10, **benchmark.demo)
-    files["demo"] = runs.report(folders, folder / "demo.html")
+    runs.report(folders, files["demo"])
     return files
 
 

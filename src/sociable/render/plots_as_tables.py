@@ -47,14 +47,12 @@ def make_number_table(plot: Plot) -> Table:
 
 
 def _make_interval_table(plot: IntervalPlot) -> Table:
-    columns = [Column(""), Column(plot.axis, numeric=True)]
-    rows = [Row([mark.label, format_estimate(mark.value, mark.low, mark.high)]) for mark in plot.marks]
-    if any(mark.published for mark in plot.marks):
-        columns.append(Column("Source"))
-        rows = [Row([*row.cells, SOURCES[mark.published]]) for row, mark in zip(rows, plot.marks, strict=True)]
+    width = 3 if any(mark.published for mark in plot.marks) else 2
+    columns = [Column(""), Column(plot.axis, numeric=True), Column("Source")][:width]
+    cells = [[mark.label, format_estimate(mark.value, mark.low, mark.high), SOURCES[mark.published]] for mark in plot.marks]
     reference = keep_finite(plot.reference)
     note = "" if reference is None else f"{plot.reference_label or 'The line'}: {format_number(reference)}."
-    return Table(plot.caption, columns, rows, note)
+    return Table(plot.caption, columns, [Row(row[:width]) for row in cells], note)
 
 
 def _make_curve_table(plot: CurvePlot) -> Table:
@@ -64,14 +62,13 @@ def _make_curve_table(plot: CurvePlot) -> Table:
     places = {point.x for points in curves for point in points}
     shown = thin_out(places, _MOST_ROWS, plot.logarithmic)
     rows = [Row([f"{x:.6g}", *(_format_value_at(x, points, plot.steps) for points in curves)]) for x in shown]
-    alone = len(plot.curves) == 1
-    titles = [curve.label or (plot.y_axis if alone else f"curve {n}") for n, curve in enumerate(plot.curves, start=1)]
+    titles = [curve.label or (plot.y_axis if len(curves) == 1 else f"curve {n}") for n, curve in enumerate(plot.curves, start=1)]
     notes = [
         f"The columns give {plot.y_axis}." if plot.y_axis and plot.y_axis not in titles else "",
         f"Shown are {len(shown)} of {len(places)} values of {plot.x_axis or 'x'}." if len(shown) < len(places) else "",
     ]
     columns = [Column(title, numeric=True) for title in (plot.x_axis, *titles)]
-    return Table(plot.caption, columns, rows, " ".join(note for note in notes if note))
+    return Table(plot.caption, columns, rows, " ".join(filter(None, notes)))
 
 
 def _format_value_at(x: float, points: Sequence[Point], steps: bool) -> str:
@@ -116,10 +113,7 @@ def pair_axes(plot: RadarPlot) -> Sequence[tuple[str, float | None]]:
 
 
 def thin_out(places: Collection[float], most: int, logarithmic: bool = False) -> Sequence[float]:
-    """Returns at most so many (two or more) of the places, the first and the last among them, in order and each once.
-
-    On a logarithmic axis those that are round where there are enough, 1, 2, 3, 5, 7, 10 and so on.
-    """
+    """Returns at most so many (two or more) of the places in order, with both ends; on a logarithmic axis rather round ones."""
     in_order = sorted(set(places))
     if len(in_order) <= most:
         return in_order
@@ -128,8 +122,7 @@ def thin_out(places: Collection[float], most: int, logarithmic: bool = False) ->
         chosen = sorted({in_order[0], *round_ones, in_order[-1]})
         if most / 2 <= len(chosen) <= most:
             return chosen
-    step = (len(in_order) - 1) / (most - 1)
-    return [in_order[round(number * step)] for number in range(most)]
+    return [in_order[round(number * (len(in_order) - 1) / (most - 1))] for number in range(most)]
 
 
 def format_estimate(value: float | None, low: float | None, high: float | None) -> str:

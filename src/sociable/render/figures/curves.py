@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import Locator, LogLocator
 
 from sociable.core.view import CurvePlot, Point
 from sociable.render.displayable import displayable_line
@@ -33,18 +33,17 @@ def draw_curve_plot(figure: Figure, plot: CurvePlot, narrow: bool) -> style.Titl
     for number, (curve, points) in enumerate(zip(plot.curves, curves, strict=True)):
         label = displayable_line(curve.label) or (f"curve {number + 1}" if len(curves) > 1 else "")
         look = style.get_series_style(number)
-        xs, ys = style.to_array(point.x for point in points), style.to_array(point.y for point in points)
-        _draw_bands(axes, points, xs, ys, plot.steps, look["color"])
-        drawn_as = "steps-post" if plot.steps else "default"
-        (line,) = axes.plot(xs, ys, drawstyle=drawn_as, gid=f"line-{number}", **look | {"marker": ""})
+        xs, ys = style.to_arrays(points, "x", "y")
+        _draw_bands(axes, points, plot.steps, look["color"])
+        (line,) = axes.plot(
+            xs, ys, drawstyle="steps-post" if plot.steps else "default", gid=f"line-{number}", **look | {"marker": ""}
+        )
         chosen = _choose_points_with_sign(axes, xs, ys, number)
         (signs,) = axes.plot(xs[chosen], ys[chosen], gid=f"signs-{number}", **look | {"linestyle": "none"})
-        before = ", ".join(part for part in (label, displayable_line(plot.x_axis) or "x") if part)
+        before = ", ".join(filter(None, [label, displayable_line(plot.x_axis) or "x"]))
+        with_sign = (points[index] for index in chosen)
         titles[f"line-{number}"] = [label]
-        titles[f"signs-{number}"] = [
-            f"{before} {point.x:.6g}: {format_estimate(point.y, point.low, point.high)}"
-            for point in (points[index] for index in chosen)
-        ]
+        titles[f"signs-{number}"] = [f"{before} {p.x:.6g}: {format_estimate(p.y, p.low, p.high)}" for p in with_sign]
         labels.append(label if chosen.size else f"{label} (no values)")
         handles.append((line, signs))
     if any(labels):
@@ -54,46 +53,39 @@ def draw_curve_plot(figure: Figure, plot: CurvePlot, narrow: bool) -> style.Titl
 
 def _set_scales(axes: Axes, plot: CurvePlot, points: Sequence[Point], narrow: bool) -> None:
     """Sets both axes and their ticks. The x axis ends at the first and the last point, unless they are at one place."""
-    xs, ys = style.to_array(point.x for point in points), style.to_array(point.y for point in points)
-    bounds = style.to_array(bound for point in points for bound in (point.low, point.high))
-    axes.set_ylim(style.find_range(ys, bounds, plot.minimum, plot.maximum))
-    axes.yaxis.set_major_locator(MaxNLocator(6, steps=style.STEPS_OF_TICKS))
-    whole = bool(np.all(xs == np.round(xs)))
-    axes.xaxis.set_major_locator(MaxNLocator(5 if narrow else 10, steps=style.STEPS_OF_TICKS, integer=whole))
-    first, last = xs.min(), xs.max()
-    if not plot.logarithmic:
-        axes.set_xlim(style.find_range(xs, bounds, first, last))
-        return
-    locator = axes.xaxis.get_major_locator()
-    axes.set_xscale("log")
-    axes.set_xlim((first, last) if last > first * 1.001 else (first / 2, last * 2))
-    decades = np.log10(last / first)
-    few = decades < (2.2 if narrow else 5)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if few else (1,)) if decades > 0.7 else locator)
-    axes.xaxis.set_major_formatter(lambda tick, _: f"{tick:.6g}")
-    axes.xaxis.minorticks_off()
+    xs, ys, *bounds = style.to_arrays(points, "x", "y", "low", "high")
+    axes.set_ylim(style.find_range(ys, np.concatenate(bounds), plot.minimum, plot.maximum))
+    axes.yaxis.set_major_locator(style.choose_ticks(6))
+    ticks: Locator = style.choose_ticks(5 if narrow else 10, whole=bool(np.all(xs == np.round(xs))))
+    first, last = style.find_range(xs, xs, xs.min(), xs.max())
+    if plot.logarithmic:
+        axes.set_xscale("log")
+        first, last = (xs.min(), xs.max()) if xs.max() > xs.min() * 1.001 else (xs.min() / 2, xs.min() * 2)
+        decades = np.log10(last / first)
+        if decades > 0.7:
+            ticks = LogLocator(subs=(1, 2, 5) if decades < (2.2 if narrow else 5) else (1,))
+        axes.xaxis.set_major_formatter(lambda tick, _: f"{tick:.6g}")
+        axes.xaxis.minorticks_off()
+    axes.set_xlim(first, last)
+    axes.xaxis.set_major_locator(ticks)
 
 
-def _draw_bands(axes: Axes, points: Sequence[Point], xs: style.Numbers, ys: style.Numbers, steps: bool, colour: str) -> None:
+def _draw_bands(axes: Axes, points: Sequence[Point], steps: bool, colour: str) -> None:
     """A bound that is missing is the value itself. An interval that stands alone has no width as a band; it is a line."""
-    lows, highs = style.to_array(point.low for point in points), style.to_array(point.high for point in points)
+    xs, ys, lows, highs = style.to_arrays(points, "x", "y", "low", "high")
     bounded = np.isfinite(ys) & (np.isfinite(lows) | np.isfinite(highs))
+    framed = np.concatenate([[False], bounded, [False]])
+    alone = bounded & ~framed[:-2] & ~framed[2:]
     below = np.clip(np.fmin(ys, np.fmin(lows, highs)), *axes.get_ylim())
     above = np.clip(np.fmax(ys, np.fmax(lows, highs)), *axes.get_ylim())
     look: style.Look = {"color": colour, "clip_on": False}
     band = {"step": "post" if steps else None, "alpha": style.BAND_OPACITY, "linewidth": 0}
-    framed = np.concatenate([[False], bounded, [False]])
-    alone = bounded & ~framed[:-2] & ~framed[2:]
     axes.fill_between(xs, below, above, bounded & ~alone, **look | band)
     axes.vlines(xs[alone], below[alone], above[alone], **look)
 
 
 def _choose_points_with_sign(axes: Axes, xs: style.Numbers, ys: style.Numbers, number: int) -> npt.NDArray[np.intp]:
-    """Returns the indices of the first point, the last, and between them of as many as stay apart.
-
-    Where points are dense, curves begin at different places, so that the signs of curves that run together do not
-    cover one another.
-    """
+    """Returns the indices of the first point, the last, and between them of as many as stay apart, elsewhere on each curve."""
     (known,) = np.nonzero(np.isfinite(ys))
     pixels = axes.transData.transform(np.column_stack([xs, ys])[known])[:, 0]
     if known.size < 3 or pixels[-1] - pixels[0] >= (known.size - 1) * _BETWEEN_SIGNS:

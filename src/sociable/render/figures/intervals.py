@@ -7,7 +7,6 @@ from itertools import repeat
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from sociable.core.view import IntervalPlot
 from sociable.render.displayable import displayable_line
@@ -24,14 +23,14 @@ def draw_interval_plot(figure: Figure, plot: IntervalPlot, narrow: bool) -> styl
     """Fills the figure and returns its titles; ``narrow`` sets the labels above their marks."""
     width, rows = figure.bbox.width, len(plot.marks)
     figure.set_figheight((60 + rows * (_ROW_HEIGHT_UNDER_LABEL if narrow else _ROW_HEIGHT)) / style.PIXELS_PER_INCH)
-    values, lows, highs = (style.to_array(getattr(mark, name) for mark in plot.marks) for name in ("value", "low", "high"))
+    values, lows, highs = style.to_arrays(plot.marks, "value", "low", "high")
     (reference,) = style.to_array([plot.reference])
     axes = figure.add_subplot()
     axes.set_xlim(style.find_range(np.append(values, reference), np.append(lows, highs), plot.minimum, plot.maximum))
     axes.set_ylim(rows - 0.5, -0.9 if narrow else -0.5)
     axes.set_yticks([])
     axes.grid(axis="x")
-    axes.xaxis.set_major_locator(MaxNLocator(4 if narrow else 6))
+    axes.xaxis.set_major_locator(style.choose_ticks(4 if narrow else 6))
     style.name_x_axis(axes, plot.axis, (0.85 if narrow else 0.5) * width)
     if np.isfinite(reference):
         label = displayable_line(plot.reference_label) or format_number(plot.reference)
@@ -43,18 +42,18 @@ def draw_interval_plot(figure: Figure, plot: IntervalPlot, narrow: bool) -> styl
         ink, colour = (style.MUTED, style.MUTED) if mark.published else (style.INK, style.ACCENT)
         shown = style.shorten(label, (0.9 if narrow else 0.45) * width)
         axes.annotate(shown, (0, row), color=ink, gid=name, xycoords=axes.get_yaxis_transform(), **beside)
-        known = [number for number in (low, value, high) if np.isfinite(number)]
+        said = _NO_VALUE if np.isnan(value) else format_estimate(mark.value, mark.low, mark.high)
+        titles[name] = repeat(f"{label}: {said}{', published' if mark.published else ''}")
+        if np.isnan(value):
+            axes.text(0.01, row, _NO_VALUE, transform=axes.get_yaxis_transform(), va="center_baseline", color=style.MUTED)
+            continue
         look: style.Look = {"color": colour, "clip_on": False, "gid": name}
-        if np.isfinite(value) and len(known) > 1:
+        known = [number for number in (low, value, high) if np.isfinite(number)]
+        if len(known) > 1:
             ends = np.clip([min(known), max(known)], *axes.get_xlim())
             axes.plot(ends, [row, row], marker="|", markersize=7, markeredgewidth=1.8, **look)
-        if np.isfinite(value):
-            look |= {"markersize": 8, "markeredgewidth": 1.6, "markerfacecolor": style.PAGE if mark.published else colour}
-            (handles[SOURCES[mark.published]],) = axes.plot(value, row, "o", **look)
-        else:
-            axes.text(0.01, row, _NO_VALUE, transform=axes.get_yaxis_transform(), va="center_baseline", color=style.MUTED)
-        said = format_estimate(mark.value, mark.low, mark.high) if np.isfinite(value) else _NO_VALUE
-        titles[name] = repeat(f"{label}: {said}{', published' if mark.published else ''}")
+        look |= {"markersize": 8, "markeredgewidth": 1.6, "markerfacecolor": style.PAGE if mark.published else colour}
+        (handles[SOURCES[mark.published]],) = axes.plot(value, row, "o", **look)
     if len(handles) > 1:
         style.add_legend(figure, [handles[name] for name in sorted(handles)], sorted(handles), sample_width=8)
     return titles

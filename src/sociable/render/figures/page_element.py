@@ -58,10 +58,7 @@ def _get_attributes(shape: Element, markers: Mapping[str, Element]) -> dict[str,
     if _OF_UNKNOWN_WIDTH.search(shape.text or ""):
         attributes |= {"textLength": str(measure_width(shape.text or "")), "lengthAdjust": "spacingAndGlyphs"}
     # A hundredth of a pixel nobody sees, and a plane full of dots is half the size.
-    return {
-        name: _LONG_DECIMALS.sub(lambda found: f"{float(found[0]):.2f}", " ".join(value.split()))
-        for name, value in attributes.items()
-    }
+    return {name: _LONG_DECIMALS.sub(lambda found: f"{float(found[0]):.2f}", value) for name, value in attributes.items()}
 
 
 def _read_style(shape: Element) -> dict[str, str]:

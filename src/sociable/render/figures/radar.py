@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.text import Annotation
-from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
 
 from sociable.core.view import RadarPlot
@@ -63,10 +62,9 @@ def draw_radar_plot(figure: Figure, plot: RadarPlot, narrow: bool) -> style.Titl
 
 def _find_maximum(asked: float | None, values: style.Numbers) -> float:
     """Returns the one that was asked for unless a value lies outside; otherwise a round one."""
-    highest, (maximum,) = max(values[np.isfinite(values)], default=0.0), style.to_array([asked])
-    if maximum >= highest and maximum > 0:
-        return float(maximum)
-    return float(MaxNLocator(4, steps=style.STEPS_OF_TICKS).tick_values(0, highest)[-1]) if highest > 0 else 1.0
+    (maximum,), highest = style.to_array([asked]), max(values[np.isfinite(values)], default=0.0)
+    suits = maximum >= highest and maximum > 0
+    return float(maximum if suits else style.choose_ticks(4).tick_values(0, highest if highest > 0 else 1)[-1])
 
 
 def _place(figure: Figure, axes: Axes, radius: float, lines: int, below: float = 0.0) -> None:
@@ -81,19 +79,14 @@ def _write_at_rim(axes: Axes, angle: float, lines: Sequence[str]) -> Sequence[An
     """Writes the higher above the end of the axis the higher the axis points. The last line is muted."""
     across, up = math.sin(angle), math.cos(angle)
     top = _FROM_RIM * up + (up + 1) / 2 * len(lines) * _LINE_HEIGHT
-    return [
-        axes.annotate(
-            line,
-            (angle, axes.get_ylim()[1]),
-            (_FROM_RIM * across, top - number * _LINE_HEIGHT),
-            textcoords="offset points",
-            ha="center" if abs(across) < 0.1 else "left" if across > 0 else "right",
-            va="top",
-            color=style.INK if number < len(lines) - 1 else style.MUTED,
-            annotation_clip=False,
-        )
-        for number, line in enumerate(lines)
-    ]
+    side = "center" if abs(across) < 0.1 else "left" if across > 0 else "right"
+    look: style.Look = {"textcoords": "offset points", "ha": side, "va": "top", "annotation_clip": False}
+    texts = []
+    for number, line in enumerate(lines, start=1):
+        place = (_FROM_RIM * across, top - (number - 1) * _LINE_HEIGHT)
+        colour = style.INK if number < len(lines) else style.MUTED
+        texts.append(axes.annotate(line, (angle, axes.get_ylim()[1]), place, color=colour, **look))
+    return texts
 
 
 def _are_legible(labels: Sequence[Sequence[Annotation]], width: float) -> bool:
@@ -108,8 +101,7 @@ def _are_legible(labels: Sequence[Sequence[Annotation]], width: float) -> bool:
 def _draw_rings(axes: Axes, angles: style.Numbers, values: style.Numbers) -> None:
     """Labels the rings between the two axes with the lowest values; labels that would cover a value are left out."""
     maximum = axes.get_ylim()[1]
-    ticks = MaxNLocator(4, steps=style.STEPS_OF_TICKS).tick_values(0, maximum)
-    rings = [ring for ring in ticks if 0 < ring <= maximum]
+    rings = [ring for ring in style.choose_ticks(4).tick_values(0, maximum) if 0 < ring <= maximum]
     axes.set_yticks(rings, [""] * len(rings))
     dots = axes.transData.transform(np.column_stack([angles, values])[np.isfinite(values)])
     between = angles - np.pi / len(angles)

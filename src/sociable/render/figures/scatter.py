@@ -23,7 +23,7 @@ def draw_scatter_plot(figure: Figure, plot: ScatterPlot, narrow: bool) -> style.
     axes = figure.add_subplot()
     titles, labels, handles = {}, [], []
     for number, (group, dots) in enumerate(groups.items()):
-        xs, ys = style.to_array(dot.x for dot in dots), style.to_array(dot.y for dot in dots)
+        xs, ys = style.to_arrays(dots, "x", "y")
         look = style.get_series_style(number) | {"linestyle": "none"} | ({} if group else _LOOK_WITHOUT_GROUP)
         look["markersize"] *= size
         handles += axes.plot(xs, ys, gid=f"dots-{number}", **look)

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
+from matplotlib.ticker import MaxNLocator
 
 from sociable.render.displayable import displayable_line
 
@@ -31,7 +32,6 @@ COLOURS_OF_THE_PAGE = {
 PIXELS_PER_INCH = 72
 TEXT_SIZE = 12.0
 BAND_OPACITY = 0.14
-STEPS_OF_TICKS = (1, 2, 2.5, 5, 10)
 
 _LEGEND_ROW, _BESIDE_SAMPLE, _BETWEEN_ENTRIES = 20.0, 10.0, 18.0
 
@@ -41,7 +41,6 @@ _SIGNS = (("o", 7.8), ("s", 6.9), ("^", 8.7), ("D", 6.1), ("v", 8.7), ("P", 8.7)
 _DASHES: Sequence[Any] = ("-", (0, (5, 2.2)), (0, (1.2, 1.6)), (0, (7, 2, 1.2, 2)), (0, (10, 2.6)))
 
 Numbers = npt.NDArray[np.float64]
-
 Look = dict[str, Any]
 """Arguments of matplotlib's functions that say how something looks."""
 
@@ -52,18 +51,11 @@ Titles = Mapping[str, Iterable[str]]
 def get_series_style(number: int) -> Look:
     """Returns the look of series ``number``, from 0, as arguments of ``plot``.
 
-    Without colour, lines are alike only after 35, with it, signs after 42.
+    Without colour, lines with their signs are alike only after 35; signs with their colour after 42.
     """
     sign, size = _SIGNS[number % len(_SIGNS)]
-    return {
-        "color": _VOICES[number % len(_VOICES)],
-        "linestyle": _DASHES[number % len(_DASHES)],
-        "marker": sign,
-        "markersize": size,
-        "markeredgecolor": PAGE,
-        "markeredgewidth": 0.9,
-        "clip_on": False,
-    }
+    line = {"color": _VOICES[number % len(_VOICES)], "linestyle": _DASHES[number % len(_DASHES)], "clip_on": False}
+    return line | {"marker": sign, "markersize": size, "markeredgecolor": PAGE, "markeredgewidth": 0.9}
 
 
 def add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], sample_width: float, **place: Any) -> None:
@@ -76,6 +68,10 @@ def add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], sa
     figure.set_figheight((figure.bbox.height + rows * _LEGEND_ROW + 10) / PIXELS_PER_INCH)
     look: Look = {"loc": "outside upper left", "ncols": columns, "handlelength": sample_width / TEXT_SIZE}
     figure.legend(handles, shown, **look | place)
+
+
+def choose_ticks(at_most: int, whole: bool = False) -> MaxNLocator:
+    return MaxNLocator(at_most, steps=(1, 2, 2.5, 5, 10), integer=whole)
 
 
 def name_x_axis(axes: Axes, name: str, room: float) -> None:
@@ -93,11 +89,14 @@ def to_array(numbers: Iterable[float | None]) -> Numbers:
     return np.where(np.isfinite(array), np.clip(array, -1e200, 1e200), np.nan)
 
 
-def find_range(values: Numbers, bounds: Numbers, minimum: float | None, maximum: float | None) -> tuple[float, float]:
-    """Returns the ends of an axis: those asked for, farther out where a value lies outside; with air where none was.
+def to_arrays(records: Iterable[object], *names: str) -> Sequence[Numbers]:
+    """Returns an array of each of these fields of the records."""
+    rows = list(records)
+    return [to_array(getattr(row, name) for row in rows) for name in names]
 
-    Where an end was asked for, the bounds of intervals do not count: what lies outside of the range is not drawn.
-    """
+
+def find_range(values: Numbers, bounds: Numbers, minimum: float | None, maximum: float | None) -> tuple[float, float]:
+    """Returns the ends of an axis: those asked for, farther out where a value (not a bound) lies outside, or with some air."""
     asked = to_array([minimum, maximum])
     known = np.concatenate([values, asked, bounds if np.isnan(asked).any() else []])
     known = known[np.isfinite(known)]
