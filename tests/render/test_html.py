@@ -11,8 +11,8 @@ import pytest
 
 from sociable.core.errors import StorageFailure
 from sociable.core.view import Block, CurvePlot, Document, Paragraph, Plot, RadarPlot, ScatterPlot, Section, Table
-from sociable.render import render_html, write_html
-from sociable.render.html import _name_kind, _read_packaged
+from sociable.render import html, render_html, write_html
+from sociable.render.html import _name_kind
 
 
 class Elements(HTMLParser):
@@ -119,10 +119,11 @@ def test_a_plot_of_nothing_says_so(plot: Plot, scores: Table) -> None:
 
 
 def test_each_kind_of_block_has_a_rule_and_another_one_is_an_error(scores: Table) -> None:
+    template = Path(html.__file__).with_name("templates") / "report.html.jinja"
     for kind in get_args(Block):
         block = kind.__new__(kind)
         assert _name_kind(block) in ("Plot", kind.__name__)
-        assert f'kind == "{_name_kind(block)}"' in _read_packaged("report.html.jinja")
+        assert f'kind == "{_name_kind(block)}"' in template.read_text(encoding="utf-8")
     with pytest.raises(TypeError, match=r"Cannot draw a Section: report\.html\.jinja has no rule for it"):
         render_html(Document("t", "", scores, [Section("s", [Section("inner", [])])]))  # type: ignore[list-item]
 

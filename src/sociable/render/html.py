@@ -17,7 +17,7 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sociable.core.run_folder import write_atomically
@@ -53,16 +53,12 @@ _HIGHLIGHT_WORDS: Mapping[Tone, str] = {
 
 def render_html(document: Document) -> str:
     """Returns the report as the text of one self-contained HTML file; the same document gives the same text."""
-    style = _read_packaged("report.css")
-    return (
-        _make_environment()
-        .from_string(_read_packaged("report.html.jinja"))
-        .render(
-            document=document,
-            style=Markup(style),  # noqa: S704 - our own file
-            policy=_make_policy(style),
-            fresh=_make_identifiers(),
-        )
+    style = resources.files("sociable.render").joinpath("templates", "report.css").read_text(encoding="utf-8")
+    return _load_template().render(
+        document=document,
+        style=Markup(style),  # noqa: S704 - our own file
+        policy=_make_policy(style),
+        fresh=_make_identifiers(),
     )
 
 
@@ -76,14 +72,14 @@ def write_html(document: Document, path: Path) -> None:
 
 
 @cache
-def _read_packaged(name: str) -> str:
-    return resources.files("sociable.render").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-@cache
-def _make_environment() -> Environment:
+def _load_template() -> Template:
     environment = Environment(
-        autoescape=True, finalize=_make_harmless, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("sociable.render"),
+        autoescape=True,
+        finalize=_make_harmless,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters.update(
         line=displayable_line,
@@ -96,7 +92,7 @@ def _make_environment() -> Environment:
         highlight_word=_HIGHLIGHT_WORDS.__getitem__,
         number_of_cases=lambda section: sum(isinstance(block, Case) for block in section.blocks),
     )
-    return environment
+    return environment.get_template("report.html.jinja")
 
 
 def _make_harmless(value: object) -> object:

@@ -56,7 +56,7 @@ def _make_interval_table(plot: IntervalPlot) -> Table:
 
 
 def _make_curve_table(plot: CurvePlot) -> Table:
-    """A row an x, a column a curve."""
+    """Returns a table with a row for each of some places on the x axis and a column for each curve."""
     placed = [find_placed_points(curve, plot.logarithmic) for curve in plot.curves]
     curves = [[point for point in points if math.isfinite(point.y)] for points in placed]
     places = {point.x for points in curves for point in points}
@@ -72,7 +72,7 @@ def _make_curve_table(plot: CurvePlot) -> Table:
 
 
 def _format_value_at(x: float, points: Sequence[Point], steps: bool) -> str:
-    """A step's value holds until the next point, as far as the curve's last one."""
+    """Returns a curve's value at x, or a dash. The value of a step holds until the next point, as far as the last one."""
     number = bisect.bisect_right(points, x, key=lambda point: point.x) - 1
     if number < 0 or (points[number].x != x and (not steps or number == len(points) - 1)):
         return MISSING
@@ -93,7 +93,7 @@ def keep_finite(number: float | None) -> float | None:
 
 
 def find_placed_points(curve: Curve, logarithmic: bool = False) -> Sequence[Point]:
-    """Returns the points that have a place on the x axis, from left to right."""
+    """Returns the points that have a place on the x axis, from left to right; a logarithmic one has none for 0 and less."""
     placed = [point for point in curve.points if math.isfinite(point.x) and (point.x > 1e-200 or not logarithmic)]
     return sorted(placed, key=lambda point: point.x)
 
@@ -126,14 +126,14 @@ def thin_out(places: Collection[float], most: int, logarithmic: bool = False) ->
 
 
 def format_estimate(value: float | None, low: float | None, high: float | None) -> str:
-    """``0.732 [0.61, 0.83]``"""
+    """Returns the value with its interval, as in ``0.732 [0.61, 0.83]``, or alone."""
     value, low, high = keep_finite(value), keep_finite(low), keep_finite(high)
     text = format_number(value)
     return text if None in (value, low, high) else f"{text} [{format_number(low, 2)}, {format_number(high, 2)}]"
 
 
 def format_number(value: float | None, decimals: int = 3) -> str:
-    """With an exponent where decimals would hide the number or fill the line."""
+    """Returns the number with decimals, or with an exponent where decimals would hide it or fill the line."""
     value = keep_finite(value)
     usual = not value or _SMALLEST_WITH_DECIMALS <= abs(value) < _LARGEST_WITH_DECIMALS
     return figure(value, decimals) if usual else f"{value:.3g}"

@@ -49,10 +49,7 @@ Titles = Mapping[str, Iterable[str]]
 
 
 def get_series_style(number: int) -> Look:
-    """Returns the look of series ``number``, from 0, as arguments of ``plot``.
-
-    Without colour, lines with their signs are alike only after 35; signs with their colour after 42.
-    """
+    """Returns the look of series ``number``, from 0: two are alike after 35 without colour, and after 42 without dashes."""
     sign, size = _SIGNS[number % len(_SIGNS)]
     line = {"color": _VOICES[number % len(_VOICES)], "linestyle": _DASHES[number % len(_DASHES)], "clip_on": False}
     return line | {"marker": sign, "markersize": size, "markeredgecolor": PAGE, "markeredgewidth": 0.9}
@@ -71,6 +68,7 @@ def add_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], sa
 
 
 def choose_ticks(at_most: int, whole: bool = False) -> MaxNLocator:
+    """Returns what puts ticks at round numbers, or only at ``whole`` ones, with at most so many spaces between them."""
     return MaxNLocator(at_most, steps=(1, 2, 2.5, 5, 10), integer=whole)
 
 
