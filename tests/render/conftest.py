@@ -31,6 +31,7 @@ from sociable.core.view import (
     Tone,
     Transcript,
 )
+from sociable.render import render_html
 
 HOSTILE = (
     "<script>window.broken = 1</script>",
@@ -185,7 +186,16 @@ def honest(scores: Table, plot: IntervalPlot) -> Document:
 
 @pytest.fixture(scope="session")
 def drawn(scores: Table, curve_plot: CurvePlot, scatter_plot: ScatterPlot, radar_plot: RadarPlot) -> Document:
-    """The plots that need a legend, with few and many series, and with figures that are hard to set."""
+    """Plots with few and many series, and with figures that are hard to set."""
+    fifty = [Mark(f"vendor-{n}/model-{n}-with-a-name-of-some-length", n / 60, n / 70, n / 45, n % 3 == 0) for n in range(50)]
+    negative = [Mark("loss", -12_345.6, -20_000, -8_000), Mark("gain", 30_000), Mark("silent", None)]
+    intervals: list[Plot] = [
+        IntervalPlot("Fifty", "share of episodes in which the goal was reached", fifty, 0, 1, 0.97, "the best there can be"),
+        IntervalPlot("Negative", "", negative, reference=-20_000, reference_label="what was to be expected of them all"),
+        IntervalPlot("Tiny", "a long name of an axis " * 9, [Mark("文" * 40, 1e-9, 0, 2e-9), Mark("🙂" * 40, 1.00001e-9)]),
+        IntervalPlot("Huge", "points", [Mark("a", 1e308, -1e308, math.inf), Mark("b", 5e-324), Mark("c", 1e16)]),
+        IntervalPlot("None", "points", [Mark("nobody has a value", None)], 0, 1),
+    ]
     seven = [Curve(f"model-{n}", [Point(x, math.sin(x / 5 + n / 3)) for x in range(40)]) for n in range(7)]
     large = [Point(x, y * 1e12, y * 0.9e12, y * 1.1e12) for x, y in ((0.001, -3), (0.5, 2), (4e6, 7))]
     curves: list[Plot] = [
@@ -201,11 +211,11 @@ def drawn(scores: Table, curve_plot: CurvePlot, scatter_plot: ScatterPlot, radar
     names = [f"Axis with a name, number {n}" for n in range(60)]
     radars: list[Plot] = [
         radar_plot,
-        *(RadarPlot(f"{n} axes", names[:n], values[:n]) for n in (3, 4, 7, 12, 30, 60)),
+        *(RadarPlot(f"{n} axes", names[:n], values[:n]) for n in (3, 4, 7, 12, 40)),
         RadarPlot("Short names", ["Goal", "Secret", "Rules"], [30_000, 1_234_567, math.nan]),
         RadarPlot("Long names", ["no figure can hold this name " * 9] * 3, [1, 2, 3]),
     ]
-    sections = [Section("Curves", curves), Section("Dots", scatters), Section("Radars", radars)]
+    sections = [*map(Section, ("Intervals", "Curves", "Dots", "Radars"), (intervals, curves, scatters, radars))]
     return Document("Figures", "", scores, sections)
 
 
@@ -240,3 +250,8 @@ def hostile(hostile_plots: Sequence[Plot]) -> Document:
         [*sections, Section(everything, [*blocks, *figures, case])],
         [(text, text) for text in HOSTILE],
     )
+
+
+@pytest.fixture(scope="session")
+def hostile_page(hostile: Document) -> str:
+    return render_html(hostile)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pytest
 
+from sociable.api import runs
 from sociable.core.view import Document
 from sociable.engine.registry import find_benchmark
 from sociable.render import write_html
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
@@ -64,13 +66,17 @@ SHAPES_STICKING_OUT = """() => [...document.querySelectorAll('svg')].flatMap(svg
 SIGNS_UNDER_TEXT = """() => [...document.querySelectorAll('svg')].flatMap(svg => {
   if (!svg.getBoundingClientRect().width) return [];
   const texts = [...svg.querySelectorAll('text')].map(text => [text.textContent, text.getBoundingClientRect()]);
-  return [...svg.querySelectorAll('g > path:not([fill=none])')].flatMap(path => {
+  return [...svg.querySelectorAll('path:has(title):not([fill=none])')].flatMap(path => {
     const sign = path.getBoundingClientRect();
     const [x, y] = [(sign.left + sign.right) / 2, (sign.top + sign.bottom) / 2];
     return texts.filter(([, box]) => box.left < x && x < box.right && box.top < y && y < box.bottom)
-      .map(([text]) => text + ' covers ' + path.parentElement.className.baseVal);
+      .map(([text]) => text + ' covers ' + path.textContent);
   });
 })"""
+
+SMALLEST_TEXT = """() => Math.min(...[...document.querySelectorAll('svg')]
+  .map(svg => [svg.getBoundingClientRect().width / svg.viewBox.baseVal.width, svg.querySelector('text')])
+  .filter(([scale, text]) => scale && text).map(([scale, text]) => scale * parseFloat(getComputedStyle(text).fontSize)))"""
 
 CONTRASTS = """() => {
   const parse = colour => colour.match(/[\\d.]+/g).map(Number);
@@ -101,141 +107,146 @@ CONTRASTS = """() => {
 }"""
 
 
+DOCUMENTS = ["honest", "drawn", "hostile", "demo"]
+
+
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+def files(tmp_path_factory: pytest.TempPathFactory, honest: Document, drawn: Document, hostile_page: str) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("reports")
+    files = {name: folder / f"{name}.html" for name in DOCUMENTS}
+    write_html(honest, files["honest"])
+    write_html(drawn, files["drawn"])
+    files["hostile"].write_text(hostile_page, encoding="utf-8")
+    folders = [folder / agent for agent in ("oracle", "silent")]
+    for out in folders:
+        runs.run("hsii", f"reference/{out.name}", out=out, limit=10, **find_benchmark("hsii").demo)
+    runs.report(folders, files["demo"])
+    return files
+
+
+@dataclass
+class Opened:
+    """A page that is open for all tests, and what it asked for and said since."""
+
+    page: Page
+    requested: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+    def show(self, width: int = 1280, dark: bool = False, unfolded: bool = True) -> Page:
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(color_scheme="dark" if dark else "light", media="screen")
+        self.page.evaluate("open => document.querySelectorAll('details').forEach(each => each.open = open)", unfolded)
+        return self.page
+
+
+@pytest.fixture(scope="module")
+def pages(files: dict[str, Path]) -> Iterator[dict[str, Opened]]:
     interface = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not CHROMIUM.exists():
         pytest.skip(f"there is no {CHROMIUM}")
     with interface.sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
-        yield browser
+        opened = {name: Opened(browser.new_page()) for name in DOCUMENTS}
+        for name, each in opened.items():
+            each.page.on("request", lambda request, each=each: each.requested.append(request.url))
+            each.page.on("console", lambda message, each=each: each.said.append(message.text))
+            each.page.on("dialog", lambda dialog, each=each: each.said.append(dialog.message))
+            each.page.goto(files[name].as_uri())
+        yield opened
         browser.close()
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory, honest: Document, drawn: Document, hostile: Document) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("reports")
-    documents = {"honest": honest, "drawn": drawn, "hostile": hostile}
-    files = {name: folder / f"{name}.html" for name in documents}
-    for name, document in documents.items():
-        write_html(document, files[name])
-    benchmark = find_benchmark("hsii")
-    runs = [folder / agent for agent in benchmark.demo_agents]
-    for agent, run in zip(benchmark.demo_agents, runs, strict=True):
-        runs.run("hsii", f"reference/{agent}", out=run, limit=10, **benchmark.demo)
-    files["demo"] = runs.report(runs, folder / "demo.html")
-    return files
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_nothing_is_requested_and_nothing_runs(pages: dict[str, Opened], files: dict[str, Path], kind: str) -> None:
+    opened = pages[kind]
+    assert opened.requested == [files[kind].as_uri()]
+    assert opened.said == []  # the browser reports whatever the content security policy had to stop
+    assert opened.page.evaluate("[window.broken, document.scripts.length, document.images.length]") == [None, 0, 0]
+    assert opened.page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "auto"
 
 
-def opened(browser: Browser, path: Path, width: int = 1280, dark: bool = False) -> Page:
-    """The page with everything unfolded."""
-    scheme: Literal["dark", "light"] = "dark" if dark else "light"
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page.goto(path.as_uri())
-    page.evaluate("document.querySelectorAll('details').forEach(details => details.open = true)")
-    return page
-
-
-@pytest.mark.parametrize("kind", ["honest", "drawn", "hostile", "demo"])
-def test_nothing_is_requested_and_nothing_runs(browser: Browser, files: dict[str, Path], kind: str) -> None:
-    page = browser.new_page()
-    requested: list[str] = []
-    said: list[str] = []
-    page.on("request", lambda request: requested.append(request.url))
-    page.on("console", lambda message: said.append(message.text))
-    page.on("dialog", lambda dialog: said.append(dialog.message))
-    page.goto(files[kind].as_uri(), wait_until="networkidle")
-    assert requested == [files[kind].as_uri()]
-    assert said == []  # the browser reports whatever the content security policy had to stop
-    assert page.evaluate("[window.broken, document.scripts.length, document.images.length]") == [None, 0, 0]
-    assert page.evaluate("getComputedStyle(document.querySelector('.scroll')).overflowX") == "auto"
-    page.close()
-
-
-@pytest.mark.parametrize("kind", ["honest", "drawn", "hostile", "demo"])
-@pytest.mark.parametrize("width", [320, 375, 700, 1000, 1280])
-def test_nothing_sticks_out(browser: Browser, files: dict[str, Path], kind: str, width: int) -> None:
-    page = opened(browser, files[kind], width)
+@pytest.mark.parametrize("kind", DOCUMENTS)
+@pytest.mark.parametrize("width", [320, 375, 672, 673, 768, 1280])
+def test_nothing_sticks_out_and_nothing_overlaps(pages: dict[str, Opened], kind: str, width: int) -> None:
+    page = pages[kind].show(width)
     assert page.evaluate(STICKING_OUT) == []
     assert page.evaluate(TEXTS_IN_EACH_OTHERS_WAY) == []
     assert page.evaluate(SHAPES_STICKING_OUT) == []
-    assert page.locator("svg:visible").count() == {"honest": 1, "drawn": 16, "hostile": 4, "demo": 4}[kind]
-    page.close()
+    assert page.evaluate(SMALLEST_TEXT) >= 12
+    assert page.locator("svg:visible").count() == {"honest": 1, "drawn": 20, "hostile": 4, "demo": 4}[kind]
 
 
 @pytest.mark.parametrize("kind", ["honest", "drawn", "demo"])
 @pytest.mark.parametrize("dark", [False, True])
-def test_all_text_has_contrast(browser: Browser, files: dict[str, Path], kind: str, dark: bool) -> None:
-    page = opened(browser, files[kind], dark=dark)
-    contrasts = page.evaluate(CONTRASTS)
+def test_all_text_has_contrast(pages: dict[str, Opened], kind: str, dark: bool) -> None:
+    contrasts = pages[kind].show(dark=dark).evaluate(CONTRASTS)
     assert len(contrasts) > 200
     assert [entry for entry in contrasts if entry[0] < 4.5] == []
-    page.close()
 
 
-@pytest.mark.parametrize("width", [375, 1280])
-def test_no_text_of_a_figure_covers_what_it_shows(browser: Browser, files: dict[str, Path], width: int) -> None:
-    page = opened(browser, files["drawn"], width)
-    assert page.locator("svg:visible g").count() > 300
+@pytest.mark.parametrize("width", [320, 1280])
+def test_no_text_of_a_figure_covers_what_it_shows(pages: dict[str, Opened], width: int) -> None:
+    page = pages["drawn"].show(width)
+    assert page.locator("svg:visible path:has(title)").count() > 300
     assert page.evaluate(SIGNS_UNDER_TEXT) == []
-    page.close()
 
 
-def test_curves_and_dots_have_the_voices_of_the_page(browser: Browser, files: dict[str, Path]) -> None:
-    def colours(dark: bool) -> list[str]:
-        page = opened(browser, files["drawn"], dark=dark)
-        found = page.evaluate("""() => [...document.querySelectorAll('svg')].filter(svg => svg.getBoundingClientRect().width)
-          .flatMap(svg => [...svg.querySelectorAll('g path')])
+def test_curves_and_dots_have_the_voices_of_the_page(pages: dict[str, Opened]) -> None:
+    def find_colours(dark: bool) -> set[str]:
+        found = (
+            pages["drawn"]
+            .show(dark=dark)
+            .evaluate("""() => [...document.querySelectorAll('svg path:has(title)')]
           .flatMap(path => [getComputedStyle(path).fill, getComputedStyle(path).stroke])""")
-        page.close()
-        return list(found)
+        )
+        return set(found)
 
-    light, dark = set(colours(False)), set(colours(True))
+    light, dark = find_colours(False), find_colours(True)
     # Two of six: of the first and of the last.
     assert {"rgb(31, 78, 140)", "rgb(107, 83, 16)"} <= light
     assert {"rgb(141, 184, 240)", "rgb(217, 192, 120)"} <= dark
     assert light & dark == {"none"}
 
 
-def test_the_dark_page_is_dark(browser: Browser, files: dict[str, Path]) -> None:
-    def colours(dark: bool) -> list[str]:
-        page = opened(browser, files["honest"], dark=dark)
+def test_the_dark_page_is_dark(pages: dict[str, Opened]) -> None:
+    def find_colours(dark: bool) -> list[str]:
+        page = pages["honest"].show(dark=dark)
         script = "[...['html', 'p', '.emphasis > td'].map(s => getComputedStyle(document.querySelector(s)))]"
         found = page.evaluate(script + ".flatMap(style => [style.backgroundColor, style.color])")
-        found.append(page.evaluate("getComputedStyle(document.querySelector('svg text')).fill"))
-        page.close()
-        return list(found)
+        return [*found, page.evaluate("getComputedStyle(document.querySelector('svg text')).fill")]
 
-    light, dark = colours(False), colours(True)
+    light, dark = find_colours(False), find_colours(True)
     assert light[0] == "rgb(253, 253, 252)"
     assert dark[0] == "rgb(22, 23, 25)"
     assert all(one != other for one, other in zip(light, dark, strict=True) if one != "rgba(0, 0, 0, 0)")
 
 
-def test_values_before_intervals_end_at_the_same_place(browser: Browser, files: dict[str, Path]) -> None:
-    page = opened(browser, files["honest"])
+def test_values_before_intervals_end_at_the_same_place(pages: dict[str, Opened]) -> None:
     script = "rows => rows.map(row => row.querySelectorAll('.value')[0].getBoundingClientRect().right)"
-    ours, theirs = page.locator("#summary tbody tr").evaluate_all(script)
+    ours, theirs = pages["honest"].show().locator("#summary tbody tr").evaluate_all(script)
     assert ours == pytest.approx(theirs, abs=0.5)
-    page.close()
 
 
-def test_on_paper_no_table_is_cut(browser: Browser, files: dict[str, Path]) -> None:
-    page = browser.new_page(viewport={"width": 680, "height": 900})
+def test_on_paper_no_table_is_cut(pages: dict[str, Opened]) -> None:
+    page = pages["honest"].show(680)
     page.emulate_media(media="print")
-    page.goto(files["honest"].as_uri())
-    right = page.evaluate("document.querySelector('#summary table').getBoundingClientRect().right")
-    assert right <= 680
+    assert page.evaluate("document.querySelector('#summary table').getBoundingClientRect().right") <= 680
     assert page.locator(".for-wide-pages svg").is_visible()
-    page.close()
 
 
-def test_the_skip_link_comes_first_and_leads_to_the_results(browser: Browser, files: dict[str, Path]) -> None:
-    page = browser.new_page()
-    page.goto(files["honest"].as_uri())
+def test_the_skip_link_comes_first_and_leads_to_the_results(pages: dict[str, Opened]) -> None:
+    page = pages["honest"].show(unfolded=False)
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     assert page.locator(".skip").bounding_box()["width"] > 50  # type: ignore[index]
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.id") == "content"
-    page.close()
+
+
+def test_the_numbers_of_a_figure_are_folded_below_it(pages: dict[str, Opened]) -> None:
+    page = pages["honest"].show(unfolded=False)
+    numbers = page.locator(".numbers table")
+    assert not numbers.is_visible()
+    page.locator(".numbers > summary").click()
+    assert numbers.is_visible()
+    assert "0.300 [0.20, 0.45]" in numbers.inner_text()

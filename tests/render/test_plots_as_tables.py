@@ -4,10 +4,12 @@ import unicodedata
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.console import Console
 
 from sociable.core.view import Curve, CurvePlot, Dot, IntervalPlot, Mark, Plot, Point, RadarPlot, ScatterPlot, Table
-from sociable.render.plots_as_tables import plot_as_table
+from sociable.render.plots_as_tables import make_number_table, thin_out
 from sociable.render.terminal import print_blocks
 
 
@@ -18,7 +20,7 @@ def printed(plots: Sequence[Plot], width: int = 120) -> str:
 
 
 def cells(plot: Plot) -> list[list[str]]:
-    return [list(row.cells) for row in plot_as_table(plot).rows]
+    return [list(row.cells) for row in make_number_table(plot).rows]
 
 
 def titles(table: Table) -> list[str]:
@@ -26,7 +28,7 @@ def titles(table: Table) -> list[str]:
 
 
 def test_a_curve_is_a_column_and_an_x_is_a_row(curve_plot: CurvePlot) -> None:
-    table = plot_as_table(curve_plot)
+    table = make_number_table(curve_plot)
     assert titles(table) == ["cycle", *(curve.label for curve in curve_plot.curves)]
     assert [row.cells[0] for row in table.rows] == ["1", "2", "3", "5", "7", "10", "20", "30", "50", "70", "100"]
     assert table.rows[0].cells[1] == "0.100 [0.09, 0.11]"
@@ -45,13 +47,13 @@ def test_steps_hold_their_value_and_lines_do_not() -> None:
 
 
 def test_a_single_curve_without_a_name_has_that_of_its_axis() -> None:
-    table = plot_as_table(CurvePlot("", "x", "score", [Curve("", [Point(1, 2)])]))
+    table = make_number_table(CurvePlot("", "x", "score", [Curve("", [Point(1, 2)])]))
     assert (titles(table), table.note) == (["x", "score"], "")
 
 
 def test_groups_are_counted_those_without_one_last(scatter_plot: ScatterPlot) -> None:
     assert cells(scatter_plot) == [*([f"Theme {n}", "12"] for n in range(1, 9)), ["no group", "20"]]
-    table = plot_as_table(ScatterPlot("", [Dot(0, 0, "g"), Dot(math.nan, 0, "g")]))
+    table = make_number_table(ScatterPlot("", [Dot(0, 0, "g"), Dot(math.nan, 0, "g")]))
     assert table.rows[0].cells == ["g", "1"]
     assert "not counted: 1" in table.note
 
@@ -93,3 +95,55 @@ def test_all_kinds_are_printed(plots: Sequence[Plot]) -> None:
 def test_a_kind_that_cannot_be_printed_is_an_error() -> None:
     with pytest.raises(TypeError, match="Cannot print a Console: print_blocks has no rule for it"):
         print_blocks([Console()], Console(file=io.StringIO()))  # type: ignore[list-item]
+
+
+def test_what_is_published_is_told_apart_and_the_reference_has_its_value(plot: IntervalPlot) -> None:
+    table = make_number_table(plot)
+    assert titles(table) == ["", "Share of episodes", "Source"]
+    assert table.rows[0].cells == ["model-0", "0.300 [0.20, 0.45]", "measured here"]
+    assert ["paper", "0.700", "published"] in cells(plot)
+    assert table.note == "chance: 0.250."
+    assert titles(make_number_table(IntervalPlot("", "share", [Mark("m", 1.0)]))) == ["", "share"]
+
+
+@pytest.mark.parametrize(
+    ("plot", "expected"),
+    [
+        (IntervalPlot("", "", []), False),
+        (IntervalPlot("", "", [Mark("silent", None)]), True),
+        (CurvePlot("", "", "", []), False),
+        (CurvePlot("", "", "", [Curve("a", [Point(math.nan, 1), Point(1, math.inf)])]), False),
+        (CurvePlot("", "", "", [Curve("a", [Point(0, 1)])]), True),
+        (CurvePlot("", "", "", [Curve("a", [Point(0, 1)])], logarithmic=True), False),
+        (ScatterPlot("", [Dot(1, math.nan, "")]), False),
+        (ScatterPlot("", [Dot(1, 1, "")]), True),
+        (RadarPlot("", [], []), False),
+        (RadarPlot("", ["a", "b", "c"], []), True),
+    ],
+)
+def test_without_anything_to_draw_there_are_no_rows(plot: Plot, expected: bool) -> None:
+    """A mark or an axis without a value says something; a curve without a point does not."""
+    assert bool(make_number_table(plot).rows) is expected
+
+
+@pytest.mark.parametrize(
+    ("places", "logarithmic", "expected"),
+    [
+        ([], False, []),
+        ([3, 1, 3, 2], False, [1, 2, 3]),
+        (range(12), True, list(range(12))),
+        (range(1, 101), True, [1, 2, 3, 5, 7, 10, 20, 30, 50, 70, 100]),
+        (range(111), False, list(range(0, 111, 10))),
+    ],
+)
+def test_few_of_many_places(places: range | list[float], logarithmic: bool, expected: list[float]) -> None:
+    assert thin_out(places, 12, logarithmic) == expected
+
+
+@given(st.lists(st.floats(1e-300, 1e300), min_size=1), st.integers(2, 20), st.booleans())
+def test_the_first_and_the_last_stay_and_there_are_never_too_many(places: list[float], most: int, logarithmic: bool) -> None:
+    chosen = thin_out(places, most, logarithmic)
+    assert len(chosen) <= most
+    assert (chosen[0], chosen[-1]) == (min(places), max(places))
+    assert chosen == sorted(set(chosen))
+    assert set(chosen) <= set(places)

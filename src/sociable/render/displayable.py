@@ -31,64 +31,23 @@ _HARMFUL = re.compile(
 _COMBINING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
 _STACKED = re.compile(f"([{_COMBINING}]{{4}})([{_COMBINING}]+)")
 
-_CONTROL_NAMES = [
-    "NUL",
-    "SOH",
-    "STX",
-    "ETX",
-    "EOT",
-    "ENQ",
-    "ACK",
-    "BEL",
-    "BS",
-    "HT",
-    "LF",
-    "VT",
-    "FF",
-    "CR",
-    "SO",
-    "SI",
-    "DLE",
-    "DC1",
-    "DC2",
-    "DC3",
-    "DC4",
-    "NAK",
-    "SYN",
-    "ETB",
-    "CAN",
-    "EM",
-    "SUB",
-    "ESC",
-    "FS",
-    "GS",
-    "RS",
-    "US",
-]
+_WELL_KNOWN = {"\0": "NUL", "\a": "BEL", "\b": "BS", "\r": "CR", "\x1b": "ESC"}
 
 
 def displayable(text: str, longest: int = LONGEST_TEXT) -> str:
-    """The text with line breaks and tabs kept, all that is harmful made visible, and cut if too long."""
+    """Returns the text with line breaks and tabs kept, all that is harmful made visible, and cut if too long."""
     kept, left_out = text[:longest], max(0, len(text) - longest)
-    shown = _with_few_accents(_with_harmful_characters_named(kept.replace("\r\n", "\n")))
+    named = _HARMFUL.sub(lambda found: _name(found[0]), kept.replace("\r\n", "\n"))
+    # Accents stacked without end would be drawn over the lines above and below.
+    shown = _STACKED.sub(lambda found: f"{found[1]}‹{len(found[2])} more accents›", named)
     return f"{shown} […\N{NO-BREAK SPACE}{left_out:,} more characters left out]" if left_out else shown
 
 
 def displayable_line(text: str, longest: int = LONGEST_LINE) -> str:
-    """The same on one line: white space of any kind and length becomes a single space."""
+    """Returns the same on one line: white space of any kind and length becomes a single space."""
     return " ".join(displayable(text, longest).split())
 
 
-def _with_harmful_characters_named(text: str) -> str:
-    return _HARMFUL.sub(lambda found: _name(found.group()), text)
-
-
 def _name(character: str) -> str:
-    """``‹ESC›`` for what has a well-known name, ``‹U+202E›`` for the rest: every font has these letters."""
-    code = ord(character)
-    return f"‹{_CONTROL_NAMES[code]}›" if code < len(_CONTROL_NAMES) else f"‹U+{code:04X}›"
-
-
-def _with_few_accents(text: str) -> str:
-    """Accents stacked without end would be drawn over the lines above and below."""
-    return _STACKED.sub(lambda found: f"{found.group(1)}‹{len(found.group(2))} more accents›", text)
+    """Returns ``‹ESC›`` for a character with a well-known name, ``‹U+202E›`` for the rest: every font has these letters."""
+    return f"‹{_WELL_KNOWN.get(character) or f'U+{ord(character):04X}'}›"

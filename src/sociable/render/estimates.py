@@ -23,18 +23,19 @@ class Estimate:
         return f"{self.value} {self.interval}" if self.interval else self.value
 
 
-def estimate(text: str) -> Estimate:
+def parse_estimate(text: str) -> Estimate:
+    """Returns the text in its two parts; one that is no estimate is all value."""
     parts = _VALUE_AND_INTERVAL.fullmatch(text.strip())
     return Estimate(parts[1], parts[2]) if parts else Estimate(text.strip())
 
 
-def widest_interval(column: Sequence[Estimate]) -> str:
-    """The room an interval needs in this column; empty if no cell has one."""
+def find_widest_interval(column: Sequence[Estimate]) -> str:
+    """Returns the longest interval of a column, which is the room that each needs; empty if no cell has one."""
     return max((cell.interval for cell in column), key=len, default="")
 
 
-def with_equal_rows(table: Table) -> Table:
-    """The table with short rows filled up and surplus cells in new columns: a slip costs no report."""
+def fill_rows(table: Table) -> Table:
+    """Returns the table with short rows filled up and surplus cells in new columns: a slip costs no report."""
     width = max([len(table.columns), *(len(row.cells) for row in table.rows)])
     columns = [*table.columns, *[Column("")] * (width - len(table.columns))]
     rows = [Row([*row.cells, *[""] * (width - len(row.cells))], row.emphasis, row.shades) for row in table.rows]

@@ -17,32 +17,25 @@ from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sociable.core.run_folder import write_atomically
 from sociable.core.view import (
     TONE_WORDS,
     Block,
-    Callout,
     Case,
-    CurvePlot,
+    Column,
     Document,
-    IntervalPlot,
-    Paragraph,
     Plot,
-    Quotation,
-    RadarPlot,
     Row,
-    ScatterPlot,
-    Section,
     Table,
     Tone,
     Transcript,
 )
 from sociable.render.displayable import displayable, displayable_line
-from sociable.render.estimates import Estimate, estimate, widest_interval, with_equal_rows
-from sociable.render.figures import has_something_to_draw, plot_svg
+from sociable.render.estimates import Estimate, fill_rows, find_widest_interval, parse_estimate
+from sociable.render.plots_as_tables import make_number_table
 
 _VOICES = 6
 """Colours for the names of speakers; with more speakers they repeat, and the names still tell them apart."""
@@ -59,17 +52,13 @@ _HIGHLIGHT_WORDS: Mapping[Tone, str] = {
 
 
 def render_html(document: Document) -> str:
-    """The report as the text of one self-contained HTML file; the same document gives the same text."""
-    style = _packaged("report.css")
-    return (
-        _template_environment()
-        .from_string(_packaged("report.html.jinja"))
-        .render(
-            document=document,
-            style=Markup(style),  # noqa: S704 - our own file
-            policy=_content_security_policy(style),
-            fresh=_identifiers(),
-        )
+    """Returns the report as the text of one self-contained HTML file; the same document gives the same text."""
+    style = resources.files("sociable.render").joinpath("templates", "report.css").read_text(encoding="utf-8")
+    return _load_template().render(
+        document=document,
+        style=Markup(style),  # noqa: S704 - our own file
+        policy=_make_policy(style),
+        fresh=_make_identifiers(),
     )
 
 
@@ -83,43 +72,42 @@ def write_html(document: Document, path: Path) -> None:
 
 
 @cache
-def _packaged(name: str) -> str:
-    return resources.files("sociable.render").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-@cache
-def _template_environment() -> Environment:
+def _load_template() -> Template:
     environment = Environment(
-        autoescape=True, finalize=_harmless, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("sociable.render"),
+        autoescape=True,
+        finalize=_make_harmless,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters.update(
         line=displayable_line,
-        kind=_kind,
-        ruled=_ruled,
-        figure=_figure,
-        drawable=has_something_to_draw,
-        key=_key,
-        voices=_voices,
-        tone_word=lambda tone: TONE_WORDS[tone],
-        highlight_word=lambda tone: _HIGHLIGHT_WORDS[tone],
-        number_of_cases=_number_of_cases,
+        kind=_name_kind,
+        ruled=_rule_table,
+        figure=_draw_figure,
+        numbers=make_number_table,
+        voices=_number_voices,
+        tone_word=TONE_WORDS.__getitem__,
+        highlight_word=_HIGHLIGHT_WORDS.__getitem__,
+        number_of_cases=lambda section: sum(isinstance(block, Case) for block in section.blocks),
     )
-    return environment
+    return environment.get_template("report.html.jinja")
 
 
-def _harmless(value: object) -> object:
-    """What the template is about to print: ``Markup`` is ours, every other string is foreign."""
+def _make_harmless(value: object) -> object:
+    """Returns what the template prints of a value: ``Markup`` is ours, every other string is foreign."""
     return displayable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _content_security_policy(style: str) -> str:
-    """Nothing may be loaded, run or sent; of style sheets, ours alone counts."""
+def _make_policy(style: str) -> str:
+    """Returns the content security policy: nothing may be loaded, run or sent; of style sheets, ours alone counts."""
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
-def _identifiers() -> Callable[[str], str]:
-    """Ids that are unique in the page and contain nothing of the document's."""
+def _make_identifiers() -> Callable[[str], str]:
+    """Returns a function that makes ids, unique in the page and with nothing of the document's in them."""
     counter = itertools.count(1)
     return lambda prefix: f"{prefix}-{next(counter)}"
 
@@ -128,15 +116,13 @@ def _identifiers() -> Callable[[str], str]:
 # What the template asks for
 
 
-def _kind(block: Block) -> str:
-    """By which the template chooses how to draw it. A kind nobody has taught it would vanish without a trace."""
-    match block:
-        case IntervalPlot() | CurvePlot() | ScatterPlot() | RadarPlot():
-            return "Plot"
-        case Paragraph() | Callout() | Table() | Transcript() | Quotation() | Case():
-            return type(block).__name__
-        case _:
-            raise TypeError(f"Cannot draw a {type(block).__name__}: report.html.jinja has no rule for it.")
+def _name_kind(block: Block) -> str:
+    """Returns the name by which the template chooses how to draw a block. One that it does not know would vanish silently."""
+    if isinstance(block, Plot):
+        return "Plot"
+    if isinstance(block, Block):
+        return type(block).__name__
+    raise TypeError(f"Cannot draw a {type(block).__name__}: report.html.jinja has no rule for it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,56 +145,35 @@ class _RuledTable:
     rows: Sequence[tuple[Row, Sequence[_RuledCell]]]
 
 
-def _ruled(table: Table) -> _RuledTable:
-    equal = with_equal_rows(table)
-    columns = [
-        [estimate(displayable_line(row.cells[index])) for row in equal.rows] if column.numeric else []
-        for index, column in enumerate(equal.columns)
-    ]
-    rooms = [widest_interval(column) for column in columns]
-    rows = [
-        (
-            row,
-            [
-                _RuledCell(
-                    columns[index][number] if column.numeric else Estimate(row.cells[index]),
-                    column.numeric,
-                    rooms[index],
-                    is_heading=index == 0 and not column.numeric,
-                    shade=_shade(row, index),
-                )
-                for index, column in enumerate(equal.columns)
-            ],
-        )
-        for number, row in enumerate(equal.rows)
-    ]
-    return _RuledTable(equal, rows)
+def _rule_table(table: Table) -> _RuledTable:
+    equal = fill_rows(table)
+    columns = [_rule_column(column, index, equal.rows) for index, column in enumerate(equal.columns)]
+    return _RuledTable(equal, list(zip(equal.rows, zip(*columns, strict=True), strict=bool(columns))))
 
 
-def _shade(row: Row, index: int) -> int | None:
+def _rule_column(column: Column, index: int, rows: Sequence[Row]) -> Sequence[_RuledCell]:
+    texts = [row.cells[index] for row in rows]
+    estimates = [parse_estimate(displayable_line(text)) if column.numeric else Estimate(text) for text in texts]
+    room = find_widest_interval(estimates)
+    is_heading = index == 0 and not column.numeric
+    return [
+        _RuledCell(estimate, column.numeric, room, is_heading, _choose_shade(row, index))
+        for estimate, row in zip(estimates, rows, strict=True)
+    ]
+
+
+def _choose_shade(row: Row, index: int) -> int | None:
     shade = row.shades[index] if index < len(row.shades) else None
     return None if shade is None or not math.isfinite(shade) else round(min(1.0, max(0.0, shade)) * (_SHADES - 1))
 
 
-def _figure(plot: Plot, narrow: bool = False) -> Markup:
-    return Markup(plot_svg(plot, narrow))  # noqa: S704 - escaped where it was written
+def _draw_figure(plot: Plot, narrow: bool = False) -> Markup:
+    from sociable.render.figures import render_figure  # and matplotlib, which takes a moment
+
+    return Markup(render_figure(plot, narrow))  # noqa: S704 - escaped where it was written
 
 
-def _key(plot: Plot) -> Sequence[tuple[str, str]]:
-    """What the signs in a figure mean, as (sign, meaning), where they need a word; other plots have legends inside."""
-    if not isinstance(plot, IntervalPlot):
-        return []
-    published = [mark.published for mark in plot.marks]
-    missing = [mark.value is None or not math.isfinite(mark.value) for mark in plot.marks]
-    signs = [("●", "measured here"), ("○", "published")] if any(published) and not all(published) else []
-    return [*signs, *([("–", "no value")] if any(missing) else [])]
-
-
-def _voices(transcript: Transcript) -> Mapping[str, int]:
-    """A number for each speaker, in the order in which they first speak."""
+def _number_voices(transcript: Transcript) -> Mapping[str, int]:
+    """Returns a number for each speaker, in the order in which they first speak."""
     speakers = dict.fromkeys(line.speaker for line in transcript.lines)
     return {speaker: number % _VOICES + 1 for number, speaker in enumerate(speakers)}
-
-
-def _number_of_cases(section: Section) -> int:
-    return sum(isinstance(block, Case) for block in section.blocks)

@@ -1,15 +1,19 @@
-"""Plots as tables of the numbers they show, for where nothing can be drawn."""
+"""Plots as tables of the numbers they show: beside a figure, and in its place where nothing can be drawn."""
 
 from __future__ import annotations
 
 import bisect
 import itertools
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
 
 from sociable.core.view import (
     MISSING,
     Column,
+    Curve,
     CurvePlot,
+    Dot,
     IntervalPlot,
     Plot,
     Point,
@@ -18,87 +22,118 @@ from sociable.core.view import (
     ScatterPlot,
     Table,
     figure,
-    with_interval,
 )
-from sociable.render.figures.axis import finite
-from sociable.render.figures.curves import drawable_points
-from sociable.render.figures.scatter import NO_GROUP, counts_of_groups
-from sociable.render.thinning import thinned
+
+NO_GROUP = "no group"
+SOURCES = {False: "measured here", True: "published"}
+"""Where a mark comes from, by whether it is published."""
 
 _MOST_ROWS = 12
 _LARGEST_WITH_DECIMALS, _SMALLEST_WITH_DECIMALS = 1e7, 1e-3
 
 
-def plot_as_table(plot: Plot) -> Table:
-    """A value that is no number is left out, or is a dash where its row still says something."""
+def make_number_table(plot: Plot) -> Table:
+    """Returns the plot's numbers. One that is missing is left out, or is a dash where its row still says something."""
     match plot:
         case IntervalPlot():
-            return _interval_table(plot)
+            return _make_interval_table(plot)
         case CurvePlot():
-            return _curve_table(plot)
+            return _make_curve_table(plot)
         case ScatterPlot():
-            return _scatter_table(plot)
+            return _make_scatter_table(plot)
         case RadarPlot():
-            return _radar_table(plot)
+            rows = [Row([label, format_number(value)]) for label, value in pair_axes(plot)]
+            return Table(plot.caption, [Column("Axis"), Column("Value", numeric=True)], rows)
 
 
-def _interval_table(plot: IntervalPlot) -> Table:
-    rows = [Row([mark.label, _estimate(mark.value, mark.low, mark.high)]) for mark in plot.marks]
-    return Table(plot.caption, [Column(""), Column(plot.axis, numeric=True)], rows)
+def _make_interval_table(plot: IntervalPlot) -> Table:
+    width = 3 if any(mark.published for mark in plot.marks) else 2
+    columns = [Column(""), Column(plot.axis, numeric=True), Column("Source")][:width]
+    cells = [[mark.label, format_estimate(mark.value, mark.low, mark.high), SOURCES[mark.published]] for mark in plot.marks]
+    reference = keep_finite(plot.reference)
+    note = "" if reference is None else f"{plot.reference_label or 'The line'}: {format_number(reference)}."
+    return Table(plot.caption, columns, [Row(row[:width]) for row in cells], note)
 
 
-def _curve_table(plot: CurvePlot) -> Table:
-    """A row an x, a column a curve."""
-    curves = [drawable_points(curve, plot.logarithmic) for curve in plot.curves]
+def _make_curve_table(plot: CurvePlot) -> Table:
+    """Returns a table with a row for each of some places on the x axis and a column for each curve."""
+    placed = [find_placed_points(curve, plot.logarithmic) for curve in plot.curves]
+    curves = [[point for point in points if math.isfinite(point.y)] for points in placed]
     places = {point.x for points in curves for point in points}
-    shown = thinned(places, _MOST_ROWS, plot.logarithmic)
-    rows = [Row([f"{x:.6g}", *(_value_at(x, points, plot.steps) for points in curves)]) for x in shown]
-    alone = len(plot.curves) == 1
-    titles = [curve.label or (plot.y_axis if alone else f"curve {n}") for n, curve in enumerate(plot.curves, start=1)]
+    shown = thin_out(places, _MOST_ROWS, plot.logarithmic)
+    rows = [Row([f"{x:.6g}", *(_format_value_at(x, points, plot.steps) for points in curves)]) for x in shown]
+    titles = [curve.label or (plot.y_axis if len(curves) == 1 else f"curve {n}") for n, curve in enumerate(plot.curves, start=1)]
     notes = [
         f"The columns give {plot.y_axis}." if plot.y_axis and plot.y_axis not in titles else "",
         f"Shown are {len(shown)} of {len(places)} values of {plot.x_axis or 'x'}." if len(shown) < len(places) else "",
     ]
     columns = [Column(title, numeric=True) for title in (plot.x_axis, *titles)]
-    return Table(plot.caption, columns, rows, " ".join(note for note in notes if note))
+    return Table(plot.caption, columns, rows, " ".join(filter(None, notes)))
 
 
-def _value_at(x: float, points: Sequence[Point], steps: bool) -> str:
-    """Of steps, between a curve's first and last point, the value that still holds."""
+def _format_value_at(x: float, points: Sequence[Point], steps: bool) -> str:
+    """Returns a curve's value at x, or a dash. The value of a step holds until the next point, as far as the last one."""
     number = bisect.bisect_right(points, x, key=lambda point: point.x) - 1
     if number < 0 or (points[number].x != x and (not steps or number == len(points) - 1)):
         return MISSING
-    return _estimate(points[number].y, points[number].low, points[number].high)
+    return format_estimate(points[number].y, points[number].low, points[number].high)
 
 
-def _scatter_table(plot: ScatterPlot) -> Table:
-    counts = counts_of_groups(plot)
+def _make_scatter_table(plot: ScatterPlot) -> Table:
+    counts = {group: len(dots) for group, dots in find_groups(plot).items()}
     rows = [Row([group or NO_GROUP, f"{count:,}"]) for group, count in counts.items()]
     left_out = len(plot.dots) - sum(counts.values())
     note = f"Without a place in the plane, and not counted: {left_out:,}." if left_out else ""
     return Table(plot.caption, [Column("Group"), Column("Items", numeric=True)], rows, note)
 
 
-def _radar_table(plot: RadarPlot) -> Table:
-    pairs = itertools.zip_longest(plot.axes, plot.values)
-    rows = [Row([label or "", _number(value)]) for label, value in pairs]
-    return Table(plot.caption, [Column("Axis"), Column("Value", numeric=True)], rows)
+def keep_finite(number: float | None) -> float | None:
+    """Returns the number, or None if it is not finite."""
+    return number if number is not None and math.isfinite(number) else None
 
 
-def _estimate(value: float | None, low: float | None, high: float | None) -> str:
-    value, low, high = finite(value), finite(low), finite(high)
-    if all(number is None or _has_usual_size(number) for number in (value, low, high)):
-        return with_interval(value, low, high)
-    if value is None or low is None or high is None:
-        return _number(value)
-    return f"{_number(value)} [{low:.3g}, {high:.3g}]"
+def find_placed_points(curve: Curve, logarithmic: bool = False) -> Sequence[Point]:
+    """Returns the points that have a place on the x axis, from left to right; a logarithmic one has none for 0 and less."""
+    placed = [point for point in curve.points if math.isfinite(point.x) and (point.x > 1e-200 or not logarithmic)]
+    return sorted(placed, key=lambda point: point.x)
 
 
-def _number(value: float | None) -> str:
-    """With three decimals, unless these would hide the number or fill the line."""
-    value = finite(value)
-    return figure(value) if value is None or _has_usual_size(value) else f"{value:.3g}"
+def find_groups(plot: ScatterPlot) -> Mapping[str, Sequence[Dot]]:
+    """Returns the dots that have a place, by group in the order of their first dots; those without a group come last."""
+    groups: dict[str, list[Dot]] = {}
+    for dot in sorted(plot.dots, key=lambda dot: not dot.group):
+        if math.isfinite(dot.x) and math.isfinite(dot.y):
+            groups.setdefault(dot.group, []).append(dot)
+    return groups
 
 
-def _has_usual_size(number: float) -> bool:
-    return number == 0 or _SMALLEST_WITH_DECIMALS <= abs(number) < _LARGEST_WITH_DECIMALS
+def pair_axes(plot: RadarPlot) -> Sequence[tuple[str, float | None]]:
+    """Returns (label, value) of each axis. An axis too few has no name then, a value too few is missing."""
+    return [(label or "", keep_finite(value)) for label, value in itertools.zip_longest(plot.axes, plot.values)]
+
+
+def thin_out(places: Collection[float], most: int, logarithmic: bool = False) -> Sequence[float]:
+    """Returns at most so many (two or more) of the places in order, with both ends; on a logarithmic axis rather round ones."""
+    in_order = sorted(set(places))
+    if len(in_order) <= most:
+        return in_order
+    if logarithmic:
+        round_ones = (place for place in in_order if re.match(r"[12357]\.0{6}e", f"{place:e}"))
+        chosen = sorted({in_order[0], *round_ones, in_order[-1]})
+        if most / 2 <= len(chosen) <= most:
+            return chosen
+    return [in_order[round(number * (len(in_order) - 1) / (most - 1))] for number in range(most)]
+
+
+def format_estimate(value: float | None, low: float | None, high: float | None) -> str:
+    """Returns the value with its interval, as in ``0.732 [0.61, 0.83]``, or alone."""
+    value, low, high = keep_finite(value), keep_finite(low), keep_finite(high)
+    text = format_number(value)
+    return text if None in (value, low, high) else f"{text} [{format_number(low, 2)}, {format_number(high, 2)}]"
+
+
+def format_number(value: float | None, decimals: int = 3) -> str:
+    """Returns the number with decimals, or with an exponent where decimals would hide it or fill the line."""
+    value = keep_finite(value)
+    usual = not value or _SMALLEST_WITH_DECIMALS <= abs(value) < _LARGEST_WITH_DECIMALS
+    return figure(value, decimals) if usual else f"{value:.3g}"

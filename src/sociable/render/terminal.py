@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich import box
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, ConsoleOptions, Group, JustifyMethod, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table as RichTable
@@ -34,8 +34,8 @@ from sociable.core.view import (
     Transcript,
 )
 from sociable.render.displayable import displayable, displayable_line
-from sociable.render.estimates import Estimate, estimate, widest_interval, with_equal_rows
-from sociable.render.plots_as_tables import plot_as_table
+from sociable.render.estimates import Estimate, fill_rows, find_widest_interval, parse_estimate
+from sociable.render.plots_as_tables import make_number_table
 
 _LONGEST_CELL, _LONGEST_SENTENCE = 120, 2000
 """Characters shown of a cell, and of a caption, a note or a callout."""
@@ -61,9 +61,8 @@ def print_document(document: Document, console: Console) -> None:
         console.print(Text(displayable_line(document.subtitle)))
     console.print()
     console.print(render_table(document.summary))
-    for callout in _callouts(document):
-        console.print()
-        console.print(_drawn_callout(callout))
+    for section in document.sections:
+        print_blocks([block for block in section.blocks if isinstance(block, Callout)], console)
 
 
 def print_blocks(blocks: Sequence[Block], console: Console) -> None:
@@ -78,56 +77,44 @@ def print_blocks(blocks: Sequence[Block], console: Console) -> None:
             case Transcript():
                 console.print(Text(displayable_line(block.title), style="bold"))
                 for line in block.lines:
-                    console.print(_drawn_line(line))
+                    console.print(_render_line(line))
             case Quotation():
                 console.print(Text(displayable_line(block.label), style=_TONE_STYLES[block.tone]))
                 console.print(Padding(Text(displayable(block.text)), (0, 0, 0, 2)))
             case Table():
                 console.print(render_table(block))
             case Callout():
-                console.print(_drawn_callout(block))
+                console.print(_render_callout(block))
             case Paragraph():
                 console.print(Text(displayable(block.text)))
             case IntervalPlot() | CurvePlot() | ScatterPlot() | RadarPlot():
-                console.print(render_table(plot_as_table(block)))
+                console.print(render_table(make_number_table(block)))
             case _:
                 raise TypeError(f"Cannot print a {type(block).__name__}: print_blocks has no rule for it.")
 
 
-def _drawn_line(line: Line) -> RenderableType:
+def render_table(table: Table) -> RenderableType:
+    """Returns the table with caption and note, in the best layout for the width it is printed at."""
+    return _TableInTheTerminal(fill_rows(table))
+
+
+def _render_line(line: Line) -> RenderableType:
     heading = f"{line.speaker} → {line.addressee}: " if line.addressee else f"{line.speaker}: "
     said = Text(f"{displayable_line(heading)} ", style="bold")
     return Padding(said.append(Text(displayable(line.text), style="not bold")), (0, 0, 0, 2))
 
 
-def render_table(table: Table) -> RenderableType:
-    """The table with caption and note, in the best layout for the width it is printed at."""
-    return _TableInTheTerminal(with_equal_rows(table))
-
-
-def _callouts(document: Document) -> Iterator[Callout]:
-    for section in document.sections:
-        yield from (block for block in section.blocks if isinstance(block, Callout))
-
-
-def _drawn_callout(callout: Callout) -> RenderableType:
-    """The word for the tone in a column of its own: colour alone would be lost in a log file."""
+def _render_callout(callout: Callout) -> RenderableType:
+    """Puts the word for the tone in a column of its own: colour alone would be lost in a log file."""
     grid = RichTable.grid(padding=(0, 1))
     grid.add_column(width=max(map(len, TONE_WORDS.values())), no_wrap=True)
     grid.add_column()
-    grid.add_row(
-        Text(TONE_WORDS[callout.tone], style=_TONE_STYLES[callout.tone]),
-        _plain(callout.text, _LONGEST_SENTENCE),
-    )
+    grid.add_row(Text(TONE_WORDS[callout.tone], style=_TONE_STYLES[callout.tone]), _make_text(callout.text, _LONGEST_SENTENCE))
     return grid
 
 
-def _plain(text: str, longest: int = _LONGEST_CELL) -> Text:
-    return Text(displayable_line(text, longest))
-
-
-def _texts(table: Table, index: int) -> Sequence[str]:
-    return [displayable_line(row.cells[index], _LONGEST_CELL) for row in table.rows]
+def _make_text(text: str, longest: int = _LONGEST_CELL, style: str = "") -> Text:
+    return Text(displayable_line(text, longest), style=style)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +125,20 @@ class _TableInTheTerminal:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.table.caption:
-            yield _plain(self.table.caption, _LONGEST_SENTENCE)
+            yield _make_text(self.table.caption, _LONGEST_SENTENCE)
             yield Text()
-        yield self._body(options.max_width)
+        yield self._render_body(options.max_width)
         if self.table.note:
             yield Text()
-            yield _plain(self.table.note, _LONGEST_SENTENCE)
+            yield _make_text(self.table.note, _LONGEST_SENTENCE)
 
-    def _body(self, width: int) -> RenderableType:
-        on_two_lines = [_on_two_lines(column) for column in _columns(self.table)]
-        for columns in (_columns(self.table), on_two_lines, _with_texts_in_one_column(on_two_lines)):
+    def _render_body(self, width: int) -> RenderableType:
+        on_one_line = _make_columns(self.table)
+        on_two_lines = [_put_on_two_lines(column) for column in on_one_line]
+        for columns in (on_one_line, on_two_lines, _join_texts(on_two_lines)):
             if sum(column.width + _BETWEEN_COLUMNS for column in columns) - _BETWEEN_COLUMNS <= width:
-                return _as_columns(self.table, columns)
-        return _row_after_row(self.table)
+                return _render_columns(self.table, columns)
+        return Group(*(part for number in range(len(self.table.rows)) for part in _render_row_as_list(self.table, number)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,45 +152,42 @@ class _Column:
     @property
     def width(self) -> int:
         """What it takes to be legible: figures are never broken, headings only between words."""
-        lines = [cell_len(line) for cell in self.cells for line in cell.split("\n")]
         longest_word = max(map(cell_len, self.heading.split()), default=0)
-        longest_line = max(lines, default=0)
+        longest_line = max((cell_len(line) for cell in self.cells for line in cell.split("\n")), default=0)
         return max(longest_word, longest_line if self.numeric else min(longest_line, _WIDTH_OF_TEXT))
 
 
-def _columns(table: Table) -> Sequence[_Column]:
+def _make_columns(table: Table) -> Sequence[_Column]:
     columns = []
     for index, column in enumerate(table.columns):
-        cells = _texts(table, index)
+        cells: Sequence[str] = [displayable_line(row.cells[index], _LONGEST_CELL) for row in table.rows]
         if column.numeric:
-            cells = _lined_up([estimate(cell) for cell in cells])
+            cells = _line_up([parse_estimate(cell) for cell in cells])
         columns.append(_Column(displayable_line(column.title), cells, column.numeric))
     return columns
 
 
-def _lined_up(cells: Sequence[Estimate]) -> Sequence[str]:
-    """Blanks where others have an interval, so that the values stand one below the other."""
-    room = cell_len(widest_interval(cells))
-    if not room:
-        return [cell.value for cell in cells]
-    return [f"{cell.value} {cell.interval}{' ' * (room - cell_len(cell.interval))}" for cell in cells]
+def _line_up(cells: Sequence[Estimate]) -> Sequence[str]:
+    """Puts blanks where others have an interval, so that the values stand one below the other."""
+    room = cell_len(find_widest_interval(cells))
+    return [f"{cell.value} {set_cell_size(cell.interval, room)}" if room else cell.value for cell in cells]
 
 
-def _on_two_lines(column: _Column) -> _Column:
-    """Every interval below its value, without brackets: a column of rates then fits into nine characters."""
+def _put_on_two_lines(column: _Column) -> _Column:
+    """Puts every interval below its value, without brackets: a column of rates then fits into nine characters."""
     if not column.numeric:
         return column
-    estimates = [estimate(cell) for cell in column.cells]
-    cells = [f"{cell.value}\n{_unbracketed(cell.interval)}" if cell.interval else cell.value for cell in estimates]
+    estimates = [parse_estimate(cell) for cell in column.cells]
+    cells = [f"{cell.value}\n{_drop_brackets(cell.interval)}" if cell.interval else cell.value for cell in estimates]
     return _Column(column.heading, cells, numeric=True)
 
 
-def _unbracketed(interval: str) -> str:
+def _drop_brackets(interval: str) -> str:
     return interval if "-" in interval else interval.strip("[]()").replace(", ", "–")
 
 
-def _with_texts_in_one_column(columns: Sequence[_Column]) -> Sequence[_Column]:
-    """A model above its source: where figures take two lines anyway, this costs nothing."""
+def _join_texts(columns: Sequence[_Column]) -> Sequence[_Column]:
+    """Puts all texts into the first column, a model above its source: where figures take two lines anyway, this costs nothing."""
     texts = [column for column in columns if not column.numeric]
     if len(texts) < 2:
         return columns
@@ -211,7 +196,7 @@ def _with_texts_in_one_column(columns: Sequence[_Column]) -> Sequence[_Column]:
     return [_Column(heading, cells, numeric=False), *(column for column in columns if column.numeric)]
 
 
-def _as_columns(table: Table, columns: Sequence[_Column]) -> RenderableType:
+def _render_columns(table: Table, columns: Sequence[_Column]) -> RenderableType:
     several_lines = any("\n" in cell for column in columns for cell in column.cells)
     drawn = RichTable(
         box=box.SIMPLE_HEAD,
@@ -226,12 +211,11 @@ def _as_columns(table: Table, columns: Sequence[_Column]) -> RenderableType:
         heading = Text(column.heading, justify=side)
         drawn.add_column(heading, width=column.width, justify=side, overflow="fold")
     for number, row in enumerate(table.rows):
-        cells = [_cell(column.cells[number], column) for column in columns]
-        drawn.add_row(*cells, style="bold" if row.emphasis else "")
+        drawn.add_row(*(_render_cell(column.cells[number], column) for column in columns), style="bold" if row.emphasis else "")
     return drawn
 
 
-def _cell(text: str, column: _Column) -> Text:
+def _render_cell(text: str, column: _Column) -> Text:
     """Figures come with their blanks: rich, asked to align right, would drop those that end a line."""
     if not column.numeric:
         return Text(text)
@@ -239,20 +223,16 @@ def _cell(text: str, column: _Column) -> Text:
     return Text("\n".join(lines), justify="left")
 
 
-def _row_after_row(table: Table) -> RenderableType:
-    """For a table that is wider than the terminal: each row a small list under its first cell."""
-    return Group(*(part for number in range(len(table.rows)) for part in _row_as_list(table, number)))
-
-
-def _row_as_list(table: Table, number: int) -> Iterator[RenderableType]:
+def _render_row_as_list(table: Table, number: int) -> Iterator[RenderableType]:
+    """For a table that is wider than the terminal: each row is a small list under its first cell."""
     row = table.rows[number]
     style = "bold" if row.emphasis else ""
     entries = RichTable.grid(padding=(0, 2, 0, 0))
     entries.add_column(overflow="fold")
     entries.add_column(overflow="fold")
     for column, cell in zip(table.columns[1:], row.cells[1:], strict=True):
-        entries.add_row(_plain(column.title), Text(displayable_line(cell, _LONGEST_CELL), style=style))
+        entries.add_row(_make_text(column.title), _make_text(cell, style=style))
     if number:
         yield Text()
-    yield Text(displayable_line(row.cells[0], _LONGEST_CELL), style=style)
+    yield _make_text(row.cells[0], style=style)
     yield Padding(entries, (0, 0, 0, 2))

@@ -1,42 +1,47 @@
-"""Draws each kind of plot as an SVG element that lives in the page: in its colours, its text as text.
+"""Draws each kind of plot with matplotlib, as an SVG element that takes its colours and its font from the page.
 
-One module a kind lays a figure out and says what is drawn; ``canvas`` draws, ``page_element`` frees what
-matplotlib wrote from everything that would reach beyond the figure. Importing matplotlib takes a moment and
-happens with the first figure.
+One module a kind fills a matplotlib figure; ``style`` and ``house.mplstyle`` hold what all figures share;
+``page_element`` turns what matplotlib wrote into an element of the page. Importing this package imports matplotlib,
+which takes a moment.
 """
 
 from __future__ import annotations
 
+import io
+import warnings
+from pathlib import Path
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
 from sociable.core.view import CurvePlot, IntervalPlot, Plot, RadarPlot, ScatterPlot
-from sociable.render.figures.curves import curve_plot_svg, drawable_points
-from sociable.render.figures.intervals import interval_plot_svg
-from sociable.render.figures.radar import radar_plot_svg
-from sociable.render.figures.scatter import drawable_dots, scatter_plot_svg
+from sociable.render.figures.curves import draw_curve_plot
+from sociable.render.figures.intervals import draw_interval_plot
+from sociable.render.figures.page_element import make_page_element
+from sociable.render.figures.radar import draw_radar_plot
+from sociable.render.figures.scatter import draw_scatter_plot
+from sociable.render.figures.style import PIXELS_PER_INCH
 
-__all__ = ["curve_plot_svg", "has_something_to_draw", "interval_plot_svg", "plot_svg", "radar_plot_svg", "scatter_plot_svg"]
-
-
-def plot_svg(plot: Plot, narrow: bool = False) -> str:
-    """The plot as an ``<svg>`` element; ``narrow`` is its layout for a telephone."""
-    match plot:
-        case IntervalPlot():
-            return interval_plot_svg(plot, narrow)
-        case CurvePlot():
-            return curve_plot_svg(plot, narrow)
-        case ScatterPlot():
-            return scatter_plot_svg(plot, narrow)
-        case RadarPlot():
-            return radar_plot_svg(plot, narrow)
+_WIDE, _NARROW = 624, 288
+"""The least room a figure has on a page and on a telephone, in CSS pixels: it is shown at this width or wider."""
 
 
-def has_something_to_draw(plot: Plot) -> bool:
-    """A row or an axis without a value is drawn, for its absence says something; a curve without a point is not."""
-    match plot:
-        case IntervalPlot():
-            return bool(plot.marks)
-        case CurvePlot():
-            return any(drawable_points(curve, plot.logarithmic) for curve in plot.curves)
-        case ScatterPlot():
-            return bool(drawable_dots(plot))
-        case RadarPlot():
-            return bool(plot.axes or plot.values)
+def render_figure(plot: Plot, narrow: bool = False) -> str:
+    """Returns the plot as an ``<svg>`` element; ``narrow`` lays it out for a telephone. The plot has something to draw."""
+    # Other settings of matplotlib do not show in a report, nor these in other plots.
+    with rc_context(fname=Path(__file__).with_name("house.mplstyle")), warnings.catch_warnings():
+        # matplotlib measures a letter that its font lacks as a wide one; that is all it is needed for.
+        warnings.filterwarnings("ignore", message="Glyph")
+        figure = Figure(figsize=((_NARROW if narrow else _WIDE) / PIXELS_PER_INCH, 1), layout="constrained")
+        match plot:
+            case IntervalPlot():
+                titles = draw_interval_plot(figure, plot, narrow)
+            case CurvePlot():
+                titles = draw_curve_plot(figure, plot, narrow)
+            case ScatterPlot():
+                titles = draw_scatter_plot(figure, plot, narrow)
+            case RadarPlot():
+                titles = draw_radar_plot(figure, plot, narrow)
+        written = io.StringIO()
+        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+        return make_page_element(written.getvalue(), plot.caption, titles)

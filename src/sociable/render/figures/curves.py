@@ -2,314 +2,93 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-
-from sociable.core.view import Curve, CurvePlot, Point
-from sociable.render.figures.axis import Scale, axis_range, finite, full_range, short, tick_labels, ticks, with_interval
-from sociable.render.figures.canvas import (
-    EDGE,
-    GAP,
-    INK,
-    LINE_HEIGHT,
-    MUTED,
-    PAGE,
-    RULE,
-    SMALL_SIZE,
-    Name,
-    draw_area,
-    draw_line,
-    draw_sign,
-    drawn,
-    on_a_line,
-    sign,
-    voice,
-    write,
-)
-from sociable.render.figures.legend import Legend, laid_out_legend
-from sociable.render.figures.page_element import page_element
-from sociable.render.lettering import width_of, wrapped
-from sociable.render.thinning import thinned
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_DASHES: Sequence[Sequence[float]] = ((), (5, 2.2), (1.2, 1.6), (7, 2, 1.2, 2), (10, 2.6))
-"""In widths of the line. Five to seven signs: curves look alike without colour only after 35."""
-
-_THICKNESS, _BAND_OPACITY = 1.8, 0.14
-_SIGN_RADIUS, _BETWEEN_SIGNS = 3.9, 34.0
-_SAMPLE_WIDTH = 34.0
-_POINTS_IN_WORDS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """How the same figure is laid out for a page of a certain width."""
-
-    width: float
-    plot_height: float
-    most_ticks: int
-
-
-_WIDE = _Shape(width=720, plot_height=270, most_ticks=10)
-_NARROW = _Shape(width=340, plot_height=210, most_ticks=6)
-
-
-@dataclass(frozen=True, slots=True)
-class _Series:
-    """A curve as it is drawn; ``stretches`` are its points without those that have no value, which interrupt it."""
-
-    label: str
-    points: Sequence[Point]
-    stretches: Sequence[Sequence[Point]]
-    bands: Sequence[Sequence[Point]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    shape: _Shape
-    height: float
-    legend: Legend
-    x: Scale
-    y: Scale
-    x_ticks: Sequence[float]
-    y_ticks: Sequence[float]
-    x_lines: Sequence[str]
-    y_lines: Sequence[str]
-
-
-def curve_plot_svg(plot: CurvePlot, narrow: bool = False) -> str:
-    """The plot as an ``<svg>`` element; ``narrow`` is for a telephone."""
-    series = [_series(curve, number, plot) for number, curve in enumerate(plot.curves)]
-    layout = _laid_out(plot, series, _NARROW if narrow else _WIDE)
-    written = drawn(layout.shape.width, layout.height, lambda axes: _draw(axes, plot, series, layout))
-    axis_names = [name for name in (on_a_line(plot.y_axis), on_a_line(plot.x_axis)) if name]
-    return page_element(written, [plot.caption, " by ".join(axis_names)], _in_words(plot, series), _titles(plot, series))
-
-
-def drawable_points(curve: Curve, logarithmic: bool = False) -> Sequence[Point]:
-    """From left to right those with a place on the x axis and a value."""
-    return [point for point in _placed_points(curve, logarithmic) if finite(point.y) is not None]
-
-
-# ------------------------------------------------------------------------------------------------------------
-# What is drawn
-
-
-def _series(curve: Curve, number: int, plot: CurvePlot) -> _Series:
-    placed = _placed_points(curve, plot.logarithmic)
-    label = on_a_line(curve.label) or (f"curve {number + 1}" if len(plot.curves) > 1 else "")
-    return _Series(
-        label,
-        points=drawable_points(curve, plot.logarithmic),
-        stretches=list(_stretches(placed, plot.steps, _has_value)),
-        bands=list(_stretches(placed, plot.steps, _has_interval)),
-    )
-
-
-def _placed_points(curve: Curve, logarithmic: bool) -> Sequence[Point]:
-    """Bounds that are no number count as none; a bound that is missing is the value itself."""
-    placed = [point for point in curve.points if finite(point.x) is not None and (point.x > 0 or not logarithmic)]
-    in_order = sorted(placed, key=lambda point: point.x)
-    return [replace(point, low=finite(point.low), high=finite(point.high)) for point in in_order]
-
-
-def _has_value(point: Point) -> bool:
-    return finite(point.y) is not None
-
-
-def _has_interval(point: Point) -> bool:
-    return _has_value(point) and (point.low is not None or point.high is not None)
-
-
-def _stretches(points: Sequence[Point], steps: bool, belongs: Callable[[Point], bool]) -> Iterator[Sequence[Point]]:
-    """Runs of points that belong; of steps each reaches to the point that ends it, as a value holds until then."""
-    run: list[Point] = []
-    for point in points:
-        if belongs(point):
-            run.append(point)
-        elif run:
-            yield [*run, replace(run[-1], x=point.x)] if steps else run
-            run = []
-    if run:
-        yield run
-
-
-def _numbers(series: Sequence[_Series]) -> Sequence[float | None]:
-    """Everything the y axis has to hold."""
-    return [number for one in series for point in one.points for number in (point.y, point.low, point.high)]
-
-
-# ------------------------------------------------------------------------------------------------------------
-# Where it is drawn
-
-
-def _laid_out(plot: CurvePlot, series: Sequence[_Series], shape: _Shape) -> _Layout:
-    y_lines = wrapped(on_a_line(plot.y_axis), shape.width - 2 * EDGE, SMALL_SIZE, lines=2)
-    x_lines = wrapped(on_a_line(plot.x_axis), shape.width - 2 * EDGE, SMALL_SIZE, lines=2)
-    legend = laid_out_legend(_legend_texts(series), EDGE, shape.width - EDGE, _SAMPLE_WIDTH, top=2.0)
-    top = 12 + legend.height + (10 if legend.entries and y_lines else 0) + LINE_HEIGHT * len(y_lines)
-    y = Scale(*axis_range(_numbers(series), plot.minimum, plot.maximum), top + shape.plot_height, top)
-    y_ticks = ticks(y, 6, lambda text: SMALL_SIZE * 2)
-    xs = [point.x for one in series for point in one.points]
-    whole = all(number.is_integer() for number in map(float, xs))
-    left = EDGE + max(width_of(text, SMALL_SIZE) for text in tick_labels(y_ticks)) + 8
-    x, x_ticks = _x_axis(Scale(*full_range(xs, plot.logarithmic), left, 0, plot.logarithmic), shape, whole)
-    return _Layout(
-        shape,
-        height=y.start + 26 + LINE_HEIGHT * len(x_lines),
-        legend=legend,
-        x=x,
-        y=y,
-        x_ticks=x_ticks,
-        y_ticks=y_ticks,
-        x_lines=x_lines,
-        y_lines=y_lines,
-    )
-
-
-def _x_axis(scale: Scale, shape: _Shape, whole: bool) -> tuple[Scale, Sequence[float]]:
-    """The axis ends where half of the widest label still has room at the edge of the figure."""
-    scale = replace(scale, end=shape.width - EDGE)
-    found = ticks(scale, shape.most_ticks, lambda text: width_of(text, SMALL_SIZE) + GAP, whole)
-    half = max(width_of(text, SMALL_SIZE) for text in tick_labels(found, scale.logarithmic)) / 2
-    return replace(scale, start=max(scale.start, half + 2), end=shape.width - max(EDGE, half + 2)), found
-
-
-def _legend_texts(series: Sequence[_Series]) -> Sequence[str]:
-    if not any(one.label for one in series):
-        return []
-    return [one.label if one.points else f"{one.label} (no values)" for one in series]
-
-
-# ------------------------------------------------------------------------------------------------------------
-# The drawing
-
-
-def _draw(axes: Axes, plot: CurvePlot, series: Sequence[_Series], layout: _Layout) -> None:
-    _draw_axes(axes, layout)
-    _draw_legend(axes, layout.legend)
-    for number, one in enumerate(series):
-        for band in one.bands:
-            _draw_band(axes, band, plot.steps, voice(number), layout)
-        for stretch in one.stretches:
-            outline = _outline([(point.x, point.y) for point in stretch], plot.steps, layout)
-            _draw_stretch(axes, outline, number)
-        for index, point in _with_room(one.points, number, layout):
-            x, y = layout.x.place(point.x), layout.y.place(point.y)
-            draw_sign(axes, x, y, sign(number), _SIGN_RADIUS, voice(number), PAGE, _name_of_point(number, index))
-
-
-def _draw_axes(axes: Axes, layout: _Layout) -> None:
-    left, right, top, bottom = layout.x.start, layout.x.end, layout.y.end, layout.y.start
-    for tick, text in zip(layout.y_ticks, tick_labels(layout.y_ticks), strict=True):
-        y = layout.y.place(tick)
-        draw_line(axes, (left, right), (y, y), RULE, 1.0)
-        write(axes, left - 8, y + SMALL_SIZE / 3, text, MUTED, SMALL_SIZE, "right")
-    for tick, text in zip(layout.x_ticks, tick_labels(layout.x_ticks, layout.x.logarithmic), strict=True):
-        x = layout.x.place(tick)
-        draw_line(axes, (x, x), (bottom, bottom + 4), MUTED, 1.0)
-        write(axes, x, bottom + 18, text, MUTED, SMALL_SIZE, "center")
-    draw_line(axes, (left, right), (bottom, bottom), MUTED, 1.0)
-    for number, text in enumerate(reversed(layout.y_lines)):
-        write(axes, EDGE, top - 16 - LINE_HEIGHT * number, text, MUTED, SMALL_SIZE, "left")
-    for number, text in enumerate(layout.x_lines):
-        half = width_of(text, SMALL_SIZE) / 2 + 2
-        middle = max(half, min((left + right) / 2, layout.shape.width - half))
-        write(axes, middle, bottom + 38 + LINE_HEIGHT * number, text, MUTED, SMALL_SIZE, "center")
-
-
-def _draw_legend(axes: Axes, legend: Legend) -> None:
-    for number, entry in enumerate(legend.entries):
-        half, colour = _SAMPLE_WIDTH / 2, voice(number)
-        dashes = _DASHES[number % len(_DASHES)]
-        draw_line(axes, (entry.sample_x - half, entry.sample_x + half), (entry.y, entry.y), colour, _THICKNESS, dashes)
-        draw_sign(axes, entry.sample_x, entry.y, sign(number), _SIGN_RADIUS, colour, PAGE)
-        write(axes, entry.text_x, entry.baseline, entry.text, INK, SMALL_SIZE, "left")
-
-
-def _draw_stretch(axes: Axes, outline: Sequence[tuple[float, float]], number: int) -> None:
-    """Of a curve with a single point nothing but its sign is seen."""
-    xs, ys = [x for x, _ in outline], [y for _, y in outline]
-    draw_line(axes, xs, ys, voice(number), _THICKNESS, _DASHES[number % len(_DASHES)], _name(number))
-
-
-def _draw_band(axes: Axes, band: Sequence[Point], steps: bool, colour: str, layout: _Layout) -> None:
-    """An interval that stands alone has no width as a band; it is a line."""
-    ends = [(point.x, *_ordered([number for number in (point.y, point.low, point.high) if number is not None])) for point in band]
-    below = _outline([(x, low) for x, low, _ in ends], steps, layout)
-    above = _outline([(x, high) for x, _, high in ends], steps, layout)
-    if len(band) == 1:
-        draw_line(axes, (below[0][0], above[0][0]), (below[0][1], above[0][1]), colour, _THICKNESS)
-    else:
-        draw_area(axes, [*below, *reversed(above)], colour, _BAND_OPACITY)
-
-
-def _ordered(numbers: Sequence[float]) -> tuple[float, float]:
-    return min(numbers), max(numbers)
-
-
-def _outline(points: Sequence[tuple[float, float]], steps: bool, layout: _Layout) -> Sequence[tuple[float, float]]:
-    placed = [(layout.x.place(x), layout.y.place(y)) for x, y in points]
-    if not steps:
-        return placed
-    corners = [[(x, before), (x, y)] for (_, before), (x, y) in itertools.pairwise(placed)]
-    return [placed[0], *(corner for pair in corners for corner in pair)]
-
-
-def _with_room(points: Sequence[Point], number: int, layout: _Layout) -> Iterator[tuple[int, Point]]:
-    """The points that get a sign: the first, the last, and between them as many as stay apart.
-
-    Where points are dense, each curve begins at another place, so that signs of curves that run together do not
-    cover one another.
-    """
-    if not points:
-        return
-    last = len(points) - 1
-    end = layout.x.place(points[last].x)
-    latest = layout.x.place(points[0].x)
-    dense = end - latest < last * _BETWEEN_SIGNS
-    needed = _BETWEEN_SIGNS * (1 + 0.3 * (number % 3)) if dense else 0.0
-    yield 0, points[0]
-    for index, point in enumerate(points[1:last], start=1):
-        x = layout.x.place(point.x)
-        if x - latest >= needed and end - x >= (_BETWEEN_SIGNS if dense else 0.0):
-            yield index, point
-            latest = x
-    if last:
-        yield last, points[last]
-
-
-# ------------------------------------------------------------------------------------------------------------
-# In words
-
-
-def _name(number: int) -> Name:
-    return f"mark-{number}"
-
-
-def _name_of_point(number: int, index: int) -> Name:
-    return f"mark-{number}-{index}"
-
-
-def _titles(plot: CurvePlot, series: Sequence[_Series]) -> Mapping[Name, str]:
-    titles = {_name(number): one.label or on_a_line(plot.caption) for number, one in enumerate(series)}
-    for number, one in enumerate(series):
-        for index, point in enumerate(one.points):
-            titles[_name_of_point(number, index)] = ", ".join(part for part in (one.label, _place_in_words(plot, point)) if part)
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import Locator, LogLocator
+
+from sociable.core.view import CurvePlot, Point
+from sociable.render.displayable import displayable_line
+from sociable.render.figures import style
+from sociable.render.plots_as_tables import find_placed_points, format_estimate
+
+_HEIGHT, _NARROW_HEIGHT = 330, 270
+_BETWEEN_SIGNS = 34.0
+
+
+def draw_curve_plot(figure: Figure, plot: CurvePlot, narrow: bool) -> style.Titles:
+    """Fills the figure and returns its titles. A point without a value interrupts its line."""
+    figure.set_figheight((_NARROW_HEIGHT if narrow else _HEIGHT) / style.PIXELS_PER_INCH)
+    curves = [find_placed_points(curve, plot.logarithmic) for curve in plot.curves]
+    axes = figure.add_subplot()
+    axes.set_title(style.wrap(displayable_line(plot.y_axis), figure.bbox.width - 60))
+    axes.grid(axis="y")
+    _set_scales(axes, plot, [point for point in chain(*curves) if np.isfinite(point.y)], narrow)
+    style.name_x_axis(axes, plot.x_axis, figure.bbox.width - 60)
+    titles, labels, handles = {}, [], []
+    for number, (curve, points) in enumerate(zip(plot.curves, curves, strict=True)):
+        label = displayable_line(curve.label) or (f"curve {number + 1}" if len(curves) > 1 else "")
+        look = style.get_series_style(number)
+        xs, ys = style.to_arrays(points, "x", "y")
+        _draw_bands(axes, points, plot.steps, look["color"])
+        (line,) = axes.plot(
+            xs, ys, drawstyle="steps-post" if plot.steps else "default", gid=f"line-{number}", **look | {"marker": ""}
+        )
+        chosen = _choose_points_with_sign(axes, xs, ys, number)
+        (signs,) = axes.plot(xs[chosen], ys[chosen], gid=f"signs-{number}", **look | {"linestyle": "none"})
+        before = ", ".join(filter(None, [label, displayable_line(plot.x_axis) or "x"]))
+        with_sign = (points[index] for index in chosen)
+        titles[f"line-{number}"] = [label]
+        titles[f"signs-{number}"] = [f"{before} {p.x:.6g}: {format_estimate(p.y, p.low, p.high)}" for p in with_sign]
+        labels.append(label if chosen.size else f"{label} (no values)")
+        handles.append((line, signs))
+    if any(labels):
+        style.add_legend(figure, handles, labels, sample_width=_BETWEEN_SIGNS)
     return titles
 
 
-def _place_in_words(plot: CurvePlot, point: Point) -> str:
-    x_axis = on_a_line(plot.x_axis) or "x"
-    return f"{x_axis} {short(point.x)}: {with_interval(point.y, point.low, point.high)}"
+def _set_scales(axes: Axes, plot: CurvePlot, points: Sequence[Point], narrow: bool) -> None:
+    """Sets both axes and their ticks. The x axis ends at the first and the last point, unless they are at one place."""
+    xs, ys, *bounds = style.to_arrays(points, "x", "y", "low", "high")
+    axes.set_ylim(style.find_range(ys, np.concatenate(bounds), plot.minimum, plot.maximum))
+    axes.yaxis.set_major_locator(style.choose_ticks(6))
+    ticks: Locator = style.choose_ticks(5 if narrow else 10, whole=bool(np.all(xs == np.round(xs))))
+    first, last = style.find_range(xs, xs, xs.min(), xs.max())
+    if plot.logarithmic:
+        axes.set_xscale("log")
+        first, last = (xs.min(), xs.max()) if xs.max() > xs.min() * 1.001 else (xs.min() / 2, xs.min() * 2)
+        decades = np.log10(last / first)
+        if decades > 0.7:
+            ticks = LogLocator(subs=(1, 2, 5) if decades < (2.2 if narrow else 5) else (1,))
+        axes.xaxis.set_major_formatter(lambda tick, _: f"{tick:.6g}")
+        axes.xaxis.minorticks_off()
+    axes.set_xlim(first, last)
+    axes.xaxis.set_major_locator(ticks)
 
 
-def _in_words(plot: CurvePlot, series: Sequence[_Series]) -> Iterator[str]:
-    for one in series:
-        shown = thinned([point.x for point in one.points], _POINTS_IN_WORDS, plot.logarithmic)
-        points = ", ".join(_place_in_words(plot, point) for point in one.points if point.x in shown)
-        yield f"{one.label}: {points or 'no values'}" if one.label else points or "no values"
+def _draw_bands(axes: Axes, points: Sequence[Point], steps: bool, colour: str) -> None:
+    """A bound that is missing is the value itself. An interval that stands alone has no width as a band; it is a line."""
+    xs, ys, lows, highs = style.to_arrays(points, "x", "y", "low", "high")
+    bounded = np.isfinite(ys) & (np.isfinite(lows) | np.isfinite(highs))
+    framed = np.concatenate([[False], bounded, [False]])
+    alone = bounded & ~framed[:-2] & ~framed[2:]
+    below = np.clip(np.fmin(ys, np.fmin(lows, highs)), *axes.get_ylim())
+    above = np.clip(np.fmax(ys, np.fmax(lows, highs)), *axes.get_ylim())
+    look: style.Look = {"color": colour, "clip_on": False}
+    band = {"step": "post" if steps else None, "alpha": style.BAND_OPACITY, "linewidth": 0}
+    axes.fill_between(xs, below, above, bounded & ~alone, **look | band)
+    axes.vlines(xs[alone], below[alone], above[alone], **look)
+
+
+def _choose_points_with_sign(axes: Axes, xs: style.Numbers, ys: style.Numbers, number: int) -> npt.NDArray[np.intp]:
+    """Returns the indices of the first point, the last, and between them of as many as stay apart, elsewhere on each curve."""
+    (known,) = np.nonzero(np.isfinite(ys))
+    pixels = axes.transData.transform(np.column_stack([xs, ys])[known])[:, 0]
+    if known.size < 3 or pixels[-1] - pixels[0] >= (known.size - 1) * _BETWEEN_SIGNS:
+        return known
+    _, first_of_each = np.unique((pixels + 11 * (number % 3)) // _BETWEEN_SIGNS, return_index=True)
+    return known[[0, *first_of_each[1:-1], -1]]
