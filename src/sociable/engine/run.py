@@ -171,18 +171,7 @@ class Run:
         pending = [task for task in tasks if task.id not in self.records.rubrics]
 
         async def work(task: RatingTask) -> RubricJudgment:
-            assert task.seat.model is not None
-            return await rate(
-                rubric,
-                task.rated,
-                task.seat.model,
-                prompts=prompts,
-                scope=task.seat.scope(task.episode.id, f"{task.seat.name}|{rubric.name}|{task.rated.name}"),
-                sampling=task.seat.sampling,
-                identifier=task.id,
-                episode=task.episode.id,
-                scenario=task.episode.scenario,
-            )
+            return await rate(rubric, task.rated, task.seat, prompts, identifier=task.id, episode=task.episode)
 
         await run_phase(
             pending,

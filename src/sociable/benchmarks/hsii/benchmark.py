@@ -11,7 +11,6 @@ from typing import Any
 from sociable.benchmarks.hsii import views
 from sociable.benchmarks.hsii.audit import audit_document
 from sociable.benchmarks.hsii.contrast import contrast_sections
-from sociable.benchmarks.hsii.judge import RULE
 from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation
 from sociable.benchmarks.hsii.reference import AGENTS, WRITTEN_PARTNER
 from sociable.benchmarks.hsii.study import HSIIStudy
@@ -20,6 +19,7 @@ from sociable.engine.benchmark import Benchmark, RunResult, Study, StudyOptions
 from sociable.engine.run import FinishedRun
 from sociable.engine.seats import Role
 from sociable.judging.pairwise import PairJudgment
+from sociable.judging.protocol import RULE
 
 
 class HSII(Benchmark):

@@ -26,8 +26,8 @@ from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Judgment, Record, Score
 from sociable.engine.benchmark import JudgingTask, ShownPair, Study, StudyOptions, checked_options
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.judging.pairwise import judgment_id
 from sociable.judging.panel import panel_verdict
+from sociable.judging.protocol import judgment_id
 from sociable.judging.rubric import RatedParticipant
 
 

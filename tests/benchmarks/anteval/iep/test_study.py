@@ -143,7 +143,7 @@ def test_each_point_is_a_question_of_its_own_but_one_call(cards: str) -> None:
 )
 def test_what_makes_no_sense_is_said_before_anything_is_spent(settings: dict[str, Any], said: str, tmp_path: Path) -> None:
     few = tmp_path / "few.jsonl"
-    lines = (Path(sociable.__file__).parent / "anteval" / "data" / "sheets.jsonl").read_text().splitlines()
+    lines = (Path(sociable.__file__).parent / "benchmarks" / "anteval" / "data" / "sheets.jsonl").read_text().splitlines()
     few.write_text("\n".join(lines[:3]))
     options = {key: str(few) if value == "{few}" else value for key, value in settings.get("options", {}).items()}
     with pytest.raises(InputError, match=said):

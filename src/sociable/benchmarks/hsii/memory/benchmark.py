@@ -7,7 +7,6 @@ from typing import Any
 
 from sociable.benchmarks.hsii.memory import views
 from sociable.benchmarks.hsii.memory.audit import audit_document
-from sociable.benchmarks.hsii.memory.judge import RULE
 from sociable.benchmarks.hsii.memory.records import MemoryEpisode
 from sociable.benchmarks.hsii.memory.reference import AGENTS
 from sociable.benchmarks.hsii.memory.study import MemoryStudy
@@ -16,6 +15,7 @@ from sociable.core.view import Block, Document, Section, Table
 from sociable.engine.benchmark import Benchmark, RunResult, Study, StudyOptions
 from sociable.engine.run import FinishedRun
 from sociable.engine.seats import Role
+from sociable.judging.protocol import RULE
 
 
 class HSIIMemory(Benchmark):

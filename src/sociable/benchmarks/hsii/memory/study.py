@@ -16,8 +16,8 @@ from sociable.core.records import Estimate, Judgment, Record, Score
 from sociable.core.seeding import named_generator
 from sociable.engine.benchmark import JudgingTask, Study, StudyOptions, checked_options
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.judging.pairwise import judgment_id
 from sociable.judging.panel import panel_verdict
+from sociable.judging.protocol import judgment_id
 
 
 class MemoryStudy(Study):

@@ -7,7 +7,6 @@ from typing import Any
 
 from sociable.benchmarks.stss.benchmark import BENCHMARK as STSS
 from sociable.benchmarks.stss.conversations import views
-from sociable.benchmarks.stss.conversations.judge import RULE
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
 from sociable.benchmarks.stss.reference import AGENTS, RESIDENTS
@@ -17,6 +16,7 @@ from sociable.engine.benchmark import Benchmark, RunResult, Study, StudyOptions
 from sociable.engine.run import FinishedRun
 from sociable.engine.seats import Role
 from sociable.engine.settings import RoleSettings
+from sociable.judging.protocol import RULE
 
 
 class StssConversations(Benchmark):

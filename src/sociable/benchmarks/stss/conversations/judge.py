@@ -13,14 +13,12 @@ from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.scene import Scene
 from sociable.benchmarks.stss.task import Subtask
 from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
-from sociable.core.records import Judgment, Usage
+from sociable.core.records import Judgment
 from sociable.engine.seats import Seat
-from sociable.judging.yes_no import ask_yes_no, yes_no_judgment
+from sociable.judging.protocol import Answer, Reading
+from sociable.judging.yes_no import judge_yes_no
 from sociable.models.protocol import ChatMessage
 from sociable.town.clock import Clock, time_of_day
-
-RULE = "rule"
-"""The reference judge."""
 
 _TRUTH = {
     Condition.INVITED: {"performer", "target", "activity"},
@@ -89,24 +87,17 @@ def questions_about(scene: Scene, episode: ConversationEpisode) -> dict[str, Con
 async def judge_condition(
     scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, seat: Seat, setting: Setting, prompts: Prompts
 ) -> Judgment:
-    """One judge's answer. Unparsable is UNSCORED, never no."""
-    usage, reason = Usage(), ""
-    if seat.model is None:
-        answer: bool | None = _by_rule(scene, episode, asked, setting)
-    else:
-        scope = seat.scope(episode.id, f"{seat.name}|{asked.criterion}")
-        messages = ask_judge(scene, episode, asked, setting.clock, prompts)
-        answer, reason = await ask_yes_no(seat.model, messages, scope=scope, sampling=seat.sampling)
-        usage = scope.usage
-    about = {"episode": episode.id, "scenario": scene.id, "criterion": asked.criterion, "judge": seat.name}
-    return yes_no_judgment(answer, reason, usage=usage, **about)
+    """One judge's answer. An unreadable answer is UNSCORED, never no."""
 
+    def apply_rule() -> Reading[bool]:
+        about = (setting.clock, setting.places)
+        if asked.text is Text.SUMMARY:
+            return Answer(met_in_summary(asked.condition, scene.task, episode.summary, scene.minute, *about))
+        return Answer(met_in_conversation(asked.condition, scene.task, episode.lines, scene.minute, *about))
 
-def _by_rule(scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, setting: Setting) -> bool:
-    about = (setting.clock, setting.places)
-    if asked.text is Text.SUMMARY:
-        return met_in_summary(asked.condition, scene.task, episode.summary, scene.minute, *about)
-    return met_in_conversation(asked.condition, scene.task, episode.lines, scene.minute, *about)
+    return await judge_yes_no(
+        lambda: ask_judge(scene, episode, asked, setting.clock, prompts), apply_rule, seat, episode, asked.criterion
+    )
 
 
 def ask_judge(
