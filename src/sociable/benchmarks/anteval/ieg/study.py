@@ -13,7 +13,7 @@ from sociable.benchmarks.anteval.ieg.briefing import ieg_prompts
 from sociable.benchmarks.anteval.ieg.experiment import run_experiment
 from sociable.benchmarks.anteval.ieg.intentions import Marginals, marginals_of
 from sociable.benchmarks.anteval.ieg.logs import Log
-from sociable.benchmarks.anteval.ieg.masters.kinds import master_kind
+from sociable.benchmarks.anteval.ieg.masters.kinds import find_master_kind
 from sociable.benchmarks.anteval.ieg.metrics import CONDUCT, estimate_conduct, estimate_experiment, score_session
 from sociable.benchmarks.anteval.ieg.protocol import run_session
 from sociable.benchmarks.anteval.ieg.real import RealSessions, read_real_sessions
@@ -52,7 +52,7 @@ class IegStudy(Study):
             raise InputError("anteval-ieg has no --dataset: real sessions are named with --option real=PATH.")
         self.options = own
         self.seed = options.seed
-        self.kind = master_kind(own.master, own.master_model, own.embeddings)
+        self.kind = find_master_kind(own.master, own.master_model, own.embeddings)
         self.prompts = ieg_prompts(options.prompts)
         sheets = load_sheets(Path(own.sheets) if own.sheets else None)
         if len(sheets.items) <= own.players:
