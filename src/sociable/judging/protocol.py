@@ -16,9 +16,6 @@ from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scop
 
 V = TypeVar("V")
 
-RULE = "rule"
-"""The reference agent that judges: by rules, without a call."""
-
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[V]):

@@ -1,4 +1,4 @@
-"""External judges (section 3.4): for each goal, yes or no from the conversation. WIN is yes, LOSS is no."""
+"""External judges (section 3.4): for each goal, yes or no from the conversation."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from sociable.models.protocol import ChatMessage
 
 @dataclass(frozen=True, slots=True)
 class GoalQuestion:
-    """One question about one goal, as it stands after so many turns."""
+    """One question about one goal, as the scene stands after so many turns."""
 
     owner: Character
     goal: Goal
     item: int
-    """Place among the owner's goals, from 0."""
+    """The goal's place among its owner's, from 0."""
     wording: int
     question: str
     after: int
@@ -34,7 +34,7 @@ class GoalQuestion:
 
 
 def goal_questions(scenario: Scenario, after: int) -> Iterator[GoalQuestion]:
-    """All that judges are asked about a scene after ``after`` turns."""
+    """All questions to judges about a scene as it stands after ``after`` turns."""
     for owner in scenario.characters:
         for item, goal in enumerate(owner.goals):
             for wording, question in enumerate(goal.eval_questions.judge or ()):

@@ -19,7 +19,6 @@ from sociable.engine.benchmark import Benchmark, RunResult, Study, StudyOptions
 from sociable.engine.run import FinishedRun
 from sociable.engine.seats import Role
 from sociable.judging.pairwise import PairJudgment
-from sociable.judging.protocol import RULE
 
 
 class HSII(Benchmark):
@@ -31,12 +30,12 @@ class HSII(Benchmark):
         Role.SUBJECT: AGENTS,
         Role.PARTNER: (WRITTEN_PARTNER,),
         Role.REFERENCE: ("oracle",),
-        Role.JUDGE: (RULE,),
+        Role.JUDGE: ("rule",),
     }
     demo = {
         "partner": f"reference/{WRITTEN_PARTNER}",
         "reference": "reference/oracle",
-        "judges": (f"reference/{RULE}",),
+        "judges": ("reference/rule",),
     }
     demo_agents = ("oracle", "oracle@0.3", "heuristic", "random", "silent")
     episode_type = HSIIEpisode

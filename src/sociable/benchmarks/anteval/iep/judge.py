@@ -35,7 +35,7 @@ class PointQuestion:
 
     recall: Recall
     place: int
-    """Of the key point on its card, from 0."""
+    """The key point's place on its card, from 0."""
 
     @property
     def criterion(self) -> str:
@@ -43,7 +43,7 @@ class PointQuestion:
 
 
 def point_questions(scenario: IepScenario, episode: IepEpisode) -> Iterator[PointQuestion]:
-    """All that judges decide about an episode; who claims nothing needs no judge."""
+    """All questions to judges about an episode. A player who claims nothing needs no judge."""
     if not episode.npc_failure:
         for recall in episode.recalls:
             if recall.claims:

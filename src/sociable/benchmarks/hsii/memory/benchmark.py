@@ -15,7 +15,6 @@ from sociable.core.view import Block, Document, Section, Table
 from sociable.engine.benchmark import Benchmark, RunResult, Study, StudyOptions
 from sociable.engine.run import FinishedRun
 from sociable.engine.seats import Role
-from sociable.judging.protocol import RULE
 
 
 class HSIIMemory(Benchmark):
@@ -23,8 +22,8 @@ class HSIIMemory(Benchmark):
     version = "1.0.0"
     title = "HSII: memory retention"
     cluster_unit = "scenario"
-    reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: (), Role.REFERENCE: (), Role.JUDGE: (RULE,)}
-    demo = {"judges": (f"reference/{RULE}",)}
+    reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: (), Role.REFERENCE: (), Role.JUDGE: ("rule",)}
+    demo = {"judges": ("reference/rule",)}
     demo_agents = ("oracle", "oracle@0.3", "heuristic", "obedient", "random", "silent")
     episode_type = MemoryEpisode
     judgment_type = Judgment

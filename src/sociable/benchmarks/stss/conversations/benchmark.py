@@ -16,7 +16,6 @@ from sociable.engine.benchmark import Benchmark, RunResult, Study, StudyOptions
 from sociable.engine.run import FinishedRun
 from sociable.engine.seats import Role
 from sociable.engine.settings import RoleSettings
-from sociable.judging.protocol import RULE
 
 
 class StssConversations(Benchmark):
@@ -25,10 +24,10 @@ class StssConversations(Benchmark):
     title = "STSS: conversations out of the sandbox town"
     cluster_unit = "task"
     scenarios_called = "scenes"
-    reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: (RESIDENTS,), Role.REFERENCE: (), Role.JUDGE: (RULE,)}
+    reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: (RESIDENTS,), Role.REFERENCE: (), Role.JUDGE: ("rule",)}
     role_defaults = {role: RoleSettings(temperature=0.0, max_tokens=2048) for role in (Role.SUBJECT, Role.PARTNER)}
     people_play = ()
-    demo = {"partner": f"reference/{RESIDENTS}", "judges": (f"reference/{RULE}",)}
+    demo = {"partner": f"reference/{RESIDENTS}", "judges": ("reference/rule",)}
     demo_agents = ("oracle", "oracle@0.3", "heuristic", "forgetful", "random", "silent")
     episode_type = ConversationEpisode
     judgment_type = Judgment

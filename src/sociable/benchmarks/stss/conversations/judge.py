@@ -32,26 +32,26 @@ _TRUTH = {
     Condition.FURTHER_STEPS: {"target", "further"},
     Condition.ORDER: {"target", "order"},
 }
-"""What each question says of the task."""
+"""The parts of the task that each question states."""
 
 _SHOWN = frozenset({"performer", "target", "task", "now", "text", "question"})
 
 
 class Text(StrEnum):
-    """What a condition is looked for in."""
+    """The texts in which a condition is looked for."""
 
     CONVERSATION = "conversation"
     SUMMARY = "summary"
 
 
-def _question(condition: Condition) -> str:
+def _prompt_name(condition: Condition) -> str:
     return f"question_{condition.replace(' ', '_')}"
 
 
 PLACEHOLDERS: Mapping[str, frozenset[str]] = {
     "judge_system": frozenset(),
     **{f"judge_{text}": _SHOWN for text in Text},
-    **{_question(condition): frozenset(names) for condition, names in _TRUTH.items()},
+    **{_prompt_name(condition): frozenset(names) for condition, names in _TRUTH.items()},
 }
 
 
@@ -71,9 +71,10 @@ class ConditionQuestion:
 
 
 def questions_about(scene: Scene, episode: ConversationEpisode) -> dict[str, ConditionQuestion]:
-    """What judges are asked, by criterion.
+    """The questions to judges, by criterion.
 
-    Nothing where the other failed, or the performer said nothing (then nothing is met); nothing of a summary that is lost.
+    There are none where the partner failed, or where the performer said nothing (then no condition is met); and none about a
+    summary that is lost.
     """
     if episode.partner_failure or not any(
         turn.content.strip() and turn.speaker == scene.performer.name for turn in episode.turns
@@ -96,11 +97,11 @@ async def judge_condition(
         return Answer(met_in_conversation(asked.condition, scene.task, episode.lines, scene.minute, *about))
 
     return await judge_yes_no(
-        lambda: ask_judge(scene, episode, asked, setting.clock, prompts), apply_rule, seat, episode, asked.criterion
+        lambda: write_question(scene, episode, asked, setting.clock, prompts), apply_rule, seat, episode, asked.criterion
     )
 
 
-def ask_judge(
+def write_question(
     scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, clock: Clock, prompts: Prompts
 ) -> list[ChatMessage]:
     text = transcript(episode) if asked.text is Text.CONVERSATION else episode.summary or "(nothing)"
@@ -116,7 +117,7 @@ def ask_judge(
 
 
 def transcript(episode: ConversationEpisode) -> str:
-    """One line a turn; who said nothing is not in it."""
+    """The conversation, one line a turn; turns in which nothing was said are left out."""
     return "\n".join(f"{turn.speaker}: {one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
 
 
@@ -135,7 +136,7 @@ def question_in_words(scene: Scene, condition: Condition, clock: Clock, prompts:
         "further": "; ".join(map(_step, steps[1:])),
         "order": ", then ".join(step.doing for step in steps),
     }
-    return prompts[_question(condition)].render(**{name: one_line(truth[name]) for name in _TRUTH[condition]})
+    return prompts[_prompt_name(condition)].render(**{name: one_line(truth[name]) for name in _TRUTH[condition]})
 
 
 def _step(step: Subtask) -> str:

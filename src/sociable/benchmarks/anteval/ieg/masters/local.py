@@ -1,8 +1,8 @@
 """The default virtual dungeon master: small, local, trained on a processor in seconds.
 
-It ranks the players of a window by what they last said and did, and then names the skill. Names are replaced by slots, so that
-players whom it has never met can be predicted. Its base, which no training has touched, compares what a player says with a few
-words written for each skill; training learns how far to trust that, what else tells, and who is likely to act.
+It ranks the players of a window by what they last said and did, and then names the skill. All names are replaced by one word,
+so that players whom it has never met can be predicted. Its base, which no training has touched, compares what a player says
+with a few words written for each skill; training learns how far to trust that, what else tells, and who is likely to act.
 """
 
 from __future__ import annotations
@@ -59,8 +59,7 @@ class _Linear:
         return found
 
     def find_likeliest(self, features: Any) -> list[str]:
-        if len(self.classes) == 1:
-            return [self.classes[0]] * features.shape[0]
+        """By row the likeliest class."""
         scores = self.score(features)
         places = (scores[:, 0] > 0).astype(int) if len(self.classes) == 2 else scores.argmax(axis=1)
         return [self.classes[place] for place in places]
@@ -75,7 +74,7 @@ class LocalMaster(Master):
         self.made_of = made_of
 
     def predict(self, windows: Sequence[Window]) -> Predictions:
-        looks = [look_at(window, self.made_of["embeddings"]) for window in windows if window.players]
+        looks = [look_at(window, self.made_of.get("embeddings")) for window in windows if window.players]
         if not looks:
             return [frozenset() for _ in windows]
         likelihoods = np.split(self._rank(looks), np.cumsum([len(each.window.players) for each in looks])[:-1])
