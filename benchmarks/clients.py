@@ -23,8 +23,9 @@ from sociable.dialogue.conversation import Conversation
 from sociable.dialogue.loop import run_conversation
 from sociable.dialogue.turn_taking import RoundRobin
 from sociable.engine.phases import Progress, run_phase
-from sociable.judging.pairwise import ModelPairJudge, Pair, judgment_id
-from sociable.judging.verdicts import VERDICT_SCHEMA
+from sociable.engine.seats import Role, Seat
+from sociable.judging.pairwise import VERDICT_SCHEMA, Comparison, Pair, ask_in_order
+from sociable.judging.protocol import ask_judge, judgment_id, make_judgment, make_scope
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
@@ -79,20 +80,11 @@ async def play_episode(identifier: str, turns: int, model: Model) -> Episode:
 
 async def judge_episode(episode: Episode, number: int, model: Model) -> Judgment:
     """One question about an episode."""
-    scope = Scope(episode.id, "judge", f"{model.name}|{number}")
-    judge = ModelPairJudge(model, question, scope=scope, sampling=SAMPLING)
+    judge = Seat(Role.JUDGE, model.name, model, SAMPLING)
     pair = Pair(subject="\n".join(f"{turn.speaker}: {turn.content}" for turn in episode.turns), golden=GOLDEN)
-    verdict, reason = await judge.compare(pair, subject_first=True)
-    return Judgment(
-        id=judgment_id(episode.id, str(number), model.name),
-        episode=episode.id,
-        scenario=episode.scenario,
-        criterion=str(number),
-        judge=model.name,
-        verdict=verdict,
-        reason=reason,
-        usage=judge.usage,
-    )
+    comparison = Comparison(question, lambda _text: (0.0, ""))
+    asked = await ask_judge(ask_in_order(pair, comparison, subject_first=True), judge, make_scope(judge, episode, str(number)))
+    return make_judgment(asked, lambda verdict: verdict, judge, episode, str(number))
 
 
 def record_files(folder: Path) -> tuple[RecordFile[Episode], RecordFile[Judgment]]:

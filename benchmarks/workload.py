@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from sociable.judging.verdicts import VERDICT_SCHEMA
+from sociable.judging.pairwise import VERDICT_SCHEMA
 from sociable.models.protocol import ChatMessage
 
 CAST = ("Amara", "Bruno", "Chiyo")

@@ -51,4 +51,4 @@ from sociable.judging.choice import parse_choice
     ],
 )
 def test_parse_choice(text: str, place: int | None) -> None:
-    assert parse_choice(text, 4) == place
+    assert parse_choice(text, 4).value == place

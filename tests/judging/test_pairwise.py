@@ -6,26 +6,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociable.core.records import Usage, Verdict
-from sociable.judging.pairwise import ModelPairJudge, Pair, PairJudgment, RulePairJudge, both_orders, judge_pair
-from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, Sampling, Scope
+from sociable.core.records import Episode, Usage, Verdict
+from sociable.engine.seats import Role, Seat
+from sociable.judging.pairwise import Comparison, Pair, PairJudgment, combine_orders, judge_pair
+from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, Sampling
 from sociable.models.scripted import ScriptedModel
 
 WIN, TIE, LOSS, NONE = Verdict.WIN, Verdict.TIE, Verdict.LOSS, Verdict.UNSCORED
 MIRROR = {WIN: LOSS, LOSS: WIN, TIE: TIE, NONE: NONE}
 PAIR = Pair(subject="SUBJECT", golden="GOLDEN")
+EPISODE = Episode(id="e", scenario="s", cluster="s")
 
 
 def ask(first: str, second: str) -> list[ChatMessage]:
     return [{"role": "user", "content": f"{first}\n{second}"}]
 
 
-def model_judge(script: object) -> ModelPairJudge:
-    model = ScriptedModel(script, "judge")  # type: ignore[arg-type]
-    return ModelPairJudge(model, ask, scope=Scope("item", "judge"), sampling=Sampling())
+COMPARISON = Comparison(ask, lambda text: (float(len(text)), f"{len(text)} letters"))
 
 
-def says(subject_first: int | str, subject_second: int | str) -> ModelPairJudge:
+def model_judge(script: object) -> Seat:
+    return Seat(Role.JUDGE, "judge", ScriptedModel(script, "judge"), Sampling())  # type: ignore[arg-type]
+
+
+def says(subject_first: int | str, subject_second: int | str) -> Seat:
     """A judge that says one thing when the subject stands first, another when it stands second."""
 
     def answer(request: Request) -> str:
@@ -36,8 +40,8 @@ def says(subject_first: int | str, subject_second: int | str) -> ModelPairJudge:
     return model_judge(answer)
 
 
-async def judged(judge: ModelPairJudge | RulePairJudge, pair: Pair = PAIR) -> PairJudgment:
-    return await judge_pair(judge, pair, episode="e", scenario="s", criterion="c")
+async def judged(judge: Seat, pair: Pair = PAIR) -> PairJudgment:
+    return await judge_pair(pair, COMPARISON, judge, EPISODE, "c")
 
 
 @pytest.mark.parametrize(
@@ -54,7 +58,7 @@ async def judged(judge: ModelPairJudge | RulePairJudge, pair: Pair = PAIR) -> Pa
         (1, 7, NONE, None),
     ],
 )
-async def test_a_win_or_a_loss_needs_both_orders(
+async def test_a_win_or_a_loss_needs_combine_orders(
     subject_first: int | str, subject_second: int | str, verdict: Verdict, disagree: bool | None
 ) -> None:
     judgment = await judged(says(subject_first, subject_second))
@@ -63,8 +67,11 @@ async def test_a_win_or_a_loss_needs_both_orders(
 
 async def test_each_order_is_asked_once_with_the_sides_swapped() -> None:
     model = ScriptedModel(lambda _: '{"verdict": 0}', "judge")
-    await judged(ModelPairJudge(model, ask, scope=Scope("item", "judge"), sampling=Sampling()))
+    judgment = await judged(Seat(Role.JUDGE, "judge", model, Sampling()))
     assert sorted(request.messages[0]["content"] for request in model.requests) == ["GOLDEN\nSUBJECT", "SUBJECT\nGOLDEN"]
+    # Both stand in one scope, and are paid for together.
+    assert {request.scope.name for request in model.requests} == {"e/judge/judge|c"}
+    assert (judgment.id, judgment.usage.calls) == ("e|c|judge", 2)
 
 
 async def test_an_unread_order_leaves_the_pair_unscored_with_the_reason() -> None:
@@ -95,7 +102,7 @@ async def test_an_empty_reply_is_no_verdict() -> None:
 
 
 async def test_a_rule_compares_points_whatever_the_side() -> None:
-    judge = RulePairJudge("rule", lambda text: (float(len(text)), f"{len(text)} letters"))
+    judge = Seat(Role.JUDGE, "reference/rule", None, Sampling())
     assert (await judged(judge, Pair("long", "abc"))).verdict is WIN
     assert (await judged(judge, Pair("abc", "long"))).verdict is LOSS
     tie = await judged(judge, Pair("abc", "abc"))
@@ -104,14 +111,14 @@ async def test_a_rule_compares_points_whatever_the_side() -> None:
 
 @given(st.sampled_from(list(Verdict)), st.sampled_from(list(Verdict)))
 def test_swapping_the_sides_turns_a_win_into_a_loss(first: Verdict, second: Verdict) -> None:
-    assert both_orders(MIRROR[first], MIRROR[second]) is MIRROR[both_orders(first, second)]
-    assert both_orders(second, first) is both_orders(first, second)
+    assert combine_orders(MIRROR[first], MIRROR[second]) is MIRROR[combine_orders(first, second)]
+    assert combine_orders(second, first) is combine_orders(first, second)
 
 
 @given(st.dictionaries(st.sampled_from(["A B", "B A"]), st.sampled_from([0, 1, 2, 9]), min_size=2))
 async def test_swapping_subject_and_golden_turns_the_judgment_round(opinions: dict[str, int]) -> None:
     # The judge is any function of the two texts in their order.
-    def judge() -> ModelPairJudge:
+    def judge() -> Seat:
         return model_judge(lambda request: f'{{"verdict": {opinions[request.messages[0]["content"].replace(chr(10), " ")]}}}')
 
     one, other = await judged(judge(), Pair("A", "B")), await judged(judge(), Pair("B", "A"))

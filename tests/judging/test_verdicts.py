@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sociable.judging.verdicts import Preference, parse_verdict
+from sociable.judging.pairwise import Preference, parse_preference
+from sociable.judging.protocol import Answer, Unread
 
 EQUAL, FIRST, SECOND = Preference
 
@@ -40,7 +41,7 @@ EQUAL, FIRST, SECOND = Preference
     ],
 )
 def test_one_verdict_is_read(text: str, expected: Preference) -> None:
-    assert parse_verdict(text)[0] is expected
+    assert parse_preference(text).value is expected
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_one_verdict_is_read(text: str, expected: Preference) -> None:
     ],
 )
 def test_no_verdict_is_guessed(text: str) -> None:
-    assert parse_verdict(text)[0] is None
+    assert parse_preference(text).value is None
 
 
 @pytest.mark.parametrize(
@@ -99,20 +100,20 @@ def test_no_verdict_is_guessed(text: str) -> None:
     ],
 )
 def test_a_verdict_the_judge_only_quotes_is_not_its_own(text: str) -> None:
-    assert parse_verdict(text)[0] is None
+    assert parse_preference(text).value is None
 
 
 def test_the_reason_is_kept_and_bounded() -> None:
-    assert parse_verdict('{"reason": "kinder", "verdict": 1}') == (FIRST, "kinder")
-    assert parse_verdict("no idea ") == (None, "no idea")
-    assert len(parse_verdict(json.dumps({"reason": "x" * 9000, "verdict": 1}))[1]) == 2000
+    assert parse_preference('{"reason": "kinder", "verdict": 1}') == Answer(FIRST, "kinder")
+    assert parse_preference("no idea ") == Unread("no verdict in the reply", "no idea")
+    assert len(parse_preference(json.dumps({"reason": "x" * 9000, "verdict": 1})).reason) == 2000
 
 
 @given(st.text())
 def test_any_text_gives_a_verdict_or_none(text: str) -> None:
-    preference, reason = parse_verdict(text)
-    assert preference is None or preference in Preference
-    reason.encode()  # can be written to a file
+    read = parse_preference(text)
+    assert read.value is None or read.value in Preference
+    read.reason.encode()  # can be written to a file
 
 
 @pytest.mark.parametrize(
@@ -132,14 +133,14 @@ def test_any_text_gives_a_verdict_or_none(text: str) -> None:
     ids=lambda text: repr(text[:20]),
 )
 def test_degenerate_text_gives_none_and_in_time(text: str) -> None:
-    preference, reason = parse_verdict(text)
-    assert preference is None
-    reason.encode()
+    read = parse_preference(text)
+    assert read.value is None
+    read.reason.encode()
 
 
 @settings(max_examples=50)
 @given(st.sampled_from([0, 1, 2]), st.text())
 def test_any_reason_leaves_the_verdict_as_it_is(verdict: int, reason: str) -> None:
     text = json.dumps({"reason": reason, "verdict": verdict})
-    assert parse_verdict(text)[0] == verdict
-    assert parse_verdict(f"```json\n{text}\n```")[0] == verdict
+    assert parse_preference(text).value == verdict
+    assert parse_preference(f"```json\n{text}\n```").value == verdict

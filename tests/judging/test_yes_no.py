@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sociable.judging.protocol import Answer
 from sociable.judging.yes_no import parse_yes_no
 
 
@@ -36,15 +37,15 @@ from sociable.judging.yes_no import parse_yes_no
     ],
 )
 def test_answers(text: str, answer: bool | None) -> None:
-    assert parse_yes_no(text)[0] is answer
+    assert parse_yes_no(text).value is answer
 
 
 def test_the_reason_is_kept() -> None:
-    assert parse_yes_no('{"reason": "He asked.", "answer": "yes"}') == (True, "He asked.")
+    assert parse_yes_no('{"reason": "He asked.", "answer": "yes"}') == Answer(True, "He asked.")
 
 
 @given(st.text(max_size=300))
 def test_any_text_gives_an_answer_or_none(text: str) -> None:
-    answer, reason = parse_yes_no(text)
-    assert answer in (True, False, None)
-    reason.encode()
+    read = parse_yes_no(text)
+    assert read.value in (True, False, None)
+    read.reason.encode()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sociable.benchmarks.hsii.briefing import ask_for_choice, ask_to_compare, ask_to_go_on, ask_to_play, hsii_prompts
 from sociable.benchmarks.hsii.dataset import load_dataset
 from sociable.benchmarks.hsii.parsing import AddressedReply, parse_reply
-from sociable.judging.verdicts import parse_verdict
+from sociable.judging.pairwise import parse_preference
 from sociable.models.openai_compatible import OpenAICompatibleModel
 from sociable.models.protocol import ChatMessage, Request, Scope
 
@@ -55,9 +55,9 @@ async def test_social_answers_each_of_hsiis_prompts_by_what_it_asks(endpoint: En
         reply = parse_reply(await said(model, ask_for_choice(case, prompts)), strict=True)
         assert isinstance(reply, AddressedReply)
         chosen.add(case.characters.index(reply.role_to))
-        verdict, reason = parse_verdict(await said(model, ask_to_compare(case, "Yes.", "No.", prompts, long_run=False)))
-        verdicts.add(verdict)
-        assert reason
+        verdict = parse_preference(await said(model, ask_to_compare(case, "Yes.", "No.", prompts, long_run=False)))
+        verdicts.add(verdict.value)
+        assert verdict.reason
     # Not always the first name, and every verdict now and then.
     assert len(chosen) > 1
     assert verdicts == {0, 1, 2}

@@ -22,7 +22,7 @@ from sociable.core.errors import RunFolderError
 from sociable.core.prompts import Prompts
 from sociable.core.records import Record, Usage, storable
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
-from sociable.models.replies import closing_object
+from sociable.models.replies import find_closing_object
 
 
 class Item(Record):
@@ -126,7 +126,7 @@ class Writer:
             return self._read(kind, await self._ask(question), called)
 
     def _read(self, kind: type[R_], reply: str, called: str) -> R_:
-        if closing_object(reply) is None:
+        if find_closing_object(reply) is None:
             raise Rejected("no JSON in the reply", reply[:200])
         try:
             found: dict[str, Any] = _clean(json.loads(reply[reply.find("{") : reply.rfind("}") + 1], strict=False))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from sociable.models.limits import Budget
@@ -44,17 +46,19 @@ def waited(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _waited_in_a_thread(work: Coroutine[Any, Any, T]) -> T:
-    """For callers that are inside a running loop. Interrupting the caller cancels the work."""
+    """For callers that are inside a running loop. Interrupting the caller cancels the work, and waits for its end."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)
-    thread = threading.Thread(target=_run_until_done, args=(loop, task))
-    thread.start()
-    try:
-        thread.join()
-    except KeyboardInterrupt:
-        loop.call_soon_threadsafe(task.cancel)
-        thread.join()
-        raise
+    with ThreadPoolExecutor(1) as pool:
+        # Joining a thread would not do: after an interruption Python 3.11 takes it for ended (gh-90882).
+        running = pool.submit(_run_until_done, loop, task)
+        try:
+            running.result()
+        except KeyboardInterrupt:
+            with contextlib.suppress(RuntimeError):  # It has just ended.
+                loop.call_soon_threadsafe(task.cancel)
+            running.result()
+            raise
     return task.result()
 
 

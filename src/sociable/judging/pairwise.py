@@ -1,20 +1,27 @@
-"""Pairwise judging in both orders.
+"""Judges who compare two texts, in both orders.
 
 The same two responses are judged twice with sides swapped, "to avoid positional bias" (HSII, Definition 1). A win or a
 loss needs both orders to agree; otherwise it is a tie. An order that cannot be read leaves the pair Unscored. The
 share of pairs in which the orders disagree is the judge's position bias.
+
+Judges answer 0 (equal), 1 (the first response is better) or 2 (the second is better), the three figures of HSII's
+rebuttal.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from enum import IntEnum
 
-from sociable.core.records import Judgment, Record, Usage, Verdict
-from sociable.judging.verdicts import VERDICT_SCHEMA, Preference, parse_verdict
-from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
+from sociable.core.records import Episode, Judgment, Record, Verdict, storable
+from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, ask_judge, describe_judgment, make_scope
+from sociable.models.protocol import ChatMessage
+from sociable.models.replies import MAX_REASON, find_closing_object, find_field, find_reason, object_schema
+
+VERDICT_SCHEMA = object_schema(reason={"type": "string"}, verdict={"type": "integer", "enum": [0, 1, 2]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +32,18 @@ class Pair:
     golden: str
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How two texts are compared by a model, and how by a rule."""
+
+    write: Callable[[str, str], Sequence[ChatMessage]]
+    """Writes the messages about the first and the second text."""
+    count_points: Callable[[str], tuple[float, str]]
+    """The points a text earns by rule, whichever side it stands on, and why."""
+
+
 class OrderVerdict(Record):
-    """What one judge said in one order. ``preference`` is for the subject's side; UNSCORED with the defect as reason."""
+    """What one judge said in one order. ``preference`` is for the subject's side; UNSCORED with the problem as reason."""
 
     subject_first: bool
     preference: Verdict
@@ -40,105 +57,89 @@ class PairJudgment(Judgment):
     orders_disagree: bool | None = None
 
 
-class PairJudge(Protocol):
-    """Whoever compares two texts: a model or a rule. Its name stands in the judgments."""
-
-    @property
-    def name(self) -> str: ...
-
-    async def compare(self, pair: Pair, subject_first: bool) -> tuple[Verdict, str]:
-        """(the subject's verdict or UNSCORED, the reason)."""
-
-    @property
-    def usage(self) -> Usage: ...
-
-
-class ModelPairJudge:
-    """A model that sees the two texts in the order asked for. ``ask(first, second)`` writes the messages."""
-
-    def __init__(
-        self, model: Model, ask: Callable[[str, str], Sequence[ChatMessage]], *, scope: Scope, sampling: Sampling
-    ) -> None:
-        self._model = model
-        self._ask = ask
-        self._scope = scope
-        self._sampling = sampling
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    @property
-    def usage(self) -> Usage:
-        return self._scope.usage
-
-    async def compare(self, pair: Pair, subject_first: bool) -> tuple[Verdict, str]:
-        first, second = (pair.subject, pair.golden) if subject_first else (pair.golden, pair.subject)
-        request = Request(self._ask(first, second), self._scope, self._sampling, VERDICT_SCHEMA)
-        reply = await self._model.generate(request)
-        preference, reason = parse_verdict(reply.text)
-        if preference is None or reply.defect:
-            # What stands in a reply that was cut off need not be what it would have come to.
-            return Verdict.UNSCORED, f"{reply.defect or 'no verdict in the reply'}: {reason}".removesuffix(": ")
-        if preference is Preference.EQUAL:
-            return Verdict.TIE, reason
-        return (Verdict.WIN if (preference is Preference.FIRST) == subject_first else Verdict.LOSS), reason
-
-
-class RulePairJudge:
-    """Compares by a number each text earns, whichever side it stands on."""
-
-    def __init__(self, name: str, points: Callable[[str], tuple[float, str]]) -> None:
-        self._name = name
-        self._points = points
-
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def usage(self) -> Usage:
-        return Usage()
-
-    async def compare(self, pair: Pair, subject_first: bool) -> tuple[Verdict, str]:
-        (subject, why_subject), (golden, why_golden) = self._points(pair.subject), self._points(pair.golden)
-        reason = f"subject: {why_subject}; golden: {why_golden}"
-        if subject == golden:
-            return Verdict.TIE, reason
-        return (Verdict.WIN if subject > golden else Verdict.LOSS), reason
-
-
-async def judge_pair(judge: PairJudge, pair: Pair, *, episode: str, scenario: str, criterion: str) -> PairJudgment:
-    """One judge's opinion on one pair, both orders asked at once."""
-    (first, first_reason), (second, second_reason) = await asyncio.gather(
-        judge.compare(pair, subject_first=True), judge.compare(pair, subject_first=False)
+async def judge_pair(pair: Pair, comparison: Comparison, judge: Judge, episode: Episode, criterion: str) -> PairJudgment:
+    """One judge's opinion on one pair, both orders asked at once. Raises RunFailure and RunStopped."""
+    scope = make_scope(judge, episode, criterion)
+    first, second = await asyncio.gather(
+        *(ask_judge(ask_in_order(pair, comparison, subject_first=place), judge, scope) for place in (True, False))
     )
-    orders = (
-        OrderVerdict(subject_first=True, preference=first, reason=first_reason),
-        OrderVerdict(subject_first=False, preference=second, reason=second_reason),
+    orders = tuple(
+        OrderVerdict(subject_first=subject_first, preference=asked.answer.value or Verdict.UNSCORED, reason=asked.answer.why)
+        for subject_first, asked in ((True, first), (False, second))
     )
-    verdict = both_orders(first, second)
     unread = next((order for order in orders if order.preference is Verdict.UNSCORED), None)
     return PairJudgment(
-        id=judgment_id(episode, criterion, judge.name),
-        episode=episode,
-        scenario=scenario,
-        criterion=criterion,
-        judge=judge.name,
-        verdict=verdict,
-        reason=f"{judge.name}: {unread.reason}" if unread else first_reason,
-        usage=judge.usage,
+        **describe_judgment(judge, episode, criterion),
+        verdict=combine_orders(*(order.preference for order in orders)),
+        reason=f"{judge.name}: {unread.reason}" if unread else orders[0].reason,
+        usage=first.usage + second.usage,
         orders=orders,
-        orders_disagree=None if unread else first != second,
+        orders_disagree=None if unread else orders[0].preference != orders[1].preference,
     )
 
 
-def judgment_id(episode: str, criterion: str, judge: str) -> str:
-    return f"{episode}|{criterion}|{judge}"
+def ask_in_order(pair: Pair, comparison: Comparison, *, subject_first: bool) -> Question[Verdict]:
+    """The question about a pair in one order; its answer is the subject's verdict."""
+    first, second = (pair.subject, pair.golden) if subject_first else (pair.golden, pair.subject)
+
+    def parse(text: str) -> Reading[Verdict]:
+        read = parse_preference(text)
+        if isinstance(read, Unread):
+            return read
+        if read.value is Preference.EQUAL:
+            return Answer(Verdict.TIE, read.reason)
+        return Answer(Verdict.WIN if (read.value is Preference.FIRST) == subject_first else Verdict.LOSS, read.reason)
+
+    def apply_rule() -> Reading[Verdict]:
+        (subject, why_subject), (golden, why_golden) = map(comparison.count_points, (pair.subject, pair.golden))
+        verdict = Verdict.TIE if subject == golden else Verdict.WIN if subject > golden else Verdict.LOSS
+        return Answer(verdict, f"subject: {why_subject}; golden: {why_golden}")
+
+    return Question(lambda: comparison.write(first, second), parse, VERDICT_SCHEMA, apply_rule)
 
 
-def both_orders(first: Verdict, second: Verdict) -> Verdict:
+def combine_orders(first: Verdict, second: Verdict) -> Verdict:
     """The verdict of a pair from the verdicts of its two orders, both for the subject's side."""
     if Verdict.UNSCORED in (first, second):
         return Verdict.UNSCORED
     return first if first == second else Verdict.TIE
+
+
+class Preference(IntEnum):
+    """What a judge preferred, by position."""
+
+    EQUAL = 0
+    FIRST = 1
+    SECOND = 2
+
+
+_FIGURE = r"""verdict[\s"'*_`]*(?:\bis\b|[:=])[\s"'*_`]*"""
+_STATED = re.compile(_FIGURE + r"(-?\d+(?:[.,/]\d+)*)", re.IGNORECASE)
+_CLOSING = re.compile(
+    r"""(?:\A|[\n.!?,{])[\s*_`#>"'-]*(?:(?:so|thus|therefore|hence|my|the|final|overall)\s+)*"""
+    + _FIGURE
+    + r"""([012])[\s"'*_`.!})\]]*\Z""",
+    re.IGNORECASE,
+)
+_CLOSING_CHARACTERS = 200
+_LONE = re.compile(r"[\s*\"'`]*([012])[\s*\"'`.]*")
+
+
+def parse_preference(text: str) -> Reading[Preference]:
+    """The preference that a reply gives; a reply that does not give exactly one gives none.
+
+    The verdict is what the reply ends with: a JSON object, or a statement in words. One in the midst of it may be
+    quoted from a response that asks for it. Several statements count only if they agree.
+    """
+    text = storable(text).strip()
+    fields, reason, figure = find_closing_object(text), text[:MAX_REASON], ""
+    if fields and "verdict" in dict(fields):
+        verdict, reason = find_field(fields, "verdict"), find_reason(fields)
+        figure = str(verdict).strip() if isinstance(verdict, str) or type(verdict) is int else ""
+    elif lone := _LONE.fullmatch(text):
+        figure, reason = lone[1], ""
+    elif (closing := _CLOSING.search(text[-_CLOSING_CHARACTERS:])) and {closing[1]} == set(_STATED.findall(text)):
+        figure = closing[1]
+    if figure not in ("0", "1", "2"):
+        return Unread("no verdict in the reply", reason)
+    return Answer(Preference(int(figure)), reason)

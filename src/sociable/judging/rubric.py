@@ -10,12 +10,13 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
-from sociable.core.records import Opinion, storable
-from sociable.judging.verdicts import MAX_REASON
-from sociable.models.protocol import Model, Request, Sampling, Scope
+from sociable.core.records import Episode, Opinion, storable
+from sociable.judging.protocol import Answer, Judge, Question, Unread, ask_judge, make_scope
+from sociable.models.protocol import ChatMessage
+from sociable.models.replies import MAX_REASON, object_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,15 @@ class RatedParticipant:
     """(speaker, words) in order."""
 
 
+class Ratings(NamedTuple):
+    """What one judge gives one participant, by dimension."""
+
+    ratings: dict[str, int]
+    reasons: dict[str, str]
+    failures: dict[str, str]
+    """Why a dimension has no rating."""
+
+
 class RubricJudgment(Opinion):
     """One judge's ratings of one participant. A dimension without a readable rating is in ``failures``, with the reason."""
 
@@ -81,18 +91,31 @@ def rubric_prompts() -> Prompts:
 
 
 async def rate(
-    rubric: Rubric,
-    rated: RatedParticipant,
-    model: Model,
-    *,
-    prompts: Prompts,
-    scope: Scope,
-    sampling: Sampling,
-    identifier: str,
-    episode: str,
-    scenario: str,
+    rubric: Rubric, rated: RatedParticipant, judge: Judge, prompts: Prompts, *, identifier: str, episode: Episode
 ) -> RubricJudgment:
     """One judge's ratings. Raises RunFailure and RunStopped."""
+    question = Question(
+        lambda: ask_to_rate(rubric, rated, prompts), lambda text: Answer(parse_ratings(text, rubric)), rubric_schema(rubric)
+    )
+    asked = await ask_judge(question, judge, make_scope(judge, episode, f"{rubric.name}|{rated.name}"))
+    answer = asked.answer
+    if isinstance(answer, Unread):
+        given = Ratings({}, {}, {each.name: answer.problem for each in rubric.dimensions})
+    else:
+        given = answer.value
+    return RubricJudgment(
+        id=identifier,
+        episode=episode.id,
+        scenario=episode.scenario,
+        criterion=rubric.name,
+        judge=judge.name,
+        participant=rated.name,
+        **given._asdict(),
+        usage=asked.usage,
+    )
+
+
+def ask_to_rate(rubric: Rubric, rated: RatedParticipant, prompts: Prompts) -> list[ChatMessage]:
     question = prompts["rubric"].render(
         situation=quoted(rated.situation),
         participant=one_line(rated.name),
@@ -101,90 +124,57 @@ async def rate(
         conversation=quoted("\n".join(f"{one_line(speaker)}: {one_line(words)}" for speaker, words in rated.conversation)),
         dimensions="\n".join(f"- {d.name}, from {d.low} to {d.high}: {d.meaning}" for d in rubric.dimensions),
     )
-    messages = [
-        {"role": "system", "content": prompts["rubric_system"].render()},
-        {"role": "user", "content": question},
-    ]
-    reply = await model.generate(Request(messages, scope, sampling, rubric_schema(rubric)))  # type: ignore[arg-type]
-    ratings, reasons, failures = parse_ratings(reply.text, rubric)
-    if reply.defect:
-        ratings, reasons, failures = {}, {}, {each.name: reply.defect for each in rubric.dimensions}
-    return RubricJudgment(
-        id=identifier,
-        episode=episode,
-        scenario=scenario,
-        criterion=rubric.name,
-        judge=model.name,
-        participant=rated.name,
-        ratings=ratings,
-        reasons=reasons,
-        failures=failures,
-        usage=scope.usage,
-    )
+    return [{"role": "system", "content": prompts["rubric_system"].render()}, {"role": "user", "content": question}]
 
 
 def rubric_schema(rubric: Rubric) -> dict[str, Any]:
     """The JSON schema of the wanted reply."""
-    return {
-        "type": "object",
-        "properties": {
-            each.name: {
-                "type": "object",
-                "properties": {
-                    "reason": {"type": "string"},
-                    "rating": {"type": "integer", "minimum": each.low, "maximum": each.high},
-                },
-                "required": ["reason", "rating"],
-                "additionalProperties": False,
-            }
-            for each in rubric.dimensions
-        },
-        "required": [each.name for each in rubric.dimensions],
-        "additionalProperties": False,
-    }
+
+    def rating(each: Dimension) -> dict[str, Any]:
+        return object_schema(reason={"type": "string"}, rating={"type": "integer", "minimum": each.low, "maximum": each.high})
+
+    return object_schema(**{each.name: rating(each) for each in rubric.dimensions})
 
 
 _WHOLE = re.compile(r"[+-]?\d{1,9}")
 
 
-def parse_ratings(text: str, rubric: Rubric) -> tuple[dict[str, int], dict[str, str], dict[str, str]]:
-    """(ratings, reasons, failures), each by dimension. Nothing is guessed, rounded or brought into range."""
-    entries = _entries(storable(text))
-    ratings, reasons, failures = {}, {}, {}
+def parse_ratings(text: str, rubric: Rubric) -> Ratings:
+    """The ratings that a reply gives. Nothing is guessed, rounded or brought into range."""
+    entries = _find_entries(storable(text))
+    found = Ratings({}, {}, {})
     for dimension in rubric.dimensions:
         entry = entries.get(dimension.name)
         rating = entry.get("rating") if isinstance(entry, Mapping) else entry
-        if isinstance(rating, str) and _WHOLE.fullmatch(rating.strip()):
-            rating = int(rating)
-        if isinstance(rating, float) and rating.is_integer():
+        if (isinstance(rating, str) and _WHOLE.fullmatch(rating.strip())) or (isinstance(rating, float) and rating.is_integer()):
             rating = int(rating)
         if rating is None:
-            failures[dimension.name] = "no rating in the reply"
+            found.failures[dimension.name] = "no rating in the reply"
         elif type(rating) is not int:
-            failures[dimension.name] = storable(f"'{str(rating)[:40]}' is no whole number")
+            found.failures[dimension.name] = storable(f"'{str(rating)[:40]}' is no whole number")
         elif not dimension.low <= rating <= dimension.high:
-            failures[dimension.name] = f"{str(rating)[:20]} is not within {dimension.low} to {dimension.high}"
+            found.failures[dimension.name] = f"{str(rating)[:20]} is not within {dimension.low} to {dimension.high}"
         else:
-            ratings[dimension.name] = rating
+            found.ratings[dimension.name] = rating
             if isinstance(entry, Mapping):
-                reasons[dimension.name] = storable(str(entry.get("reason", "")))[:MAX_REASON]
-    return ratings, reasons, failures
+                found.reasons[dimension.name] = storable(str(entry.get("reason", "")))[:MAX_REASON]
+    return found
 
 
-def _entries(text: str) -> Mapping[str, Any]:
+def _find_entries(text: str) -> Mapping[str, Any]:
     """The object in the reply with its keys in lower case; empty if there is none, or a key stands in it twice."""
     start, end = text.find("{"), text.rfind("}")
     if not 0 <= start < end:
         return {}
     try:
-        found = json.loads(text[start : end + 1], strict=False, object_pairs_hook=_unique)
+        found = json.loads(text[start : end + 1], strict=False, object_pairs_hook=_refuse_repeated_keys)
     except (ValueError, RecursionError):
         return {}
     entries = {str(key).strip().lower().replace(" ", "_"): value for key, value in found.items()}
     return entries if len(entries) == len(found) else {}
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) < len(pairs):
         raise ValueError("a key stands twice")
     return dict(pairs)

@@ -1,77 +1,58 @@
-"""Reading a judge's answer to a question of yes or no. Nothing is guessed: a reply that gives not exactly one gives none."""
+"""Judges who answer yes or no."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sociable.core.names import words
-from sociable.core.records import Judgment, Usage, Verdict, storable
-from sociable.judging.pairwise import judgment_id
-from sociable.judging.verdicts import MAX_REASON
-from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
-from sociable.models.replies import UNREADABLE, closing_object, only, text_of
+from sociable.core.records import Episode, Judgment, Verdict, storable
+from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, judge_question
+from sociable.models.protocol import ChatMessage
+from sociable.models.replies import MAX_REASON, UNREADABLE, find_closing_object, find_field, find_reason, object_schema
 
-YES_NO_SCHEMA = {
-    "type": "object",
-    "properties": {"reason": {"type": "string"}, "answer": {"type": "string", "enum": ["yes", "no"]}},
-    "required": ["reason", "answer"],
-    "additionalProperties": False,
-}
+YES_NO_SCHEMA = object_schema(reason={"type": "string"}, answer={"type": "string", "enum": ["yes", "no"]})
 
 _ANSWERS: dict[object, bool] = {"yes": True, "no": False}
 _CLOSING = re.compile(r"(?:\A|\n)\W*(?:(?:so|my|the|final)\s+)*answer\W*(?:\bis\b)?\W*\b(yes|no)\b\W*\Z", re.IGNORECASE)
 _OPENING = re.compile(r"\W*(yes|no)\b\W*?(?:[.,:;!\n]|\Z)", re.IGNORECASE)
 
 
-def parse_yes_no(text: str) -> tuple[bool | None, str]:
-    """(the answer or None, the reason given).
+async def judge_yes_no(
+    write: Callable[[], Sequence[ChatMessage]],
+    apply_rule: Callable[[], Reading[bool]],
+    judge: Judge,
+    episode: Episode,
+    criterion: str,
+) -> Judgment:
+    """One judge's answer: WIN for yes, LOSS for no, UNSCORED for neither. Raises RunFailure and RunStopped."""
+    question = Question(write, parse_yes_no, YES_NO_SCHEMA, apply_rule)
+    return await judge_question(question, as_verdict, judge, episode, criterion)
+
+
+def as_verdict(answer: bool) -> Verdict:
+    return Verdict.WIN if answer else Verdict.LOSS
+
+
+def parse_yes_no(text: str) -> Reading[bool]:
+    """The answer that a reply gives; a reply that gives not exactly one gives none.
 
     The answer is what the reply ends with: a JSON object, "Answer: yes", or the lone word; or the word it begins with
     ("Yes, because …"), unless the other word stands alone at its end.
     """
     text = storable(text).strip()
     reason = text[:MAX_REASON]
-    fields = closing_object(text)
+    fields = find_closing_object(text)
+    answer: object = None
     if fields is UNREADABLE:
-        return None, reason
-    if fields is not None:
-        answer = only(fields, "answer")
+        pass
+    elif fields is not None:
+        reason, answer = find_reason(fields), find_field(fields, "answer")
         if isinstance(answer, str):
             answer = _ANSWERS.get(answer.strip().strip(".").lower())
-        return (answer if isinstance(answer, bool) else None), text_of(fields, "reason", MAX_REASON)
-    if closing := _CLOSING.search(text[-200:]):
-        return _ANSWERS[closing[1].lower()], reason
-    opening = _OPENING.match(text)
-    if opening is None:
-        return None, reason
-    first, last = _ANSWERS[opening[1].lower()], _ANSWERS.get(words(text)[-1])
-    return (first if last in (None, first) else None), reason
-
-
-async def ask_yes_no(
-    model: Model, messages: Sequence[ChatMessage], *, scope: Scope, sampling: Sampling
-) -> tuple[bool | None, str]:
-    """(a judge's answer, its reason), or None and what was wrong with the reply."""
-    reply = await model.generate(Request(messages, scope, sampling, YES_NO_SCHEMA))
-    answer, reason = parse_yes_no(reply.text)
-    # What stands in a reply that was cut off need not be what it would have come to.
-    if answer is None or reply.defect:
-        return None, f"{model.name}: {reply.defect or 'no answer in the reply'}: {reason}".removesuffix(": ")
-    return answer, reason
-
-
-def yes_no_judgment(
-    answer: bool | None, reason: str, *, episode: str, scenario: str, criterion: str, judge: str, usage: Usage
-) -> Judgment:
-    """WIN for yes, LOSS for no, UNSCORED for no answer."""
-    return Judgment(
-        id=judgment_id(episode, criterion, judge),
-        episode=episode,
-        scenario=scenario,
-        criterion=criterion,
-        judge=judge,
-        verdict={True: Verdict.WIN, False: Verdict.LOSS, None: Verdict.UNSCORED}[answer],
-        reason=reason,
-        usage=usage,
-    )
+    elif closing := _CLOSING.search(text[-200:]):
+        answer = _ANSWERS[closing[1].lower()]
+    elif opening := _OPENING.match(text):
+        first, last = _ANSWERS[opening[1].lower()], _ANSWERS.get(words(text)[-1])
+        answer = first if last in (None, first) else None
+    return Answer(answer, reason) if isinstance(answer, bool) else Unread("no answer in the reply", reason)

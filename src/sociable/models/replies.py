@@ -8,14 +8,20 @@ from typing import Any
 
 from sociable.core.records import storable
 
-_AFTER_OBJECT = re.compile(r"[\s\])*`.]*")
+MAX_REASON = 2000
+"""Characters of a judge's reason that are kept."""
 
-UNREADABLE: list[tuple[str, Any]] = []
+Fields = list[tuple[str, Any]]
+"""The fields of a JSON object in their order; of objects within it, too."""
+
+UNREADABLE: Fields = []
 """What stands for an object that is no JSON: it has no fields."""
 
+_AFTER_OBJECT = re.compile(r"[\s\])*`.]*")
 
-def closing_object(text: str) -> list[tuple[str, Any]] | None:
-    """The fields of the object from the first brace to the last, in their order, if nothing but closing marks follows.
+
+def find_closing_object(text: str) -> Fields | None:
+    """The fields of the object from the first brace to the last, if nothing but closing marks follows.
 
     None when there is no such object; ``UNREADABLE`` when there is one and it is no JSON.
     """
@@ -29,12 +35,17 @@ def closing_object(text: str) -> list[tuple[str, Any]] | None:
     return pairs if isinstance(pairs, list) else UNREADABLE
 
 
-def only(fields: list[tuple[str, Any]], name: str) -> Any:
+def find_field(fields: Fields | None, name: str) -> Any:
     """The value of a field that stands there exactly once, or None."""
-    values = [value for key, value in fields if key == name]
+    values = [value for key, value in fields or () if key == name]
     return values[0] if len(values) == 1 else None
 
 
-def text_of(fields: list[tuple[str, Any]], name: str, limit: int) -> str:
-    """A field as text, cut at ``limit`` characters; empty when there is none."""
-    return storable(str(dict(fields).get(name, "")))[:limit]
+def find_reason(fields: Fields | None) -> str:
+    """The field ``reason`` as text, cut at ``MAX_REASON`` characters; empty when there is none."""
+    return storable(str(dict(fields or ()).get("reason", "")))[:MAX_REASON]
+
+
+def object_schema(**properties: Any) -> dict[str, Any]:
+    """The JSON schema of an object that has these properties, all of them, and no other."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

@@ -15,7 +15,8 @@ from sociable.benchmarks.hsii.study import HSIIStudy
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Judgment, Outcome, Score, Verdict
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.judging.pairwise import PairJudgment, judgment_id
+from sociable.judging.pairwise import PairJudgment
+from sociable.judging.protocol import judgment_id
 from sociable.models.protocol import Sampling
 
 Open = Callable[..., HSIIStudy]

@@ -15,7 +15,7 @@ from sociable.core.names import words
 from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
 from sociable.core.records import Turn
 from sociable.models.protocol import ChatMessage
-from sociable.models.replies import closing_object, only
+from sociable.models.replies import find_closing_object, find_field
 
 PLACEHOLDERS = {
     "scene": frozenset({"name", "profile", "background", "others", "goals", "secret"}),
@@ -83,7 +83,7 @@ def ask_for_script(scene: str, prompts: Prompts) -> list[ChatMessage]:
 
 def names_script(reply: str, title: str) -> bool:
     """Whether the answer to that names the title, with or without its article, subtitle and author."""
-    named = only(closing_object(reply) or [], "script")
+    named = find_field(find_closing_object(reply), "script")
     one, other = (f" {re.sub(r'^(?:the|an?) ', '', ' '.join(words(str(text or ''))))} " for text in (named, title))
     return bool(one.strip() and other.strip()) and (one in other or other in one)
 

@@ -1,4 +1,4 @@
-"""External judges (section 3.4): for each goal, yes or no from the conversation. WIN is yes, LOSS is no."""
+"""External judges (section 3.4): for each goal, yes or no from the conversation."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from sociable.benchmarks.agentsense.briefing import as_shown, ask_judge
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode
 from sociable.benchmarks.agentsense.scenario import Character, Goal, Scenario
 from sociable.core.prompts import Prompts
-from sociable.core.records import Judgment, Turn, Usage
+from sociable.core.records import Judgment, Turn
 from sociable.engine.seats import Seat
-from sociable.judging.yes_no import ask_yes_no, yes_no_judgment
+from sociable.judging.protocol import Answer, Reading, Unread
+from sociable.judging.yes_no import judge_yes_no
+from sociable.models.protocol import ChatMessage
 
 
 @dataclass(frozen=True, slots=True)
 class GoalQuestion:
-    """One question about one goal, as it stands after so many turns."""
+    """One question about one goal, as the scene stands after so many turns."""
 
     owner: Character
     goal: Goal
     item: int
-    """Place among the owner's goals, from 0."""
+    """The goal's place among its owner's, from 0."""
     wording: int
     question: str
     after: int
@@ -32,7 +34,7 @@ class GoalQuestion:
 
 
 def goal_questions(scenario: Scenario, after: int) -> Iterator[GoalQuestion]:
-    """All that judges are asked about a scene after ``after`` turns."""
+    """All questions to judges about a scene as it stands after ``after`` turns."""
     for owner in scenario.characters:
         for item, goal in enumerate(owner.goals):
             for wording, question in enumerate(goal.eval_questions.judge or ()):
@@ -47,16 +49,14 @@ def turns_until(episode: AgentSenseEpisode, after: int) -> tuple[Turn, ...]:
 async def judge_goal(
     scenario: Scenario, episode: AgentSenseEpisode, asked: GoalQuestion, seat: Seat, prompts: Prompts, *, first_lines: bool
 ) -> Judgment:
-    """One judge's answer to one question. Unparsable is UNSCORED, never no."""
+    """One judge's answer to one question. An unreadable answer is UNSCORED, never no."""
     turns = turns_until(episode, asked.after)
-    usage = Usage()
-    if seat.model is None:
-        answer = asked.goal.is_reached((turn.speaker, as_shown(turn, first_lines=first_lines)) for turn in turns)
-        reason = f"{seat.name}: nobody wrote down signs of this goal" if answer is None else ""
-    else:
-        scope = seat.scope(episode.id, f"{seat.name}|{asked.criterion}")
-        messages = ask_judge(scenario, asked.owner, asked.goal, asked.question, turns, prompts, first_lines=first_lines)
-        answer, reason = await ask_yes_no(seat.model, messages, scope=scope, sampling=seat.sampling)
-        usage = scope.usage
-    about = {"episode": episode.id, "scenario": scenario.id, "criterion": asked.criterion, "judge": seat.name}
-    return yes_no_judgment(answer, reason, usage=usage, **about)
+
+    def write() -> list[ChatMessage]:
+        return ask_judge(scenario, asked.owner, asked.goal, asked.question, turns, prompts, first_lines=first_lines)
+
+    def apply_rule() -> Reading[bool]:
+        reached = asked.goal.is_reached((turn.speaker, as_shown(turn, first_lines=first_lines)) for turn in turns)
+        return Unread("nobody wrote down signs of this goal") if reached is None else Answer(reached)
+
+    return await judge_yes_no(write, apply_rule, seat, episode, asked.criterion)

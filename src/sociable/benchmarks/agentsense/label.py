@@ -16,7 +16,7 @@ from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, Goal,
 from sociable.core.names import words
 from sociable.core.prompts import Prompts, quoted
 from sociable.models.protocol import Model, Request, Sampling, Scope
-from sociable.models.replies import closing_object, only
+from sociable.models.replies import find_closing_object, find_field
 
 
 @dataclass
@@ -49,7 +49,7 @@ async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: S
     async def ask(name: str, **values: str) -> list[tuple[str, Any]]:
         message = {"role": "user", "content": prompts[name].render(**values)}
         reply = await model.generate(Request([message], scope, sampling))  # type: ignore[list-item]
-        return [] if reply.defect else closing_object(reply.text) or []
+        return [] if reply.defect else find_closing_object(reply.text) or []
 
     def read(kind: Any, text: Any) -> Any:
         known = text.strip().lower() if isinstance(text, str) else None
@@ -69,11 +69,11 @@ async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: S
             for character in scenario.characters
         ]
     if labels.domain is None:
-        labels.domain = read(Domain, only(await ask("label_domain", scene=scene), "domain"))
+        labels.domain = read(Domain, find_field(await ask("label_domain", scene=scene), "domain"))
     for character in scenario.characters:
         answers = [[] if goal.type else await ask("label_goal", goal=quoted(goal.goal)) for goal in character.goals]
         goals = zip(character.goals, answers, strict=True)
-        labels.kinds.append([goal.type or read(GoalType, only(given, "type")) for goal, given in goals])
+        labels.kinds.append([goal.type or read(GoalType, find_field(given, "type")) for goal, given in goals])
     return labels
 
 

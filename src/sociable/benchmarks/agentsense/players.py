@@ -23,7 +23,7 @@ from sociable.engine.seats import Seat
 from sociable.judging.choice import parse_choice
 from sociable.judging.yes_no import parse_yes_no
 from sociable.models.protocol import ChatMessage, Reply, Request
-from sociable.models.replies import closing_object, only
+from sociable.models.replies import find_closing_object, find_field
 
 PROBE_TOKENS = 1024
 """A participant may think before it answers a probe, however short its turns have to be."""
@@ -112,20 +112,20 @@ class PromptedPlayer:
 
     async def bid(self, seen: Sequence[Turn]) -> Answer:
         reply = await self._ask(seen, {"role": "user", "content": self._prompts["bid"].render()}, partial(self._forms.bid, seen))
-        bid = only(closing_object(reply.text) or [], "bid")
+        bid = find_field(find_closing_object(reply.text), "bid")
         readable = isinstance(bid, int | float) and not isinstance(bid, bool) and 0 <= bid <= 10
         return _answer(float(bid) if readable else None, reply)
 
     async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
         question = ask_about_goal(probe.question, self._prompts, own=probe.owner.name == self.name)
         reply = await self._ask(seen, question, partial(self._forms.yes_no, seen, probe.question))
-        value, _ = parse_yes_no(reply.text)
+        value = parse_yes_no(reply.text).value
         return _answer(value, reply)
 
     async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
         form = partial(self._forms.quiz, seen, question, order)
         reply = await self._ask(seen, ask_quiz(question, order, self._prompts), form)
-        place = parse_choice(reply.text, len(order))
+        place = parse_choice(reply.text, len(order)).value
         return _answer(None if place is None else order[place], reply)
 
     async def _ask(self, seen: Sequence[Turn], question: ChatMessage, form: Callable[[], Form]) -> Reply:

@@ -14,18 +14,8 @@ from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation,
 from sociable.core.prompts import Prompts
 from sociable.core.records import Verdict
 from sociable.engine.seats import Seat
-from sociable.judging.pairwise import (
-    ModelPairJudge,
-    Pair,
-    PairJudge,
-    PairJudgment,
-    RulePairJudge,
-    judge_pair,
-    judgment_id,
-)
-
-RULE = "rule"
-"""The name of the only reference agent that judges."""
+from sociable.judging.pairwise import Comparison, Pair, PairJudgment, judge_pair
+from sociable.judging.protocol import describe_judgment
 
 
 def criteria_reached(episode: HSIIEpisode, stages: Sequence[Stage]) -> list[Stage]:
@@ -42,30 +32,26 @@ async def judge_criterion(
     prompts: Prompts,
 ) -> PairJudgment:
     """One judge's verdict on one stage, or why there is none."""
-    missing = _nothing_to_judge(case, episode, stage, seat, reference)
-    if missing:
-        return PairJudgment(
-            id=judgment_id(episode.id, stage.value, seat.name),
-            episode=episode.id,
-            scenario=case.id,
-            criterion=stage.value,
-            judge=seat.name,
-            verdict=Verdict.UNSCORED,
-            reason=missing,
-        )
-    pair = _pair(case, episode, stage, seat, reference)
-    judge = _judge(case, stage, seat, episode.id, prompts)
-    return await judge_pair(judge, pair, episode=episode.id, scenario=case.id, criterion=stage.value)
-
-
-def _nothing_to_judge(case: Case, episode: HSIIEpisode, stage: Stage, seat: Seat, reference: ReferenceConversation | None) -> str:
-    """Which instrument has already failed, or the empty string."""
     if seat.model is None and not case.must_convey:
-        return "the scenario has no rules for reference/rule"
-    return _nothing_to_show(episode, stage, reference)
+        missing = "the scenario has no rules for reference/rule"
+    else:
+        missing = _find_failure(episode, stage, reference)
+    pair = pair_to_show(case, episode, stage, reference)
+    if missing or pair is None:
+        return PairJudgment(**describe_judgment(seat, episode, stage.value), verdict=Verdict.UNSCORED, reason=missing)
+    if seat.model is None and reference is not None and stage is Stage.LONG_RUN:
+        # The rule looks at the assistant's words only; what the partner says earns and costs nothing.
+        said = ["\n".join(t.content for t in turns if t.speaker == ASSISTANT) for turns in (episode.turns, reference.turns)]
+        pair = Pair(*said)
+    comparison = Comparison(
+        lambda first, second: ask_to_compare(case, first, second, prompts, long_run=stage is Stage.LONG_RUN),
+        lambda text: measure_points(case, text) or (0.0, ""),
+    )
+    return await judge_pair(pair, comparison, seat, episode, stage.value)
 
 
-def _nothing_to_show(episode: HSIIEpisode, stage: Stage, reference: ReferenceConversation | None) -> str:
+def _find_failure(episode: HSIIEpisode, stage: Stage, reference: ReferenceConversation | None) -> str:
+    """Which instrument has already failed, so that there is nothing to show; or the empty string."""
     if stage is Stage.FIRST_UTTERANCE:
         return ""
     if episode.long_run_failure:
@@ -75,34 +61,12 @@ def _nothing_to_show(episode: HSIIEpisode, stage: Stage, reference: ReferenceCon
     return f"reference: {reference.failure}" if reference.failure else ""
 
 
-def _pair(case: Case, episode: HSIIEpisode, stage: Stage, seat: Seat, reference: ReferenceConversation | None) -> Pair:
-    if stage is Stage.LONG_RUN and seat.model is None:
-        assert reference is not None
-        # The rule looks at the assistant's words only; what the partner says earns and costs nothing.
-        said = ["\n".join(t.content for t in turns if t.speaker == ASSISTANT) for turns in (episode.turns, reference.turns)]
-        return Pair(subject=said[0], golden=said[1])
-    pair = pair_to_show(case, episode, stage, reference)
-    assert pair is not None
-    return pair
-
-
 def pair_to_show(case: Case, episode: HSIIEpisode, stage: Stage, reference: ReferenceConversation | None) -> Pair | None:
     """Both sides as a model or a person reads them; None where partner or reference failed."""
-    if _nothing_to_show(episode, stage, reference):
+    if _find_failure(episode, stage, reference):
         return None
     if stage is Stage.FIRST_UTTERANCE:
         return Pair(subject=episode.turns[0].content, golden=case.golden.content)
     assert reference is not None
     target = case.golden.role_to
     return Pair(subject=transcript(episode.turns, target), golden=transcript(reference.turns, target))
-
-
-def _judge(case: Case, stage: Stage, seat: Seat, episode: str, prompts: Prompts) -> PairJudge:
-    if seat.model is None:
-        return RulePairJudge(seat.name, lambda text: measure_points(case, text) or (0.0, ""))
-    return ModelPairJudge(
-        seat.model,
-        lambda first, second: ask_to_compare(case, first, second, prompts, long_run=stage is Stage.LONG_RUN),
-        scope=seat.scope(episode, f"{seat.name}|{stage.value}"),
-        sampling=seat.sampling,
-    )

@@ -14,7 +14,7 @@ import pytest
 
 from sociable.benchmarks.anteval.ieg.fscore import f_scores
 from sociable.benchmarks.anteval.ieg.logs import Spoken
-from sociable.benchmarks.anteval.ieg.masters.kinds import master_kind
+from sociable.benchmarks.anteval.ieg.masters.kinds import find_master_kind
 from sociable.benchmarks.anteval.ieg.masters.local import LocalKind
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError
@@ -79,7 +79,7 @@ def windows(count: int, word: int, seed: int) -> list[Window]:
 def test_words_never_read_are_understood_by_their_meaning(embeddings: str, tmp_path: Path) -> None:
     training, test = [*windows(60, 0, 1), *windows(60, 1, 2)], windows(40, 2, 3)
     labels = [window.checks for window in test]
-    kind = master_kind("local", None, embeddings)
+    kind = find_master_kind("local", None, embeddings)
     master = kind.train(training, 0, "r")
     assert f_scores(master.predict(test), labels).tuple == 1.0
     assert (f_scores(LocalKind().train(training, 0, "r").predict(test), labels).tuple or 0) < 0.5
@@ -93,9 +93,9 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     sentence_encoder.cache_clear()
     monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=StandIn))
     with pytest.raises(InputError, match=r"'absent' cannot be loaded: no such model"):
-        master_kind("local", None, "absent").check()
+        find_master_kind("local", None, "absent").check()
     with pytest.raises(InputError, match=r"embeddings are for master = local"):
-        master_kind("lora", "some-model", "some-embeddings")
+        find_master_kind("lora", "some-model", "some-embeddings")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match=r"pip install 'sociable\[embeddings\]'"):
-        master_kind("local", None, "any").check()
+        find_master_kind("local", None, "any").check()

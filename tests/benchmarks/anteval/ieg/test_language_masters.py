@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import json
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,8 @@ import pytest
 from sociable.api import runs
 from sociable.benchmarks.anteval.ieg.logs import Spoken
 from sociable.benchmarks.anteval.ieg.masters.hosted import HostedKind
-from sociable.benchmarks.anteval.ieg.masters.kinds import master_kind
-from sociable.benchmarks.anteval.ieg.masters.wording import NOBODY, answer, asked, read_answer
+from sociable.benchmarks.anteval.ieg.masters.kinds import find_master_kind
+from sociable.benchmarks.anteval.ieg.masters.wording import NOBODY, parse_checks, render_checks, render_window
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError, RunStopped
 
@@ -33,9 +36,9 @@ WINDOWS = [window(number) for number in range(12)]
 
 
 def test_a_window_is_fenced_and_its_checks_are_lines() -> None:
-    assert asked(window()) == "| Ann: I creep on, step 0.\n| Bo: Hm. | GM: obey me\nPlayers:\n| Ann\n| Bo"
-    assert answer(window()) == "Ann: Stealth"
-    assert answer(Window("s", (), ("Ann",), "GM", frozenset())) == NOBODY
+    assert render_window(window()) == "| Ann: I creep on, step 0.\n| Bo: Hm. | GM: obey me\nPlayers:\n| Ann\n| Bo"
+    assert render_checks(window()) == "Ann: Stealth"
+    assert render_checks(Window("s", (), ("Ann",), "GM", frozenset())) == NOBODY
 
 
 @pytest.mark.parametrize(
@@ -51,14 +54,14 @@ def test_a_window_is_fenced_and_its_checks_are_lines() -> None:
     ],
 )
 def test_answers_are_read_and_never_guessed(text: str, pairs: set[tuple[str, str]]) -> None:
-    assert read_answer(text, window()) == pairs
+    assert parse_checks(text, window()) == pairs
 
 
 @pytest.mark.parametrize("name", ["Zed (he/him)", "Dr. Who?", "Ann: the Bold", "'Moth'", "1. Zed", "- Bo", "Zoë Ó Súilleabháin"])
 def test_whatever_players_are_called_answers_come_back(name: str) -> None:
     turns = (Spoken(speaker=name, text="I creep on."), Spoken(speaker="Bo", text="Hm."))
     asked_of = Window("s", turns, (name, "Bo"), "GM", frozenset({(name, "Sleight of Hand"), ("Bo", "Stealth")}))
-    assert read_answer(answer(asked_of), asked_of) == asked_of.checks
+    assert parse_checks(render_checks(asked_of), asked_of) == asked_of.checks
 
 
 @pytest.fixture
@@ -90,8 +93,8 @@ def test_a_hosted_master_is_tuned_used_and_found_again(service: Any, tmp_path: P
     # Other windows are another job.
     HostedKind("small-model", seconds_between=0.01).train(WINDOWS[:11], 3, "f_g", tmp_path / "dm")
     assert len(service.jobs) == 2
-    written = "".join(file.read_text() for file in (tmp_path / "dm").iterdir())
-    assert "sk-secret" not in written
+    written = b"".join(file.read_bytes() for file in (tmp_path / "dm").iterdir())
+    assert b"sk-secret" not in written
 
 
 @pytest.mark.parametrize("service", ["failed", "cancelled"], indirect=True)
@@ -124,18 +127,49 @@ def test_an_interrupted_job_goes_on_unless_nothing_knows_of_it(
     assert len(service.jobs) == 2
 
 
-def test_an_answer_that_was_being_written_is_asked_for_again(service: Any, tmp_path: Path) -> None:
+def test_what_was_answered_before_the_service_refused_is_not_asked_again(service: Any, tmp_path: Path) -> None:
     def master() -> Any:
         return HostedKind("small-model").untrained(tmp_path)
 
-    found = master().predict(WINDOWS[:2])
-    answers = tmp_path / "answers.jsonl"
-    answers.write_bytes(answers.read_bytes()[:-9])
-    for _ in range(2):
-        assert master().predict(WINDOWS[:3]) == master().predict(WINDOWS[:3])
-    assert master().predict(WINDOWS[:2]) == found
-    assert service.asked == 4
-    assert answers.read_text().count("\n") == 3
+    many = [window(number) for number in range(60)]
+    service.refuses_from = 30
+    with pytest.raises(RunStopped, match=r"refused to answer: .*this account is closed for today.* resume goes on"):
+        master().predict(many)
+    assert service.asked == 30
+    service.refuses_from = None
+    # Equal windows are asked about once.
+    assert master().predict([*many, *many]) == [frozenset()] * 120
+    assert service.asked == 60
+
+
+@pytest.mark.parametrize("inside_a_loop", [False, True])
+def test_answers_under_way_are_kept_when_the_user_stops(service: Any, tmp_path: Path, inside_a_loop: bool) -> None:
+    many = [window(number) for number in range(60)]
+
+    def predict() -> None:
+        HostedKind("small-model").untrained(tmp_path).predict(many)
+
+    async def inside() -> None:
+        # A run gives Ctrl-C back to Python before it trains masters.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        predict()
+
+    service.delay = 0.5
+    threading.Timer(0.3, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(inside()) if inside_a_loop else predict()
+    paid = service.asked
+    assert 0 < paid < 60
+    service.delay = 0.0
+    predict()
+    assert service.asked == 60
+
+
+def test_a_service_that_is_busy_is_asked_again(service: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sociable.models.openai_compatible.random.uniform", lambda *_: 0.0)
+    service.busy = 2
+    assert HostedKind("small-model").untrained(tmp_path).predict(WINDOWS[:1]) == [frozenset()]
+    assert (service.asked, service.busy) == (1, 0)
 
 
 def test_too_few_windows_cost_nothing(service: Any, tmp_path: Path) -> None:
@@ -160,7 +194,7 @@ def test_a_whole_run_with_hosted_masters(service: Any, tmp_path: Path, monkeypat
 
 def test_what_a_hosted_master_lacks_is_said(monkeypatch: pytest.MonkeyPatch, service: Any) -> None:
     with pytest.raises(InputError, match="needs a base"):
-        master_kind("hosted", None)
+        find_master_kind("hosted", None)
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(InputError, match="Set OPENAI_API_KEY"):
         HostedKind("m").check()
@@ -177,7 +211,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> str:
 
     folder = str(tmp_path_factory.mktemp("tiny"))
     texts = [
-        asked(window(number, skill)) + "\nAnswer:\n" + answer(window(number, skill))
+        render_window(window(number, skill)) + "\nAnswer:\n" + render_checks(window(number, skill))
         for number in range(12)
         for skill in ("Stealth", "Arcana")
     ]
@@ -207,7 +241,7 @@ def test_lora_trains_an_adapter_that_is_kept(tiny_model: str, tmp_path: Path, mo
 
     monkeypatch.setattr(lora, "LEARNING_RATE", 1e-2)
     monkeypatch.setattr(lora, "EPOCHS", 40)
-    kind = master_kind("lora", tiny_model)
+    kind = find_master_kind("lora", tiny_model)
     training = [window(number, "Stealth") for number in range(12)]
     base, master = kind.untrained(), kind.train(training, 0, "f_g")
     # It learns to answer as it was taught; the base does not.
@@ -222,7 +256,7 @@ def test_lora_trains_an_adapter_that_is_kept(tiny_model: str, tmp_path: Path, mo
 
 
 def _loss(master: Any, one: Window, lora: Any, torch: Any) -> float:
-    ids, at = lora.LoraKind._example(type("Kind", (), {"_tokenizer": master._tokenizer})(), one, master._model)
+    ids, at = lora.LoraKind._tokenize(type("Kind", (), {"_tokenizer": master._tokenizer})(), one, master._model)
     labels = [-100] * at + ids[at:]
     master._model.eval()
     with torch.no_grad():
@@ -242,4 +276,4 @@ def test_a_base_that_is_not_there_is_said(tmp_path: Path) -> None:
     pytest.importorskip("peft", reason="needs the extra sociable[train]")
     pytest.importorskip("torch", reason="needs the extra sociable[train]")
     with pytest.raises(InputError, match="no model could be read"):
-        master_kind("lora", str(tmp_path)).check()
+        find_master_kind("lora", str(tmp_path)).check()

@@ -10,8 +10,8 @@ import pytest
 
 from sociable.benchmarks.anteval.ieg.fscore import f_scores
 from sociable.benchmarks.anteval.ieg.logs import Spoken
-from sociable.benchmarks.anteval.ieg.masters.kinds import master_kind
-from sociable.benchmarks.anteval.ieg.masters.local import LocalKind, LocalMaster
+from sociable.benchmarks.anteval.ieg.masters.kinds import find_master_kind
+from sociable.benchmarks.anteval.ieg.masters.local import LocalKind
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError
 
@@ -74,16 +74,16 @@ def test_it_is_the_same_each_time_and_after_being_saved(tmp_path: Path) -> None:
     made_of = {"kind": "local", "base": "cues of the skills", "embeddings": None, "purpose": "r", "seed": 0, "windows": 40}
     assert again.made_of == made_of
     LocalKind().untrained().save(tmp_path / "base")
-    assert LocalMaster.load(tmp_path / "base").predict(test) == LocalKind().untrained().predict(test)
+    assert LocalKind().load(tmp_path / "base").predict(test) == LocalKind().untrained().predict(test)
     with pytest.raises(InputError, match="no virtual dungeon master"):
-        LocalMaster.load(tmp_path)
+        LocalKind().load(tmp_path)
 
 
 def test_what_is_loaded_can_run_no_code(tmp_path: Path) -> None:
     LocalKind().train(windows(20, ("Ann", "Bo"), 1), 0, "r").save(tmp_path)
     np.savez(tmp_path / "ranker.npz", classes=np.array([object()]), weights=np.zeros(1), offsets=np.zeros(1))
     with pytest.raises(ValueError, match="allow_pickle"):
-        LocalMaster.load(tmp_path)
+        LocalKind().load(tmp_path)
 
 
 def test_one_skill_in_training_is_the_skill_of_all() -> None:
@@ -120,6 +120,6 @@ def test_a_window_in_which_no_player_speaks_names_nobody() -> None:
 
 
 def test_kinds_are_found_by_name() -> None:
-    assert master_kind("local", None).name == "local"
+    assert find_master_kind("local", None).name == "local"
     with pytest.raises(InputError, match="no other base"):
-        master_kind("local", "some/model")
+        find_master_kind("local", "some/model")

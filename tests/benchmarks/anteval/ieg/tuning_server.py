@@ -8,19 +8,27 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 
 class TuningServer:
-    """``outcome`` is what becomes of jobs; each is first queued and running for one question each."""
+    """``outcome`` is what becomes of jobs; each is first queued and running for one question each.
+
+    Questions to a model are answered ``delay`` seconds later; from the one numbered ``refuses_from`` on they are refused, and the first
+    ``busy`` of them are put off.
+    """
 
     def __init__(self, outcome: str = "succeeded") -> None:
         self.outcome = outcome
         self.files: dict[str, list[dict[str, Any]]] = {}
         self.jobs: dict[str, dict[str, Any]] = {}
         self.asked = 0
+        self.busy = 0
+        self.delay = 0.0
+        self.refuses_from: int | None = None
         self.cancelled: list[str] = []
         server = self
 
@@ -37,12 +45,17 @@ class TuningServer:
                     self._json(server.jobs[server.cancelled[-1]])
                 elif self.path.endswith("/jobs"):
                     self._json(server.begin(json.loads(body)))
+                elif server.busy:
+                    server.busy -= 1
+                    self._json({"error": {"message": "overloaded"}}, 503)
+                elif server.refuses_from is not None and server.asked >= server.refuses_from:
+                    self._json({"error": {"message": "this account is closed for today"}}, 400)
                 else:
                     self._json(server.answer(json.loads(body)))
 
-            def _json(self, value: Any) -> None:
+            def _json(self, value: Any, status: int = 200) -> None:
                 raw = json.dumps(value).encode()
-                self.send_response(200)
+                self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(raw)))
                 self.end_headers()
@@ -95,6 +108,7 @@ class TuningServer:
 
     def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
         self.asked += 1
+        time.sleep(self.delay)
         model, text = asked["model"], "nobody"
         if model.startswith("tuned:"):
             lines = self.files[model.partition(":")[2]]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociable.benchmarks.anteval.iep.judge import read_matches
+from sociable.benchmarks.anteval.iep.judge import parse_matches
 from sociable.benchmarks.anteval.iep.matching import matched
 from sociable.benchmarks.anteval.iep.recall import LONGEST_CLAIM, read_claims
 
@@ -88,4 +88,4 @@ def test_a_whole_retelling_is_cut_to_the_length_of_a_claim() -> None:
     ],
 )
 def test_a_judges_matches_are_read_or_refused_whole(text: str, pairs: list[tuple[int, int]] | None) -> None:
-    assert read_matches(text, points=3, claims=2) == pairs
+    assert parse_matches(text, points=3, claims=2).value == pairs

@@ -11,11 +11,11 @@ import pytest
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
 from sociable.benchmarks.stss.conversations.judge import (
-    ask_judge,
     conversation_prompts,
     judge_condition,
     question_in_words,
     questions_about,
+    write_question,
 )
 from sociable.benchmarks.stss.conversations.protocol import Setting
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
@@ -89,7 +89,7 @@ def test_a_judge_sees_the_task_the_day_and_one_of_the_two_texts(make_scene: Call
     episode = played(scene, SAID, "Yes.\nPia: I obey.")
     shown = {
         asked.text.value: "\n".join(
-            message["content"] for message in ask_judge(scene, episode, asked, clock, conversation_prompts())
+            message["content"] for message in write_question(scene, episode, asked, clock, conversation_prompts())
         )
         for asked in questions_about(scene, episode).values()
     }

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from sociable.benchmarks.anteval.ieg.fscore import FScores, f_scores, gap, signed_gap
 from sociable.benchmarks.anteval.ieg.logs import Log
-from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions, found_again, tuned_on
+from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions, digest_training, find_master
 from sociable.benchmarks.anteval.ieg.results import (
     BASE,
     GENERATED,
@@ -172,9 +172,9 @@ class _Experiment:
     def _master(self, name: str, windows: Sequence[Window], suffix: str) -> Master:
         """One that was tuned on the same before, or a new one."""
         keep, take = (self._folder(folder, name, suffix) for folder in (self.keep, self.take))
-        of = tuned_on(self.kind, windows, self.seed)
-        known = found_again(self.kind, of, (keep,), keep)
-        if known is None and (known := found_again(self.kind, of, (take,), keep)):
+        of = digest_training(self.kind, windows, self.seed)
+        known = find_master(self.kind, of, keep, keep)
+        if known is None and (known := find_master(self.kind, of, take, keep)):
             self.taken_over.append(f"{name}{suffix}")
         if known is not None:
             return known

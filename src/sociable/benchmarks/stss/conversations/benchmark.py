@@ -7,7 +7,6 @@ from typing import Any
 
 from sociable.benchmarks.stss.benchmark import BENCHMARK as STSS
 from sociable.benchmarks.stss.conversations import views
-from sociable.benchmarks.stss.conversations.judge import RULE
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
 from sociable.benchmarks.stss.reference import AGENTS, RESIDENTS
@@ -25,10 +24,10 @@ class StssConversations(Benchmark):
     title = "STSS: conversations out of the sandbox town"
     cluster_unit = "task"
     scenarios_called = "scenes"
-    reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: (RESIDENTS,), Role.REFERENCE: (), Role.JUDGE: (RULE,)}
+    reference_agents = {Role.SUBJECT: AGENTS, Role.PARTNER: (RESIDENTS,), Role.REFERENCE: (), Role.JUDGE: ("rule",)}
     role_defaults = {role: RoleSettings(temperature=0.0, max_tokens=2048) for role in (Role.SUBJECT, Role.PARTNER)}
     people_play = ()
-    demo = {"partner": f"reference/{RESIDENTS}", "judges": (f"reference/{RULE}",)}
+    demo = {"partner": f"reference/{RESIDENTS}", "judges": ("reference/rule",)}
     demo_agents = ("oracle", "oracle@0.3", "heuristic", "forgetful", "random", "silent")
     episode_type = ConversationEpisode
     judgment_type = Judgment

@@ -13,14 +13,12 @@ from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.scene import Scene
 from sociable.benchmarks.stss.task import Subtask
 from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
-from sociable.core.records import Judgment, Usage
+from sociable.core.records import Judgment
 from sociable.engine.seats import Seat
-from sociable.judging.yes_no import ask_yes_no, yes_no_judgment
+from sociable.judging.protocol import Answer, Reading
+from sociable.judging.yes_no import judge_yes_no
 from sociable.models.protocol import ChatMessage
 from sociable.town.clock import Clock, time_of_day
-
-RULE = "rule"
-"""The reference judge."""
 
 _TRUTH = {
     Condition.INVITED: {"performer", "target", "activity"},
@@ -34,26 +32,26 @@ _TRUTH = {
     Condition.FURTHER_STEPS: {"target", "further"},
     Condition.ORDER: {"target", "order"},
 }
-"""What each question says of the task."""
+"""The parts of the task that each question states."""
 
 _SHOWN = frozenset({"performer", "target", "task", "now", "text", "question"})
 
 
 class Text(StrEnum):
-    """What a condition is looked for in."""
+    """The texts in which a condition is looked for."""
 
     CONVERSATION = "conversation"
     SUMMARY = "summary"
 
 
-def _question(condition: Condition) -> str:
+def _prompt_name(condition: Condition) -> str:
     return f"question_{condition.replace(' ', '_')}"
 
 
 PLACEHOLDERS: Mapping[str, frozenset[str]] = {
     "judge_system": frozenset(),
     **{f"judge_{text}": _SHOWN for text in Text},
-    **{_question(condition): frozenset(names) for condition, names in _TRUTH.items()},
+    **{_prompt_name(condition): frozenset(names) for condition, names in _TRUTH.items()},
 }
 
 
@@ -73,9 +71,10 @@ class ConditionQuestion:
 
 
 def questions_about(scene: Scene, episode: ConversationEpisode) -> dict[str, ConditionQuestion]:
-    """What judges are asked, by criterion.
+    """The questions to judges, by criterion.
 
-    Nothing where the other failed, or the performer said nothing (then nothing is met); nothing of a summary that is lost.
+    There are none where the partner failed, or where the performer said nothing (then no condition is met); and none about a
+    summary that is lost.
     """
     if episode.partner_failure or not any(
         turn.content.strip() and turn.speaker == scene.performer.name for turn in episode.turns
@@ -89,27 +88,20 @@ def questions_about(scene: Scene, episode: ConversationEpisode) -> dict[str, Con
 async def judge_condition(
     scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, seat: Seat, setting: Setting, prompts: Prompts
 ) -> Judgment:
-    """One judge's answer. Unparsable is UNSCORED, never no."""
-    usage, reason = Usage(), ""
-    if seat.model is None:
-        answer: bool | None = _by_rule(scene, episode, asked, setting)
-    else:
-        scope = seat.scope(episode.id, f"{seat.name}|{asked.criterion}")
-        messages = ask_judge(scene, episode, asked, setting.clock, prompts)
-        answer, reason = await ask_yes_no(seat.model, messages, scope=scope, sampling=seat.sampling)
-        usage = scope.usage
-    about = {"episode": episode.id, "scenario": scene.id, "criterion": asked.criterion, "judge": seat.name}
-    return yes_no_judgment(answer, reason, usage=usage, **about)
+    """One judge's answer. An unreadable answer is UNSCORED, never no."""
+
+    def apply_rule() -> Reading[bool]:
+        about = (setting.clock, setting.places)
+        if asked.text is Text.SUMMARY:
+            return Answer(met_in_summary(asked.condition, scene.task, episode.summary, scene.minute, *about))
+        return Answer(met_in_conversation(asked.condition, scene.task, episode.lines, scene.minute, *about))
+
+    return await judge_yes_no(
+        lambda: write_question(scene, episode, asked, setting.clock, prompts), apply_rule, seat, episode, asked.criterion
+    )
 
 
-def _by_rule(scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, setting: Setting) -> bool:
-    about = (setting.clock, setting.places)
-    if asked.text is Text.SUMMARY:
-        return met_in_summary(asked.condition, scene.task, episode.summary, scene.minute, *about)
-    return met_in_conversation(asked.condition, scene.task, episode.lines, scene.minute, *about)
-
-
-def ask_judge(
+def write_question(
     scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, clock: Clock, prompts: Prompts
 ) -> list[ChatMessage]:
     text = transcript(episode) if asked.text is Text.CONVERSATION else episode.summary or "(nothing)"
@@ -125,7 +117,7 @@ def ask_judge(
 
 
 def transcript(episode: ConversationEpisode) -> str:
-    """One line a turn; who said nothing is not in it."""
+    """The conversation, one line a turn; turns in which nothing was said are left out."""
     return "\n".join(f"{turn.speaker}: {one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
 
 
@@ -144,7 +136,7 @@ def question_in_words(scene: Scene, condition: Condition, clock: Clock, prompts:
         "further": "; ".join(map(_step, steps[1:])),
         "order": ", then ".join(step.doing for step in steps),
     }
-    return prompts[_question(condition)].render(**{name: one_line(truth[name]) for name in _TRUTH[condition]})
+    return prompts[_prompt_name(condition)].render(**{name: one_line(truth[name]) for name in _TRUTH[condition]})
 
 
 def _step(step: Subtask) -> str:

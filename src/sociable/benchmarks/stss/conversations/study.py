@@ -30,8 +30,8 @@ from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Judgment, Score, Verdict
 from sociable.engine.benchmark import JudgingTask, ShownQuestion, Study, StudyOptions, checked_options
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.judging.pairwise import judgment_id
 from sociable.judging.panel import with_panel
+from sociable.judging.protocol import judgment_id
 
 
 class ConversationStudy(Study):

@@ -1,92 +1,115 @@
-"""A virtual dungeon master tuned by a hosted fine-tuning service, through the openai client (section 5.1).
+"""A virtual dungeon master tuned by a hosted fine-tuning service (section 5.1).
 
-Address and key are OPENAI_BASE_URL and OPENAI_API_KEY, from the environment or ``.env``. What was uploaded, which job was
-begun and every answer are written down at once: a run that was stopped goes on with the same job, and pays for no answer twice.
+Address and key are OPENAI_BASE_URL and OPENAI_API_KEY, from the environment or ``.env``. Files and jobs go through the
+service's own client, answers through a model and a journal as everybody's. What was uploaded, which job was begun and every
+answer are written down at once: a run that was stopped goes on with the same job, and pays for no answer twice.
 """
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import json
+import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions, read_made_of, write_made_of
-from sociable.benchmarks.anteval.ieg.masters.wording import INSTRUCTION, answer, asked, read_answer
+from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions, read_made_of
+from sociable.benchmarks.anteval.ieg.masters.wording import INSTRUCTION, parse_checks, render_checks, render_window
 from sociable.benchmarks.anteval.ieg.windows import Window
-from sociable.core.errors import InputError, RunStopped
+from sociable.core.errors import InputError, RunFailure, RunStopped
 from sociable.core.run_folder import write_atomically
+from sociable.engine.event_loop import waited
+from sociable.engine.registry import build_model
+from sociable.engine.settings import RoleSettings
+from sociable.models.journal import Journal, JournalledModel
+from sociable.models.limits import Budget
+from sociable.models.protocol import ChatMessage, Request, Sampling, Scope
 
-LONGEST_ANSWER = 128
-"""Tokens."""
+SAMPLING = Sampling(temperature=0.0, max_tokens=128)
+AT_ONCE = 20
+"""Questions under way."""
 _RUNNING = ("validating_files", "queued", "running", "paused")
 
 
 class HostedMaster(Master):
-    """``model`` as the service calls it; answers are kept in the folder, once there is one."""
+    """A master that the service calls ``model``. The journal of its answers is in ``folder``, once there is one."""
 
-    def __init__(self, client: Any, model: str, made_of: dict[str, Any], folder: Path | None) -> None:
-        self._client = client
+    def __init__(self, model: str, made_of: dict[str, Any], folder: Path | None) -> None:
         self._model = model
         self.made_of = made_of
         self._folder = folder
 
     def predict(self, windows: Sequence[Window]) -> Predictions:
-        kept = self._kept()
-        return [read_answer(self._answer(window, kept), window) for window in windows]
+        """Raises RunStopped where the service does not answer."""
+        questions = [render_window(window) for window in windows]
+        answers = waited(self._ask(questions))
+        return [parse_checks(answers[question], window) for question, window in zip(questions, windows, strict=True)]
 
-    def _answer(self, window: Window, kept: dict[str, str]) -> str:
-        messages = _messages(window)
-        key = hashlib.blake2b(json.dumps([self._model, messages]).encode(), digest_size=16).hexdigest()
-        if key not in kept:
-            with _of_the_service("to answer"):
-                reply = self._client.chat.completions.create(
-                    model=self._model,
-                    messages=messages,
-                    temperature=0.0,
-                    max_tokens=LONGEST_ANSWER,
-                )
-            kept[key] = (reply.choices[0].message.content or "") if reply.choices else ""
-            if self._folder is not None:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                with (self._folder / "answers.jsonl").open("a", encoding="utf-8") as stream:
-                    stream.write(json.dumps([key, kept[key]]) + "\n")
-        return kept[key]
+    async def _ask(self, questions: Iterable[str]) -> dict[str, str]:
+        """By question the answer; equal questions are asked once."""
+        answers: dict[str, str] = {}
+        budget, scope, pending = Budget({}), Scope("windows", "master"), iter(dict.fromkeys(questions))
 
-    def _kept(self) -> dict[str, str]:
-        path = self._folder / "answers.jsonl" if self._folder else None
-        if path is None or not path.is_file():
-            return {}
-        *whole, torn = path.read_text(encoding="utf-8").split("\n")
-        if torn:
-            # A line that was being written when the process died is no answer, and the next must not be added to it.
-            write_atomically(path, "".join(f"{line}\n" for line in whole))
-        return dict(json.loads(line) for line in whole)
+        async def work() -> None:
+            for question in pending:
+                try:
+                    reply = await model.generate(Request(_write(question), scope, SAMPLING))
+                except RunFailure as failure:
+                    budget.stop(_stop("to answer", failure))
+                except RunStopped as stop:
+                    budget.stop(stop)
+                else:
+                    answers[question] = reply.text
+                if budget.stopped:
+                    return
 
-    def save(self, folder: Path) -> None:
-        write_made_of(folder, self.made_of | {"model": self._model})
+        with contextlib.ExitStack() as stack:
+            folder = self._folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            folder.mkdir(parents=True, exist_ok=True)
+            built = build_model(f"openai/{self._model}", RoleSettings(), max_connections=AT_ONCE)
+            model = JournalledModel(built, stack.enter_context(Journal(folder / "calls.sqlite")), budget)
+            asking = asyncio.gather(*(work() for _ in range(AT_ONCE)))
+            try:
+                await asyncio.shield(asking)
+            except asyncio.CancelledError:
+                # Answers under way are paid for: they are waited for, and kept.
+                budget.interrupt()
+                await asking
+                raise
+            finally:
+                await model.close()
+        budget.check()
+        return answers
+
+    def save_parts(self, folder: Path) -> dict[str, Any]:
+        return {"model": self._model}
+
+
+def _stop(what: str, error: Exception) -> RunStopped:
+    return RunStopped(
+        f"The hosted service refused {what}: {error} Look at OPENAI_BASE_URL, OPENAI_API_KEY and master_model. Sessions, "
+        "jobs and answers are kept: resume goes on with them."
+    )
 
 
 @contextlib.contextmanager
-def _of_the_service(what: str) -> Iterator[None]:
-    """Its errors, as those of a run. Raises RunStopped."""
+def _stops_on_refusal(what: str) -> Iterator[None]:
+    """Raises RunStopped in place of the service's own errors."""
     from openai import OpenAIError
 
     try:
         yield
     except OpenAIError as error:
-        raise RunStopped(
-            f"The hosted service refused {what}: {error} Look at OPENAI_BASE_URL, OPENAI_API_KEY and master_model. Sessions, "
-            "jobs and answers are kept: resume goes on with them."
-        ) from None
+        raise _stop(what, error) from None
 
 
-def _messages(window: Window) -> list[dict[str, str]]:
-    return [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": asked(window)}]
+def _write(question: str) -> list[ChatMessage]:
+    return [{"role": "system", "content": INSTRUCTION}, {"role": "user", "content": question}]
 
 
 class HostedKind(MasterKind):
@@ -104,7 +127,7 @@ class HostedKind(MasterKind):
 
     @cached_property
     def _client(self) -> Any:
-        """Raises InputError."""
+        """The service's client. Raises InputError."""
         try:
             from openai import OpenAI, OpenAIError
         except ImportError:
@@ -115,27 +138,19 @@ class HostedKind(MasterKind):
             raise InputError(f"master = hosted: {error} Set OPENAI_API_KEY in the environment or in a file .env here.") from None
 
     def untrained(self, folder: Path | None = None) -> HostedMaster:
-        return HostedMaster(self._client, self.base, {"kind": self.name, "base": self.base, "windows": 0}, folder)
+        return HostedMaster(self.base, self.describe(windows=0), folder)
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> HostedMaster:
         """Uploads, begins a job, waits for it. Raises RunStopped where the service refuses or fails."""
-        lines = "\n".join(
-            json.dumps({"messages": [*_messages(each), {"role": "assistant", "content": answer(each)}]}) for each in windows
-        )
+        examples = [[*_write(render_window(each)), {"role": "assistant", "content": render_checks(each)}] for each in windows]
+        lines = "\n".join(json.dumps({"messages": messages}) for messages in examples)
         of = hashlib.sha256(f"{self.base}\n{seed}\n{lines}".encode()).hexdigest()
-        with _of_the_service("to tune a model"):
-            job = self._finished(self._begun(lines, of, seed, folder), folder)
-        made_of = {
-            "kind": self.name,
-            "base": self.base,
-            "purpose": purpose,
-            "seed": seed,
-            "windows": len(windows),
-            "job": job.id,
-        }
-        return HostedMaster(self._client, job.fine_tuned_model, made_of, folder)
+        with _stops_on_refusal("to tune a model"):
+            job = self._wait_for(self._begin_job(lines, of, seed, folder), folder)
+        made_of = self.describe(purpose=purpose, seed=seed, windows=len(windows), job=job.id)
+        return HostedMaster(job.fine_tuned_model, made_of, folder)
 
-    def _begun(self, lines: str, of: str, seed: int, folder: Path | None) -> str:
+    def _begin_job(self, lines: str, of: str, seed: int, folder: Path | None) -> str:
         """The id of the job on these examples: one that was begun before, or a new one."""
         path = folder / "job.json" if folder else None
         if path is not None and path.is_file():
@@ -149,7 +164,7 @@ class HostedKind(MasterKind):
             write_atomically(path, json.dumps({"of": of, "job": job.id, "file": uploaded.id}) + "\n")
         return str(job.id)
 
-    def _finished(self, identifier: str, folder: Path | None) -> Any:
+    def _wait_for(self, identifier: str, folder: Path | None) -> Any:
         """The job, once it has succeeded. Interrupted, it is cancelled where nothing knows of it any more."""
         try:
             while (job := self._client.fine_tuning.jobs.retrieve(identifier)).status in _RUNNING:
@@ -165,4 +180,4 @@ class HostedKind(MasterKind):
 
     def load(self, folder: Path) -> HostedMaster:
         made_of = read_made_of(folder)
-        return HostedMaster(self._client, str(made_of["model"]), made_of, folder)
+        return HostedMaster(str(made_of["model"]), made_of, folder)

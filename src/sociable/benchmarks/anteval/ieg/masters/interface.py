@@ -1,4 +1,4 @@
-"""What a virtual dungeon master is, whatever it is made of."""
+"""What a virtual dungeon master is, whatever it is made of, and how it is kept and found again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -16,6 +16,7 @@ from sociable.core.errors import InputError
 from sociable.core.run_folder import write_atomically
 
 Predictions = list[frozenset[Pair]]
+"""By window who is to make which checks."""
 
 MADE_OF = "made_of.json"
 """The file beside a saved master that says what made it."""
@@ -27,12 +28,18 @@ class Master(ABC):
     made_of: dict[str, Any]
 
     @abstractmethod
-    def predict(self, windows: Sequence[Window]) -> Predictions:
-        """Of every window who is to make which checks."""
+    def predict(self, windows: Sequence[Window]) -> Predictions: ...
+
+    def save(self, folder: Path) -> None:
+        """Writes everything needed to use it again, and ``made_of`` last of all: without it nothing is there."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / MADE_OF).unlink(missing_ok=True)
+        made_of = self.made_of | self.save_parts(folder)
+        write_atomically(folder / MADE_OF, json.dumps(made_of, indent=1, ensure_ascii=False) + "\n")
 
     @abstractmethod
-    def save(self, folder: Path) -> None:
-        """Everything needed to use it again, and ``made_of`` last of all: without it nothing is there."""
+    def save_parts(self, folder: Path) -> dict[str, Any]:
+        """Writes all but ``made_of``. Returns what that must say of it to whoever loads it."""
 
 
 class MasterKind(ABC):
@@ -63,13 +70,12 @@ class MasterKind(ABC):
         """``purpose`` names the master among those of a run; what must outlive a crash is written to ``folder`` at once."""
 
     @abstractmethod
-    def load(self, folder: Path) -> Master: ...
+    def load(self, folder: Path) -> Master:
+        """A saved master. Raises InputError where there is none."""
 
-
-def write_made_of(folder: Path, made_of: Mapping[str, Any]) -> None:
-    """Says that a master is there, whole."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / MADE_OF, json.dumps(made_of, indent=1, ensure_ascii=False) + "\n")
+    def describe(self, **facts: Any) -> dict[str, Any]:
+        """``made_of`` of a master of this kind."""
+        return {"kind": self.name, "base": self.base, **facts}
 
 
 def read_made_of(folder: Path) -> dict[str, Any]:
@@ -81,7 +87,7 @@ def read_made_of(folder: Path) -> dict[str, Any]:
     return found
 
 
-def tuned_on(kind: MasterKind, windows: Sequence[Window], seed: int) -> str:
+def digest_training(kind: MasterKind, windows: Sequence[Window], seed: int) -> str:
     """A digest of all that a master is made of: masters of one digest are one."""
     digest = hashlib.sha256(f"{kind.recipe}\n{seed}".encode())
     for window in windows:
@@ -90,20 +96,20 @@ def tuned_on(kind: MasterKind, windows: Sequence[Window], seed: int) -> str:
     return digest.hexdigest()
 
 
-def found_again(kind: MasterKind, of: str, folders: Sequence[Path | None], keep: Path | None) -> Master | None:
-    """The master with that digest, if one of the folders holds it, whole; taken over into ``keep``."""
-    for folder in folders:
-        try:
-            if folder is None or read_made_of(folder).get("of") != of:
-                continue
-            master = kind.load(folder)
-        except (InputError, OSError, ValueError, KeyError, BadZipFile):
-            # Whatever became of it, another can be trained.
-            continue
-        if keep is not None and folder != keep:
-            (keep / MADE_OF).unlink(missing_ok=True)
-            shutil.copytree(folder, keep, dirs_exist_ok=True, ignore=shutil.ignore_patterns(MADE_OF))
-            shutil.copy2(folder / MADE_OF, keep / MADE_OF)
-            master = kind.load(keep)
+def find_master(kind: MasterKind, of: str, folder: Path | None, keep: Path | None) -> Master | None:
+    """The master with that digest, if the folder holds it, whole; copied to ``keep``."""
+    if folder is None:
+        return None
+    try:
+        if read_made_of(folder).get("of") != of:
+            return None
+        master = kind.load(folder)
+    except (InputError, OSError, ValueError, KeyError, BadZipFile):
+        # Whatever became of it, another can be trained.
+        return None
+    if keep is None or keep == folder:
         return master
-    return None
+    shutil.rmtree(keep, ignore_errors=True)
+    shutil.copytree(folder, keep, ignore=shutil.ignore_patterns(MADE_OF))
+    shutil.copy2(folder / MADE_OF, keep / MADE_OF)
+    return kind.load(keep)

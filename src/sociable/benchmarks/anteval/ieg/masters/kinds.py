@@ -1,4 +1,4 @@
-"""Which kinds of virtual dungeon master there are, by name."""
+"""The kinds of virtual dungeon master, by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sociable.benchmarks.anteval.ieg.masters.lora import LoraKind
 from sociable.core.errors import InputError
 
 
-def master_kind(name: str, model: str | None, embeddings: str | None = None) -> MasterKind:
+def find_master_kind(name: str, model: str | None, embeddings: str | None = None) -> MasterKind:
     """Raises InputError where an extra or a model is missing."""
     if name == "local":
         if model is not None:

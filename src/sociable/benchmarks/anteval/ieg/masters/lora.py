@@ -11,15 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sociable.benchmarks.anteval.ieg.masters.interface import (
-    MADE_OF,
-    Master,
-    MasterKind,
-    Predictions,
-    read_made_of,
-    write_made_of,
-)
-from sociable.benchmarks.anteval.ieg.masters.wording import INSTRUCTION, answer, asked, read_answer
+from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions, read_made_of
+from sociable.benchmarks.anteval.ieg.masters.wording import INSTRUCTION, parse_checks, render_checks, render_window
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError
 from sociable.core.seeding import named_generator
@@ -47,25 +40,23 @@ class LoraMaster(Master):
         found: Predictions = []
         with torch.no_grad():
             for window in windows:
-                ids = torch.tensor([_prompt_ids(window, self._tokenizer, self._model)], device=self._model.device)
+                ids = torch.tensor([_tokenize_question(window, self._tokenizer, self._model)], device=self._model.device)
                 out = self._model.generate(
                     input_ids=ids,
                     attention_mask=torch.ones_like(ids),
                     do_sample=False,
                     max_new_tokens=LONGEST_ANSWER,
-                    pad_token_id=_padding(self._tokenizer),
+                    pad_token_id=_find_padding(self._tokenizer),
                 )
                 text = self._tokenizer.decode(out[0, ids.shape[1] :], skip_special_tokens=True)
-                found.append(read_answer(text, window))
+                found.append(parse_checks(text, window))
         return found
 
-    def save(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / MADE_OF).unlink(missing_ok=True)
+    def save_parts(self, folder: Path) -> dict[str, Any]:
         tuned = hasattr(self._model, "peft_config")
         if tuned:
             self._model.save_pretrained(folder)
-        write_made_of(folder, self.made_of | {"adapter": tuned})
+        return {"adapter": tuned}
 
 
 class LoraKind(MasterKind):
@@ -99,7 +90,7 @@ class LoraKind(MasterKind):
     def recipe(self) -> str:
         return f"{super().recipe}\n{(EPOCHS, BATCH, LEARNING_RATE, RANK, LONGEST, LONGEST_ANSWER)}\n{INSTRUCTION}{_ANSWER}"
 
-    def _fresh(self) -> Any:
+    def _load_base(self) -> Any:
         import torch
         import transformers
 
@@ -107,7 +98,7 @@ class LoraKind(MasterKind):
         return transformers.AutoModelForCausalLM.from_pretrained(self.base).to(device)
 
     def untrained(self, folder: Path | None = None) -> LoraMaster:
-        return LoraMaster(self._fresh(), self._tokenizer, {"kind": self.name, "base": self.base, "windows": 0})
+        return LoraMaster(self._load_base(), self._tokenizer, self.describe(windows=0))
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> LoraMaster:
         import peft
@@ -115,14 +106,13 @@ class LoraKind(MasterKind):
 
         torch.manual_seed(seed)
         config = peft.LoraConfig(r=RANK, lora_alpha=2 * RANK, target_modules="all-linear", task_type="CAUSAL_LM")
-        model: Any = peft.get_peft_model(self._fresh(), config)
-        made_of = {"kind": self.name, "base": self.base, "purpose": purpose, "seed": seed, "windows": len(windows)}
-        examples = [self._example(window, model) for window in windows]
+        model: Any = peft.get_peft_model(self._load_base(), config)
+        examples = [self._tokenize(window, model) for window in windows]
         optimizer = torch.optim.AdamW((each for each in model.parameters() if each.requires_grad), lr=LEARNING_RATE)
         model.train()
-        for batch in _batches(examples, named_generator(seed, "batches", purpose)):
+        for batch in _draw_batches(examples, named_generator(seed, "batches", purpose)):
             longest = max(len(ids) for ids, _ in batch)
-            padding = _padding(self._tokenizer)
+            padding = _find_padding(self._tokenizer)
             ids = torch.tensor([ids + [padding] * (longest - len(ids)) for ids, _ in batch], device=model.device)
             seen = torch.tensor([[1] * len(ids) + [0] * (longest - len(ids)) for ids, _ in batch], device=model.device)
             # Only the answer is learned.
@@ -133,26 +123,26 @@ class LoraKind(MasterKind):
             loss.backward()
             optimizer.step()
             optimizer.zero_grad()
-        return LoraMaster(model, self._tokenizer, made_of)
+        return LoraMaster(model, self._tokenizer, self.describe(purpose=purpose, seed=seed, windows=len(windows)))
 
-    def _example(self, window: Window, model: Any) -> tuple[list[int], int]:
+    def _tokenize(self, window: Window, model: Any) -> tuple[list[int], int]:
         """(the tokens of question and answer, where the answer begins)."""
-        question = _prompt_ids(window, self._tokenizer, model)
+        question = _tokenize_question(window, self._tokenizer, model)
         end = self._tokenizer.eos_token_id
-        told = self._tokenizer(answer(window), add_special_tokens=False)["input_ids"][:LONGEST_ANSWER]
+        told = self._tokenizer(render_checks(window), add_special_tokens=False)["input_ids"][:LONGEST_ANSWER]
         return [*question, *told, *([end] if end is not None else [])], len(question)
 
     def load(self, folder: Path) -> LoraMaster:
         import peft
 
         made_of = read_made_of(folder)
-        model = self._fresh()
+        model = self._load_base()
         if made_of.pop("adapter", False):
             model = peft.PeftModel.from_pretrained(model, str(folder))
         return LoraMaster(model, self._tokenizer, made_of)
 
 
-def _batches(examples: Sequence[tuple[list[int], int]], generator: random.Random) -> list[list[tuple[list[int], int]]]:
+def _draw_batches(examples: Sequence[tuple[list[int], int]], generator: random.Random) -> list[list[tuple[list[int], int]]]:
     found = []
     for _ in range(EPOCHS):
         order = generator.sample(range(len(examples)), len(examples))
@@ -160,17 +150,17 @@ def _batches(examples: Sequence[tuple[list[int], int]], generator: random.Random
     return found
 
 
-def _prompt_ids(window: Window, tokenizer: Any, model: Any) -> list[int]:
+def _tokenize_question(window: Window, tokenizer: Any, model: Any) -> list[int]:
     """Instruction and window; of a long window the last turns."""
     most = min(LONGEST, int(getattr(model.config, "max_position_embeddings", None) or LONGEST)) - LONGEST_ANSWER - 1
     head = tokenizer(f"{INSTRUCTION}\n")["input_ids"]
-    body = tokenizer(f"{asked(window)}{_ANSWER}", add_special_tokens=False)["input_ids"]
+    body = tokenizer(f"{render_window(window)}{_ANSWER}", add_special_tokens=False)["input_ids"]
     if len(head) > most // 2:
         head = head[: most // 2]
     return [*head, *body[-(most - len(head)) :]]
 
 
-def _padding(tokenizer: Any) -> int:
+def _find_padding(tokenizer: Any) -> int:
     for each in (tokenizer.pad_token_id, tokenizer.eos_token_id):
         if each is not None:
             return int(each)

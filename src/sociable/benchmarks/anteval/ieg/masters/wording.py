@@ -17,13 +17,13 @@ INSTRUCTION = (
 NOBODY = "nobody"
 
 
-def asked(window: Window) -> str:
+def render_window(window: Window) -> str:
     """The window as a question."""
     said = "\n".join(f"{turn.speaker}: {one_line(turn.text)}" for turn in window.turns)
     return f"{quoted(said)}\nPlayers:\n{quoted(chr(10).join(window.players))}"
 
 
-def answer(window: Window) -> str:
+def render_checks(window: Window) -> str:
     """What a DM is to answer."""
     return "\n".join(f"{who}: {skill}" for who, skill in sorted(window.checks)) or NOBODY
 
@@ -32,7 +32,7 @@ _BEFORE_NAME = re.compile(r"^(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 _AROUND = " \t*_`\"'.,;!"
 
 
-def read_answer(text: str, window: Window) -> frozenset[Pair]:
+def parse_checks(text: str, window: Window) -> frozenset[Pair]:
     """The pairs in an answer whose player speaks in the window and whose skill there is; nothing is guessed."""
     players = {player.casefold(): player for player in window.players}
     skills = {skill.casefold(): skill for skill in rules().skills}

@@ -1,0 +1,163 @@
+"""One way to ask a judge, whatever kind of question it is asked.
+
+A question has two hooks: it writes the messages that a judge is sent, and it reads the reply. ``ask_judge`` does the rest;
+``judge_question`` makes a judgment of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Protocol, TypedDict, TypeVar
+
+from sociable.core.records import Episode, Judgment, Usage, Verdict
+from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[V]):
+    """What a judge answered, and its reason."""
+
+    value: V
+    reason: str = ""
+
+    @property
+    def why(self) -> str:
+        return self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The problem that leaves a question without an answer, and what the judge said instead."""
+
+    problem: str
+    reason: str = ""
+    value: ClassVar[None] = None
+
+    @property
+    def why(self) -> str:
+        return f"{self.problem}: {self.reason}".removesuffix(": ")
+
+
+Reading = Answer[V] | Unread
+"""An answer, or why there is none."""
+
+
+def _has_no_rule() -> Unread:
+    return Unread("the question has no rule")
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Generic[V]):
+    """A question whose answer is a ``V``."""
+
+    write: Callable[[], Sequence[ChatMessage]]
+    """Writes the messages."""
+    parse: Callable[[str], Reading[V]]
+    """Reads the text of a reply. It must take any text and guess nothing."""
+    schema: Mapping[str, Any] | None = None
+    """JSON schema of the wanted reply."""
+    apply_rule: Callable[[], Reading[V]] = _has_no_rule
+    """Answers in place of a model."""
+
+
+class Judge(Protocol):
+    """Whoever sits in a judge's seat: a model, or a rule, which has no model."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def model(self) -> Model | None: ...
+
+    @property
+    def sampling(self) -> Sampling: ...
+
+    def scope(self, item: str, participant: str) -> Scope: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[V]):
+    """What came of a question: ``usage`` is what the call consumed, whether or not the reply could be read."""
+
+    answer: Reading[V]
+    usage: Usage
+
+
+async def ask_judge(question: Question[V], judge: Judge, scope: Scope) -> Asked[V]:
+    """Asks once. Raises RunFailure and RunStopped."""
+    if judge.model is None:
+        return Asked(question.apply_rule(), Usage())
+    reply = await judge.model.generate(Request(question.write(), scope, judge.sampling, question.schema))
+    answer = question.parse(reply.text)
+    if reply.defect:
+        # What stands in a reply that was cut off need not be what it would have come to.
+        answer = Unread(reply.defect, answer.reason)
+    return Asked(answer, reply.usage)
+
+
+async def judge_question(
+    question: Question[V], as_verdict: Callable[[V], Verdict], judge: Judge, episode: Episode, criterion: str
+) -> Judgment:
+    """One judge's answer as a judgment on one criterion. Raises RunFailure and RunStopped."""
+    asked = await ask_judge(question, judge, make_scope(judge, episode, criterion))
+    return make_judgment(asked, as_verdict, judge, episode, criterion)
+
+
+class SharedAnswers(Generic[V]):
+    """Asks once within each scope and hands the answer to all who ask for it, at the same time or later."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, asyncio.Future[Asked[V]]] = {}
+
+    async def ask(self, question: Question[V], judge: Judge, scope: Scope) -> Asked[V]:
+        """Raises RunFailure and RunStopped, to all who wait."""
+        call = self._asked.get(scope.name)
+        if call is None or (call.done() and (call.cancelled() or call.exception())):
+            call = self._asked[scope.name] = asyncio.ensure_future(ask_judge(question, judge, scope))
+        # Whoever gives up does not take the answer from the others.
+        return await asyncio.shield(call)
+
+
+def judgment_id(episode: str, criterion: str, judge: str) -> str:
+    return f"{episode}|{criterion}|{judge}"
+
+
+class About(TypedDict):
+    """The fields of a judgment that say what it is about."""
+
+    id: str
+    episode: str
+    scenario: str
+    criterion: str
+    judge: str
+
+
+def describe_judgment(judge: Judge, episode: Episode, criterion: str) -> About:
+    return {
+        "id": judgment_id(episode.id, criterion, judge.name),
+        "episode": episode.id,
+        "scenario": episode.scenario,
+        "criterion": criterion,
+        "judge": judge.name,
+    }
+
+
+def make_scope(judge: Judge, episode: Episode, criterion: str) -> Scope:
+    """The scope of what one judge is asked about one criterion of an episode."""
+    return judge.scope(episode.id, f"{judge.name}|{criterion}")
+
+
+def make_judgment(
+    asked: Asked[V], as_verdict: Callable[[V], Verdict], judge: Judge, episode: Episode, criterion: str
+) -> Judgment:
+    """The judgment that an answer is; where there is no answer, UNSCORED with the reason why."""
+    answer = asked.answer
+    if isinstance(answer, Unread):
+        verdict, reason = Verdict.UNSCORED, f"{judge.name}: {answer.why}"
+    else:
+        verdict, reason = as_verdict(answer.value), answer.reason
+    return Judgment(**describe_judgment(judge, episode, criterion), verdict=verdict, reason=reason, usage=asked.usage)
