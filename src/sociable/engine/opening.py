@@ -35,7 +35,7 @@ from sociable.models.protocol import Model
 Watch = Callable[[Progress, Budget], None]
 """Called whenever a count changes."""
 
-_PACKAGES = ("sociable", "pydantic", "aiohttp", "numpy", "scipy", "statsmodels", "py3langid")
+_PACKAGES = ("sociable", "pydantic", "aiohttp", "numpy", "scipy", "py3langid")
 
 
 def begin_run(settings: RunSettings, path: Path) -> None:

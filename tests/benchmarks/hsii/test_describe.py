@@ -32,7 +32,7 @@ from sociable.benchmarks.hsii.describe import describe_document
 from sociable.core.errors import InputError
 from sociable.core.view import Document, Paragraph, RadarPlot, ScatterPlot, Table
 from sociable.models.embeddings import sentence_encoder
-from sociable.statistics.density import UNCLUSTERED, cosine_distances, knee
+from sociable.statistics.density import UNCLUSTERED, find_knee, measure_distances
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
 
@@ -198,7 +198,7 @@ def test_weights_are_those_of_the_formula() -> None:
     length = math.hypot(1, sail)
     expected = [[1 / length, sail / length], [1, 0], [0, 1], [0, 0]]
     assert terms.weights.toarray() == pytest.approx(np.array(expected))
-    distances = cosine_distances(terms.weights)
+    distances = measure_distances(terms.weights)
     assert distances[0, 1] == pytest.approx(1 - 1 / length)
     assert distances[1, 2] == 1
     assert list(distances[3, :3]) == [1, 1, 1]
@@ -440,7 +440,7 @@ def test_embeddings_of_passages_are_clustered(package: list[Any]) -> None:
     assert all(len(set(topics) & set(THEMES)) == 1 for topics in themes)
     assert clustering.chance is None
     core = np.sort(clustering.distances, axis=1)[:, clustering.neighbours - 1]
-    assert clustering.radius == knee(core)
+    assert clustering.radius == find_knee(core)
 
 
 def test_the_embedding_model_can_be_another_and_must_be_there(package: list[Any]) -> None:

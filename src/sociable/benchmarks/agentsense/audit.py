@@ -23,7 +23,7 @@ from sociable.reports.audits import (
     shown_first,
     verdict_on,
 )
-from sociable.statistics.intervals import clustered_proportion
+from sociable.statistics.intervals import estimate_mean
 
 TOLERANCE = 0.10
 """How far from chance a shortcut may be on data that is to be trusted."""
@@ -43,7 +43,7 @@ def measure_shortcuts(scenarios: Sequence[Scenario]) -> list[ShortcutResult]:
     clusters = [item.template for item in items]
     found = {name: [hit(item, ranking) for item in items] for name, ranking in RANKINGS.items()}
     found |= {f"{name}, other templates": hits for name, hits in classifier_hits(items).items()}
-    return farthest_first([ShortcutResult(name, clustered_proportion(hits, clusters), chance) for name, hits in found.items()])
+    return farthest_first([ShortcutResult(name, estimate_mean(hits, clusters), chance) for name, hits in found.items()])
 
 
 def sign_faults(scenarios: Sequence[Scenario]) -> list[str]:

@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from sociable.benchmarks.agentsense.scenario import Scenario
 from sociable.core.data_files import Text, complaint, read_records
 from sociable.core.records import Record
-from sociable.statistics.agreement import cohen, fleiss, observed_agreement
-from sociable.statistics.intervals import Interval, clustered_proportion
+from sociable.statistics.agreement import measure_cohen, measure_fleiss, measure_observed
+from sociable.statistics.intervals import Interval, estimate_mean
 
 
 class ReadTurn(Record):
@@ -111,10 +111,10 @@ def measure_rules(scenes: Sequence[JudgedScene], scenarios: Mapping[str, Scenari
         scenes=len(known),
         goals=len(rule),
         reached=sum(majority) / len(majority),
-        agreement=clustered_proportion([float(a == b) for a, b in zip(rule, majority, strict=True)], clusters),
-        kappa=cohen(rule, majority),
+        agreement=estimate_mean([float(a == b) for a, b in zip(rule, majority, strict=True)], clusters),
+        kappa=measure_cohen(rule, majority).value,
         missed=sum(b and not a for a, b in zip(rule, majority, strict=True)),
         invented=sum(a and not b for a, b in zip(rule, majority, strict=True)),
-        readers=fleiss(full),
-        reader_agreement=observed_agreement([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None,
+        readers=measure_fleiss(full).value,
+        reader_agreement=measure_observed([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None,
     )

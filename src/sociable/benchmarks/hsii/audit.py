@@ -29,8 +29,8 @@ from sociable.reports.audits import (
     shown_first,
     verdict_on,
 )
-from sociable.statistics.agreement import fleiss
-from sociable.statistics.intervals import clustered_proportion
+from sociable.statistics.agreement import measure_fleiss
+from sociable.statistics.intervals import estimate_mean
 
 FEW_CASES = 24
 """With fewer even a fair data set is further than the tolerance from chance, by chance alone."""
@@ -46,12 +46,12 @@ def measure_shortcuts(cases: Sequence[Case]) -> list[ShortcutResult]:
     results = []
     for name, pick in SHORTCUTS.items():
         hits = [float(pick(case) == case.golden.role_to) for case in cases]
-        results.append(ShortcutResult(name, clustered_proportion(hits, clusters), chance))
+        results.append(ShortcutResult(name, estimate_mean(hits, clusters), chance))
     for name, avoided in AVOIDANCES.items():
         expected = [_expected_hit(case, avoided(case)) for case in cases]
-        results.append(ShortcutResult(name, clustered_proportion(expected, clusters), chance))
+        results.append(ShortcutResult(name, estimate_mean(expected, clusters), chance))
     for name, hits in classifier_hits(cases).items():
-        results.append(ShortcutResult(f"{name}, other dialogues", clustered_proportion(hits, clusters), chance))
+        results.append(ShortcutResult(f"{name}, other dialogues", estimate_mean(hits, clusters), chance))
     return farthest_first(results)
 
 
@@ -93,7 +93,7 @@ def measure_readings(cases: Sequence[Case]) -> Readings | None:
         readers=(min(counts), max(counts)),
         unanimous=sum(right[case.id] == len(case.readings) for case in read),
         contested=tuple(case.id for case in read if 3 * right[case.id] < 2 * len(case.readings)),
-        kappa=fleiss([label for label in labels if len(label) == usual]),
+        kappa=measure_fleiss([label for label in labels if len(label) == usual]).value,
     )
 
 

@@ -34,14 +34,14 @@ from sociable.statistics.density import (
     UNCLUSTERED,
     WIDESPREAD,
     Chance,
-    by_size,
-    chance_radius,
-    core_distances,
-    cosine_distances,
-    dbscan,
-    knee,
-    neighbours_for,
-    telling_words,
+    choose_neighbours,
+    find_chance_radius,
+    find_clusters,
+    find_knee,
+    measure_core_distances,
+    measure_distances,
+    number_by_size,
+    split_words,
 )
 from sociable.statistics.intervals import Floats
 
@@ -120,8 +120,8 @@ def cluster_dialogues(
     """The clusters of the dialogues; None for fewer than FEWEST_DIALOGUES, or when they have no telling words in common.
 
     The core of a cluster has ln(n) neighbours, as in Birant and Kut (2007), but at least SMALLEST_CLUSTER. Its radius is
-    read off the data: see ``chance_radius`` for words; embeddings cannot be dealt at random, so for them it is the knee
-    of the curve of distances, see ``knee``.
+    read off the data: see ``find_chance_radius`` for words; embeddings cannot be dealt at random, so for them it is the knee
+    of the curve of distances, see ``find_knee``.
     """
     if features not in FEATURES:
         raise InputError(f"There are no features '{features}'. Choose {' or '.join(repr(name) for name in FEATURES)}.")
@@ -129,20 +129,20 @@ def cluster_dialogues(
     encode = sentence_encoder(embedding_model) if features == "embeddings" else None
     if len(dialogues) < FEWEST_DIALOGUES:
         return None
-    neighbours = neighbours_for(len(dialogues))
+    neighbours = choose_neighbours(len(dialogues))
     passages = [seen_passages(case) for case in dialogues]
     terms = weigh_terms(["\n".join(own) for own in passages])
     chance = None
     if encode:
-        distances = cosine_distances(np.array([_mean_embedding(encode, own) for own in passages]))
-        radius = knee(core_distances(distances, neighbours))
+        distances = measure_distances(np.array([_mean_embedding(encode, own) for own in passages]))
+        radius = find_knee(measure_core_distances(distances, neighbours))
     elif terms:
-        distances = cosine_distances(terms.weights)
-        radius, chance = chance_radius(terms.weights, neighbours)
+        distances = measure_distances(terms.weights)
+        radius, chance = find_chance_radius(terms.weights, neighbours)
     else:
         return None
     sizes = Counter(case.dialogue for case in cases)
-    labels = by_size(dbscan(distances, radius, neighbours), [sizes[case.dialogue] for case in dialogues])
+    labels = number_by_size(find_clusters(distances, radius, neighbours), [sizes[case.dialogue] for case in dialogues])
     return Clustering(tuple(dialogues), labels, distances, radius, neighbours, chance, terms)
 
 
@@ -150,7 +150,7 @@ def weigh_terms(texts: Sequence[str]) -> Terms | None:
     """(1 + ln tf) · idf of words in at least two texts and at most WIDESPREAD of them; None if there is no such word."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
 
-    vectorizer = TfidfVectorizer(analyzer=telling_words, min_df=2, max_df=WIDESPREAD, sublinear_tf=True)
+    vectorizer = TfidfVectorizer(analyzer=split_words, min_df=2, max_df=WIDESPREAD, sublinear_tf=True)
     try:
         weights = vectorizer.fit_transform(texts)
     except ValueError:  # all that is wrong with texts as such: no word is left

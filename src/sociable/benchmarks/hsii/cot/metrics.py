@@ -15,8 +15,8 @@ import numpy as np
 from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, End, Pair
 from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score
 from sociable.core.seeding import named_seed
-from sociable.statistics.estimates import episode_counts, estimate_jointly, estimate_proportion
-from sociable.statistics.intervals import Floats, Interval, clustered_proportion, joint_bootstrap, repeats_averaged
+from sociable.statistics.estimates import count_episodes, estimate_jointly, estimate_proportion
+from sociable.statistics.intervals import Floats, Interval, average_repeats, bootstrap_jointly, estimate_mean
 
 EASIEST = 0.7
 """The share of pairs the paper's "partial" figures are about."""
@@ -82,7 +82,9 @@ def estimate_all(scores: Sequence[Score], cycle_cap: int, *, seed: int, confiden
     def of_cycles(metric: str, statistic: Callable[[Floats], Floats], beyond: float = np.inf) -> Estimate:
         """``beyond`` and above stands for what was not seen: then there is no value, or no limits."""
         own = [score for score in scores if score.metric == "cot_complexity"]
-        found = joint_bootstrap(_histograms(scores, cycle_cap), statistic, confidence, seed=named_seed(seed, "bootstrap", metric))
+        found = bootstrap_jointly(
+            _histograms(scores, cycle_cap), statistic, confidence, seed=named_seed(seed, "bootstrap", metric)
+        )
         if found.value is not None and found.value >= beyond:
             found = Interval(None, None, None, confidence)
         elif found.high is not None and found.high >= beyond:
@@ -106,8 +108,8 @@ def solved_by_cycle(scores: Sequence[Score], cycle_cap: int, confidence: float =
     last = min(cycle_cap, max((int(k) for _, _, k in solved_at if np.isfinite(k)), default=1) + 1)
     shares = []
     for cycle in range(1, last + 1):
-        pairs = repeats_averaged([(cluster, scenario, float(k <= cycle)) for cluster, scenario, k in solved_at])
-        shares.append(clustered_proportion(pairs.values, pairs.clusters, confidence, pairs.weights))
+        pairs = average_repeats([(cluster, scenario, float(k <= cycle)) for cluster, scenario, k in solved_at])
+        shares.append(estimate_mean(pairs.values, pairs.clusters, confidence, pairs.weights))
     return shares
 
 
@@ -155,5 +157,5 @@ def _estimate(metric: str, found: Interval, scores: Sequence[Score]) -> Estimate
         low=found.low if varied else None,
         high=found.high if varied else None,
         confidence=found.confidence,
-        **episode_counts(scores),
+        **count_episodes(scores),
     )
