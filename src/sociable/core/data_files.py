@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
@@ -104,6 +104,20 @@ def _json_values(text: str, file: Path) -> Iterator[RawRecord]:
         _, end = decoder.raw_decode(text, begin)
 
 
+T = TypeVar("T", bound=BaseModel)
+
+
+def validate_record(kind: type[T], value: Any, place: str) -> T:
+    """The record of this kind that stands at ``place``. Raises DataError with its field and what was expected."""
+    if not isinstance(value, Mapping):
+        needed = ", ".join(name for name, field in kind.model_fields.items() if field.is_required())
+        raise DataError(place, "", f"expected an object with {needed}; found {type(value).__name__}")
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        raise complaint(error, place) from None
+
+
 def complaint(error: ValidationError, place: str) -> DataError:
     """What pydantic has against a record, as one sentence with its place and field."""
     first = error.errors(include_url=False)[0]
@@ -116,9 +130,6 @@ def complaint(error: ValidationError, place: str) -> DataError:
         return DataError(place, field, f"needs {least} {wanted} entries, and has {len(first['input'])}{more}")
     message = first["msg"].removeprefix("Value error, ").replace("a valid tuple", "a list")
     return DataError(place, field, f"{message}{found}{more}")
-
-
-T = TypeVar("T", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -143,13 +154,11 @@ class Loaded(Generic[T]):
 
 
 def one_each(kind: type[T]) -> Callable[[RawRecord], list[T]]:
-    """For ``load_items``: every record is one item; where it has no ``id``, its place in its file is its id."""
+    """A ``cut`` for ``load_items``: every record is one item; where it has no ``id``, its place in its file is its id."""
 
     def cut(raw: RawRecord) -> list[T]:
-        try:
-            return [kind.model_validate({"id": raw.default_id, **raw.value} if isinstance(raw.value, dict) else raw.value)]
-        except ValidationError as error:
-            raise complaint(error, raw.place) from None
+        value = {"id": raw.default_id, **raw.value} if isinstance(raw.value, dict) else raw.value
+        return [validate_record(kind, value, raw.place)]
 
     return cut
 

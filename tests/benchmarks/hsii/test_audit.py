@@ -141,7 +141,7 @@ def test_the_document_says_what_is_far_from_chance(talk: Callable[..., Case]) ->
 
 
 def test_the_bundled_data_has_no_fault() -> None:
-    document = audit_document(load_dataset().cases, "bundled")
+    document = audit_document(load_dataset().items, "bundled")
     (verdict,) = document.sections[0].blocks  # no callout of a rule's fault beside it
     assert verdict.text == "No shortcut is further than 0.15 from chance."  # type: ignore[union-attr]
 

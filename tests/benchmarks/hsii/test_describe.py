@@ -378,7 +378,7 @@ def test_two_cases_of_one_dialogue_can_be_described(cases: list[Case]) -> None:
 
 
 def test_the_bundled_data_are_described_alike_every_time() -> None:
-    cases = load_dataset().cases
+    cases = load_dataset().items
     document = describe_document(cases, "bundled")
     assert document == describe_document(cases, "bundled")
     assert len(scatter(document).dots) == len({case.dialogue for case in cases})

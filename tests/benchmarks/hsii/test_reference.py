@@ -28,7 +28,7 @@ from sociable.engine.seats import Role, Seat, Seats
 from sociable.engine.settings import RunSettings
 from sociable.models.protocol import Sampling
 
-CASES = load_dataset().cases
+CASES = load_dataset().items
 RATES = ("oracle", *(f"oracle@{tenth / 10}" for tenth in range(1, 11)))
 RULE = Seat(Role.JUDGE, "reference/rule", None, Sampling())
 

@@ -72,7 +72,9 @@ class HSIIStudy(Study):
         self.prompts = hsii_prompts(options.prompts)
         dataset = load_dataset(options.dataset, skip_invalid=options.skip_invalid)
         self.source = dataset.source
-        self.scenarios: Mapping[str, Case] = {case.id: case for case in select_dialogues(dataset, options.limit, options.seed)}
+        self.scenarios: Mapping[str, Case] = {
+            case.id: case for case in select_dialogues(dataset.items, options.limit, options.seed)
+        }
         self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest}
         self.notes = dataset.notes
         if self.options.forced_target:

@@ -16,7 +16,7 @@ from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions
 from sociable.benchmarks.anteval.iep.scenario import IepScenario, cast
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Judgment, Score, Verdict
-from sociable.core.seeding import drawn_evenly, named_generator
+from sociable.core.seeding import select_clusters
 from sociable.engine.benchmark import JudgingTask, ShownQuestion, Study, StudyOptions, checked_options
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.judging.pairwise import judgment_id
@@ -48,15 +48,11 @@ class IepStudy(Study):
                 f"{sheets.source}: {len(sheets.items)} characters are too few for {own.players} players and one to spare."
             )
         self.source = cards.source
-        taken = {card.id: card for card in cards.items}
-        if options.limit is not None:
-            kinds: dict[str, list[str]] = {}
-            for card in cards.items:
-                kinds.setdefault(card.kind, []).append(card.id)
-            drawn = drawn_evenly(kinds, options.limit, named_generator(options.seed, "limit"))
-            taken = {name: card for name, card in taken.items() if name in drawn}
+        taken = select_clusters(
+            cards.items, options.limit, options.seed, cluster=lambda card: card.id, group=lambda card: card.kind, by_name=False
+        )
         self.scenarios: Mapping[str, IepScenario] = {
-            name: cast(card, sheets.items, own.players, options.seed) for name, card in taken.items()
+            card.id: cast(card, sheets.items, own.players, options.seed) for card in taken
         }
         self.digests = {"dataset": cards.digest, "characters": sheets.digest, "prompts": self.prompts.digest}
         if own.sheets:
