@@ -20,11 +20,11 @@ from sociable.benchmarks.hsii.clusters import (
     FEWEST_DIALOGUES,
     Clustering,
     cluster_dialogues,
-    longest_cases,
+    find_longest_cases,
+    find_telling_terms,
+    list_nameless_passages,
     measure_agreement,
-    plane,
-    seen_passages,
-    telling_terms,
+    place_in_plane,
     weigh_terms,
 )
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
@@ -170,7 +170,7 @@ def test_topics_count_dialogues_and_cases() -> None:
 
 
 def test_names_and_the_topic_are_left_out_and_the_matter_is_kept(case: Case) -> None:
-    text = "\n".join(seen_passages(case))
+    text = "\n".join(list_nameless_passages(case))
     assert "mill by a rising river" in text
     assert "The water is at the door." in text
     assert "a nurse, lodges with" in text  # what an alias in lower case means is matter
@@ -180,12 +180,12 @@ def test_names_and_the_topic_are_left_out_and_the_matter_is_kept(case: Case) -> 
 
 def test_a_name_is_left_out_with_its_genitive_and_as_a_whole_word_only() -> None:
     (case,) = made("x", "Ann's annex and Annex, Ann’s, Lee, lees and ANN; the Intelligent Assistant.")
-    assert seen_passages(case)[-1].split() == ["annex", "and", "Annex,", ",", ",", "lees", "and", "ANN;", "the", "."]
+    assert list_nameless_passages(case)[-1].split() == ["annex", "and", "Annex,", ",", ",", "lees", "and", "ANN;", "the", "."]
 
 
 def test_a_dialogue_is_its_longest_case() -> None:
     cases = [*made("a", "Words.", cases=3), *made("b", "Words.")]
-    assert [case.id for case in longest_cases([cases[2], cases[3], cases[0]])] == [cases[2].id, cases[3].id]
+    assert [case.id for case in find_longest_cases([cases[2], cases[3], cases[0]])] == [cases[2].id, cases[3].id]
 
 
 def test_weights_are_those_of_the_formula() -> None:
@@ -234,7 +234,7 @@ def test_what_chance_gives_is_measured_by_the_same_rule() -> None:
 def test_clusters_are_dbscans() -> None:
     cases = grouped(THREE_GROUPS)
     clustering = clustered(cases)
-    terms = weigh_terms(["\n".join(seen_passages(case)) for case in cases])
+    terms = weigh_terms(["\n".join(list_nameless_passages(case)) for case in cases])
     assert terms is not None
     assert clustering.neighbours == 3  # ln 30 = 3.4
     expected = DBSCAN(eps=clustering.radius, min_samples=3, metric="cosine").fit_predict(terms.weights)
@@ -285,7 +285,7 @@ def test_more_cases_of_a_dialogue_change_shares_and_not_clusters() -> None:
 def test_a_cluster_is_told_by_the_words_of_its_theme() -> None:
     clustering = clustered(grouped(THREE_GROUPS))
     for label, theme in enumerate(["sea", "school", "court"]):
-        terms = telling_terms(clustering, label)
+        terms = find_telling_terms(clustering, label)
         assert len(terms) == 6
         assert set(terms) <= set(THEMES[theme])
 
@@ -329,7 +329,7 @@ def test_texts_that_are_all_the_same_tell_nothing_apart() -> None:
 
 def test_the_plane_keeps_groups_together() -> None:
     clustering = clustered(grouped(THREE_GROUPS))
-    places = plane(clustering.distances)
+    places = place_in_plane(clustering.distances)
     inside, outside = [], []
     for one in range(24):
         for other in range(one):
@@ -433,7 +433,7 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 def test_embeddings_of_passages_are_clustered(package: list[Any]) -> None:
     clustering = clustered(grouped(THREE_GROUPS), features="embeddings")
     assert package[0] == "sentence-transformers/all-MiniLM-L6-v2"
-    assert package[1] == seen_passages(grouped(THREE_GROUPS)[0])
+    assert package[1] == list_nameless_passages(grouped(THREE_GROUPS)[0])
     assert len(package) == 1 + 30
     themes = [topics for label, topics in topics_of(clustering).items() if label != UNCLUSTERED]
     assert {theme for topics in themes for theme in topics if topics[theme] > 2} >= set(THEMES)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
+from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
 from sociable.benchmarks.agentsense.scenario import Scenario
-from sociable.core.data_files import Text, complaint, read_records
+from sociable.core.data_files import Text, read_records, validate_record
 from sociable.core.records import Record
-from sociable.statistics.agreement import measure_cohen, measure_fleiss, measure_observed
+from sociable.statistics.agreement import measure_cohen, measure_fleiss
 from sociable.statistics.intervals import Interval, estimate_mean
 
 
@@ -24,7 +22,7 @@ class ReadTurn(Record):
 
 
 class GoalReading(Record):
-    """What readers of the turns alone said about one goal, one answer each."""
+    """The answers, one each, of readers of the turns alone to whether a goal was reached."""
 
     owner: Text
     item: int
@@ -33,7 +31,7 @@ class GoalReading(Record):
 
 
 class JudgedScene(Record):
-    """A scene as it was played, and what readers made of its goals."""
+    """A scene as it was played, and its goals as readers judged them."""
 
     scenario: Text
     manner: Literal["lively", "plain"]
@@ -42,24 +40,16 @@ class JudgedScene(Record):
     readings: tuple[GoalReading, ...]
 
 
-def bundled_judged_scenes() -> list[JudgedScene]:
-    """Raises DataError when the file is damaged."""
-    path = Path(str(resources.files("sociable.benchmarks.agentsense").joinpath("data", "judged_scenes.jsonl")))
-    scenes = []
-    for raw in read_records(path, None):
-        try:
-            scenes.append(JudgedScene.model_validate(raw.value))
-        except ValidationError as error:
-            raise complaint(error, raw.place) from None
-    return scenes
+def load_judged_scenes() -> list[JudgedScene]:
+    """The bundled ones. Raises DataError when their file is damaged."""
+    path = Path(__file__).parent / "data" / "judged_scenes.jsonl"
+    return [validate_record(JudgedScene, raw.value, raw.place) for raw in read_records(path, None)]
 
 
 def _fits(scene: JudgedScene, scenario: Scenario | None) -> bool:
     """Whether it is of this scenario: a user's own data may use the same names for others."""
-    if scenario is None:
-        return False
-    goals = {character.name: len(character.goals) for character in scenario.characters}
-    return all(reading.item < goals.get(reading.owner, 0) for reading in scene.readings)
+    goals = {character.name: len(character.goals) for character in scenario.characters} if scenario else {}
+    return bool(scenario) and all(reading.item < goals.get(reading.owner, 0) for reading in scene.readings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +77,6 @@ class RuleAgreement:
 def measure_rules(scenes: Sequence[JudgedScene], scenarios: Mapping[str, Scenario]) -> RuleAgreement | None:
     """None when none of the judged scenes is among ``scenarios``."""
     rule: list[bool] = []
-    majority: list[bool] = []
     clusters: list[str] = []
     readings: list[tuple[bool, ...]] = []
     known = [scene for scene in scenes if _fits(scene, scenarios.get(scene.scenario))]
@@ -96,25 +85,25 @@ def measure_rules(scenes: Sequence[JudgedScene], scenarios: Mapping[str, Scenari
         said = [(turn.speaker, turn.content) for turn in scene.turns]
         for reading in scene.readings:
             verdict = scenario.by_name[reading.owner].goals[reading.item].is_reached(said)
-            if verdict is None:
-                continue
-            rule.append(verdict)
-            majority.append(2 * sum(reading.reached) > len(reading.reached))
-            clusters.append(scenario.template)
-            readings.append(reading.reached)
+            if verdict is not None:
+                rule.append(verdict)
+                clusters.append(scenario.template)
+                readings.append(reading.reached)
     if not rule:
         return None
+    majority = [2 * sum(reading) > len(reading) for reading in readings]
+    agree = [float(a == b) for a, b in zip(rule, majority, strict=True)]
     usual = Counter(map(len, readings)).most_common(1)[0][0]
     full = [reading for reading in readings if len(reading) == usual]
-    pairs = [(a, b) for reading in full for place, a in enumerate(reading) for b in reading[place + 1 :]]
+    pairs = [a == b for reading in full for a, b in combinations(reading, 2)]
     return RuleAgreement(
         scenes=len(known),
         goals=len(rule),
         reached=sum(majority) / len(majority),
-        agreement=estimate_mean([float(a == b) for a, b in zip(rule, majority, strict=True)], clusters),
+        agreement=estimate_mean(agree, clusters),
         kappa=measure_cohen(rule, majority).value,
         missed=sum(b and not a for a, b in zip(rule, majority, strict=True)),
         invented=sum(a and not b for a, b in zip(rule, majority, strict=True)),
         readers=measure_fleiss(full).value,
-        reader_agreement=measure_observed([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None,
+        reader_agreement=sum(pairs) / len(pairs) if pairs else None,
     )

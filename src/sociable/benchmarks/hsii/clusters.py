@@ -1,8 +1,7 @@
-"""Which dialogues of a data set are about the same: features, clusters, a plane to draw them in (HSII, section 6.2).
+"""Clusters of dialogues on the same subject: their features, DBSCAN, and a plane to draw them in (HSII, section 6.2).
 
 The paper takes features of the cases (BERT), clusters them (DBSCAN), reduces them to a plane to draw them (LSH), and
-shows the share of cases in each cluster. It found seven clusters: a finding, not a parameter, so nothing here is set to
-find any number of them.
+shows the share of cases in each cluster. Its seven clusters are a finding, not a parameter: no number of them is set here.
 
 Differs from the paper:
 
@@ -27,7 +26,7 @@ import numpy as np
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.core.errors import InputError
-from sociable.models.embeddings import Encoder, sentence_encoder
+from sociable.models.embeddings import sentence_encoder
 from sociable.statistics.density import (
     SEED,
     SMALLEST_CLUSTER,
@@ -55,28 +54,32 @@ FEWEST_DIALOGUES = 2 * SMALLEST_CLUSTER
 TELLING_TERMS = 6
 
 
-def longest_cases(cases: Sequence[Case]) -> list[Case]:
-    """Of each dialogue the case with the most turns, in the order in which dialogues first occur."""
+def find_longest_cases(cases: Sequence[Case]) -> list[Case]:
+    """The case with the most turns of each dialogue, in the order in which dialogues first occur."""
     longest: dict[str, Case] = {}
     for case in cases:
-        if case.dialogue not in longest or len(case.messages) > len(longest[case.dialogue].messages):
+        if len(case.messages) > len(longest.setdefault(case.dialogue, case).messages):
             longest[case.dialogue] = case
     return list(longest.values())
 
 
-def seen_passages(case: Case) -> list[str]:
-    """Scene, relationships, conflicts and messages: what a model sees, but for the topic, which clusters are compared with,
-    and for the participants' names, which would make clusters of namesakes.
-
-    A name's words, and those of aliases, are left out where they are not in lower case: "the Miller" leaves "the miller".
-    """
+def list_passages(case: Case) -> list[str]:
+    """Scene, relationships, conflicts and messages before the golden response, as the data have them."""
     background = case.background
-    passages = [background.scene, *background.relationships, background.conflicts, *(m.content for m in case.messages)]
+    return [background.scene, *background.relationships, background.conflicts, *(m.content for m in case.messages)]
+
+
+def list_nameless_passages(case: Case) -> list[str]:
+    """The passages without the participants' names, which would make clusters of namesakes.
+
+    The topic, with which clusters are compared, is none of them. A name's words, and those of aliases, are left out where
+    they are not in lower case: "the Miller" leaves "the miller".
+    """
     spellings = " ".join([ASSISTANT, *case.characters, *chain.from_iterable(case.aliases.values())])
     names = {word for word in re.findall(r"[^\W\d_]+", spellings) if not word.islower()}
     longest_first = sorted(names, key=lambda word: (-len(word), word))
     name = re.compile(rf"\b(?:{'|'.join(longest_first)})(?:['’]s)?\b")
-    return [without for passage in passages if (without := name.sub(" ", passage)).strip()]
+    return [without for passage in list_passages(case) if (without := name.sub(" ", passage)).strip()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class Clustering:
     dialogues: tuple[Case, ...]
     """Each by its longest case."""
     labels: tuple[int, ...]
-    """Of each dialogue: its cluster, numbered from 0 by falling number of cases, or UNCLUSTERED."""
+    """The cluster of each dialogue, numbered from 0 by falling number of cases, or UNCLUSTERED."""
     distances: Floats
     """[dialogues, dialogues], cosine."""
     radius: float
@@ -125,16 +128,17 @@ def cluster_dialogues(
     """
     if features not in FEATURES:
         raise InputError(f"There are no features '{features}'. Choose {' or '.join(repr(name) for name in FEATURES)}.")
-    dialogues = longest_cases(cases)
+    dialogues = find_longest_cases(cases)
     encode = sentence_encoder(embedding_model) if features == "embeddings" else None
     if len(dialogues) < FEWEST_DIALOGUES:
         return None
     neighbours = choose_neighbours(len(dialogues))
-    passages = [seen_passages(case) for case in dialogues]
+    passages = [list_nameless_passages(case) for case in dialogues]
     terms = weigh_terms(["\n".join(own) for own in passages])
     chance = None
     if encode:
-        distances = measure_distances(np.array([_mean_embedding(encode, own) for own in passages]))
+        # Passage by passage: a model reads no further than some hundred words, a dialogue's scene.
+        distances = measure_distances(np.array([encode(own).mean(axis=0) for own in passages]))
         radius = find_knee(measure_core_distances(distances, neighbours))
     elif terms:
         distances = measure_distances(terms.weights)
@@ -156,12 +160,6 @@ def weigh_terms(texts: Sequence[str]) -> Terms | None:
     except ValueError:  # all that is wrong with texts as such: no word is left
         return None
     return Terms(weights, tuple(vectorizer.get_feature_names_out()))
-
-
-def _mean_embedding(encode: Encoder, passages: list[str]) -> Floats:
-    """Of the passages one by one: a model reads no further than some hundred words, a dialogue's scene."""
-    mean: Floats = encode(passages).mean(axis=0)
-    return mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +187,7 @@ def measure_agreement(clustering: Clustering) -> Agreement | None:
     )
 
 
-def telling_terms(clustering: Clustering, label: int) -> list[str]:
+def find_telling_terms(clustering: Clustering, label: int) -> list[str]:
     """The words whose mean weight in the cluster is most above that in all other dialogues."""
     if clustering.terms is None:
         return []
@@ -198,11 +196,10 @@ def telling_terms(clustering: Clustering, label: int) -> list[str]:
     lead = np.asarray(weights[inside].mean(axis=0)).ravel()
     if not inside.all():
         lead = lead - np.asarray(weights[~inside].mean(axis=0)).ravel()
-    best = np.argsort(-lead, kind="stable")[:TELLING_TERMS]
-    return [clustering.terms.names[place] for place in best if lead[place] > 0]
+    return [clustering.terms.names[place] for place in np.argsort(-lead, kind="stable")[:TELLING_TERMS] if lead[place] > 0]
 
 
-def plane(distances: Floats) -> Floats:
+def place_in_plane(distances: Floats) -> Floats:
     """[dialogues, 2]: t-SNE of the distances. The same distances give the same plane."""
     from sklearn.manifold import TSNE  # type: ignore[import-untyped]
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
