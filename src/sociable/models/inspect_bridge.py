@@ -23,17 +23,13 @@ class InspectModel:
             raise InputError(
                 f"'{name}' needs Inspect AI, which is not installed: pip install 'sociable[inspect]' and the provider's package."
             ) from None
-        self._name = name
+        self.name = name
         self._inspect = inspect_model
         self._max_connections = max_connections
         try:
             self._model = inspect_model.get_model(name.removeprefix("inspect/"), base_url=base_url, memoize=False)
         except Exception as error:  # Inspect raises errors of many kinds for a provider that is missing or has no key.
             raise InputError(f"'{name}': Inspect AI cannot make this model: {error}") from error
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     async def generate(self, request: Request) -> Reply:
         inspect = self._inspect
@@ -55,13 +51,13 @@ class InspectModel:
                 [kinds[message["role"]](content=message["content"]) for message in request.messages], config=config
             )
         except Exception as error:  # Each provider raises errors of its own; none of them is a result.
-            raise RunFailure(f"{self._name}: {type(error).__name__}: {error}") from error
+            raise RunFailure(f"{self.name}: {type(error).__name__}: {error}") from error
         reason = output.stop_reason if output.choices else "none"
         if reason == "model_length":
-            raise ContextLengthExceeded(f"{self._name}: the prompt is longer than the model's context.")
+            raise ContextLengthExceeded(f"{self.name}: the prompt is longer than the model's context.")
         # With a content filter the error says what was filtered: that is the model's reply, not the run's failure.
         if reason == "none" or (output.error and reason != "content_filter"):
-            raise RunFailure(f"{self._name}: {output.error or 'no answer'}")
+            raise RunFailure(f"{self.name}: {output.error or 'no answer'}")
         text, thinking = split_thinking(storable(output.completion))
         finish = {"max_tokens": FinishReason.LENGTH, "content_filter": FinishReason.CONTENT_FILTER}.get(reason, FinishReason.STOP)
         return Reply(text, _usage(output.usage), finish, thinking or storable(_reasoning(output.message.content)))
