@@ -35,7 +35,7 @@ def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]
     appended to it; a .json file that cannot be parsed is an error even then.
     """
     if source.is_dir():
-        files = _built(source) or sorted(path for path in source.iterdir() if path.suffix in (".json", ".jsonl"))
+        files = _find_built(source) or sorted(path for path in source.iterdir() if path.suffix in (".json", ".jsonl"))
         if not files:
             raise InputError(f"{source}: no .json or .jsonl file in this folder.")
     else:
@@ -49,16 +49,15 @@ def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]
             raise InputError(f"{file}: not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
         except OSError as error:
             raise InputError(f"{file}: cannot be read: {error}") from None
-        yield from _json_lines(text, file, skipped) if file.suffix == ".jsonl" else _json_values(text, file)
+        yield from read_lines(text, file, skipped) if file.suffix == ".jsonl" else _read_values(text, file)
 
 
-def _built(folder: Path) -> list[Path]:
+def _find_built(folder: Path) -> list[Path]:
     """The data set of a build; nothing where the folder is none. Raises InputError where it has none yet, or two."""
     try:
-        is_build = json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("kind") == "build"
+        if json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("kind") != "build":
+            return []
     except (OSError, ValueError, AttributeError, RecursionError):
-        is_build = False
-    if not is_build:
         return []
     found = [path for path in (folder / "dataset.jsonl", folder / "dataset.reviewed.jsonl") if path.exists()]
     if len(found) > 1:
@@ -68,7 +67,8 @@ def _built(folder: Path) -> list[Path]:
     return found
 
 
-def _json_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[RawRecord]:
+def read_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[RawRecord]:
+    """The records of JSON Lines, ``text`` being the content of ``file``. ``skipped`` as in ``read_records``."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -82,7 +82,7 @@ def _json_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[Ra
             skipped.append(str(problem))
 
 
-def _json_values(text: str, file: Path) -> Iterator[RawRecord]:
+def _read_values(text: str, file: Path) -> Iterator[RawRecord]:
     """The objects of a JSON file, one or a list of them, each with the line on which it begins."""
     try:
         whole = json.loads(text)
