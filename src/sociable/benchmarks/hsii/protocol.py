@@ -20,7 +20,7 @@ from sociable.benchmarks.hsii.forms import address_form, next_turn_form, words_f
 from sociable.benchmarks.hsii.parsing import MAX_CHARACTERS as MAX_READ
 from sociable.benchmarks.hsii.parsing import AddressedReply, FormatFailure, parse_reply, words_only
 from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation
-from sociable.benchmarks.hsii.reference import WrittenPartner, reference_assistant
+from sociable.benchmarks.hsii.reference import WrittenPartner, make_assistant
 from sociable.core.errors import InstrumentFailure
 from sociable.core.form import Form
 from sociable.core.prompts import Prompts
@@ -197,7 +197,7 @@ async def _talk_on(
 
 def _assistant(case: Case, seat: Seat, item: str, prompts: Prompts, seed: int, repeat: int) -> Assistant:
     if seat.model is None:
-        return reference_assistant(seat.agent, case, seed, repeat)
+        return make_assistant(seat.agent, case, seed, repeat)
     return PromptedAssistant(case, seat, item, prompts)
 
 
