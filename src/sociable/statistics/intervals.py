@@ -61,33 +61,28 @@ def estimate_mean(
 ) -> Interval:
     """Weighted mean of scores in [0, 1], with a Wilson interval on the effective sample size.
 
-    Source: Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of
-    positive counts estimated from survey data", Survey Methodology 24: the effective sample size and its
-    degrees-of-freedom adjustment, here in the interval of Wilson 1927 rather than Clopper and Pearson's.
+    Source: Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of positive counts
+    estimated from survey data", Survey Methodology 24: the effective sample size and its degrees-of-freedom adjustment,
+    here in the interval of Wilson 1927 rather than Clopper and Pearson's.
 
-    With C clusters, cluster totals x_c = sum w v of weights m_c = sum w (without weights, the number of
-    the cluster's values), n = sum m_c and p = sum x_c / n:
+    With C clusters, cluster totals x_c = sum w v of weights m_c = sum w, n = sum m_c and p = sum x_c / n:
     v = C/(C-1) * sum (x_c - p m_c)^2 / n^2 (linearised ratio estimator, clusters drawn with replacement),
     n_eff = min(n, p(1-p)/v * (z / t_{C-1})^2).
 
     Args:
-        values: one score per case, each in [0, 1]: 0 or 1, or a fraction (repeats averaged, ties as half).
-            Repeats of a case are not cases: see ``average_repeats``.
-        clusters: the cluster of each value, same length.
+        values: one score per case: 0 or 1, or a fraction (repeats averaged, see ``average_repeats``; ties as half).
+        clusters: the cluster of each value.
         confidence: nominal coverage, in (0, 1).
-        weights: what share of a case each value counts for, in (0, 1], same length; None: all 1.
+        weights: the share of a case that each value counts for, in (0, 1]; None: all 1.
 
     Returns:
-        The mean and its limits, low <= value <= high, all in [0, 1]. Edge cases:
-        no values: value, low and high are None;
-        every cluster has the same mean (above all p = 0 or p = 1, so that v = 0): the spread between
-        clusters says nothing, and n_eff = min(n, C * (z / t_{C-1})^2), as if each cluster were one case;
-        one cluster: v and t_0 do not exist, and the limits are Wilson's for n_eff = min(n, 1). They are a
-        convention, not an estimate, and may be narrower than those from two or three clusters.
+        The mean and its limits, 0 <= low <= value <= high <= 1; all three are None without values. Where every cluster has
+        the same mean (above all 0 or 1, so that v = 0), each cluster counts as one case: n_eff = min(n, C (z / t_{C-1})^2).
+        With one cluster v and t_0 do not exist; the limits for n_eff = min(n, 1) are then a convention, not an estimate,
+        and may be narrower than those from two or three clusters.
 
     Raises:
-        ValueError: lengths differ, a value is not in [0, 1], a weight is not in (0, 1], or confidence is
-            not in (0, 1).
+        ValueError: lengths differ, or a value, a weight or the confidence is out of its range.
     """
     weights = [1.0] * len(values) if weights is None else weights
     _require_proportions(values, clusters, weights)
@@ -149,17 +144,10 @@ def _find_wilson_limits(proportion: float, size: float, confidence: float) -> tu
 def average_repeats(observations: Iterable[tuple[str, str, float | None]]) -> AveragedCases:
     """The mean of each case over its repeats, so that running a case again does not make a new case.
 
-    With its weight, a case counts for as many observations as it has values: where all cases have the same
-    number of repeats, the weighted mean over cases is the mean over all values. That makes conditional
-    rates multiply: values among those that passed a stage, times the share that passed it.
-
-    Args:
-        observations: (cluster, case, value) triples, in any unit, None for a repeat without a value. A case
-            is known by its cluster and its name together: the same name in two clusters is two cases.
-
-    Returns:
-        For each case with any value, the mean of its values, weighing their share among its repeats.
-        None such: three empty tuples.
+    ``observations`` are (cluster, case, value), in any unit; None for a repeat without a value, which only lowers the weight
+    of its case. The same name in two clusters is two cases. With its weight, a case counts for as many observations as it
+    has values: where all cases have the same number of repeats, the weighted mean over cases is the mean over all values.
+    That makes conditional rates multiply: values among those that passed a stage, times the share that passed it.
     """
     repeats: dict[tuple[str, str], list[float | None]] = defaultdict(list)
     for cluster, case, value in observations:
@@ -183,30 +171,24 @@ def bootstrap_jointly(
 ) -> Interval:
     """Percentile interval of a statistic of totals, from resampling whole clusters.
 
-    Source: Davison and Hinkley 1997, "Bootstrap Methods and their Application", section 3.8 (resampling
-    clusters with replacement) and section 5.3 (percentile limits). Joint, because the K totals of a
-    cluster are drawn together: what they share stays shared in a ratio or a difference of them.
+    Source: Davison and Hinkley 1997, "Bootstrap Methods and their Application", section 3.8 (resampling clusters with
+    replacement) and section 5.3 (percentile limits). Joint, because the K totals of a cluster are drawn together: what they
+    share stays shared in a ratio or a difference of them. With few clusters (under about 20) the limits are too narrow.
 
     Args:
-        cluster_totals: [C, K], finite, K >= 1; row c holds cluster c's K totals, in any units (for a
-            mean: the weighted sum of its scores and the sum of their weights).
-        statistic: maps totals [..., K] to [...]; called with [K] and with [B, K]. Its division by zero
-            is not warned about.
+        cluster_totals: [C, K >= 1], finite, in any units (for a mean: the weighted sum of scores, and the sum of weights).
+        statistic: maps totals [..., K] to [...]; called with [K] and with [B, K]. It may divide by zero.
         confidence: nominal coverage, in (0, 1).
         replicates: number of resamples, at least 1.
         seed: fixes the resamples. Rows in another order, under the same seed, give the same interval.
 
     Returns:
-        ``value`` is the statistic of the observed totals. Replicates on which the statistic is not finite
-        (an empty denominator) are dropped, so the limits are conditional on its being defined. The
-        limits are quantiles of the replicates and need not enclose ``value``. Edge cases:
-        no clusters, or the observed statistic not finite: value, low and high are None;
-        one cluster, or no finite replicate: low and high are None (every resample of one cluster is that
-        cluster). With few clusters (under about 20) percentile limits are too narrow.
+        ``value`` is the statistic of the observed totals; None, with its limits, without clusters or where it is not finite.
+        The limits are quantiles of the finite replicates, hence conditional on the statistic's being defined, and need not
+        enclose ``value``; None for one cluster, which is its own only resample, or without a finite replicate.
 
     Raises:
-        ValueError: cluster_totals is not [C, K >= 1] and finite, confidence is not in (0, 1),
-            replicates is below 1, or the statistic returns another shape than [...].
+        ValueError: an argument is not as above, or the statistic returns another shape.
     """
     if cluster_totals.ndim != 2 or cluster_totals.shape[1] == 0:
         raise ValueError(f"cluster totals have shape {cluster_totals.shape}, not [C, K] with K at least 1")

@@ -42,14 +42,13 @@ def compare_paired(
 ) -> PairedComparison:
     """Mean of second - first over the cases both have, with clusters as the independent units.
 
-    Source: Davison and Hinkley 1997, "Bootstrap Methods and their Application", section 3.8 (cluster
-    bootstrap, percentile limits); Fisher 1935, "The Design of Experiments", section 21 (sign flips);
-    Phipson and Smyth 2010 (the p-value of a random sample of flips counts the observed one).
+    Source: Davison and Hinkley 1997, "Bootstrap Methods and their Application", section 3.8 (cluster bootstrap, percentile
+    limits); Fisher 1935, "The Design of Experiments", section 21 (sign flips); Phipson and Smyth 2010 (the p-value of a
+    random sample of flips counts the observed one).
 
-    The test's hypothesis is that the summed differences of each cluster are as likely to have the
-    opposite sign. Over C clusters all 2^C sign patterns are tried when they are at most ``sign_flips``,
-    otherwise that many random ones. The smallest attainable p-value is 2 / 2^C: under 6 clusters, none
-    is below 0.05.
+    The test's hypothesis is that the summed differences of each cluster are as likely to have the opposite sign. Over C
+    clusters all 2^C sign patterns are tried when they are at most ``sign_flips``, otherwise that many random ones. The
+    smallest attainable p-value is 2 / 2^C: under 6 clusters, none is below 0.05.
 
     Args:
         first, second: case id to finite score, in one unit; cases only one side has are left out.
@@ -60,15 +59,13 @@ def compare_paired(
         sign_flips: the most sign patterns tried, at least 1.
 
     Returns:
-        Edge cases: no common case: difference, limits and p-value are None and the counts 0;
-        one cluster: the limits are None, the p-value 1 (both signs are equally far from zero);
-        the same mean difference in every cluster: limits of width zero, which say that nothing was seen
-        to vary, not that the difference is known.
+        Without a common case difference, limits and p-value are None. With one cluster the limits are None and the p-value
+        is 1 (both signs are equally far from zero). Limits of width zero, from the same mean difference in every cluster,
+        say that nothing was seen to vary, not that the difference is known.
 
     Raises:
         KeyError: a common case has no cluster.
-        ValueError: a difference is not finite, confidence is not in (0, 1), replicates or sign_flips is
-            below 1.
+        ValueError: a difference is not finite, or an argument out of its range.
     """
     differences: dict[str, list[float]] = defaultdict(list)
     for case in first:

@@ -40,9 +40,8 @@ class GoalType(StrEnum):
     def need(self) -> Need:
         if self in (GoalType.INFORMATION_ACQUISITION, GoalType.INFORMATION_PROVISION):
             return Need.EXISTENCE
-        if self in (GoalType.COOPERATION, GoalType.COMPETITION, GoalType.CONFLICT_RESOLUTION):
-            return Need.GROWTH
-        return Need.RELATEDNESS
+        growth = (GoalType.COOPERATION, GoalType.COMPETITION, GoalType.CONFLICT_RESOLUTION)
+        return Need.GROWTH if self in growth else Need.RELATEDNESS
 
 
 class Domain(StrEnum):
@@ -98,10 +97,9 @@ class GoalQuestions(_Field):
             return value
         parts = {"self": value.get("self", value.get("own")), "others": value.get("others")}
         rest = [each for key, each in value.items() if key not in ("self", "own", "others") and each is not None]
-        if rest and all(isinstance(each, list | tuple) for each in rest):
-            parts["judge"] = [question for each in rest for question in each]
-        elif rest:
-            parts["judge"] = rest[0]
+        if rest:
+            lists = all(isinstance(each, list | tuple) for each in rest)
+            parts["judge"] = [question for each in rest for question in each] if lists else rest[0]
         return parts
 
 
