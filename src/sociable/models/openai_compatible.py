@@ -49,7 +49,7 @@ _CREDENTIALS = re.compile(r"//[^\s/]*@")
 
 @dataclass(frozen=True)
 class EndpointSettings:
-    """Where a model is served and how it may be asked."""
+    """The address of a model and how it may be asked."""
 
     base_url: str
     key: str = field(repr=False, default="")
@@ -194,7 +194,10 @@ class OpenAICompatibleModel:
         if status in (408, 409, 425, 429) or status >= 500:
             if status == 429 and re.search(r"insufficient_quota|exceeded your current quota", complaint):
                 raise_no_credit(self.name, complaint)
-            raise TransientError(f"HTTP {status}: {complaint}", self._pause(headers), rate_limited=status == 429)
+            pause = read_retry_after(headers)
+            # All connections to the server keep still for as long.
+            self._not_before = max(self._not_before, time.monotonic() + (pause or 0.0))
+            raise TransientError(f"HTTP {status}: {complaint}", pause, rate_limited=status == 429)
         raise_for_status(self.name, self._url, status, complaint)
         return Reply("", Usage(calls=1), FinishReason.CONTENT_FILTER)
 
@@ -264,13 +267,6 @@ class OpenAICompatibleModel:
                 f"The prompt has about {tokens} tokens; {self.name} has room for {window - reply} "
                 f"(context window {window} less {reply} for the reply)."
             )
-
-    def _pause(self, headers: Any) -> float | None:
-        """Seconds the server asked to wait. All connections to it keep still for as long."""
-        seconds = read_retry_after(headers)
-        if seconds is not None:
-            self._not_before = max(self._not_before, time.monotonic() + seconds)
-        return seconds
 
     async def close(self) -> None:
         if self._session is not None:
