@@ -21,10 +21,7 @@ from sociable.statistics.density import (
     SMALLEST_CLUSTER,
     UNCLUSTERED,
     WIDESPREAD,
-    choose_neighbours,
-    find_chance_radius,
-    find_clusters,
-    measure_distances,
+    cluster_by_density,
     number_by_size,
     split_words,
 )
@@ -151,9 +148,7 @@ def _by_density(weights: Any, seed: int) -> list[int]:
     if weights.shape[0] < 2 * SMALLEST_CLUSTER or not len(used):
         return [UNCLUSTERED] * weights.shape[0]
     weights = weights[:, used].astype(np.float64)
-    neighbours = choose_neighbours(weights.shape[0])
-    radius, _ = find_chance_radius(weights, neighbours, seed)
-    return find_clusters(measure_distances(weights), radius, neighbours)
+    return list(cluster_by_density(weights, [1] * weights.shape[0], dealt=True, seed=seed).labels)
 
 
 def _by_means(weights: Any, clusters: int, seed: int) -> list[int]:

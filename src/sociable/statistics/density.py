@@ -47,12 +47,39 @@ class Chance:
     """Share of texts."""
 
 
-def choose_neighbours(texts: int) -> int:
-    """DBSCAN's min_samples: how many of so many texts within the radius, itself included, make one the core of a cluster.
+@dataclass(frozen=True, slots=True)
+class DensityClusters:
+    """DBSCAN's clusters of texts by cosine distance."""
 
-    ln n, as in Birant and Kut (2007), but at least SMALLEST_CLUSTER.
+    labels: tuple[int, ...]
+    """The cluster of each text, numbered from 0 by falling counts, or UNCLUSTERED."""
+    distances: Floats
+    """[texts, texts], cosine."""
+    radius: float
+    """DBSCAN's eps."""
+    neighbours: int
+    """How many texts within the radius, itself included, make one the core of a cluster (min_samples)."""
+    chance: Chance | None
+    """None where words were not dealt."""
+
+
+def cluster_by_density(rows: Any, counts: Sequence[int], *, dealt: bool, seed: int = SEED) -> DensityClusters:
+    """The clusters of the texts that ``rows``, [texts, features], stand for; ``counts`` says what each text counts for.
+
+    The core of a cluster has ln(n) neighbours, as in Birant and Kut (2007), but at least SMALLEST_CLUSTER. Its radius is read
+    off the data: for weights of words, which can be ``dealt`` at random, as in ``find_chance_radius``; else it is the knee of
+    the curve of distances, as in ``find_knee``.
     """
-    return max(SMALLEST_CLUSTER, round(math.log(texts)))
+    distances = measure_distances(rows)
+    neighbours = max(SMALLEST_CLUSTER, round(math.log(rows.shape[0])))
+    chance = None
+    if dealt:
+        radius, chance = find_chance_radius(rows, neighbours, seed)
+    else:
+        radius = find_knee(measure_core_distances(distances, neighbours))
+    return DensityClusters(
+        number_by_size(find_clusters(distances, radius, neighbours), counts), distances, radius, neighbours, chance
+    )
 
 
 def split_words(text: str) -> list[str]:

@@ -225,10 +225,10 @@ def test_dialogues_about_nothing_in_common_are_in_no_cluster() -> None:
 
 def test_what_chance_gives_is_measured_by_the_same_rule() -> None:
     clustering = clustered(grouped(THREE_GROUPS))
-    assert clustering.chance is not None
+    assert clustering.density.chance is not None
     # 1 in 100 is a core, and each has two others beside it: seldom more than 3 in 100 in all.
-    assert 0.01 <= clustering.chance.clustered < 0.06
-    assert 0 < clustering.chance.clusters < 1
+    assert 0.01 <= clustering.density.chance.clustered < 0.06
+    assert 0 < clustering.density.chance.clusters < 1
 
 
 def test_clusters_are_dbscans() -> None:
@@ -236,8 +236,8 @@ def test_clusters_are_dbscans() -> None:
     clustering = clustered(cases)
     terms = weigh_terms(["\n".join(list_nameless_passages(case)) for case in cases])
     assert terms is not None
-    assert clustering.neighbours == 3  # ln 30 = 3.4
-    expected = DBSCAN(eps=clustering.radius, min_samples=3, metric="cosine").fit_predict(terms.weights)
+    assert clustering.density.neighbours == 3  # ln 30 = 3.4
+    expected = DBSCAN(eps=clustering.density.radius, min_samples=3, metric="cosine").fit_predict(terms.weights)
     assert adjusted_rand_score(expected, clustering.labels) == 1
     assert [label == UNCLUSTERED for label in clustering.labels] == list(expected == -1)
 
@@ -329,7 +329,7 @@ def test_texts_that_are_all_the_same_tell_nothing_apart() -> None:
 
 def test_the_plane_keeps_groups_together() -> None:
     clustering = clustered(grouped(THREE_GROUPS))
-    places = place_in_plane(clustering.distances)
+    places = place_in_plane(clustering.density.distances)
     inside, outside = [], []
     for one in range(24):
         for other in range(one):
@@ -438,9 +438,9 @@ def test_embeddings_of_passages_are_clustered(package: list[Any]) -> None:
     themes = [topics for label, topics in topics_of(clustering).items() if label != UNCLUSTERED]
     assert {theme for topics in themes for theme in topics if topics[theme] > 2} >= set(THEMES)
     assert all(len(set(topics) & set(THEMES)) == 1 for topics in themes)
-    assert clustering.chance is None
-    core = np.sort(clustering.distances, axis=1)[:, clustering.neighbours - 1]
-    assert clustering.radius == find_knee(core)
+    assert clustering.density.chance is None
+    core = np.sort(clustering.density.distances, axis=1)[:, clustering.density.neighbours - 1]
+    assert clustering.density.radius == find_knee(core)
 
 
 def test_the_embedding_model_can_be_another_and_must_be_there(package: list[Any]) -> None:

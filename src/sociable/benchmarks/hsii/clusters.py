@@ -32,14 +32,8 @@ from sociable.statistics.density import (
     SMALLEST_CLUSTER,
     UNCLUSTERED,
     WIDESPREAD,
-    Chance,
-    choose_neighbours,
-    find_chance_radius,
-    find_clusters,
-    find_knee,
-    measure_core_distances,
-    measure_distances,
-    number_by_size,
+    DensityClusters,
+    cluster_by_density,
     split_words,
 )
 from sociable.statistics.intervals import Floats
@@ -93,21 +87,16 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """DBSCAN's clusters of dialogues by cosine distance."""
+    """The clusters of dialogues, the one with the most cases first."""
 
     dialogues: tuple[Case, ...]
     """Each by its longest case."""
-    labels: tuple[int, ...]
-    """The cluster of each dialogue, numbered from 0 by falling number of cases, or UNCLUSTERED."""
-    distances: Floats
-    """[dialogues, dialogues], cosine."""
-    radius: float
-    """DBSCAN's eps."""
-    neighbours: int
-    """How many dialogues within the radius, itself included, make one the core of a cluster (min_samples)."""
-    chance: Chance | None
-    """None for embeddings, which cannot be dealt."""
+    density: DensityClusters
     terms: Terms | None
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        return self.density.labels
 
     @property
     def count(self) -> int:
@@ -120,34 +109,25 @@ class Clustering:
 def cluster_dialogues(
     cases: Sequence[Case], features: str = "tfidf", embedding_model: str = EMBEDDING_MODEL
 ) -> Clustering | None:
-    """The clusters of the dialogues; None for fewer than FEWEST_DIALOGUES, or when they have no telling words in common.
-
-    The core of a cluster has ln(n) neighbours, as in Birant and Kut (2007), but at least SMALLEST_CLUSTER. Its radius is
-    read off the data: see ``find_chance_radius`` for words; embeddings cannot be dealt at random, so for them it is the knee
-    of the curve of distances, see ``find_knee``.
-    """
+    """The clusters of the dialogues; None for fewer than FEWEST_DIALOGUES, or when they have no telling words in common."""
     if features not in FEATURES:
         raise InputError(f"There are no features '{features}'. Choose {' or '.join(repr(name) for name in FEATURES)}.")
     dialogues = find_longest_cases(cases)
     encode = sentence_encoder(embedding_model) if features == "embeddings" else None
     if len(dialogues) < FEWEST_DIALOGUES:
         return None
-    neighbours = choose_neighbours(len(dialogues))
     passages = [list_nameless_passages(case) for case in dialogues]
     terms = weigh_terms(["\n".join(own) for own in passages])
-    chance = None
     if encode:
         # Passage by passage: a model reads no further than some hundred words, a dialogue's scene.
-        distances = measure_distances(np.array([encode(own).mean(axis=0) for own in passages]))
-        radius = find_knee(measure_core_distances(distances, neighbours))
+        rows = np.array([encode(own).mean(axis=0) for own in passages])
     elif terms:
-        distances = measure_distances(terms.weights)
-        radius, chance = find_chance_radius(terms.weights, neighbours)
+        rows = terms.weights
     else:
         return None
     sizes = Counter(case.dialogue for case in cases)
-    labels = number_by_size(find_clusters(distances, radius, neighbours), [sizes[case.dialogue] for case in dialogues])
-    return Clustering(tuple(dialogues), labels, distances, radius, neighbours, chance, terms)
+    found = cluster_by_density(rows, [sizes[case.dialogue] for case in dialogues], dealt=encode is None)
+    return Clustering(tuple(dialogues), found, terms)
 
 
 def weigh_terms(texts: Sequence[str]) -> Terms | None:

@@ -64,7 +64,8 @@ def describe_document(
     clustering = cluster_dialogues(cases, features, embedding_model)
     details = [("features", embedding_model if features == "embeddings" else features)]
     if clustering:
-        details += [("eps", f"{clustering.radius:.6f}"), ("min_samples", str(clustering.neighbours)), ("seed", str(SEED))]
+        density = clustering.density
+        details += [("eps", f"{density.radius:.6f}"), ("min_samples", str(density.neighbours)), ("seed", str(SEED))]
     return Document(
         title="Description of hsii",
         subtitle=f"{len(cases)} cases of {len(find_longest_cases(cases))} dialogues ({source})",
@@ -141,7 +142,7 @@ def _describe_clusters(cases: Sequence[Case], clustering: Clustering) -> str:
         f"{found} found; {len(alone)} of {len(clustering.dialogues)} dialogues, with "
         f"{_share(_count_cases(cases, alone), len(cases))} of the cases, are in none (noise)."
     )
-    if chance := clustering.chance:
+    if chance := clustering.density.chance:
         text += (
             f" In dialogues whose words were dealt at random the same rule finds {chance.clusters:.1f} clusters on average, "
             f"with {chance.clustered:.1%} of the dialogues."
@@ -163,7 +164,7 @@ def _name_cluster(clustering: Clustering, label: int) -> str:
 
 
 def _cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
-    rows = []
+    rows, density = [], clustering.density
     for label in [*range(clustering.count), UNCLUSTERED]:
         members = clustering.members(label)
         count = _count_cases(cases, members)
@@ -174,7 +175,7 @@ def _cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
         rows.append(Row([name, str(len(members)), str(count), _share(count, len(cases)), terms, topics]))
     rule = (
         f"the distance within which only {NEAR:.0%} of dialogues with words dealt at random have as many"
-        if clustering.chance
+        if density.chance
         else "the knee of the sorted distances to the farthest of as many"
     )
     columns = [
@@ -184,7 +185,7 @@ def _cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
         Column("Topics", explanation="with their dialogues"),
     ]
     note = (
-        f"A cluster grows from dialogues that have {clustering.neighbours} within {clustering.radius:.3f} (themselves "
+        f"A cluster grows from dialogues that have {density.neighbours} within {density.radius:.3f} (themselves "
         f"included): {rule}. Dialogues are clustered and their cases counted, as cases of one dialogue share most of their text."
     )
     return Table("Clusters of dialogues (DBSCAN, cosine distance)", columns, rows, note)
@@ -203,7 +204,7 @@ def _agreement_table(clustering: Clustering) -> Table:
 
 def _scatter(clustering: Clustering) -> ScatterPlot:
     names = {label: _name_cluster(clustering, label) for label in set(clustering.labels)}
-    places = place_in_plane(clustering.distances)
+    places = place_in_plane(clustering.density.distances)
     return ScatterPlot(
         f"Dialogues in a plane: t-SNE of their cosine distances, seed {SEED}. Near dialogues stay near; far distances and axes "
         "mean nothing. Clusters were found before the reduction; dots of no group are in no cluster.",
