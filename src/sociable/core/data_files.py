@@ -119,7 +119,7 @@ def validate_record(kind: type[T], value: Any, place: str) -> T:
 
 
 def complaint(error: ValidationError, place: str) -> DataError:
-    """What pydantic has against a record, as one sentence with its place and field."""
+    """The first of pydantic's complaints about a record, with its place and field."""
     first = error.errors(include_url=False)[0]
     field = ".".join(str(part) for part in first["loc"])
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
@@ -134,7 +134,7 @@ def complaint(error: ValidationError, place: str) -> DataError:
 
 @dataclass(frozen=True)
 class Loaded(Generic[T]):
-    """What was read: the items in the order of their files, the digest of them all, and why records were left out."""
+    """The items of a data set in the order of their files, the digest of them all, and why records were left out."""
 
     items: tuple[T, ...]
     digest: str
@@ -142,11 +142,11 @@ class Loaded(Generic[T]):
     """The path as the user gave it, or ``bundled``."""
     skipped: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What was noticed in records that were taken."""
+    """Peculiarities of records that were taken."""
 
     @property
     def notes(self) -> list[str]:
-        """What users should know about the data."""
+        """Notes on the data for their users."""
         if not self.skipped:
             return list(self.remarks)
         left_out = f"{len(self.skipped)} bad records of {self.source} were left out. The first: {self.skipped[0]}"

@@ -23,7 +23,7 @@ from pydantic import BaseModel
 from sociable.core.errors import RunFolderError, StorageFailure
 
 FORMAT = 1
-"""Of the folder's layout; raised when an older folder can no longer be read."""
+"""The folder's layout, counted; raised when an older folder can no longer be read."""
 
 SERIES_FILE = "series.json"
 """The list of run folders that belong together, beside them."""
@@ -149,7 +149,7 @@ class RecordFile(Generic[R]):
     """
 
     def __init__(self, path: Path, parse: Callable[[bytes], R], identify: Callable[[R], str], remedy: str = REPLAYED) -> None:
-        """``remedy`` says what becomes of a line that cannot be read, once it is removed."""
+        """``remedy`` tells users what to do about a line that cannot be read."""
         self.path = path
         self._remedy = remedy
         self._parse = parse

@@ -24,7 +24,7 @@ def csv_text(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def no_formula(text: str) -> str:
-    """The text in a form that no spreadsheet runs, as a model may have written it."""
+    """The text in a form that no spreadsheet runs: a model may have written it."""
     return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
 
 

@@ -132,7 +132,7 @@ class Journal(AbstractContextManager["Journal"]):
             yield model, role, Usage(calls=calls, input_tokens=asked, output_tokens=answered)
 
     def seconds(self, model: str) -> dict[str, float]:
-        """How long a call to a model took: the median and the longest. Empty if there was none."""
+        """Seconds that calls to a model took: the median and the longest. Empty if there was none."""
         took = [row[0] for row in self._select("SELECT seconds FROM calls WHERE model = ? ORDER BY seconds", model)]
         return {"median": round(took[len(took) // 2], 2), "longest": round(took[-1], 2)} if took else {}
 
@@ -245,7 +245,7 @@ class JournalledModel:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """How long its calls took (see ``Journal.seconds``)."""
+        """Seconds that its calls took, as in ``Journal.seconds``."""
         return self._journal.seconds(self.name)
 
     async def generate(self, request: Request) -> Reply:

@@ -16,7 +16,7 @@ from sociable.models.protocol import Request
 T = TypeVar("T")
 
 FEWEST_CHARACTERS_PER_TOKEN = 3.0
-"""For upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
+"""Makes upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
 
 ASSUMED_MAX_TOKENS = 4096
 """The bound for a reply whose length nobody limited."""
@@ -33,12 +33,12 @@ class Budget:
 
     prices: Mapping[str, Price]
     limit: float | None = None
-    """In US dollars, over the whole run folder."""
+    """The limit in US dollars, over the whole run folder; None: no limit."""
     spent: float = 0.0
     usage: dict[str, Usage] = field(default_factory=dict)
-    """By role, bought now or earlier."""
+    """Usage by role, bought now or earlier."""
     cost: dict[str, float] = field(default_factory=dict)
-    """In US dollars, of the models that have a price."""
+    """US dollars by role, for the models that have a price."""
     stopped: RunStopped | None = None
     """The error that ended the run, if ``stop`` was called: the first reason holds."""
     _reserved: float = 0.0

@@ -38,7 +38,7 @@ from sociable.models.protocol import CHARACTERS_PER_TOKEN, SAMPLING_FIELDS, Chat
 
 MAX_REPLY_BYTES = 32 * 1024 * 1024
 PUT_OFF_FACTOR = 20
-"""A server that asks to wait (429) is asked so many times as often again as one that fails: it is only busy."""
+"""A server that asks to wait (429) is asked so many times as often as one that fails: it is only busy."""
 
 SHORTEST_SECRET = 8
 """Shorter keys (none, EMPTY, x) stand where a server wants any; to cut such words from texts would garble them."""
@@ -54,12 +54,12 @@ class EndpointSettings:
     base_url: str
     key: str = field(repr=False, default="")
     timeout_seconds: float = 300.0
-    """For one attempt, from sending to the last byte."""
+    """The limit for one attempt, from sending to the last byte."""
     attempts: int = 6
     max_connections: int = 100
     requests_per_minute: float | None = None
     context_window: int | None = None
-    """In tokens. Stated, a prompt that is plainly longer is not sent: some servers would silently cut it."""
+    """Tokens. If it is given, a prompt that is plainly longer is not sent: some servers would silently cut it."""
 
 
 Body = dict[str, Any]

@@ -105,7 +105,7 @@ class Reply:
 
     @property
     def defect(self) -> str:
-        """Why the reply cannot stand as it is, or the empty string."""
+        """The reason why the reply cannot stand as it is, or the empty string."""
         return _DEFECTS.get(self.finish) or ("" if self.text.strip() else "empty")
 
 
@@ -114,7 +114,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """As the user wrote it, without its endpoint."""
+        """The name as the user wrote it, without its endpoint."""
 
     async def generate(self, request: Request) -> Reply:
         """Raises RunFailure when this call cannot be made, RunStopped when none can."""

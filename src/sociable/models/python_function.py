@@ -48,7 +48,7 @@ class FunctionModel:
         return Reply(text, Usage(calls=1), thinking=thinking)
 
     def _call(self, messages: list[dict[str, Any]]) -> Any:
-        """What the function returns, to be awaited if it is async.
+        """The function's return value, to be awaited if it is async.
 
         Its exceptions become failures here, in the thread: a StopIteration would not get across to the event loop, where
         the call would be waited for forever.

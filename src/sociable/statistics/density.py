@@ -58,7 +58,7 @@ class DensityClusters:
     radius: float
     """DBSCAN's eps."""
     neighbours: int
-    """How many texts within the radius, itself included, make one the core of a cluster (min_samples)."""
+    """DBSCAN's min_samples: so many texts within the radius, itself included, make one the core of a cluster."""
     chance: Chance | None
     """None where words were not dealt."""
 

@@ -1,4 +1,4 @@
-"""From a table of scores to estimates."""
+"""Estimates from a table of scores."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -63,13 +63,13 @@ def _average_cases(metric: str, scores: Iterable[Score]) -> AveragedCases:
 
 
 def count_outcomes(scores: Iterable[Score]) -> dict[str, int]:
-    """How many scores there are of each outcome, repeats included, by the names the Estimate has for them."""
+    """The number of scores of each outcome, repeats included, by the names the Estimate has for them."""
     counts = Counter(score.outcome for score in scores)
     return {outcome.name.lower(): counts[outcome] for outcome in Outcome}
 
 
 def count_episodes(scores: Iterable[Score]) -> dict[str, int]:
-    """How many episodes there are of each outcome, taking the worst of an episode's scores."""
+    """The number of episodes of each outcome, taking the worst of an episode's scores."""
     # A stage that was not reached is part of the result: it contributes nothing.
     severity = {Outcome.NOT_REACHED: 0, Outcome.SCORED: 0, Outcome.UNSCORED: 1, Outcome.ERRORED: 2}
     worst: Counter[tuple[str, int]] = Counter()

@@ -1,4 +1,4 @@
-"""How often the right one of several options is found by rules and classifiers that understand nothing."""
+"""Hits of rules and classifiers that pick one of several options without understanding anything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 FEWEST_CLUSTERS = 10
-"""With fewer a classifier could learn nothing."""
+"""Clusters of cases without which a classifier could learn nothing."""
 
 
 def share_hit(picked: Collection[object], right: object) -> float:
@@ -19,7 +19,7 @@ def share_hit(picked: Collection[object], right: object) -> float:
 def cross_validate(
     classifiers: Mapping[str, tuple[Any, Any]], right: Sequence[Sequence[bool]], clusters: Sequence[str], folds: int | None = None
 ) -> dict[str, list[float]]:
-    """By classifier, 1 for each case whose right option is the one it finds likeliest, and else 0.
+    """The hits of each classifier: 1 for a case whose right option is the one it finds likeliest, and else 0.
 
     Each classifier is given with its rows, one for each option of the cases in turn; ``right`` says which are right. It is
     trained on all other clusters of cases, or on those outside of its fold. Empty for fewer than ``FEWEST_CLUSTERS``.

@@ -1,4 +1,4 @@
-"""How much values vary within groups: AgentSense's profile sensitivity, and its test of single groups."""
+"""Variation of values within groups: AgentSense's profile sensitivity, and its test of single groups."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class PersonsForms:
         return Form("A question on the side: what do you think?", self._news(seen), [Question(question.question, options)], reply)
 
     def _news(self, seen: Sequence[Turn]) -> list[Block]:
-        """What the person has not been shown; its own words only with the scene, which is shown again after a break."""
+        """All that the person has not been shown; its own words only with the scene, which is shown again after a break."""
         blocks: list[Block] = list(self._scene()) if self.shown is None else []
         last = -1 if self.shown is None else self.shown
         own = self.character.name

@@ -35,7 +35,7 @@ class JudgedScene(Record):
 
     scenario: Text
     manner: Literal["lively", "plain"]
-    """How it was played: as people talk, with images and half answers, or as assistants do, saying things outright."""
+    """The manner of playing: as people talk, with images and half answers, or as assistants do, saying things outright."""
     turns: tuple[ReadTurn, ...]
     readings: tuple[GoalReading, ...]
 
@@ -67,7 +67,7 @@ class RuleAgreement:
     missed: int
     """Goals that most readers found reached and the rule did not."""
     invented: int
-    """The other way round."""
+    """Goals that the rule found reached and most readers did not."""
     readers: float | None
     """Fleiss' kappa among the readers."""
     reader_agreement: float | None

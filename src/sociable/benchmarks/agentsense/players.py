@@ -1,4 +1,4 @@
-"""Who plays a character: it takes turns, and answers probes on a copy of its view.
+"""Players of characters: they take turns, and answer probes on a copy of their view.
 
 A prompted model here; the reference agents in reference.py.
 """

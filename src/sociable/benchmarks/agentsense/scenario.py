@@ -218,7 +218,7 @@ class Scenario(_Field):
     """The title of the script that the scene was made from, for script prediction."""
     characters: tuple[Character, ...] = Field(min_length=2)
     relations: tuple[Relationship, ...] = ()
-    """How some are related, for describing the data."""
+    """Relationships of some, for describing the data."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def pick_highest(item: QuizItem, ranking: Callable[[QuizItem, str], float]) -> l
 
 
 def classify_options(items: Sequence[QuizItem]) -> dict[str, list[float]]:
-    """By classifier, 1 for each question whose answer is the option it finds likeliest, trained on options of other templates.
+    """The hits of each classifier (see ``cross_validate``), trained on the options of other templates.
 
     Empty where questions differ in their number of options.
     """
@@ -82,7 +82,7 @@ def classify_options(items: Sequence[QuizItem]) -> dict[str, list[float]]:
 
 
 def _compare_option(item: QuizItem, place: int) -> list[float]:
-    """How an option looks beside the others of its question; its place is no part of it."""
+    """Numbers that compare an option with the others of its question; its place is none of them."""
     options = item.question.options
     lengths = [len(option) for option in options]
     counts = [len(words(option)) for option in options]

@@ -52,7 +52,7 @@ class Nearest:
 
 
 def find_nearest_passage(text: str, sources: Mapping[str, str]) -> Nearest | None:
-    """By shared words among passages of the text's length, half a length apart. None without sources or words."""
+    """The passage with most shared words, of those of the text's length, half a length apart. None without sources or words."""
     own = words(text)
     if not own:
         return None

@@ -147,13 +147,13 @@ class Agreement:
     """Adjusted Rand indices of clusters and topics: 1 when they are the same, 0 on average by chance."""
 
     clustered: float
-    """Over the dialogues in a cluster."""
+    """The index over the dialogues in a cluster."""
     every: float
-    """Over all dialogues, each that is in no cluster alone."""
+    """The index over all dialogues, each that is in no cluster being one of its own."""
 
 
 def measure_agreement(clustering: Clustering) -> Agreement | None:
-    """None for fewer than two clusters, which tell no topics apart."""
+    """The agreement of clusters and topics; None for fewer than two clusters, which tell no topics apart."""
     from sklearn.metrics import adjusted_rand_score  # type: ignore[import-untyped]
 
     if clustering.count < 2:

@@ -47,7 +47,7 @@ class Background(Record):
     relationships: Sentences = ()
     conflicts: str = ""
     goals: dict[str, Text] = Field(default_factory=dict)
-    """By name, what characters want; for rubrics that judge by goals. Never shown to the model under test."""
+    """Characters' goals by name, for rubrics that judge by goals. Never shown to the model under test."""
 
     @field_validator("characters")
     @classmethod
@@ -103,7 +103,7 @@ class CaseNotes(Record):
     """Notes on one case that a data file may have; all of them optional."""
 
     why: str = ""
-    """Why this character comes first."""
+    """The reason why this character comes first."""
     weaker: WeakerResponse | None = None
     must_convey: tuple[Point, ...] = ()
     already_said: tuple[SaidAlready, ...] = ()
@@ -111,7 +111,7 @@ class CaseNotes(Record):
     readings: tuple[Text, ...] = ()
     """The addressees that independent readers chose, who knew the dialogue up to here and not the golden response."""
     continuation: tuple[Message, ...] = ()
-    """How the golden conversation goes on: the addressee and the assistant in turn, beginning with the addressee."""
+    """The rest of the golden conversation: the addressee and the assistant in turn, beginning with the addressee."""
 
 
 class DialogueNotes(CaseNotes):
@@ -189,7 +189,7 @@ class Case(CaseNotes):
 
     @property
     def waiting(self) -> dict[str, str]:
-        """Who addressed the assistant and has had no answer since, with their last words, in the order of these."""
+        """Those who addressed the assistant and have had no answer since, with their last words, in the order of these."""
         waiting: dict[str, str] = {}
         for message in self.messages:
             if message.role_to == ASSISTANT:
@@ -275,7 +275,7 @@ def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
 
 
 def _list_cases(record: DialogueRecord, place: str) -> dict[int, CaseNotes]:
-    """By how many turns come before it, each turn of the assistant but an opening one, which answers nobody; with its notes."""
+    """The cases' notes, by the number of turns before the assistant's; an opening turn of it, which answers nobody, is no case."""
     places = [number for number, turn in enumerate(record.messages) if turn.role_from == ASSISTANT and number > 0]
     if not places:
         raise DataError(place, "messages", f"no turn of '{ASSISTANT}' after the first message: there is nothing to test")

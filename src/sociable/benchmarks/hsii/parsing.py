@@ -1,4 +1,4 @@
-"""From the model's reply to addressee and words: HSII's first stage.
+"""Addressee and words out of the model's reply: HSII's first stage.
 
 Lenient by design (App. B.3: "coverage of equivalent expressions"; B.5): words around it, code fences, single or
 typographic quotes, ``role-to`` for ``role_to``, ``AI`` for the assistant, line breaks and labelled lines pass, as long
@@ -100,7 +100,7 @@ def _read_json(text: str, place: int) -> tuple[_Pairs, int] | None:
 
 
 def _read_quoted(text: str, place: int) -> tuple[_Pairs, int] | None:
-    """As ``_read_json``, for a flat object with any kind of quotes, as Python or a word processor would write it."""
+    """The same for a flat object with any kind of quotes, as Python or a word processor would write it."""
     pairs: list[tuple[str, object]] = []
     place += 1
     while pair := _PAIR.match(text, place):

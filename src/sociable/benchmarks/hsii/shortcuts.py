@@ -68,7 +68,7 @@ AVOIDANCES: dict[str, Shortcut] = {
 
 
 def classify_addressees(cases: Sequence[Case]) -> dict[str, list[float]]:
-    """By classifier, 1 for each case in which it finds the golden addressee likeliest, trained on all other dialogues."""
+    """The hits of each classifier (see ``cross_validate``): whether it finds the golden addressee likeliest."""
     from sklearn.ensemble import RandomForestClassifier  # type: ignore[import-untyped]
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
     from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]

@@ -41,7 +41,7 @@ class Directive(Record):
     given_at: int
     """Index of the message."""
     demand: Text
-    """In one sentence."""
+    """The instruction in one sentence."""
     device: Text
     """The kind of thing it is about: word, address, secret, language, manner, role."""
 
@@ -56,7 +56,7 @@ class TestMessage(Message):
 
 
 class Check(Record):
-    """How a right reply is known. All that is given must hold.
+    """The rules by which a right reply is known. All that are given must hold.
 
     With a ``question`` a judge decides, and ``reference/rule`` goes by the rest.
     """
@@ -70,7 +70,7 @@ class Check(Record):
     languages: tuple[str, ...] = ("en",)
     """The other languages a reply could be in."""
     question: str = ""
-    """To be answered with yes about a right reply, where no rule can decide."""
+    """A question whose answer is yes about a right reply, where no rule can decide."""
 
     @model_validator(mode="after")
     def _decides_something(self) -> Self:
@@ -103,7 +103,7 @@ class ScenarioRecord(Record):
     messages: tuple[TestMessage, ...]
     """The last is to the assistant, from the one it must answer."""
     why: str = ""
-    """Why the directive must, or must not, show in this turn."""
+    """The reason why the directive must, or must not, show in this turn."""
     check: Check
     right: Text
     """A reply that passes."""
@@ -126,7 +126,7 @@ class MemoryCase(Record):
     distance: int
     """Messages from the directive, exclusive, to the reply, exclusive."""
     far: bool
-    """Whether this is the longer of two versions; a scenario without interlude has one, which is near."""
+    """Whether this is the longer of two versions; a scenario without interlude has one only, which is near."""
     why: str
     check: Check
     right: str
