@@ -275,7 +275,7 @@ def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
 
 
 def _list_cases(record: DialogueRecord, place: str) -> dict[int, CaseNotes]:
-    """The cases' notes, by the number of turns before the assistant's; an opening turn of it, which answers nobody, is no case."""
+    """The cases' notes, by the number of turns before the assistant's. Its opening turn, which answers nobody, is no case."""
     places = [number for number, turn in enumerate(record.messages) if turn.role_from == ASSISTANT and number > 0]
     if not places:
         raise DataError(place, "messages", f"no turn of '{ASSISTANT}' after the first message: there is nothing to test")
