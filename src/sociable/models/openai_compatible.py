@@ -95,10 +95,8 @@ def join_neighbours(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Joins neighbours of one role: many chat templates refuse two in a row, and none reads one message as worse."""
     if all(first["role"] != second["role"] for first, second in itertools.pairwise(messages)):
         return messages
-    joined: list[ChatMessage] = []
-    for role, group in itertools.groupby(messages, key=itemgetter("role")):
-        joined.append({"role": role, "content": "\n\n".join(message["content"] for message in group)})
-    return joined
+    groups = itertools.groupby(messages, key=itemgetter("role"))
+    return [{"role": role, "content": "\n\n".join(message["content"] for message in group)} for role, group in groups]
 
 
 ADAPTATIONS = (
