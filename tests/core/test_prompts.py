@@ -71,7 +71,7 @@ def test_values_are_not_searched_for_placeholders(folder: Path) -> None:
 
 def test_a_value_too_few_is_an_error() -> None:
     with pytest.raises(KeyError, match="town"):
-        Prompt("greet", "Greet ${name} of ${town}.").render(name="Ada")
+        Prompt("Greet ${name} of ${town}.").render(name="Ada")
 
 
 def test_two_dollar_signs_are_one(tmp_path: Path) -> None:

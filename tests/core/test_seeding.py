@@ -5,7 +5,7 @@ import sys
 
 from hypothesis import given, strategies
 
-from sociable.core.seeding import named_generator, named_seed
+from sociable.core.seeding import named_generator, named_seed, select_clusters
 
 NAMES = strategies.lists(strategies.one_of(strategies.text(max_size=5), strategies.integers()), max_size=4)
 SEED = 571_793_255_277_930_132
@@ -44,3 +44,29 @@ def test_the_order_of_asking_does_not_matter() -> None:
 
 def test_half_a_character_in_a_name_does_no_harm() -> None:
     assert named_seed(0, "\ud800") != named_seed(0, "")
+
+
+def _select(items: list[str], limit: int | None, seed: int = 0, *, by_name: bool = True) -> tuple[str, ...]:
+    """Items are called after their group (a letter), their cluster (with a digit) and their place in it."""
+    return select_clusters(items, limit, seed, cluster=lambda each: each[:2], group=lambda each: each[0], by_name=by_name)
+
+
+ITEMS = [f"{group}{cluster}{item}" for group in "abc" for cluster in range(4) for item in "xy"]
+
+
+def test_whole_clusters_are_drawn_as_many_of_each_group_as_can_be() -> None:
+    for seed in range(10):
+        drawn = _select(ITEMS, 6, seed)
+        assert len({each[:2] for each in drawn}) == 6
+        assert [each[0] for each in drawn] == list("aaaabbbbcccc")
+        assert list(drawn) == [each for each in ITEMS if each in drawn]
+    assert len({_select(ITEMS, 6, seed) for seed in range(10)}) > 5
+
+
+def test_without_a_limit_or_with_a_high_one_all_are_taken() -> None:
+    assert _select(ITEMS, None) == _select(ITEMS, 12) == _select(ITEMS, 99) == tuple(ITEMS)
+
+
+def test_by_name_the_order_of_the_items_does_not_matter_to_the_draw() -> None:
+    assert all(set(_select(ITEMS[::-1], 5, seed)) == set(_select(ITEMS, 5, seed)) for seed in range(10))
+    assert any(set(_select(ITEMS[::-1], 5, n, by_name=False)) != set(_select(ITEMS, 5, n, by_name=False)) for n in range(10))

@@ -114,8 +114,8 @@ def test_how_often_addressees_that_are_inferred_are_right() -> None:
     """On dialogues whose addressees are known: calling somebody by name hardly ever misleads, all else often does."""
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
-    for name, cases in load_dataset().dialogues.items():
-        said = [*cases[-1].messages, cases[-1].golden]
+    for name, last in {case.dialogue: case for case in load_dataset().items}.items():
+        said = [*last.messages, last.golden]
         turns = with_addressees(
             Transcript(id=name, turns=tuple(SaidTurn(speaker=each.role_from, text=each.content) for each in said))
         ).turns

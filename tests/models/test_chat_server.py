@@ -49,7 +49,7 @@ async def test_it_counts_every_request(endpoint: Endpoint, chat_server: ChatServ
 
 
 async def test_social_answers_each_of_hsiis_prompts_by_what_it_asks(endpoint: Endpoint) -> None:
-    model, prompts, cases = endpoint("social"), hsii_prompts(), load_dataset().cases
+    model, prompts, cases = endpoint("social"), hsii_prompts(), load_dataset().items
     chosen, verdicts = set(), set()
     for case in cases[:12]:
         reply = parse_reply(await said(model, ask_for_choice(case, prompts)), strict=True)

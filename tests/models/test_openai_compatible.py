@@ -11,8 +11,8 @@ import pytest
 
 from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, RunFailure
 from sociable.core.records import Usage
-from sociable.models.completions import parse_completion, retry_after_seconds
-from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel, alternating
+from sociable.models.completions import parse_completion, read_retry_after
+from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel, join_neighbours
 from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, Sampling, Scope
 
 if TYPE_CHECKING:
@@ -359,13 +359,13 @@ def test_neighbours_of_one_role_are_joined() -> None:
         {"role": "assistant", "content": "c"},
         {"role": "user", "content": "d"},
     ]
-    assert [(message["role"], message["content"]) for message in alternating(messages)] == [
+    assert [(message["role"], message["content"]) for message in join_neighbours(messages)] == [
         ("user", "a\n\nb"),
         ("assistant", "c"),
         ("user", "d"),
     ]
     assert len(messages) == 4
-    assert alternating(messages[1:]) == messages[1:]
+    assert join_neighbours(messages[1:]) == messages[1:]
 
 
 async def test_what_no_adaptation_mends_fails_one_episode(endpoint: Endpoint, chat_server: ChatServer) -> None:
@@ -404,4 +404,4 @@ def test_a_model_may_be_made_before_the_event_loop(chat_server: ChatServer) -> N
     ],
 )
 def test_how_long_a_server_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    assert retry_after_seconds(headers) == seconds
+    assert read_retry_after(headers) == seconds

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import wilcoxon  # type: ignore[import-untyped]
 
-from sociable.statistics import PairedComparison, compare_paired
+from sociable.statistics.paired import PairedComparison, compare_paired
 
 Scores = dict[str, float]
 Clusters = dict[str, str]

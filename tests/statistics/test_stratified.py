@@ -7,11 +7,11 @@ from math import sqrt
 
 import pytest
 
-from sociable.statistics.stratified import stratified_mean
+from sociable.statistics.stratified import estimate_stratified_mean
 
 
 def test_by_hand() -> None:
-    found = stratified_mean({"a": [1.0, 0.0], "b": [1.0, 1.0, 0.0, 1.0]}, {"a": 10, "b": 30})
+    found = estimate_stratified_mean({"a": [1.0, 0.0], "b": [1.0, 1.0, 0.0, 1.0]}, {"a": 10, "b": 30})
     assert found.value == pytest.approx(0.25 * 0.5 + 0.75 * 0.75)
     # W² (1 − f) s² / n of both strata
     error = sqrt(0.25**2 * 0.8 * 0.5 / 2 + 0.75**2 * (26 / 30) * 0.25 / 4)
@@ -22,26 +22,26 @@ def test_by_hand() -> None:
 
 
 def test_everything_sampled_leaves_nothing_open() -> None:
-    found = stratified_mean({"a": [1.0, 0.0], "b": [1.0]}, {"a": 2, "b": 1})
+    found = estimate_stratified_mean({"a": [1.0, 0.0], "b": [1.0]}, {"a": 2, "b": 1})
     assert (found.low, found.value, found.high) == pytest.approx((2 / 3, 2 / 3, 2 / 3))
 
 
 def test_a_stratum_nobody_looked_at_leaves_no_value() -> None:
-    assert stratified_mean({"a": [1.0]}, {"a": 3, "b": 1}).value is None
-    assert stratified_mean({"a": [1.0]}, {"a": 3, "b": 0}).value == 1.0
-    assert stratified_mean({}, {}).value is None
+    assert estimate_stratified_mean({"a": [1.0]}, {"a": 3, "b": 1}).value is None
+    assert estimate_stratified_mean({"a": [1.0]}, {"a": 3, "b": 0}).value == 1.0
+    assert estimate_stratified_mean({}, {}).value is None
 
 
 def test_limits_are_none_where_nothing_varies() -> None:
-    found = stratified_mean({"a": [1.0, 1.0]}, {"a": 10})
+    found = estimate_stratified_mean({"a": [1.0, 1.0]}, {"a": 10})
     assert (found.value, found.low, found.high) == (1.0, None, None)
-    alone = stratified_mean({"a": [1.0]}, {"a": 10})
+    alone = estimate_stratified_mean({"a": [1.0]}, {"a": 10})
     assert (alone.value, alone.low) == (1.0, None)
 
 
 def test_more_values_than_units() -> None:
     with pytest.raises(ValueError, match="more values"):
-        stratified_mean({"a": [1.0, 1.0]}, {"a": 1})
+        estimate_stratified_mean({"a": [1.0, 1.0]}, {"a": 1})
 
 
 def test_the_interval_covers_the_population_as_often_as_it_says() -> None:
@@ -54,7 +54,7 @@ def test_the_interval_covers_the_population_as_often_as_it_says() -> None:
     covered, values = 0, []
     for _ in range(1500):
         sampled = {name: generator.sample(values, 20) for name, values in population.items()}
-        found = stratified_mean(sampled, {name: len(values) for name, values in population.items()})
+        found = estimate_stratified_mean(sampled, {name: len(values) for name, values in population.items()})
         assert found.value is not None
         values.append(found.value)
         covered += found.low is not None and found.high is not None and found.low <= truth <= found.high

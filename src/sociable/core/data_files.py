@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Generic, TypeVar
@@ -35,7 +35,7 @@ def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]
     appended to it; a .json file that cannot be parsed is an error even then.
     """
     if source.is_dir():
-        files = _built(source) or sorted(path for path in source.iterdir() if path.suffix in (".json", ".jsonl"))
+        files = _find_built(source) or sorted(path for path in source.iterdir() if path.suffix in (".json", ".jsonl"))
         if not files:
             raise InputError(f"{source}: no .json or .jsonl file in this folder.")
     else:
@@ -49,16 +49,15 @@ def read_records(source: Path, skipped: list[str] | None) -> Iterator[RawRecord]
             raise InputError(f"{file}: not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
         except OSError as error:
             raise InputError(f"{file}: cannot be read: {error}") from None
-        yield from _json_lines(text, file, skipped) if file.suffix == ".jsonl" else _json_values(text, file)
+        yield from read_lines(text, file, skipped) if file.suffix == ".jsonl" else _read_values(text, file)
 
 
-def _built(folder: Path) -> list[Path]:
+def _find_built(folder: Path) -> list[Path]:
     """The data set of a build; nothing where the folder is none. Raises InputError where it has none yet, or two."""
     try:
-        is_build = json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("kind") == "build"
+        if json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("kind") != "build":
+            return []
     except (OSError, ValueError, AttributeError, RecursionError):
-        is_build = False
-    if not is_build:
         return []
     found = [path for path in (folder / "dataset.jsonl", folder / "dataset.reviewed.jsonl") if path.exists()]
     if len(found) > 1:
@@ -68,7 +67,8 @@ def _built(folder: Path) -> list[Path]:
     return found
 
 
-def _json_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[RawRecord]:
+def read_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[RawRecord]:
+    """The records of JSON Lines, ``text`` being the content of ``file``. ``skipped`` as in ``read_records``."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -82,7 +82,7 @@ def _json_lines(text: str, file: Path, skipped: list[str] | None) -> Iterator[Ra
             skipped.append(str(problem))
 
 
-def _json_values(text: str, file: Path) -> Iterator[RawRecord]:
+def _read_values(text: str, file: Path) -> Iterator[RawRecord]:
     """The objects of a JSON file, one or a list of them, each with the line on which it begins."""
     try:
         whole = json.loads(text)
@@ -104,8 +104,22 @@ def _json_values(text: str, file: Path) -> Iterator[RawRecord]:
         _, end = decoder.raw_decode(text, begin)
 
 
+T = TypeVar("T", bound=BaseModel)
+
+
+def validate_record(kind: type[T], value: Any, place: str) -> T:
+    """The record of this kind that stands at ``place``. Raises DataError with its field and what was expected."""
+    if not isinstance(value, Mapping):
+        needed = ", ".join(name for name, field in kind.model_fields.items() if field.is_required())
+        raise DataError(place, "", f"expected an object with {needed}; found {type(value).__name__}")
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        raise complaint(error, place) from None
+
+
 def complaint(error: ValidationError, place: str) -> DataError:
-    """What pydantic has against a record, as one sentence with its place and field."""
+    """The first of pydantic's complaints about a record, with its place and field."""
     first = error.errors(include_url=False)[0]
     field = ".".join(str(part) for part in first["loc"])
     more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
@@ -118,12 +132,9 @@ def complaint(error: ValidationError, place: str) -> DataError:
     return DataError(place, field, f"{message}{found}{more}")
 
 
-T = TypeVar("T", bound=BaseModel)
-
-
 @dataclass(frozen=True)
 class Loaded(Generic[T]):
-    """What was read: the items in the order of their files, the digest of them all, and why records were left out."""
+    """The items of a data set in the order of their files, the digest of them all, and why records were left out."""
 
     items: tuple[T, ...]
     digest: str
@@ -131,11 +142,11 @@ class Loaded(Generic[T]):
     """The path as the user gave it, or ``bundled``."""
     skipped: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What was noticed in records that were taken."""
+    """Peculiarities of records that were taken."""
 
     @property
     def notes(self) -> list[str]:
-        """What users should know about the data."""
+        """Notes on the data for their users."""
         if not self.skipped:
             return list(self.remarks)
         left_out = f"{len(self.skipped)} bad records of {self.source} were left out. The first: {self.skipped[0]}"
@@ -143,13 +154,11 @@ class Loaded(Generic[T]):
 
 
 def one_each(kind: type[T]) -> Callable[[RawRecord], list[T]]:
-    """For ``load_items``: every record is one item; where it has no ``id``, its place in its file is its id."""
+    """A ``cut`` for ``load_items``: every record is one item; where it has no ``id``, its place in its file is its id."""
 
     def cut(raw: RawRecord) -> list[T]:
-        try:
-            return [kind.model_validate({"id": raw.default_id, **raw.value} if isinstance(raw.value, dict) else raw.value)]
-        except ValidationError as error:
-            raise complaint(error, raw.place) from None
+        value = {"id": raw.default_id, **raw.value} if isinstance(raw.value, dict) else raw.value
+        return [validate_record(kind, value, raw.place)]
 
     return cut
 

@@ -1,4 +1,4 @@
-"""What a person is shown and asked where a model would get a prompt."""
+"""Forms for a person, who is shown and asked there what a model would get as a prompt."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """``blocks`` are shown, then the questions asked in turn; ``reply`` makes of the answers what a model would say."""
+    """``blocks`` are shown, then the questions asked in turn; ``reply`` turns the answers into a model's reply."""
 
     title: str
     blocks: Sequence[Block]

@@ -1,4 +1,4 @@
-"""When two spellings name the same person.
+"""Names: which spellings name the same person, and whom a text names.
 
 Names match after case, punctuation, accents' composition, articles and titles are normalised, or through a listed
 alias (HSII, section 6.3: the golden standard "covers all possible duplicated names"). Nothing is guessed: a text that
@@ -35,7 +35,7 @@ def words(text: str) -> list[str]:
 
 
 def with_a_word(text: str) -> str:
-    """Raises ValueError for what nothing can match."""
+    """The text. Raises ValueError where nothing can match it."""
     if not _WORD.search(text):
         raise ValueError(f"{text!r} has no letter or digit in it, so nothing can match it")
     return text
@@ -49,7 +49,7 @@ def _on_one_line(text: str) -> str:
 
 
 Name = Annotated[Text, AfterValidator(with_a_word), AfterValidator(_on_one_line)]
-"""What somebody is called, as a field of a data file."""
+"""Somebody's name, as a field of a data file."""
 
 
 def normalised_name(name: str) -> str:
@@ -78,7 +78,7 @@ def who_is_named(text: str, characters: Sequence[str], aliases: Mapping[str, Ite
 
 
 def without_own_name(said: str, names: Iterable[str]) -> str:
-    """Models copy the form in which others' turns reach them: ``Ann: Hello!`` of Ann is ``Hello!``."""
+    """Ann's words without her name: models copy the form in which others' turns reach them, ``Ann: Hello!``."""
     prefix = next((f"{name}:" for name in names if said.startswith(f"{name}:")), "")
     return said.removeprefix(prefix).lstrip() if prefix else said
 

@@ -62,9 +62,8 @@ def defused(text: str) -> str:
 
 @dataclass(frozen=True)
 class Prompt:
-    """One prompt: its text and the names of its placeholders."""
+    """The text of one prompt, with placeholders."""
 
-    name: str
     text: str
 
     def render(self, **values: str) -> str:
@@ -84,15 +83,13 @@ class Prompts:
 
 
 def package_prompts(package: str, placeholders: Mapping[str, frozenset[str]], override: Path | None = None) -> Prompts:
-    """What lies in the folder ``prompts`` of a package, or the user's own in its place. As ``load_prompts``."""
+    """The prompts in the folder ``prompts`` of a package, or the user's own in their place. As ``load_prompts``."""
     folder = Path(str(resources.files(package).joinpath("prompts")))
-    return load_prompts(folder, placeholders, override) if override else _bundled(folder, frozenset(placeholders.items()))
+    return load_prompts(folder, placeholders, override) if override else _load_bundled(folder, frozenset(placeholders.items()))
 
 
-@cache
-def _bundled(folder: Path, placeholders: frozenset[tuple[str, frozenset[str]]]) -> Prompts:
-    """Read once."""
-    return load_prompts(folder, dict(placeholders))
+# Read once.
+_load_bundled = cache(lambda folder, placeholders: load_prompts(folder, dict(placeholders)))
 
 
 def load_prompts(folder: Path, placeholders: Mapping[str, frozenset[str]], override: Path | None = None) -> Prompts:
@@ -112,22 +109,22 @@ def load_prompts(folder: Path, placeholders: Mapping[str, frozenset[str]], overr
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise InputError(f"{path}: cannot be read as UTF-8 text: {error}") from None
-        prompts[name] = _checked(Prompt(name, text), expected, path)
+        _check(text, expected, path)
+        prompts[name] = Prompt(text)
     digest = hashlib.sha256("\x00".join(f"{key}\x01{prompts[key].text}" for key in sorted(prompts)).encode())
     return Prompts(prompts, digest.hexdigest())
 
 
-def _checked(prompt: Prompt, expected: frozenset[str], path: Path) -> Prompt:
-    template = Template(prompt.text)
+def _check(text: str, expected: frozenset[str], path: Path) -> None:
+    template = Template(text)
     if not template.is_valid():
         raise InputError(f"{path}: a '$' that begins no placeholder; write '$$' for a dollar sign.")
     found = frozenset(template.get_identifiers())
     if missing := expected - found:
-        raise InputError(f"{path}: placeholder {_listed(missing)} is missing; the prompt must contain it.")
+        raise InputError(f"{path}: placeholder {_list(missing)} is missing; the prompt must contain it.")
     if unknown := found - expected:
-        raise InputError(f"{path}: unknown placeholder {_listed(unknown)}; this prompt can use {_listed(expected)}.")
-    return prompt
+        raise InputError(f"{path}: unknown placeholder {_list(unknown)}; this prompt can use {_list(expected)}.")
 
 
-def _listed(names: frozenset[str]) -> str:
+def _list(names: frozenset[str]) -> str:
     return ", ".join(f"${{{name}}}" for name in sorted(names)) or "none"

@@ -18,42 +18,48 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import filelock
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from sociable.core.errors import RunFolderError, StorageFailure
 
 FORMAT = 1
-"""Of the folder's layout; raised when an older folder can no longer be read."""
+"""The folder's layout, counted; raised when an older folder can no longer be read."""
 
 SERIES_FILE = "series.json"
-"""Beside run folders that belong together: which they are."""
+"""The list of run folders that belong together, beside them."""
 
 REPLAYED = "Remove that line and resume: its episode will be replayed from the journal at no cost."
-"""What to do about a record of a run that cannot be read."""
+"""The remedy for a record of a run that cannot be read."""
 
 R = TypeVar("R", bound=BaseModel)
 
 
 def write_atomically(path: Path, text: str) -> None:
     """Replaces ``path`` in one step, so that a reader or a crash sees the old file or the new one. Raises StorageFailure."""
+    part = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
+    with _replacing(path, part):
+        # "x" gives the permissions of any new file, as the user's umask has them.
+        with part.open("x", encoding="utf-8", errors="replace", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(part, path)
+
+
+@contextlib.contextmanager
+def _replacing(path: Path, part: Path) -> Iterator[None]:
+    """Removes ``part``, which was to replace ``path``, if anything goes wrong. Raises StorageFailure for an OSError."""
     try:
-        part = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
-        try:
-            # "x" gives the permissions of any new file, as the user's umask has them.
-            with part.open("x", encoding="utf-8", errors="replace", newline="\n") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(part, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                part.unlink()
-            raise
-    except OSError as error:
-        raise StorageFailure.at(path, error) from error
+        yield
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        if isinstance(error, OSError):
+            raise StorageFailure.at(path, error) from error
+        raise
 
 
-class RunFolder:
+class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
     """An opened run folder. Use ``create`` or ``open``, then close it (it is a context manager)."""
 
     def __init__(self, path: Path, lock: filelock.BaseFileLock | None) -> None:
@@ -90,9 +96,6 @@ class RunFolder:
     def close(self) -> None:
         if self._lock is not None:
             self._lock.release()
-
-    def __enter__(self) -> RunFolder:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -146,7 +149,7 @@ class RecordFile(Generic[R]):
     """
 
     def __init__(self, path: Path, parse: Callable[[bytes], R], identify: Callable[[R], str], remedy: str = REPLAYED) -> None:
-        """``remedy`` says what becomes of a line that cannot be read, once it is removed."""
+        """``remedy`` tells users what to do about a line that cannot be read."""
         self.path = path
         self._remedy = remedy
         self._parse = parse
@@ -163,23 +166,16 @@ class RecordFile(Generic[R]):
 
     def _index(self) -> None:
         """Notes where each record begins, and where the last whole one ends: a kill may have cut off the line after it."""
-        end = 0
         with self.path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 if not line.endswith(b"\n"):
                     break
-                self._offsets[self._identify(self._parsed(line, number))] = end
-                end += len(line)
-        self._end = end
-
-    def _parsed(self, line: bytes, number: int) -> R:
-        try:
-            return self._parse(line)
-        except (ValidationError, ValueError) as error:
-            raise RunFolderError(
-                f"{self.path}, line {number}: not a record this version understands ({str(error).splitlines()[0]}). "
-                f"{self._remedy}"
-            ) from None
+                try:
+                    self._offsets[self._identify(self._parse(line))] = self._end
+                except ValueError as error:
+                    problem = f"not a record this version understands ({str(error).splitlines()[0]})"
+                    raise RunFolderError(f"{self.path}, line {number}: {problem}. {self._remedy}") from None
+                self._end += len(line)
 
     def __contains__(self, identifier: str) -> bool:
         return identifier in self._offsets
@@ -221,9 +217,8 @@ class RecordFile(Generic[R]):
         """The current records, one at a time, in the order of the file."""
         if not self._offsets:
             return
-        current = sorted(self._offsets.values())
         with self.path.open("rb") as stream:
-            for offset in current:
+            for offset in sorted(self._offsets.values()):
                 stream.seek(offset)
                 yield self._parse(stream.readline())
 
@@ -236,21 +231,16 @@ class RecordFile(Generic[R]):
         if not self._offsets:
             return
         wanted = [identifier for identifier in order if identifier in self._offsets]
-        known = set(wanted)
-        wanted += [] if only else sorted(identifier for identifier in self._offsets if identifier not in known)
+        wanted += [] if only else sorted(self._offsets.keys() - set(wanted))
         part = self.path.with_name(f".{self.path.name}.part")
         offsets, end = {}, 0
-        try:
+        with _replacing(self.path, part):
             with self.path.open("rb") as source, part.open("wb") as target:
                 for identifier in wanted:
                     source.seek(self._offsets[identifier])
-                    offsets[identifier] = target.tell()
+                    offsets[identifier] = end
                     end += target.write(source.readline())
             os.replace(part, self.path)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                part.unlink()
-            raise StorageFailure.at(self.path, error) from error
         self._offsets, self._end = offsets, end
 
     def close(self) -> None:

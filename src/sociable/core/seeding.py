@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def named_seed(seed: int, *names: str | int) -> int:
@@ -22,7 +26,7 @@ def named_generator(seed: int, *names: str | int) -> random.Random:
     return random.Random(named_seed(seed, *names))
 
 
-def drawn_evenly(groups: Mapping[str, Iterable[str]], count: int, generator: random.Random) -> set[str]:
+def draw_evenly(groups: Mapping[str, Iterable[str]], count: int, generator: random.Random) -> set[str]:
     """``count`` of the things in ``groups`` (all, if there are fewer), as many of each group as can be."""
     piles = [generator.sample(things, len(things)) for things in map(list, groups.values())]
     generator.shuffle(piles)
@@ -32,3 +36,27 @@ def drawn_evenly(groups: Mapping[str, Iterable[str]], count: int, generator: ran
             if pile and len(drawn) < count:
                 drawn.add(pile.pop())
     return drawn
+
+
+def select_clusters(
+    items: Sequence[T],
+    limit: int | None,
+    seed: int,
+    *,
+    cluster: Callable[[T], str],
+    group: Callable[[T], str],
+    by_name: bool = True,
+) -> tuple[T, ...]:
+    """The items of ``limit`` whole clusters, spread evenly over groups, drawn by ``seed``; all without a limit.
+
+    A cluster is of the group of its first item. With ``by_name`` the draw does not depend on the order of the items.
+    """
+    if limit is None:
+        return tuple(items)
+    groups = {cluster(item): group(item) for item in reversed(items)}
+    names = sorted(groups) if by_name else dict.fromkeys(map(cluster, items))
+    clusters: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        clusters[groups[name]].append(name)
+    drawn = draw_evenly(clusters, limit, named_generator(seed, "limit"))
+    return tuple(item for item in items if cluster(item) in drawn)

@@ -6,11 +6,11 @@ import codecs
 import contextlib
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sociable.core.data_files import read_lines
 from sociable.core.errors import DataError, InputError
 
 
@@ -24,27 +24,26 @@ def csv_text(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def no_formula(text: str) -> str:
-    """What a model wrote must not be run by a spreadsheet."""
+    """The text in a form that no spreadsheet runs: a model may have written it."""
     return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
 
 
 def rows_of(file: Path, needed: Sequence[str], besides: str = "") -> Iterator[tuple[str, dict[str, str]]]:
-    """(place, fields) of every row of a CSV file (commas, semicolons or tabs) or of JSON Lines; what is not there is empty.
+    """(place, fields) of every row of a CSV file (commas, semicolons or tabs) or of JSON Lines; absent fields are empty.
 
     Raises InputError where the file cannot be read, DataError naming file and row where a ``needed`` field is missing;
     ``besides`` then tells which others there may be.
     """
-    text = _text_of(file)
-    for number, row in _json_rows(text, file) if file.suffix == ".jsonl" else _csv_rows(text):
-        place = f"{file}, {'line' if file.suffix == '.jsonl' else 'row'} {number}"
+    text = _read_text(file)
+    for place, row in _read_json_rows(text, file) if file.suffix == ".jsonl" else _read_csv_rows(text, file):
         for field in needed:
             if field not in row:
                 raise DataError(place, field, f"is missing; expected {', '.join(needed)}{besides and f' ({besides})'}")
         yield place, {str(name): "" if value is None else str(value) for name, value in row.items()}
 
 
-def _text_of(file: Path) -> str:
-    """What spreadsheets save as CSV or text: UTF-8, UTF-16 or the Western code page of Windows."""
+def _read_text(file: Path) -> str:
+    """The text of a file in one of the encodings of spreadsheets: UTF-8, UTF-16 or the Western code page of Windows."""
     try:
         content = file.read_bytes()
     except FileNotFoundError:
@@ -60,22 +59,17 @@ def _text_of(file: Path) -> str:
     raise InputError(f"{file}: not text in UTF-8. Save the sheet as 'CSV UTF-8'.")
 
 
-def _csv_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _read_csv_rows(text: str, file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Rows are numbered as in a spreadsheet, the heading being row 1: cells hold line breaks."""
     heading = text.partition("\n")[0]
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=heading.count))
-    yield from enumerate(reader, start=2)
+    for number, row in enumerate(reader, start=2):
+        yield f"{file}, row {number}", row
 
 
-def _json_rows(text: str, file: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{file}, line {number}", "", f"not JSON ({error})") from None
-        if not isinstance(row, dict):
-            raise DataError(f"{file}, line {number}", "", f"expected an object, found {type(row).__name__}")
-        yield number, row
+def _read_json_rows(text: str, file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for raw in read_lines(text, file, None):
+        if not isinstance(raw.value, dict):
+            raise DataError(raw.place, "", f"expected an object, found {type(raw.value).__name__}")
+        yield raw.place, raw.value

@@ -19,7 +19,7 @@ from sociable.core.names import with_a_word, words
 Phrase = Annotated[Text, AfterValidator(with_a_word)]
 Alternative = Annotated[tuple[Phrase, ...], Field(min_length=1)]
 Wording = Annotated[tuple[Alternative, ...], Field(min_length=1)]
-"""As a field of a data file."""
+"""A wording, as a field of a data file."""
 
 
 def expresses(text: str, wording: Sequence[Sequence[str]]) -> bool:
@@ -37,13 +37,13 @@ def padded_words(text: str) -> str:
 
 @lru_cache(maxsize=50_000)
 def _sought(phrase: str) -> str:
-    """What occurs in a text's padded words if the phrase does."""
+    """The run of words to look for in a text's padded words."""
     padded = f" {' '.join(words(phrase))} "
     return padded.rstrip() if phrase.endswith("*") else padded
 
 
 def telling_words(text: str) -> set[str]:
-    """Words that are not too short to tell anything."""
+    """The words of a text that are long enough to tell something: more than three letters."""
     return {word for word in words(text) if len(word) > 3}
 
 

@@ -21,12 +21,9 @@ from sociable.statistics.density import (
     SMALLEST_CLUSTER,
     UNCLUSTERED,
     WIDESPREAD,
-    by_size,
-    chance_radius,
-    cosine_distances,
-    dbscan,
-    neighbours_for,
-    telling_words,
+    cluster_by_density,
+    number_by_size,
+    split_words,
 )
 
 LARGEST_FOR_DENSITY = 8000
@@ -94,7 +91,7 @@ def cluster_texts(
         # Whatever is in more texts than two clusters of average size hold cannot tell them apart.
         labels = _by_means(_weighed(counts, min(WIDESPREAD, 2 / clusters)), clusters, named_seed(seed, "means") % 2**32)
         method = Method.MEANS
-    return TextClusters(np.array(by_size(labels, [1] * size), dtype=np.int64), method)
+    return TextClusters(np.array(number_by_size(labels, [1] * size), dtype=np.int64), method)
 
 
 def drawn_over_clusters(labels: Sequence[int] | NDArray[np.int64], scores: Sequence[float], count: int) -> list[int]:
@@ -124,7 +121,7 @@ def _hashed(texts: Iterable[str]) -> Any:
     first = next(read, None)
     if first is None:
         return csr_matrix((0, COLUMNS), dtype=np.float32)
-    vectorizer = HashingVectorizer(analyzer=telling_words, n_features=COLUMNS, norm=None, alternate_sign=False, dtype=np.float32)
+    vectorizer = HashingVectorizer(analyzer=split_words, n_features=COLUMNS, norm=None, alternate_sign=False, dtype=np.float32)
     return vectorizer.transform(_chained(first, read))
 
 
@@ -151,9 +148,7 @@ def _by_density(weights: Any, seed: int) -> list[int]:
     if weights.shape[0] < 2 * SMALLEST_CLUSTER or not len(used):
         return [UNCLUSTERED] * weights.shape[0]
     weights = weights[:, used].astype(np.float64)
-    neighbours = neighbours_for(weights.shape[0])
-    radius, _ = chance_radius(weights, neighbours, seed)
-    return dbscan(cosine_distances(weights), radius, neighbours)
+    return list(cluster_by_density(weights, [1] * weights.shape[0], dealt=True, seed=seed).labels)
 
 
 def _by_means(weights: Any, clusters: int, seed: int) -> list[int]:

@@ -37,7 +37,7 @@ from sociable.models.protocol import Model
 Watch = Callable[[Progress, Budget], None]
 """Called whenever a count changes."""
 
-_PACKAGES = ("sociable", "pydantic", "aiohttp", "numpy", "scipy", "statsmodels", "py3langid")
+_PACKAGES = ("sociable", "pydantic", "aiohttp", "numpy", "scipy", "py3langid")
 
 
 @dataclass(frozen=True)

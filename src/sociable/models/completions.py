@@ -1,13 +1,14 @@
-"""What a chat completions server answers: a reply, a complaint, a wish to be left alone for a while."""
+"""Answers of a chat completions server: a reply, a complaint, a wish to be left alone for a while."""
 
 from __future__ import annotations
 
+import contextlib
 import email.utils
 import json
 import math
 import re
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, RunFailure
 from sociable.core.records import Usage, storable
@@ -42,43 +43,37 @@ def parse_completion(content: bytes) -> Reply:
         text, thinking = split_thinking(storable(said))
         thinking = thinking or storable(message.get("reasoning_content") or message.get("reasoning") or "")
         refusal = storable(message.get("refusal") or "")
-        counted = data.get("usage")
-        counted = counted if isinstance(counted, dict) else {}
-        usage = Usage(
-            calls=1,
-            input_tokens=_count(counted.get("prompt_tokens")),
-            output_tokens=_count(counted.get("completion_tokens")),
-        )
+        counted = data.get("usage") if isinstance(data.get("usage"), dict) else {}
+        tokens = [_read_count(counted.get(name)) for name in ("prompt_tokens", "completion_tokens")]
         ended = choice.get("finish_reason")
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise TransientError(f"not a chat completion: {content[:200].decode('utf-8', 'replace')!r}") from None
     if ended == "error":
         # So OpenRouter passes on what befell a provider after it had begun to answer.
-        raise TransientError(f"the answer ended in an error: {complaint_in(json.dumps(choice).encode())}")
-    if ended == "length":
-        finish = FinishReason.LENGTH
-    elif ended == "content_filter":
-        finish = FinishReason.CONTENT_FILTER
-    else:
-        finish = FinishReason.REFUSAL if refusal else FinishReason.STOP
+        raise TransientError(f"the answer ended in an error: {read_complaint(json.dumps(choice).encode())}")
+    usage = Usage(calls=1, input_tokens=tokens[0], output_tokens=tokens[1])
+    finish = _FINISHES.get(str(ended), FinishReason.REFUSAL if refusal else FinishReason.STOP)
     return Reply(text or refusal, usage, finish, thinking)
 
 
-def _count(tokens: object) -> int:
-    """A number of tokens as the server counted them; 0 for anything else, which must not lose a reply that was paid for."""
+_FINISHES = {"length": FinishReason.LENGTH, "content_filter": FinishReason.CONTENT_FILTER}
+
+
+def _read_count(tokens: object) -> int:
+    """The number of tokens, as the server counted them; 0 for anything else, which must not lose a reply that was paid for."""
     if isinstance(tokens, bool) or not isinstance(tokens, int | float) or not 0 <= tokens < 2**53:
         return 0
     return int(tokens)
 
 
-def raise_for(name: str, url: str, status: int, complaint: str) -> None:
-    """Raises what an unsuccessful status means; returns only for a reply that the provider's content filter stopped."""
+def raise_for_status(name: str, url: str, status: int, complaint: str) -> None:
+    """Raises the error that an unsuccessful status means; returns only where the provider's content filter stopped the reply."""
     if status in (400, 413, 422) and _CONTEXT.search(complaint):
         raise ContextLengthExceeded(f"{name}: {complaint}")
     if status in (400, 403) and _FILTERED.search(complaint):
         return
     if status == 402:
-        raise no_credit(name, complaint)
+        raise_no_credit(name, complaint)
     if status in (401, 403):
         raise EndpointUnusable(
             f"{name} at {url} refuses the key (HTTP {status}: {complaint}). "
@@ -94,38 +89,30 @@ def raise_for(name: str, url: str, status: int, complaint: str) -> None:
     raise RunFailure(f"{name} at {url}: HTTP {status}: {complaint}")
 
 
-def no_credit(name: str, complaint: str) -> EndpointUnusable:
-    return EndpointUnusable(f"{name}: the account has no credit left: {complaint}. Top it up, then resume.")
+def raise_no_credit(name: str, complaint: str) -> NoReturn:
+    raise EndpointUnusable(f"{name}: the account has no credit left: {complaint}. Top it up, then resume.")
 
 
-def retry_after_seconds(headers: Any) -> float | None:
-    """What Retry-After (seconds or a date) or retry-after-ms asks for; None when it asks nothing readable."""
+def read_retry_after(headers: Any) -> float | None:
+    """The seconds that Retry-After (seconds or a date) or retry-after-ms asks for; None when it asks nothing readable."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
+        with contextlib.suppress(ValueError):
             seconds = float(headers.get(name, "")) * unit
-        except ValueError:
-            continue
-        if math.isfinite(seconds):
-            return max(0.0, seconds)
-    value = headers.get("retry-after")
-    if not value:
-        return None
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
+            if math.isfinite(seconds):
+                return max(0.0, seconds)
+    with contextlib.suppress(TypeError, ValueError):
+        return max(0.0, email.utils.parsedate_to_datetime(headers.get("retry-after")).timestamp() - time.time())
+    return None
 
 
-def complaint_in(content: bytes) -> str:
-    """What the server says is wrong, in a line."""
+def read_complaint(content: bytes) -> str:
+    """The server's words on what is wrong, in a line."""
     text = content[:4000].decode("utf-8", "replace")
-    try:
+    with contextlib.suppress(ValueError, RecursionError):
         error = json.loads(content)
         error = error.get("error", error) if isinstance(error, dict) else error
         if isinstance(error, dict):
             text = " ".join(str(error[key]) for key in ("code", "message") if error.get(key)) or text
         else:
             text = str(error)
-    except (ValueError, RecursionError):
-        pass
     return " ".join(text.split())[:500] or "no explanation"

@@ -10,7 +10,7 @@ from typing import Any
 
 from sociable.core.errors import ContextLengthExceeded, InputError, RunFailure
 from sociable.core.records import Usage, storable
-from sociable.models.protocol import FinishReason, Reply, Request, split_thinking
+from sociable.models.protocol import SAMPLING_FIELDS, FinishReason, Reply, Request, split_thinking
 
 
 class InspectModel:
@@ -23,7 +23,7 @@ class InspectModel:
             raise InputError(
                 f"'{name}' needs Inspect AI, which is not installed: pip install 'sociable[inspect]' and the provider's package."
             ) from None
-        self._name = name
+        self.name = name
         self._inspect = inspect_model
         self._max_connections = max_connections
         try:
@@ -31,46 +31,32 @@ class InspectModel:
         except Exception as error:  # Inspect raises errors of many kinds for a provider that is missing or has no key.
             raise InputError(f"'{name}': Inspect AI cannot make this model: {error}") from error
 
-    @property
-    def name(self) -> str:
-        return self._name
-
     async def generate(self, request: Request) -> Reply:
         inspect = self._inspect
-        kinds = {
-            "system": inspect.ChatMessageSystem,
-            "user": inspect.ChatMessageUser,
-            "assistant": inspect.ChatMessageAssistant,
-        }
-        sampling = request.sampling
-        config = inspect.GenerateConfig(
-            temperature=sampling.temperature,
-            max_tokens=sampling.max_tokens,
-            top_p=sampling.top_p,
-            seed=sampling.seed,
-            max_connections=self._max_connections,
-        )
+        kinds = {"system": inspect.ChatMessageSystem, "user": inspect.ChatMessageUser, "assistant": inspect.ChatMessageAssistant}
+        messages = [kinds[message["role"]](content=message["content"]) for message in request.messages]
+        sampling = {name: getattr(request.sampling, name) for name in SAMPLING_FIELDS}
+        config = inspect.GenerateConfig(**sampling, max_connections=self._max_connections)
         try:
-            output = await self._model.generate(
-                [kinds[message["role"]](content=message["content"]) for message in request.messages], config=config
-            )
+            output = await self._model.generate(messages, config=config)
         except Exception as error:  # Each provider raises errors of its own; none of them is a result.
-            raise RunFailure(f"{self._name}: {type(error).__name__}: {error}") from error
+            raise RunFailure(f"{self.name}: {type(error).__name__}: {error}") from error
         reason = output.stop_reason if output.choices else "none"
         if reason == "model_length":
-            raise ContextLengthExceeded(f"{self._name}: the prompt is longer than the model's context.")
+            raise ContextLengthExceeded(f"{self.name}: the prompt is longer than the model's context.")
         # With a content filter the error says what was filtered: that is the model's reply, not the run's failure.
         if reason == "none" or (output.error and reason != "content_filter"):
-            raise RunFailure(f"{self._name}: {output.error or 'no answer'}")
+            raise RunFailure(f"{self.name}: {output.error or 'no answer'}")
         text, thinking = split_thinking(storable(output.completion))
         finish = {"max_tokens": FinishReason.LENGTH, "content_filter": FinishReason.CONTENT_FILTER}.get(reason, FinishReason.STOP)
-        return Reply(text, _usage(output.usage), finish, thinking or storable(_reasoning(output.message.content)))
+        thinking = thinking or storable(_read_reasoning(output.message.content))
+        return Reply(text, _read_usage(output.usage), finish, thinking)
 
     async def close(self) -> None:
         pass
 
 
-def _usage(counted: Any) -> Usage:
+def _read_usage(counted: Any) -> Usage:
     if counted is None:
         return Usage(calls=1)
     # Inspect counts what the provider had in its cache apart.
@@ -78,6 +64,6 @@ def _usage(counted: Any) -> Usage:
     return Usage(calls=1, input_tokens=counted.input_tokens + cached, output_tokens=counted.output_tokens)
 
 
-def _reasoning(content: Any) -> str:
-    """What the model thought, where the provider hands it over as a part of its own."""
+def _read_reasoning(content: Any) -> str:
+    """The model's thoughts, where the provider hands them over as a part of their own."""
     return "" if isinstance(content, str) else "\n\n".join(part.reasoning for part in content if part.type == "reasoning")

@@ -14,7 +14,9 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +50,7 @@ class Call:
     seconds: float
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """The journal of one run folder. ``replay_only`` refuses calls it does not hold (a recording played offline).
 
     Such a recording is only read and may lie where nothing can be written.
@@ -73,7 +75,7 @@ class Journal:
             # A new journal cannot hold a key of this process: scopes never repeat one.
             return None
         rows = self._select("SELECT reply, thinking, finish, input_tokens, output_tokens FROM calls WHERE key = ?", key)
-        return _reply(*rows[0]) if rows else None
+        return _make_reply(*rows[0]) if rows else None
 
     async def store(self, key: bytes, request: Request, body: bytes, model: str, reply: Reply, seconds: float) -> None:
         """Returns when the reply is durable. Raises StorageFailure."""
@@ -103,9 +105,7 @@ class Journal:
     def _end_commit(
         self, loop: asyncio.AbstractEventLoop, group: list[tuple[_Row, asyncio.Future[None]]], error: BaseException | None
     ) -> None:
-        for _, done in group:
-            if done.done():
-                continue
+        for done in (done for _, done in group if not done.done()):
             if error is None:
                 done.set_result(None)
             else:
@@ -128,23 +128,19 @@ class Journal:
     def bought(self) -> Iterator[tuple[str, str, Usage]]:
         """(model, role, usage) of everything in the journal, added up."""
         rows = self._select("SELECT model, role, COUNT(*), SUM(input_tokens), SUM(output_tokens) FROM calls GROUP BY model, role")
-        for model, role, calls, input_tokens, output_tokens in rows:
-            yield model, role, Usage(calls=calls, input_tokens=input_tokens, output_tokens=output_tokens)
+        for model, role, calls, asked, answered in rows:
+            yield model, role, Usage(calls=calls, input_tokens=asked, output_tokens=answered)
 
     def seconds(self, model: str) -> dict[str, float]:
-        """How long a call to a model took: the median and the longest. Empty if there was none."""
+        """Seconds that calls to a model took: the median and the longest. Empty if there was none."""
         took = [row[0] for row in self._select("SELECT seconds FROM calls WHERE model = ? ORDER BY seconds", model)]
         return {"median": round(took[len(took) // 2], 2), "longest": round(took[-1], 2)} if took else {}
 
     def calls(self, item: str) -> Iterator[Call]:
-        """What was asked and answered for one episode, judgment or reference, shortest history first."""
-        rows = self._select(
-            "SELECT item, role, participant, model, request, reply, thinking, finish, input_tokens, output_tokens, seconds "
-            "FROM calls WHERE item = ? ORDER BY length(request)",
-            item,
-        )
-        for item_, role, participant, model, request, *rest, seconds in rows:
-            yield Call(item_, role, participant, model, json.loads(request), _reply(*rest), seconds)
+        """The calls made for one episode, judgment or reference, shortest history first."""
+        rows = self._select("SELECT * FROM calls WHERE item = ? ORDER BY length(request)", item)
+        for _, _, role, participant, model, request, *reply, seconds in rows:
+            yield Call(item, role, participant, model, json.loads(request), _make_reply(*reply), seconds)
 
     def _select(self, query: str, *values: object) -> list[Any]:
         try:
@@ -153,7 +149,7 @@ class Journal:
             raise _unreadable(self.path, error) from None
 
     def close(self) -> None:
-        """Writes what still waits: those who asked were cancelled, but it is paid for. Raises StorageFailure."""
+        """Writes the replies that still wait: those who asked were cancelled, but they are paid for. Raises StorageFailure."""
         self._thread.shutdown(wait=True)
         group, self._waiting = self._waiting, []
         try:
@@ -168,35 +164,32 @@ class Journal:
         self._reader.close()
         self._database.close()
 
-    def __enter__(self) -> Journal:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def copy_calls(source: Path, target: Path, item: str) -> None:
-    """Copies what was bought for one episode into the journal of a new run. Raises RunFolderError and StorageFailure."""
+    """Copies the calls of one episode into the journal of a new run. Raises RunFolderError and StorageFailure."""
     database, reader = _open(target)
-    try:
-        database.execute("ATTACH DATABASE ? AS source", (str(source),))
-        database.execute("INSERT INTO calls SELECT * FROM source.calls WHERE item = ?", (item,))
-    except sqlite3.DatabaseError as error:
-        raise _unreadable(source, error) from None
-    finally:
-        reader.close()
-        database.close()
+    with closing(database), closing(reader):
+        try:
+            database.execute("ATTACH DATABASE ? AS source", (str(source),))
+            database.execute("INSERT INTO calls SELECT * FROM source.calls WHERE item = ?", (item,))
+        except sqlite3.DatabaseError as error:
+            raise _unreadable(source, error) from None
+
+
+_connect = partial(sqlite3.connect, check_same_thread=False, isolation_level=None)
 
 
 def _open(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
     """A connection that writes and one that reads: reads never wait for a commit under way."""
     database = None
     try:
-        database = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-        database.execute("PRAGMA journal_mode=WAL")
-        database.execute("PRAGMA synchronous=NORMAL")
-        database.execute(_SCHEMA)
-        return database, sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+        database = _connect(path)
+        for command in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", _SCHEMA):
+            database.execute(command)
+        return database, _connect(path)
     except sqlite3.DatabaseError as error:
         if database is not None:
             database.close()
@@ -214,7 +207,7 @@ def _open_recording(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]
         # In a folder where it cannot make a write-ahead log, SQLite must be told that none is needed.
         ways.append("mode=ro&immutable=1")
     for way in ways:
-        database = sqlite3.connect(f"{path.absolute().as_uri()}?{way}", uri=True, check_same_thread=False, isolation_level=None)
+        database = _connect(f"{path.absolute().as_uri()}?{way}", uri=True)
         try:
             database.execute("SELECT 1 FROM calls LIMIT 1")
         except sqlite3.DatabaseError as error:
@@ -229,7 +222,7 @@ def _unreadable(path: Path, error: sqlite3.DatabaseError) -> RunFolderError:
     return RunFolderError(f"{path} cannot be read: {error}. Restore it from a copy, or start a new run.")
 
 
-def _reply(text: str, thinking: str, finish: str, input_tokens: int, output_tokens: int) -> Reply:
+def _make_reply(text: str, thinking: str, finish: str, input_tokens: int, output_tokens: int) -> Reply:
     usage = Usage(calls=1, input_tokens=input_tokens, output_tokens=output_tokens)
     return Reply(text, usage, FinishReason(finish), thinking)
 
@@ -238,24 +231,21 @@ class JournalledModel:
     """A model whose replies are bought once and kept, within a budget."""
 
     def __init__(self, model: Model, journal: Journal, budget: Budget) -> None:
+        self.name = model.name
         self._model = model
         self._journal = journal
         self._budget = budget
         self.only_recorded = False
-        """For as long as this holds nothing is bought: what the journal does not hold is a RunFailure."""
-
-    @property
-    def name(self) -> str:
-        return self._model.name
+        """Whether nothing is bought: a call that the journal does not hold is then a RunFailure."""
 
     @property
     def adaptations(self) -> list[str]:
-        """What the server turned out not to take, if it is one that can tell."""
+        """The names of what the server turned out not to take, if it is one that can tell."""
         return list(getattr(self._model, "adaptations", ()))
 
     @property
     def seconds(self) -> dict[str, float]:
-        """How long its calls took (see ``Journal.seconds``)."""
+        """Seconds that its calls took, as in ``Journal.seconds``."""
         return self._journal.seconds(self.name)
 
     async def generate(self, request: Request) -> Reply:

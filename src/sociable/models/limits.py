@@ -1,4 +1,4 @@
-"""What a run may spend: money, and the wish of its user to go on."""
+"""Limits of a run: the money it may spend, and the wish of its user to go on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sociable.models.protocol import Request
 T = TypeVar("T")
 
 FEWEST_CHARACTERS_PER_TOKEN = 3.0
-"""For upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
+"""Makes upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
 
 ASSUMED_MAX_TOKENS = 4096
 """The bound for a reply whose length nobody limited."""
@@ -33,36 +33,33 @@ class Budget:
 
     prices: Mapping[str, Price]
     limit: float | None = None
-    """In US dollars, over the whole run folder."""
+    """The limit in US dollars, over the whole run folder; None: no limit."""
     spent: float = 0.0
     usage: dict[str, Usage] = field(default_factory=dict)
-    """By role, bought now or earlier."""
+    """Usage by role, bought now or earlier."""
     cost: dict[str, float] = field(default_factory=dict)
-    """In US dollars, of the models that have a price."""
+    """US dollars by role, for the models that have a price."""
+    stopped: RunStopped | None = None
+    """The error that ended the run, if ``stop`` was called: the first reason holds."""
     _reserved: float = 0.0
     _under_way: int = 0
-    _stopped: RunStopped | None = None
     _settled: asyncio.Event = field(default_factory=asyncio.Event)
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     def stop(self, reason: RunStopped) -> None:
         """No further call is admitted; those under way end as they would."""
-        if self._stopped is None:
-            self._stopped = reason
+        if self.stopped is None:
+            self.stopped = reason
             self._settled.set()
             self._stopping.set()
-
-    @property
-    def stopped(self) -> RunStopped | None:
-        return self._stopped
 
     def interrupt(self) -> None:
         self.stop(Interrupted("Interrupted."))
 
     def check(self) -> None:
-        """Raises what the run was stopped with, if it was."""
-        if self._stopped is not None:
-            raise self._stopped
+        """Raises the error with which the run was stopped, if it was."""
+        if self.stopped is not None:
+            raise self.stopped
 
     async def unless_stopped(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of ``work``, which is abandoned when the run is stopped. Raises RunStopped."""
@@ -77,22 +74,21 @@ class Budget:
             stopping.cancel()
 
     async def admit(self, model: str, request: Request) -> float:
-        """The reserve to settle with. Raises RunStopped."""
+        """The reserve in US dollars, to settle with. Raises RunStopped."""
         self.check()
-        reserve = self._most(model, request)
-        if self.limit is not None:
-            while self.spent + self._reserved + reserve > self.limit:
-                if self._under_way == 0:
-                    self.stop(
-                        CostLimitReached(
-                            f"The next call to {model} could cost ${reserve:.4f}; with ${self.spent:.4f} spent it might exceed "
-                            f"the limit of ${self.limit:.4f}. Nothing is lost: resume with a higher --max-cost."
-                        )
+        reserve = self._bound_cost(model, request)
+        while self.limit is not None and self.spent + self._reserved + reserve > self.limit:
+            if self._under_way == 0:
+                self.stop(
+                    CostLimitReached(
+                        f"The next call to {model} could cost ${reserve:.4f}; with ${self.spent:.4f} spent it might exceed "
+                        f"the limit of ${self.limit:.4f}. Nothing is lost: resume with a higher --max-cost."
                     )
-                self._settled.clear()
-                self.check()
-                await self._settled.wait()
-                self.check()
+                )
+            self._settled.clear()
+            self.check()
+            await self._settled.wait()
+            self.check()
         self._reserved += reserve
         self._under_way += 1
         return reserve
@@ -105,20 +101,16 @@ class Budget:
 
     def book(self, model: str, role: str, usage: Usage) -> None:
         """Adds what was bought."""
-        price = self.prices.get(model)
         self.usage[role] = self.usage.get(role, Usage()) + usage
-        if price is not None:
+        if price := self.prices.get(model):
             self.spent += price.of(usage)
             self.cost[role] = self.cost.get(role, 0.0) + price.of(usage)
 
-    def _most(self, model: str, request: Request) -> float:
+    def _bound_cost(self, model: str, request: Request) -> float:
+        """The most a call can cost, in US dollars; 0 where nothing depends on it."""
         price = self.prices.get(model)
         if price is None or self.limit is None:
             return 0.0
-        characters = sum(len(message["content"].encode("utf-8", "replace")) + 16 for message in request.messages)
-        return price.of(
-            Usage(
-                input_tokens=math.ceil(characters / FEWEST_CHARACTERS_PER_TOKEN),
-                output_tokens=request.sampling.max_tokens or ASSUMED_MAX_TOKENS,
-            )
-        )
+        asked = sum(len(message["content"].encode("utf-8", "replace")) + 16 for message in request.messages)
+        tokens = math.ceil(asked / FEWEST_CHARACTERS_PER_TOKEN)
+        return price.of(Usage(input_tokens=tokens, output_tokens=request.sampling.max_tokens or ASSUMED_MAX_TOKENS))

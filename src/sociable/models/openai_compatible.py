@@ -18,6 +18,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import aiohttp
@@ -25,12 +26,19 @@ import aiolimiter
 
 from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, InputError, RunFailure
 from sociable.core.records import Usage
-from sociable.models.completions import TransientError, complaint_in, no_credit, parse_completion, raise_for, retry_after_seconds
-from sociable.models.protocol import CHARACTERS_PER_TOKEN, ChatMessage, FinishReason, Reply, Request
+from sociable.models.completions import (
+    TransientError,
+    parse_completion,
+    raise_for_status,
+    raise_no_credit,
+    read_complaint,
+    read_retry_after,
+)
+from sociable.models.protocol import CHARACTERS_PER_TOKEN, SAMPLING_FIELDS, ChatMessage, FinishReason, Reply, Request
 
 MAX_REPLY_BYTES = 32 * 1024 * 1024
 PUT_OFF_FACTOR = 20
-"""A server that asks to wait (429) is asked so many times as often again as one that fails: it is only busy."""
+"""A server that asks to wait (429) is asked so many times as often as one that fails: it is only busy."""
 
 SHORTEST_SECRET = 8
 """Shorter keys (none, EMPTY, x) stand where a server wants any; to cut such words from texts would garble them."""
@@ -41,79 +49,72 @@ _CREDENTIALS = re.compile(r"//[^\s/]*@")
 
 @dataclass(frozen=True)
 class EndpointSettings:
-    """Where a model is served and how it may be asked."""
+    """The address of a model and how it may be asked."""
 
     base_url: str
     key: str = field(repr=False, default="")
     timeout_seconds: float = 300.0
-    """For one attempt, from sending to the last byte."""
+    """The limit for one attempt, from sending to the last byte."""
     attempts: int = 6
     max_connections: int = 100
     requests_per_minute: float | None = None
     context_window: int | None = None
-    """In tokens. Stated, a prompt that is plainly longer is not sent: some servers would silently cut it."""
+    """Tokens. If it is given, a prompt that is plainly longer is not sent: some servers would silently cut it."""
+
+
+Body = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Adaptation:
-    """What a server cannot take, how its complaint is recognised, and how the body is changed for it.
+    """Something a server cannot take, how its complaint is recognised, and how the body is changed for it.
 
-    Learnt once per endpoint and model. None changes what is asked, only how.
+    Learnt once per endpoint and model. None changes what is asked, only how. ``change`` gives None for a body in which
+    there is nothing to change.
     """
 
     name: str
     complaint: re.Pattern[str]
-    applies: Callable[[dict[str, Any]], bool]
-    change: Callable[[dict[str, Any]], dict[str, Any]]
+    change: Callable[[Body], Body | None]
 
 
-def _without_system(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """Puts the system message at the head of the first message of the user."""
-    if not messages or messages[0]["role"] != "system":
-        return messages
-    system, rest = messages[0]["content"], messages[1:]
-    if rest and rest[0]["role"] == "user":
-        return [{"role": "user", "content": f"{system}\n\n{rest[0]['content']}"}, *rest[1:]]
-    return [{"role": "user", "content": system}, *rest]
+def _drop(body: Body, field: str, renamed: str = "") -> Body | None:
+    """The body without a field, or with another name for it."""
+    changed = {(renamed if name == field else name): value for name, value in body.items() if renamed or name != field}
+    return changed if field in body else None
 
 
-def alternating(messages: list[ChatMessage]) -> list[ChatMessage]:
+def _drop_system_role(body: Body) -> Body | None:
+    """The body with the system message at the head of the first message of the user."""
+    system, *rest = body["messages"]
+    messages = join_neighbours([{"role": "user", "content": system["content"]}, *rest])
+    return {**body, "messages": messages} if system["role"] == "system" else None
+
+
+def join_neighbours(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Joins neighbours of one role: many chat templates refuse two in a row, and none reads one message as worse."""
     if all(first["role"] != second["role"] for first, second in itertools.pairwise(messages)):
         return messages
-    joined: list[ChatMessage] = []
-    for message in messages:
-        if joined and joined[-1]["role"] == message["role"]:
-            joined[-1] = {"role": message["role"], "content": f"{joined[-1]['content']}\n\n{message['content']}"}
-        else:
-            joined.append(message)
-    return joined
+    groups = itertools.groupby(messages, key=itemgetter("role"))
+    return [{"role": role, "content": "\n\n".join(message["content"] for message in group)} for role, group in groups]
 
 
 ADAPTATIONS = (
     Adaptation(
         "no structured output",
         re.compile(r"response_format|json_schema|structured output|guided|grammar", re.IGNORECASE),
-        lambda body: "response_format" in body,
-        lambda body: {name: value for name, value in body.items() if name != "response_format"},
+        lambda body: _drop(body, "response_format"),
     ),
     Adaptation(
         "max_completion_tokens",
         re.compile(r"max_completion_tokens", re.IGNORECASE),
-        lambda body: "max_tokens" in body,
-        lambda body: {("max_completion_tokens" if name == "max_tokens" else name): value for name, value in body.items()},
+        lambda body: _drop(body, "max_tokens", renamed="max_completion_tokens"),
     ),
-    Adaptation(
-        "no seed",
-        re.compile(r"\bseed\b", re.IGNORECASE),
-        lambda body: "seed" in body,
-        lambda body: {name: value for name, value in body.items() if name != "seed"},
-    ),
+    Adaptation("no seed", re.compile(r"\bseed\b", re.IGNORECASE), lambda body: _drop(body, "seed")),
     Adaptation(
         "no system role",
         re.compile(r"system (role|message|prompt)|role.{0,20}system|must alternate|alternate user", re.IGNORECASE),
-        lambda body: any(message["role"] == "system" for message in body["messages"]),
-        lambda body: {**body, "messages": _without_system(body["messages"])},
+        _drop_system_role,
     ),
 )
 
@@ -122,7 +123,7 @@ class OpenAICompatibleModel:
     """One model behind one endpoint. Adaptations and waiting times are shared by all who use the object."""
 
     def __init__(self, name: str, model: str, settings: EndpointSettings) -> None:
-        self._name = name
+        self.name = name
         self._model = model
         self._settings = settings
         self._url = settings.base_url.rstrip("/") + "/chat/completions"
@@ -143,12 +144,8 @@ class OpenAICompatibleModel:
         self._proxy: str | None = None
 
     @property
-    def name(self) -> str:
-        return self._name
-
-    @property
     def adaptations(self) -> list[str]:
-        """What the server turned out not to take."""
+        """The names of what the server turned out not to take."""
         return [adaptation.name for adaptation in self._adapted]
 
     async def generate(self, request: Request) -> Reply:
@@ -161,15 +158,13 @@ class OpenAICompatibleModel:
                     return await self._attempt(request)
                 except TransientError as error:
                     last = error
-                if last.rate_limited:
-                    put_off += 1
-                else:
-                    failures += 1
+                put_off += last.rate_limited
+                failures += not last.rate_limited
                 if failures >= self._settings.attempts or put_off >= self._settings.attempts * PUT_OFF_FACTOR:
                     break
                 if not last.retry_after:
                     await asyncio.sleep(min(60.0, 0.25 * 2 ** (failures + put_off)) * random.uniform(0.5, 1.0))
-        problem = f"{self._name} at {self._url}: {self._without_key(str(last))} (after {failures + put_off} attempts)"
+        problem = f"{self.name} at {self._url}: {self._without_key(str(last))} (after {failures + put_off} attempts)"
         if not self._answered:
             raise EndpointUnusable(
                 f"{problem}. No call to it has succeeded: check the address and that the server is running, then resume."
@@ -185,20 +180,23 @@ class OpenAICompatibleModel:
             reply = _with_usage(parse_completion(content), request)
             self._answered = True
             return reply
-        complaint = self._without_key(complaint_in(content))
+        complaint = self._without_key(read_complaint(content))
         # llama.cpp answers 500 when a chat template refuses the messages.
         if status in (400, 413, 422, 500):
             for adaptation in ADAPTATIONS:
-                if adaptation not in adapted and adaptation.applies(body) and adaptation.complaint.search(complaint):
+                if adaptation not in adapted and adaptation.complaint.search(complaint) and adaptation.change(body):
                     # Another connection may have learnt it while this request was on its way.
                     if adaptation not in self._adapted:
                         self._adapted.append(adaptation)
                     return await self._attempt(request)
         if status in (408, 409, 425, 429) or status >= 500:
             if status == 429 and re.search(r"insufficient_quota|exceeded your current quota", complaint):
-                raise no_credit(self._name, complaint)
-            raise TransientError(f"HTTP {status}: {complaint}", self._pause(headers), rate_limited=status == 429)
-        raise_for(self._name, self._url, status, complaint)
+                raise_no_credit(self.name, complaint)
+            pause = read_retry_after(headers)
+            # All connections to the server keep still for as long.
+            self._not_before = max(self._not_before, time.monotonic() + (pause or 0.0))
+            raise TransientError(f"HTTP {status}: {complaint}", pause, rate_limited=status == 429)
+        raise_for_status(self.name, self._url, status, complaint)
         return Reply("", Usage(calls=1), FinishReason.CONTENT_FILTER)
 
     async def _wait_for_turn(self) -> None:
@@ -212,7 +210,7 @@ class OpenAICompatibleModel:
             if self._not_before <= time.monotonic():
                 return
 
-    async def _post(self, body: dict[str, Any]) -> tuple[int, Any, bytes]:
+    async def _post(self, body: Body) -> tuple[int, Any, bytes]:
         try:
             data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
             # Redirects are not followed: they would carry the key to another host.
@@ -222,7 +220,7 @@ class OpenAICompatibleModel:
                 async for chunk in response.content.iter_any():
                     content += chunk
                     if len(content) > MAX_REPLY_BYTES:
-                        raise RunFailure(f"{self._name} sent more than {MAX_REPLY_BYTES} bytes in one reply.")
+                        raise RunFailure(f"{self.name} sent more than {MAX_REPLY_BYTES} bytes in one reply.")
                 return response.status, response.headers, bytes(content)
         except TimeoutError:
             raise TransientError(f"no answer within {self._settings.timeout_seconds:g} s") from None
@@ -247,41 +245,26 @@ class OpenAICompatibleModel:
         """Servers may repeat the key when they complain; from here on it could reach a log or a record."""
         return complaint.replace(self._key, "[key]") if len(self._key) >= SHORTEST_SECRET else complaint
 
-    def _body(self, request: Request, adapted: Sequence[Adaptation]) -> dict[str, Any]:
-        sampling = request.sampling
-        messages = alternating(list(request.messages))
-        body: dict[str, Any] = {"model": self._model, "messages": messages}
-        for name in ("temperature", "max_tokens", "top_p", "seed"):
-            if (value := getattr(sampling, name)) is not None:
+    def _body(self, request: Request, adapted: Sequence[Adaptation]) -> Body:
+        body: Body = {"model": self._model, "messages": join_neighbours(list(request.messages))}
+        for name in SAMPLING_FIELDS:
+            if (value := getattr(request.sampling, name)) is not None:
                 body[name] = value
         if request.schema is not None:
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "reply", "strict": True, "schema": request.schema},
-            }
+            schema = {"name": "reply", "strict": True, "schema": request.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
         for adaptation in adapted:
-            if adaptation.applies(body):
-                body = adaptation.change(body)
+            body = adaptation.change(body) or body
         return body
 
     def _check_length(self, request: Request) -> None:
-        window = self._settings.context_window
-        if window is None:
-            return
-        tokens = int(sum(len(message["content"]) for message in request.messages) / CHARACTERS_PER_TOKEN)
-        room = window - (request.sampling.max_tokens or 0)
-        if tokens > room:
+        window, reply = self._settings.context_window, request.sampling.max_tokens or 0
+        tokens = int(_count_characters(request) / CHARACTERS_PER_TOKEN)
+        if window is not None and tokens > window - reply:
             raise ContextLengthExceeded(
-                f"The prompt has about {tokens} tokens; {self._name} has room for {room} "
-                f"(context window {window} less {request.sampling.max_tokens or 0} for the reply)."
+                f"The prompt has about {tokens} tokens; {self.name} has room for {window - reply} "
+                f"(context window {window} less {reply} for the reply)."
             )
-
-    def _pause(self, headers: Any) -> float | None:
-        """Seconds the server asked to wait. All connections to it keep still for as long."""
-        seconds = retry_after_seconds(headers)
-        if seconds is not None:
-            self._not_before = max(self._not_before, time.monotonic() + seconds)
-        return seconds
 
     async def close(self) -> None:
         if self._session is not None:
@@ -297,15 +280,14 @@ def _proxy(url: str) -> str | None:
     return urllib.request.getproxies().get(address.scheme)
 
 
+def _count_characters(request: Request) -> int:
+    return sum(len(message["content"]) for message in request.messages)
+
+
 def _with_usage(reply: Reply, request: Request) -> Reply:
     """The reply with its tokens estimated from characters, where the server counted none: a cost limit must hold there too."""
     if reply.usage.input_tokens or reply.usage.output_tokens:
         return reply
-    asked = sum(len(message["content"]) for message in request.messages)
-    answered = len(reply.text) + len(reply.thinking)
-    usage = Usage(
-        calls=1,
-        input_tokens=math.ceil(asked / CHARACTERS_PER_TOKEN),
-        output_tokens=math.ceil(answered / CHARACTERS_PER_TOKEN),
-    )
-    return replace(reply, usage=usage)
+    asked, answered = _count_characters(request), len(reply.text) + len(reply.thinking)
+    tokens = [math.ceil(characters / CHARACTERS_PER_TOKEN) for characters in (asked, answered)]
+    return replace(reply, usage=Usage(calls=1, input_tokens=tokens[0], output_tokens=tokens[1]))

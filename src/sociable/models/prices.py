@@ -1,4 +1,4 @@
-"""What calls cost: a small table anyone can edit.
+"""Prices of calls: a small table anyone can edit.
 
 The packaged ``prices.toml`` is a starting point; a ``[prices]`` table in the user's configuration file adds to it and
 overrides it. Prices change: reports name the figures that were used.

@@ -1,7 +1,4 @@
-"""What a model is: one async method.
-
-``generate(request) -> reply``. Everything else (journal, limits, cost) wraps it.
-"""
+"""A model is one async method: ``generate(request) -> reply``. Everything else (journal, limits, cost) wraps it."""
 
 from __future__ import annotations
 
@@ -37,9 +34,12 @@ class Sampling:
     seed: int | None = None
 
 
+SAMPLING_FIELDS = ("temperature", "max_tokens", "top_p", "seed")
+
+
 @dataclass(slots=True)
 class Scope:
-    """Who asks, within which part of the run: with the request it names a call in the journal.
+    """The one who asks, and the part of the run: with the request it names a call in the journal.
 
     One participant in one episode has one scope; it counts how often the same request was made.
     """
@@ -72,24 +72,13 @@ class Request:
     schema: Mapping[str, Any] | None = None
     """JSON schema of the wanted reply: asked for where the server supports it, never relied on."""
     form: Callable[[], Form] | None = None
-    """What a person is shown in place of the messages; no part of the request's digest."""
+    """The form that a person is shown in place of the messages; no part of the request's digest."""
 
     def canonical(self, model: str) -> bytes:
-        """The request as JSON, without its scope: what its digest is of, and what the journal shows."""
-        sampling = self.sampling
-        return json.dumps(
-            {
-                "model": model,
-                "messages": self.messages,
-                "temperature": sampling.temperature,
-                "max_tokens": sampling.max_tokens,
-                "top_p": sampling.top_p,
-                "seed": sampling.seed,
-                "schema": self.schema,
-            },
-            ensure_ascii=False,
-            separators=(",", ":"),
-        ).encode("utf-8", "replace")
+        """The request as JSON, without its scope: its digest is of this text, and the journal shows it."""
+        sampling = {name: getattr(self.sampling, name) for name in SAMPLING_FIELDS}
+        content = {"model": model, "messages": self.messages, **sampling, "schema": self.schema}
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 class FinishReason(StrEnum):
@@ -98,6 +87,13 @@ class FinishReason(StrEnum):
     """Cut off at the token limit."""
     REFUSAL = "refusal"
     CONTENT_FILTER = "content filter"
+
+
+_DEFECTS = {
+    FinishReason.LENGTH: CUT_OFF,
+    FinishReason.REFUSAL: "refused",
+    FinishReason.CONTENT_FILTER: "stopped by a content filter",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +105,8 @@ class Reply:
 
     @property
     def defect(self) -> str:
-        """Why the reply cannot stand as it is, or the empty string."""
-        if self.finish is FinishReason.LENGTH:
-            return CUT_OFF
-        if self.finish is FinishReason.REFUSAL:
-            return "refused"
-        if self.finish is FinishReason.CONTENT_FILTER:
-            return "stopped by a content filter"
-        return "" if self.text.strip() else "empty"
+        """The reason why the reply cannot stand as it is, or the empty string."""
+        return _DEFECTS.get(self.finish) or ("" if self.text.strip() else "empty")
 
 
 class Model(Protocol):
@@ -124,7 +114,7 @@ class Model(Protocol):
 
     @property
     def name(self) -> str:
-        """As the user wrote it, without its endpoint."""
+        """The name as the user wrote it, without its endpoint."""
 
     async def generate(self, request: Request) -> Reply:
         """Raises RunFailure when this call cannot be made, RunStopped when none can."""
@@ -137,7 +127,7 @@ _THOUGHT_TAGS = (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reas
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """(what others may see, what was thought): leading thoughts in tags are cut from the text.
+    """The text that others may see, and the thoughts: those in tags at its beginning are cut from it.
 
     Thought that never ends (the token limit came first) leaves no text; a closing tag without an opening one, as
     templates that prefill the opening tag produce, counts from the start.

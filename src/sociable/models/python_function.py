@@ -24,15 +24,11 @@ class FunctionModel:
     """Calls the user's function. Its exceptions are the run's failures, with the place where they arose."""
 
     def __init__(self, name: str, function: Callable[..., Any], max_connections: int) -> None:
-        self._name = name
+        self.name = name
         self._function = function
         self._slots = asyncio.Semaphore(max_connections)
         # Of its own: the event loop's threads are few.
         self._threads = ThreadPoolExecutor(max_connections, thread_name_prefix="python-function")
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     async def generate(self, request: Request) -> Reply:
         messages = [dict(message) for message in request.messages]
@@ -47,12 +43,12 @@ class FunctionModel:
                 except (Exception, SystemExit) as error:
                     raise self._failure(error) from error
         if not isinstance(answer, str):
-            raise RunFailure(f"{self._name} returned {type(answer).__name__}; it must return the reply as a string.")
+            raise RunFailure(f"{self.name} returned {type(answer).__name__}; it must return the reply as a string.")
         text, thinking = split_thinking(storable(answer))
         return Reply(text, Usage(calls=1), thinking=thinking)
 
     def _call(self, messages: list[dict[str, Any]]) -> Any:
-        """What the function returns, to be awaited if it is async.
+        """The function's return value, to be awaited if it is async.
 
         Its exceptions become failures here, in the thread: a StopIteration would not get across to the event loop, where
         the call would be waited for forever.
@@ -64,7 +60,7 @@ class FunctionModel:
 
     def _failure(self, error: BaseException) -> RunFailure:
         """The user's code may raise anything, and call sys.exit: it ends this episode, not the run."""
-        return RunFailure(f"{self._name} raised {type(error).__name__}: {error}".removesuffix(": "))
+        return RunFailure(f"{self.name} raised {type(error).__name__}: {error}".removesuffix(": "))
 
     async def close(self) -> None:
         self._threads.shutdown(wait=False)

@@ -16,13 +16,9 @@ class ScriptedModel:
     """``script`` is the replies in order, or a function of the request."""
 
     def __init__(self, script: Iterable[str | Reply] | Callable[[Request], str | Reply], name: str = "scripted") -> None:
-        self._name = name
+        self.name = name
         self._script = script if callable(script) else iter(script)
         self.requests: list[Request] = []
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     async def generate(self, request: Request) -> Reply:
         self.requests.append(request)
@@ -32,7 +28,7 @@ class ScriptedModel:
             try:
                 answer = next(self._script)
             except StopIteration:
-                raise ScriptExhausted(f"call {len(self.requests)} to '{self._name}': the script has no more replies") from None
+                raise ScriptExhausted(f"call {len(self.requests)} to '{self.name}': the script has no more replies") from None
         if isinstance(answer, Reply):
             return answer
         tokens = sum(len(message["content"].split()) for message in request.messages)

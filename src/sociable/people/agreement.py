@@ -13,9 +13,9 @@ from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged
 from sociable.people.records import Checked, PeopleRecords, judged_pairs, line_up, shown_item
-from sociable.statistics.agreement import cohen, fleiss, krippendorff_alpha, observed_agreement, rank_correlation
-from sociable.statistics.intervals import Interval, clustered_proportion, clustered_rank_limits
-from sociable.statistics.stratified import stratified_mean
+from sociable.statistics.agreement import correlate_ranks, measure_alpha, measure_cohen, measure_fleiss, measure_observed
+from sociable.statistics.intervals import Interval, bootstrap_rank_correlation, estimate_mean
+from sociable.statistics.stratified import estimate_stratified_mean
 
 MOST_WORDS = 30
 """Words that a report lists."""
@@ -45,7 +45,7 @@ def _agreement(checked: Checked) -> Table:
         for judge, said in own.judges.items():
             for person, verdicts in own.people.items():
                 both = sum(a is not None and b is not None for a, b in zip(said, verdicts, strict=True))
-                shares = [figure(observed_agreement(said, verdicts), 2), figure(cohen(said, verdicts), 2)]
+                shares = [figure(measure_observed(said, verdicts), 2), figure(measure_cohen(said, verdicts).value, 2)]
                 rows.append(Row([stage, judge, person, str(both), *shares]))
     return Table(
         "Judges and people",
@@ -67,7 +67,7 @@ def _among_people(checked: Checked) -> Table:
     for stage in _stages(checked):
         raters = list(checked.of(stage).people.values())
         complete = [item for item in zip(*raters, strict=True) if None not in item]
-        pairs = [kappa for one, other in combinations(raters, 2) if (kappa := cohen(one, other)) is not None]
+        pairs = [kappa for one, other in combinations(raters, 2) if (kappa := measure_cohen(one, other).value) is not None]
         rows.append(
             Row(
                 [
@@ -75,8 +75,8 @@ def _among_people(checked: Checked) -> Table:
                     str(len(raters)),
                     str(len(complete)),
                     figure(fmean(pairs) if pairs else None, 2),
-                    figure(fleiss(complete), 2),
-                    figure(krippendorff_alpha(raters), 2),
+                    figure(measure_fleiss(complete).value, 2),
+                    figure(measure_alpha(raters).value, 2),
                 ]
             )
         )
@@ -102,7 +102,7 @@ def _corrected(run: RunResult, checked: Checked) -> Table:
             continue
         for name, worth in metrics.items():
             estimate = run.estimate(name) or _over_verdicts(run, stage, worth)
-            found = stratified_mean(own.by_stratum(own.human_values(worth)), own.sizes)
+            found = estimate_stratified_mean(own.by_stratum(own.human_values(worth)), own.sizes)
             judged = with_interval(estimate.value, estimate.low, estimate.high) if estimate else MISSING
             low, high = (limit if limit is None else min(1.0, max(0.0, limit)) for limit in (found.low, found.high))
             corrected = with_interval(found.value, low, high)
@@ -131,7 +131,7 @@ def _over_verdicts(run: RunResult, stage: str, worth: Mapping[Verdict, float]) -
         if pair.stage == stage and pair.verdict in worth and shown_item(run, pair.episode, pair.criterion) is not None
     ]
     clusters = [run.study.cluster_of(pair.episode.scenario) for pair in pairs]
-    return clustered_proportion([worth[pair.verdict] for pair in pairs], clusters)
+    return estimate_mean([worth[pair.verdict] for pair in pairs], clusters)
 
 
 def _unjudged(checked: Checked) -> Iterator[Callout]:
@@ -151,8 +151,10 @@ def _correlations(run: RunResult, people: PeopleRecords) -> Table:
     for name, values in _values_by_episode(run).items():
         common = [episode for episode in means if episode in values]
         ours, theirs = [values[episode] for episode in common], [means[episode] for episode in common]
-        found = rank_correlation(ours, theirs)
-        low, high = clustered_rank_limits(ours, theirs, [clusters[each] for each in common], seed=named_seed(0, "ranks", name))
+        found = correlate_ranks(ours, theirs)
+        low, high = bootstrap_rank_correlation(
+            ours, theirs, [clusters[each] for each in common], seed=named_seed(0, "ranks", name)
+        )
         rows.append(Row([name, str(found.items), with_interval(found.spearman, low, high, 2), figure(found.kendall, 2)]))
     persons = len({rating.person for rating in people.ratings})
     return Table(

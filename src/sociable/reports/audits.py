@@ -8,7 +8,7 @@ from itertools import combinations
 
 from sociable.core.names import words
 from sociable.core.view import Callout, Column, IntervalPlot, Mark, Row, Table, Tone, figure, with_interval
-from sociable.statistics.intervals import Interval
+from sociable.statistics.intervals import Interval, estimate_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,14 @@ class ShortcutResult:
     def distance(self) -> float:
         """From chance, with sign."""
         return (self.hits.value or 0.0) - self.chance
+
+
+def compare_with_chance(
+    hits: Mapping[str, Sequence[float]], clusters: Sequence[str], chances: Sequence[float]
+) -> list[ShortcutResult]:
+    """By shortcut, its hits in the cases (in [0, 1]) beside their mean chance; the farthest from chance first."""
+    chance = sum(chances) / len(chances)
+    return farthest_first([ShortcutResult(name, estimate_mean(own, clusters), chance) for name, own in hits.items()])
 
 
 def farthest_first(results: Sequence[ShortcutResult]) -> list[ShortcutResult]:

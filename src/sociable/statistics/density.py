@@ -1,6 +1,6 @@
-"""Clusters by density, whose radius is read off the data: DBSCAN on the distances of a few thousand texts.
+"""Clusters by density: DBSCAN on the distances of a few thousand texts, with a radius that is read off the data.
 
-What is near is what is nearer than texts are by chance, so nothing is set to find any number of clusters.
+Texts are near that are nearer than by chance, so nothing is set to find any number of clusters.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ SMALLEST_CLUSTER = 3
 """Two texts alike are a pair."""
 
 NEAR = 0.01
-"""Texts are near when of those with words dealt at random only this share has as many neighbours so close."""
+"""Texts are near when only this share of texts with words dealt at random has as many neighbours so close."""
 
 CHANCE_SIZE = 4000
-"""Words are dealt anew until there are as many texts of dealt words to compare with, but MOST_DEALS times at the most."""
+"""Words are dealt until there are so many texts of dealt words to compare with, but at most MOST_DEALS times."""
 
 MOST_DEALS = 100
 
 WIDESPREAD = 0.5
-"""Words in a larger share of the texts tell nothing apart. Needs no list of stop words, hence fits any language."""
+"""Words in a larger share of the texts tell nothing apart. This takes no list of stop words, hence fits any language."""
 
 LARGEST_BLOCK = 2**20
 """Random numbers held at a time."""
@@ -40,53 +40,80 @@ UNCLUSTERED = -1
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """What the same rule finds in texts whose words were dealt at random: means over the deals."""
+    """Means, over the deals, of what the same rule finds in texts whose words were dealt at random."""
 
     clusters: float
     clustered: float
     """Share of texts."""
 
 
-def neighbours_for(texts: int) -> int:
-    """How many texts within the radius, itself included, make one the core of a cluster (DBSCAN's min_samples).
+@dataclass(frozen=True, slots=True)
+class DensityClusters:
+    """DBSCAN's clusters of texts by cosine distance."""
 
-    ln n, as in Birant and Kut (2007), but at least SMALLEST_CLUSTER.
+    labels: tuple[int, ...]
+    """The cluster of each text, numbered from 0 by falling counts, or UNCLUSTERED."""
+    distances: Floats
+    """[texts, texts], cosine."""
+    radius: float
+    """DBSCAN's eps."""
+    neighbours: int
+    """DBSCAN's min_samples: so many texts within the radius, itself included, make one the core of a cluster."""
+    chance: Chance | None
+    """None where words were not dealt."""
+
+
+def cluster_by_density(rows: Any, counts: Sequence[int], *, dealt: bool, seed: int = SEED) -> DensityClusters:
+    """The clusters of the texts that ``rows``, [texts, features], stand for; ``counts`` says what each text counts for.
+
+    The core of a cluster has ln(n) neighbours, as in Birant and Kut (2007), but at least SMALLEST_CLUSTER. Its radius is read
+    off the data: for weights of words, which can be ``dealt`` at random, as in ``find_chance_radius``; else it is the knee of
+    the curve of distances, as in ``find_knee``.
     """
-    return max(SMALLEST_CLUSTER, round(math.log(texts)))
+    distances = measure_distances(rows)
+    neighbours = max(SMALLEST_CLUSTER, round(math.log(rows.shape[0])))
+    chance = None
+    if dealt:
+        radius, chance = find_chance_radius(rows, neighbours, seed)
+    else:
+        radius = find_knee(measure_core_distances(distances, neighbours))
+    return DensityClusters(
+        number_by_size(find_clusters(distances, radius, neighbours), counts), distances, radius, neighbours, chance
+    )
 
 
-def telling_words(text: str) -> list[str]:
-    """Lower case, of at least two letters and nothing but letters."""
+def split_words(text: str) -> list[str]:
+    """The words of a text that can tell it from others: lower case, of at least two letters and nothing but letters."""
     return [word for word in words(text) if len(word) > 1 and word.isalpha()]
 
 
-def cosine_distances(rows: Any) -> Floats:
-    """1 − cosine of the angle between each two rows, in [0, 2]; 1 from a row of zeros."""
+def measure_distances(rows: Any) -> Floats:
+    """[rows, rows]: 1 − cosine of the angle between each two rows, in [0, 2]; 1 from a row of zeros."""
     from sklearn.metrics import pairwise  # type: ignore[import-untyped]
 
     distances: Floats = pairwise.cosine_distances(rows)
     return distances
 
 
-def chance_radius(weights: Any, neighbours: int, seed: int = SEED) -> tuple[float, Chance]:
-    """The distance within which words dealt at random give only NEAR of the texts that many neighbours, itself included.
+def find_chance_radius(weights: Any, neighbours: int, seed: int = SEED) -> tuple[float, Chance]:
+    """The distance within which only NEAR of texts with words dealt at random have that many neighbours, themselves included.
 
     ``weights``, [texts, words], are sparse, with rows of length 1. Each word goes to as many texts as before, with the same
-    weights, and a text gets it the likelier the more words it has. What is nearer than that is near because of what it is about.
+    weights, and a text gets it the likelier the more words it has. What is nearer than that is near because of its subject.
     """
     generator = np.random.default_rng(seed)
     deals = min(MOST_DEALS, math.ceil(CHANCE_SIZE / weights.shape[0]))
-    tables = [cosine_distances(dealt(weights, generator)) for _ in range(deals)]
-    radius = float(np.quantile(np.concatenate([core_distances(distances, neighbours) for distances in tables]), NEAR))
-    found = [dbscan(distances, radius, neighbours) for distances in tables]
+    tables = [measure_distances(deal_words(weights, generator)) for _ in range(deals)]
+    radius = float(np.quantile(np.concatenate([measure_core_distances(distances, neighbours) for distances in tables]), NEAR))
+    found = [find_clusters(distances, radius, neighbours) for distances in tables]
     return radius, Chance(
         clusters=fmean(len(set(labels) - {UNCLUSTERED}) for labels in found),
         clustered=fmean(label != UNCLUSTERED for labels in found for label in labels),
     )
 
 
-def dealt(weights: Any, generator: np.random.Generator) -> Any:
-    """Every column's weights in other rows, which are drawn without replacement, in proportion to how many weights they had."""
+def deal_words(weights: Any, generator: np.random.Generator) -> Any:
+    """The table with every column's weights in other rows, drawn without replacement, in proportion to how many they had."""
     columns = weights.tocsc(copy=True)
     texts, terms = columns.shape
     # Who has waited least when each waits exponentially at its own rate is drawn in proportion to the rates.
@@ -100,13 +127,13 @@ def dealt(weights: Any, generator: np.random.Generator) -> Any:
     return columns.tocsr()
 
 
-def core_distances(distances: Floats, neighbours: int) -> Floats:
-    """Of each text, how far it must look to have as many neighbours, itself included."""
+def measure_core_distances(distances: Floats, neighbours: int) -> Floats:
+    """[texts]: the radius within which each text has so many neighbours, itself included."""
     found: Floats = np.partition(distances, neighbours - 1, axis=1)[:, neighbours - 1]
     return found
 
 
-def knee(values: Floats) -> float:
+def find_knee(values: Floats) -> float:
     """The value at which the sorted curve turns up: farthest below the straight line between its ends.
 
     Ester et al. (1996) choose DBSCAN's eps there by eye; the distance from the line is Satopää et al.'s (2011) rule.
@@ -116,8 +143,8 @@ def knee(values: Floats) -> float:
     return float(curve[np.argmax(line - curve)])
 
 
-def dbscan(distances: Floats, radius: float, neighbours: int) -> list[int]:
-    """Of each text its cluster, in no particular order, or UNCLUSTERED."""
+def find_clusters(distances: Floats, radius: float, neighbours: int) -> list[int]:
+    """The cluster of each text by DBSCAN, in no particular order, or UNCLUSTERED."""
     from sklearn.cluster import DBSCAN  # type: ignore[import-untyped]
 
     # Where texts are the same the radius is 0, which DBSCAN refuses, and their distances are 0 only to rounding.
@@ -125,11 +152,11 @@ def dbscan(distances: Floats, radius: float, neighbours: int) -> list[int]:
     return [int(label) for label in model.fit_predict(distances)]
 
 
-def by_size(labels: Sequence[int], counts: Sequence[int]) -> tuple[int, ...]:
+def number_by_size(labels: Sequence[int], counts: Sequence[int]) -> tuple[int, ...]:
     """The labels renumbered from 0, the cluster with the most counts first; among equals the one that begins first."""
     sizes: Counter[int] = Counter()
     for label, count in zip(labels, counts, strict=True):
-        if label != UNCLUSTERED:
-            sizes[label] += count
+        sizes[label] += count
+    del sizes[UNCLUSTERED]
     rank = {label: place for place, (label, _) in enumerate(sizes.most_common())} | {UNCLUSTERED: UNCLUSTERED}
     return tuple(rank[label] for label in labels)

@@ -1,32 +1,26 @@
-"""From a table of scores to estimates."""
+"""Estimates from a table of scores."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, replace
 from math import isclose
 
 import numpy as np
 
 from sociable.core.records import Estimate, Outcome, Score
-from sociable.statistics.intervals import Floats, clustered_proportion, joint_bootstrap, repeats_averaged
+from sociable.statistics.intervals import AveragedCases, Floats, average_repeats, bootstrap_jointly, estimate_mean
 
 
 def estimate_proportion(metric: str, scores: Sequence[Score], confidence: float = 0.95) -> Estimate:
     """The mean of a metric with values in [0, 1], a scenario counting once at most however often it was repeated.
 
-    A scenario weighs as much as the share of its repeats that have a value (see ``repeats_averaged``), so that with as
+    A scenario weighs as much as the share of its repeats that have a value (see ``average_repeats``), so that with as
     many repeats of each this is the mean over all values: n2 / n1, say, for the second of two stages. Wilson interval on
-    the effective sample size, by cluster (see ``clustered_proportion``).
+    the effective sample size, by cluster (see ``estimate_mean``).
     """
-    own = [score for score in scores if score.metric == metric]
-    cases = repeats_averaged(_observations(own))
-    interval = clustered_proportion(cases.values, cases.clusters, confidence, cases.weights)
-    return Estimate(
-        metric=metric,
-        value=interval.value,
-        low=interval.low,
-        high=interval.high,
-        confidence=confidence,
-        **outcome_counts(own),
-    )
+    cases = _average_cases(metric, scores)
+    interval = estimate_mean(cases.values, cases.clusters, confidence, cases.weights)
+    return Estimate(metric=metric, **asdict(interval), **count_outcomes(score for score in scores if score.metric == metric))
 
 
 def estimate_jointly(
@@ -44,53 +38,42 @@ def estimate_jointly(
     unscored if any of its parts is, otherwise as scored. Where all clusters are alike a bootstrap sees no variation:
     then there are no limits, rather than limits of no width (or of rounding's).
     """
-    totals = cluster_totals(scores, parts)
-    interval = joint_bootstrap(totals, lambda sums: combine(sums[..., 0::2] / sums[..., 1::2]), confidence, seed=seed)
-    estimable = interval.low is not None and interval.high is not None and not isclose(interval.low, interval.high, abs_tol=1e-12)
-    return Estimate(
-        metric=metric,
-        value=interval.value,
-        low=interval.low if estimable else None,
-        high=interval.high if estimable else None,
-        confidence=confidence,
-        **episode_counts(score for score in scores if score.metric in parts),
-    )
+    totals = sum_by_cluster(scores, parts)
+    interval = bootstrap_jointly(totals, lambda sums: combine(sums[..., 0::2] / sums[..., 1::2]), confidence, seed=seed)
+    if interval.low is not None and interval.high is not None and isclose(interval.low, interval.high, abs_tol=1e-12):
+        interval = replace(interval, low=None, high=None)
+    return Estimate(metric=metric, **asdict(interval), **count_episodes(score for score in scores if score.metric in parts))
 
 
-def cluster_totals(scores: Sequence[Score], metrics: Sequence[str]) -> Floats:
+def sum_by_cluster(scores: Sequence[Score], metrics: Sequence[str]) -> Floats:
     """[clusters, 2 x metrics]: for each metric the weighted sum over the cluster's cases and their weight, side by side.
 
     A case weighs the share of its repeats that have a value of the metric.
     """
     rows: dict[str, Floats] = {score.cluster: np.zeros(2 * len(metrics)) for score in scores}
     for place, metric in enumerate(metrics):
-        cases = repeats_averaged(_observations(score for score in scores if score.metric == metric))
+        cases = _average_cases(metric, scores)
         for value, cluster, weight in zip(cases.values, cases.clusters, cases.weights, strict=True):
-            rows[cluster][2 * place] += weight * value
-            rows[cluster][2 * place + 1] += weight
+            rows[cluster][2 * place : 2 * place + 2] += (weight * value, weight)
     return np.array(list(rows.values())).reshape(len(rows), 2 * len(metrics))
 
 
-def outcome_counts(scores: Iterable[Score]) -> dict[str, int]:
-    """How many scores there are of each outcome, repeats included, by the names the Estimate has for them."""
-    counts = dict.fromkeys((outcome.name.lower() for outcome in Outcome), 0)
+def _average_cases(metric: str, scores: Iterable[Score]) -> AveragedCases:
+    return average_repeats((score.cluster, score.scenario, score.value) for score in scores if score.metric == metric)
+
+
+def count_outcomes(scores: Iterable[Score]) -> dict[str, int]:
+    """The number of scores of each outcome, repeats included, by the names the Estimate has for them."""
+    counts = Counter(score.outcome for score in scores)
+    return {outcome.name.lower(): counts[outcome] for outcome in Outcome}
+
+
+def count_episodes(scores: Iterable[Score]) -> dict[str, int]:
+    """The number of episodes of each outcome, taking the worst of an episode's scores."""
+    # A stage that was not reached is part of the result: it contributes nothing.
+    severity = {Outcome.NOT_REACHED: 0, Outcome.SCORED: 0, Outcome.UNSCORED: 1, Outcome.ERRORED: 2}
+    worst: Counter[tuple[str, int]] = Counter()
     for score in scores:
-        counts[score.outcome.name.lower()] += 1
-    return counts
-
-
-def episode_counts(scores: Iterable[Score]) -> dict[str, int]:
-    """How many episodes there are of each outcome, taking the worst of an episode's scores."""
-    severity = (Outcome.SCORED, Outcome.UNSCORED, Outcome.ERRORED)
-    worst: dict[tuple[str, int], int] = {}
-    for score in scores:
-        episode = (score.scenario, score.repeat)
-        # A stage that was not reached is part of the result: it contributes nothing.
-        rank = severity.index(score.outcome) if score.outcome in severity else 0
-        worst[episode] = max(worst.get(episode, 0), rank)
-    ranks = list(worst.values())
-    return {outcome.name.lower(): ranks.count(rank) for rank, outcome in enumerate(severity)}
-
-
-def _observations(scores: Iterable[Score]) -> list[tuple[str, str, float | None]]:
-    return [(score.cluster, score.scenario, score.value) for score in scores]
+        worst[score.scenario, score.repeat] = max(worst[score.scenario, score.repeat], severity[score.outcome])
+    counts = Counter(worst.values())
+    return {"scored": counts[0], "unscored": counts[1], "errored": counts[2]}

@@ -1,36 +1,38 @@
 """Confidence intervals for scores whose cases are not independent but come in clusters.
 
 Cases of one cluster (one scenario, one story, one dialogue) share material, so an interval that counts
-cases as independent is too narrow. Everything here takes the cluster as the sampling unit.
+cases as independent is too narrow. Every interval here takes the cluster as the sampling unit.
+
+scipy is imported where it is needed: it takes a fifth of a second of every command.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri, stdtrit  # type: ignore[import-untyped]
 
 Floats = NDArray[np.float64]
 
-# A standard error below this is rounding, not variation: scores lie in [0, 1] and have about 16 digits.
 ROUNDING_STANDARD_ERROR = 1e-12
+"""A smaller standard error is rounding, not variation: scores lie in [0, 1] and have about 16 digits."""
 
-# That hold anything but the most frequent value, for a rank correlation to have limits.
 FEWEST_CLUSTERS = 8
+"""Clusters from which on rank correlations and kappas have limits. For a rank correlation only those count that hold anything
+but the most frequent value."""
 
-# Resampling weights held in memory at once (8 bytes each, twice): about 64 MB.
 WEIGHTS_IN_MEMORY = 4_000_000
+"""Resampling weights held in memory at once (8 bytes each, twice): about 64 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
     """An estimate with its confidence limits.
 
-    `value` is None when there is nothing to estimate from; `low` and `high` are None together, when the
-    estimate's uncertainty is not estimable. `confidence` is the nominal coverage, in (0, 1).
+    ``value`` is None when there is nothing to estimate from; ``low`` and ``high`` are None together, when the
+    estimate's uncertainty is not estimable. ``confidence`` is the nominal coverage, in (0, 1).
     """
 
     value: float | None
@@ -51,7 +53,7 @@ class AveragedCases:
     weights: tuple[float, ...]
 
 
-def clustered_proportion(
+def estimate_mean(
     values: Sequence[float],
     clusters: Sequence[str],
     confidence: float = 0.95,
@@ -59,55 +61,51 @@ def clustered_proportion(
 ) -> Interval:
     """Weighted mean of scores in [0, 1], with a Wilson interval on the effective sample size.
 
-    Source: Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of
-    positive counts estimated from survey data", Survey Methodology 24: the effective sample size and its
-    degrees-of-freedom adjustment, here in the interval of Wilson 1927 rather than Clopper and Pearson's.
+    Source: Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of positive counts
+    estimated from survey data", Survey Methodology 24: the effective sample size and its degrees-of-freedom adjustment,
+    here in the interval of Wilson 1927 rather than Clopper and Pearson's.
 
-    With C clusters, cluster totals x_c = sum w v of weights m_c = sum w (without weights, the number of
-    the cluster's values), n = sum m_c and p = sum x_c / n:
+    With C clusters, cluster totals x_c = sum w v of weights m_c = sum w, n = sum m_c and p = sum x_c / n:
     v = C/(C-1) * sum (x_c - p m_c)^2 / n^2 (linearised ratio estimator, clusters drawn with replacement),
     n_eff = min(n, p(1-p)/v * (z / t_{C-1})^2).
 
     Args:
-        values: one score per case, each in [0, 1]: 0 or 1, or a fraction (repeats averaged, ties as half).
-            Repeats of a case are not cases: see `repeats_averaged`.
-        clusters: the cluster of each value, same length.
+        values: one score per case: 0 or 1, or a fraction (repeats averaged, see ``average_repeats``; ties as half).
+        clusters: the cluster of each value.
         confidence: nominal coverage, in (0, 1).
-        weights: what share of a case each value counts for, in (0, 1], same length; None: all 1.
+        weights: the share of a case that each value counts for, in (0, 1]; None: all 1.
 
     Returns:
-        The mean and its limits, low <= value <= high, all in [0, 1]. Edge cases:
-        no values: value, low and high are None;
-        every cluster has the same mean (above all p = 0 or p = 1, so that v = 0): the spread between
-        clusters says nothing, and n_eff = min(n, C * (z / t_{C-1})^2), as if each cluster were one case;
-        one cluster: v and t_0 do not exist, and the limits are Wilson's for n_eff = min(n, 1). They are a
-        convention, not an estimate, and may be narrower than those from two or three clusters.
+        The mean and its limits, 0 <= low <= value <= high <= 1; all three are None without values. Where every cluster has
+        the same mean (above all 0 or 1, so that v = 0), each cluster counts as one case: n_eff = min(n, C (z / t_{C-1})^2).
+        With one cluster v and t_0 do not exist; the limits for n_eff = min(n, 1) are then a convention, not an estimate,
+        and may be narrower than those from two or three clusters.
 
     Raises:
-        ValueError: lengths differ, a value is not in [0, 1], a weight is not in (0, 1], or confidence is
-            not in (0, 1).
+        ValueError: lengths differ, or a value, a weight or the confidence is out of its range.
     """
     weights = [1.0] * len(values) if weights is None else weights
     _require_proportions(values, clusters, weights)
     _require_confidence(confidence)
     if len(values) == 0:
         return Interval(None, None, None, confidence)
-    sums, sizes = _cluster_sums_and_sizes(values, clusters, weights)
-    proportion = _weighted_sum(values, weights) / fsum(weights)
-    size = _effective_sample_size(proportion, sums, sizes, confidence)
-    low, high = _wilson_limits(proportion, size, confidence)
+    members: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for value, cluster, weight in zip(values, clusters, weights, strict=True):
+        members[cluster].append((value * weight, weight))
+    proportion = fsum(part for own in members.values() for part, _ in own) / fsum(weights)
+    sums = [fsum(part for part, _ in own) for own in members.values()]
+    sizes = [fsum(weight for _, weight in own) for own in members.values()]
+    low, high = _find_wilson_limits(proportion, _measure_effective_size(proportion, sums, sizes, confidence), confidence)
     return Interval(proportion, low, high, confidence)
 
 
 def _require_proportions(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float]) -> None:
-    if len(values) != len(clusters):
-        raise ValueError(f"{len(values)} values but {len(clusters)} clusters")
-    if len(values) != len(weights):
-        raise ValueError(f"{len(values)} values but {len(weights)} weights")
-    for value in values:
+    for name, beside in (("clusters", clusters), ("weights", weights)):
+        if len(beside) != len(values):
+            raise ValueError(f"{len(values)} values but {len(beside)} {name}")
+    for value, weight in zip(values, weights, strict=True):
         if not 0 <= value <= 1:
             raise ValueError(f"value {value!r} is not in [0, 1]")
-    for weight in weights:
         if not 0 < weight <= 1:
             raise ValueError(f"weight {weight!r} is not in (0, 1]")
 
@@ -117,47 +115,25 @@ def _require_confidence(confidence: float) -> None:
         raise ValueError(f"confidence {confidence!r} is not in (0, 1)")
 
 
-def _weighted_sum(values: Sequence[float], weights: Sequence[float]) -> float:
-    return fsum(value * weight for value, weight in zip(values, weights, strict=True))
+def _measure_effective_size(proportion: float, sums: Sequence[float], sizes: Sequence[float], confidence: float) -> float:
+    from scipy.special import ndtri, stdtrit  # type: ignore[import-untyped]
 
-
-def _cluster_sums_and_sizes(
-    values: Sequence[float], clusters: Sequence[str], weights: Sequence[float]
-) -> tuple[list[float], list[float]]:
-    members: dict[str, tuple[list[float], list[float]]] = {}
-    for value, cluster, weight in zip(values, clusters, weights, strict=True):
-        own_values, own_weights = members.setdefault(cluster, ([], []))
-        own_values.append(value)
-        own_weights.append(weight)
-    return [_weighted_sum(*own) for own in members.values()], [fsum(own_weights) for _, own_weights in members.values()]
-
-
-def _effective_sample_size(proportion: float, sums: Sequence[float], sizes: Sequence[float], confidence: float) -> float:
-    if len(sizes) == 1:
-        return min(fsum(sizes), 1.0)
-    variance = _linearised_variance(proportion, sums, sizes)
-    if variance < ROUNDING_STANDARD_ERROR**2:
-        size = float(len(sizes))
-    else:
-        size = proportion * (1 - proportion) / variance
+    cases, clusters = fsum(sizes), len(sizes)
+    if clusters == 1:
+        return min(cases, 1.0)
+    squares = fsum((total - proportion * size) ** 2 for total, size in zip(sums, sizes, strict=True))
+    variance = clusters / (clusters - 1) * squares / cases**2
+    size = float(clusters) if variance < ROUNDING_STANDARD_ERROR**2 else proportion * (1 - proportion) / variance
+    upper = (1 + confidence) / 2
     # Fractions vary less than 0/1 scores, and clusters can be alike by luck; neither may make the cases
     # count for more than they are.
-    return min(fsum(sizes), size * _degrees_of_freedom_adjustment(len(sizes), confidence))
+    return min(cases, size * float((ndtri(upper) / stdtrit(clusters - 1, upper)) ** 2))
 
 
-def _linearised_variance(proportion: float, sums: Sequence[float], sizes: Sequence[float]) -> float:
-    residuals = (total - proportion * size for total, size in zip(sums, sizes, strict=True))
-    clusters = len(sizes)
-    return clusters / (clusters - 1) * fsum(residual**2 for residual in residuals) / fsum(sizes) ** 2
+def _find_wilson_limits(proportion: float, size: float, confidence: float) -> tuple[float, float]:
+    # Two lines, for which statsmodels would be a dependency; the tests compare them with its own.
+    from scipy.special import ndtri
 
-
-def _degrees_of_freedom_adjustment(clusters: int, confidence: float) -> float:
-    upper = (1 + confidence) / 2
-    return float((ndtri(upper) / stdtrit(clusters - 1, upper)) ** 2)
-
-
-def _wilson_limits(proportion: float, size: float, confidence: float) -> tuple[float, float]:
-    # Two lines here, since importing statsmodels for them takes most of a second of every command; the tests hold them to it.
     z = float(ndtri((1 + confidence) / 2))
     centre, half = proportion * size + z**2 / 2, z * sqrt(proportion * (1 - proportion) * size + z**2 / 4)
     low, high = (centre - half) / (size + z**2), (centre + half) / (size + z**2)
@@ -165,37 +141,27 @@ def _wilson_limits(proportion: float, size: float, confidence: float) -> tuple[f
     return max(min(low, proportion), 0.0), min(max(high, proportion), 1.0)
 
 
-def repeats_averaged(observations: Iterable[tuple[str, str, float | None]]) -> AveragedCases:
-    """Average the repeats of each case, so that running a case again does not make a new case.
+def average_repeats(observations: Iterable[tuple[str, str, float | None]]) -> AveragedCases:
+    """The mean of each case over its repeats, so that running a case again does not make a new case.
 
-    With its weight, a case counts for as many observations as it has values: where all cases have the same
-    number of repeats, the weighted mean over cases is the mean over all values. That makes conditional
-    rates multiply: values among those that passed a stage, times the share that passed it.
-
-    Args:
-        observations: (cluster, case, value) triples, in any unit, None for a repeat without a value. A case
-            is known by its cluster and its name together: the same name in two clusters is two cases.
-
-    Returns:
-        For each case with any value, the mean of its values, weighing their share among its repeats.
-        None such: three empty tuples.
+    ``observations`` are (cluster, case, value), in any unit; None for a repeat without a value, which only lowers the weight
+    of its case. The same name in two clusters is two cases. With its weight, a case counts for as many observations as it
+    has values: where all cases have the same number of repeats, the weighted mean over cases is the mean over all values.
+    That makes conditional rates multiply: values among those that passed a stage, times the share that passed it.
     """
-    repeats: dict[tuple[str, str], list[float | None]] = {}
+    repeats: dict[tuple[str, str], list[float | None]] = defaultdict(list)
     for cluster, case, value in observations:
-        repeats.setdefault((cluster, case), []).append(value)
-    means: list[float] = []
-    clusters: list[str] = []
-    weights: list[float] = []
-    for (cluster, _), own in repeats.items():
-        values = [value for value in own if value is not None]
-        if values:
-            means.append(fsum(values) / len(values))
-            clusters.append(cluster)
-            weights.append(len(values) / len(own))
-    return AveragedCases(tuple(means), tuple(clusters), tuple(weights))
+        repeats[cluster, case].append(value)
+    known = [(cluster, [v for v in own if v is not None], len(own)) for (cluster, _), own in repeats.items()]
+    known = [(cluster, values, count) for cluster, values, count in known if values]
+    return AveragedCases(
+        values=tuple(fsum(values) / len(values) for _, values, _ in known),
+        clusters=tuple(cluster for cluster, _, _ in known),
+        weights=tuple(len(values) / count for _, values, count in known),
+    )
 
 
-def joint_bootstrap(
+def bootstrap_jointly(
     cluster_totals: Floats,
     statistic: Callable[[Floats], Floats],
     confidence: float = 0.95,
@@ -205,63 +171,48 @@ def joint_bootstrap(
 ) -> Interval:
     """Percentile interval of a statistic of totals, from resampling whole clusters.
 
-    Source: Davison and Hinkley 1997, "Bootstrap Methods and their Application", section 3.8 (resampling
-    clusters with replacement) and section 5.3 (percentile limits). Joint, because the K totals of a
-    cluster are drawn together: what they share stays shared in a ratio or a difference of them.
+    Source: Davison and Hinkley 1997, "Bootstrap Methods and their Application", section 3.8 (resampling clusters with
+    replacement) and section 5.3 (percentile limits). Joint, because the K totals of a cluster are drawn together: what they
+    share stays shared in a ratio or a difference of them. With few clusters (under about 20) the limits are too narrow.
 
     Args:
-        cluster_totals: [C, K], finite, K >= 1; row c holds cluster c's K totals, in any units (for a
-            mean: the weighted sum of its scores and the sum of their weights).
-        statistic: maps totals [..., K] to [...]; called with [K] and with [B, K]. Its division by zero
-            is not warned about.
+        cluster_totals: [C, K >= 1], finite, in any units (for a mean: the weighted sum of scores, and the sum of weights).
+        statistic: maps totals [..., K] to [...]; called with [K] and with [B, K]. It may divide by zero.
         confidence: nominal coverage, in (0, 1).
         replicates: number of resamples, at least 1.
         seed: fixes the resamples. Rows in another order, under the same seed, give the same interval.
 
     Returns:
-        `value` is the statistic of the observed totals. Replicates on which the statistic is not finite
-        (an empty denominator) are dropped, so the limits are conditional on its being defined. The
-        limits are quantiles of the replicates and need not enclose `value`. Edge cases:
-        no clusters, or the observed statistic not finite: value, low and high are None;
-        one cluster, or no finite replicate: low and high are None (every resample of one cluster is that
-        cluster). With few clusters (under about 20) percentile limits are too narrow.
+        ``value`` is the statistic of the observed totals; None, with its limits, without clusters or where it is not finite.
+        The limits are quantiles of the finite replicates, hence conditional on the statistic's being defined, and need not
+        enclose ``value``; None for one cluster, which is its own only resample, or without a finite replicate.
 
     Raises:
-        ValueError: cluster_totals is not [C, K >= 1] and finite, confidence is not in (0, 1),
-            replicates is below 1, or the statistic returns another shape than [...].
+        ValueError: an argument is not as above, or the statistic returns another shape.
     """
-    _require_totals(cluster_totals)
+    if cluster_totals.ndim != 2 or cluster_totals.shape[1] == 0:
+        raise ValueError(f"cluster totals have shape {cluster_totals.shape}, not [C, K] with K at least 1")
+    if not np.isfinite(cluster_totals).all():
+        raise ValueError("cluster totals are not all finite")
     _require_confidence(confidence)
     if replicates < 1:
         raise ValueError(f"replicates {replicates!r} is below 1")
     clusters = len(cluster_totals)
     if clusters == 0:
         return Interval(None, None, None, confidence)
-    rows = _canonical_order(cluster_totals)
-    value = float(_evaluated(statistic, rows.sum(axis=0)))
+    # The resamples weight rows by position; sorting makes them depend on the rows alone, so that neither
+    # the order of the clusters nor their names can move an interval.
+    rows = cluster_totals[np.lexsort(cluster_totals.T)]
+    value = float(_evaluate(statistic, rows.sum(axis=0)))
     if not np.isfinite(value):
         return Interval(None, None, None, confidence)
     if clusters == 1:
         return Interval(value, None, None, confidence)
-    estimates = np.concatenate([_evaluated(statistic, totals) for totals in _resampled_totals(rows, replicates, seed)])
-    low, high = _percentile_limits(estimates[np.isfinite(estimates)], confidence)
-    return Interval(value, low, high, confidence)
+    estimates = np.concatenate([_evaluate(statistic, totals) for totals in _resample_totals(rows, replicates, seed)])
+    return Interval(value, *_find_percentile_limits(estimates[np.isfinite(estimates)], confidence), confidence)
 
 
-def _require_totals(cluster_totals: Floats) -> None:
-    if cluster_totals.ndim != 2 or cluster_totals.shape[1] == 0:
-        raise ValueError(f"cluster totals have shape {cluster_totals.shape}, not [C, K] with K at least 1")
-    if not np.isfinite(cluster_totals).all():
-        raise ValueError("cluster totals are not all finite")
-
-
-def _canonical_order(rows: Floats) -> Floats:
-    # The resamples weight rows by position; sorting makes them depend on the rows alone, so that neither
-    # the order of the clusters nor their names can move an interval.
-    return rows[np.lexsort(rows.T)]
-
-
-def _evaluated(statistic: Callable[[Floats], Floats], totals: Floats) -> Floats:
+def _evaluate(statistic: Callable[[Floats], Floats], totals: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         estimates = np.asarray(statistic(totals), dtype=np.float64)
     if estimates.shape != totals.shape[:-1]:
@@ -269,7 +220,7 @@ def _evaluated(statistic: Callable[[Floats], Floats], totals: Floats) -> Floats:
     return estimates
 
 
-def _resampled_totals(rows: Floats, replicates: int, seed: int) -> Iterator[Floats]:
+def _resample_totals(rows: Floats, replicates: int, seed: int) -> Iterator[Floats]:
     # Drawing C rows with replacement and adding them up is weighting the rows by multinomial counts. That
     # is one matrix product; scipy.stats.bootstrap would have to gather C rows of K for every replicate,
     # and answers undefined replicates with nan limits and a warning about another method.
@@ -278,49 +229,45 @@ def _resampled_totals(rows: Floats, replicates: int, seed: int) -> Iterator[Floa
     shares = np.full(clusters, 1 / clusters)
     chunk = max(1, WEIGHTS_IN_MEMORY // clusters)
     for start in range(0, replicates, chunk):
-        weights = generator.multinomial(clusters, shares, size=min(chunk, replicates - start))
-        yield weights @ rows
+        yield generator.multinomial(clusters, shares, size=min(chunk, replicates - start)) @ rows
 
 
-def _percentile_limits(estimates: Floats, confidence: float) -> tuple[float | None, float | None]:
+def _find_percentile_limits(estimates: Floats, confidence: float) -> tuple[float | None, float | None]:
     if len(estimates) == 0:
         return None, None
     low, high = np.quantile(estimates, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 
-def clustered_rank_limits(
-    first: Sequence[float],
-    second: Sequence[float],
-    clusters: Sequence[str],
-    confidence: float = 0.95,
-    replicates: int = 2000,
-    *,
-    seed: int,
-) -> tuple[float | None, float | None]:
-    """Percentile limits of Spearman's rank correlation, from resampling whole clusters.
+RANK_RESAMPLES = 2000
 
-    Source: as ``joint_bootstrap``; ranks are no totals, so whole items are drawn here. None where the items that differ
+
+def bootstrap_rank_correlation(
+    first: Sequence[float], second: Sequence[float], clusters: Sequence[str], *, seed: int
+) -> tuple[float | None, float | None]:
+    """95% percentile limits of Spearman's rank correlation, from resampling whole clusters.
+
+    Source: as ``bootstrap_jointly``; ranks are no totals, so whole items are drawn here. None where the items that differ
     from the most frequent value of either side stand in fewer than ``FEWEST_CLUSTERS`` clusters: a bootstrap would then
     show how often they are drawn, not how well the ranks agree.
     """
     from scipy.stats import rankdata  # type: ignore[import-untyped]
 
+    members: dict[str, list[int]] = defaultdict(list)
+    for place, cluster in enumerate(clusters):
+        members[cluster].append(place)
     for side in (first, second):
         usual = Counter(side).most_common(1)[0][0] if side else None
-        if len({cluster for value, cluster in zip(side, clusters, strict=True) if value != usual}) < FEWEST_CLUSTERS:
+        if sum(any(side[place] != usual for place in own) for own in members.values()) < FEWEST_CLUSTERS:
             return None, None
-    members: dict[str, list[int]] = {}
-    for place, cluster in enumerate(clusters):
-        members.setdefault(cluster, []).append(place)
     groups = [np.array(members[name]) for name in sorted(members)]
     values = np.array([first, second], dtype=np.float64)
     generator = np.random.default_rng(seed)
     found = []
-    for _ in range(replicates):
+    for _ in range(RANK_RESAMPLES):
         drawn = values[:, np.concatenate([groups[place] for place in generator.integers(len(groups), size=len(groups))])]
         ranks = rankdata(drawn, axis=1)
         spread = ranks.std(axis=1)
         if spread.all():
             found.append(float(np.mean((ranks[0] - ranks[0].mean()) * (ranks[1] - ranks[1].mean())) / (spread[0] * spread[1])))
-    return _percentile_limits(np.array(found), confidence)
+    return _find_percentile_limits(np.array(found), 0.95)

@@ -1,23 +1,24 @@
 """Comparison of two agents, or two settings of one, on the cases both were scored on."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import fsum
 
 import numpy as np
 
-from sociable.statistics.intervals import Floats, joint_bootstrap
+from sociable.statistics.intervals import Floats, bootstrap_jointly
 
-# Sign flips held in memory at once, over all clusters: about 32 MB per copy scipy makes.
 FLIPS_IN_MEMORY = 4_000_000
+"""Sign flips held in memory at once, over all clusters: about 32 MB per copy scipy makes."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
     """Mean difference over common cases, with its confidence limits and a test that there is none.
 
-    `difference`, `low` and `high` are in the unit of the scores; `p_value` is two-sided, in (0, 1].
-    `cases` and `clusters` count what both sides have in common. None: not estimable.
+    ``difference``, ``low`` and ``high`` are in the unit of the scores; ``p_value`` is two-sided, in (0, 1].
+    ``cases`` and ``clusters`` count what both sides have in common. None: not estimable.
     """
 
     difference: float | None
@@ -41,14 +42,13 @@ def compare_paired(
 ) -> PairedComparison:
     """Mean of second - first over the cases both have, with clusters as the independent units.
 
-    Source: Davison and Hinkley 1997, "Bootstrap Methods and their Application", section 3.8 (cluster
-    bootstrap, percentile limits); Fisher 1935, "The Design of Experiments", section 21 (sign flips);
-    Phipson and Smyth 2010 (the p-value of a random sample of flips counts the observed one).
+    Source: Davison and Hinkley 1997, "Bootstrap Methods and their Application", section 3.8 (cluster bootstrap, percentile
+    limits); Fisher 1935, "The Design of Experiments", section 21 (sign flips); Phipson and Smyth 2010 (the p-value of a
+    random sample of flips counts the observed one).
 
-    The test's hypothesis is that the summed differences of each cluster are as likely to have the
-    opposite sign. Over C clusters all 2^C sign patterns are tried when they are at most `sign_flips`,
-    otherwise that many random ones. The smallest attainable p-value is 2 / 2^C: under 6 clusters, none
-    is below 0.05.
+    The test's hypothesis is that the summed differences of each cluster are as likely to have the opposite sign. Over C
+    clusters all 2^C sign patterns are tried when they are at most ``sign_flips``, otherwise that many random ones. The
+    smallest attainable p-value is 2 / 2^C: under 6 clusters, none is below 0.05.
 
     Args:
         first, second: case id to finite score, in one unit; cases only one side has are left out.
@@ -59,50 +59,33 @@ def compare_paired(
         sign_flips: the most sign patterns tried, at least 1.
 
     Returns:
-        Edge cases: no common case: difference, limits and p-value are None and the counts 0;
-        one cluster: the limits are None, the p-value 1 (both signs are equally far from zero);
-        the same mean difference in every cluster: limits of width zero, which say that nothing was seen
-        to vary, not that the difference is known.
+        Without a common case difference, limits and p-value are None. With one cluster the limits are None and the p-value
+        is 1 (both signs are equally far from zero). Limits of width zero, from the same mean difference in every cluster,
+        say that nothing was seen to vary, not that the difference is known.
 
     Raises:
         KeyError: a common case has no cluster.
-        ValueError: a difference is not finite, confidence is not in (0, 1), replicates or sign_flips is
-            below 1.
+        ValueError: a difference is not finite, or an argument out of its range.
     """
-    cases = [case for case in first if case in second]
-    totals = _cluster_totals(first, second, cluster_of, cases)
-    interval = joint_bootstrap(totals, _mean, confidence, replicates, seed=seed)
+    differences: dict[str, list[float]] = defaultdict(list)
+    for case in first:
+        if case in second:
+            differences[cluster_of[case]].append(second[case] - first[case])
+    rows = [(fsum(members), float(len(members))) for members in differences.values()]
+    totals = np.array(rows, dtype=np.float64).reshape(-1, 2)
+    interval = bootstrap_jointly(totals, lambda sums: sums[..., 0] / sums[..., 1], confidence, replicates, seed=seed)
     return PairedComparison(
         difference=interval.value,
         low=interval.low,
         high=interval.high,
         confidence=confidence,
-        p_value=_sign_flip_p_value(totals[:, 0], sign_flips, seed),
-        cases=len(cases),
+        p_value=_test_by_sign_flips(totals[:, 0], sign_flips, seed),
+        cases=int(totals[:, 1].sum()),
         clusters=len(totals),
     )
 
 
-def _cluster_totals(
-    first: Mapping[str, float],
-    second: Mapping[str, float],
-    cluster_of: Mapping[str, str],
-    cases: list[str],
-) -> Floats:
-    """[C, 2]: summed difference and number of cases of each cluster."""
-    differences: dict[str, list[float]] = {}
-    for case in cases:
-        differences.setdefault(cluster_of[case], []).append(second[case] - first[case])
-    rows = [(fsum(members), float(len(members))) for members in differences.values()]
-    return np.array(rows, dtype=np.float64).reshape(-1, 2)
-
-
-def _mean(totals: Floats) -> Floats:
-    mean: Floats = totals[..., 0] / totals[..., 1]
-    return mean
-
-
-def _sign_flip_p_value(sums: Floats, sign_flips: int, seed: int) -> float | None:
+def _test_by_sign_flips(sums: Floats, sign_flips: int, seed: int) -> float | None:
     if sign_flips < 1:
         raise ValueError(f"sign_flips {sign_flips!r} is below 1")
     if len(sums) == 0:
@@ -111,12 +94,14 @@ def _sign_flip_p_value(sums: Floats, sign_flips: int, seed: int) -> float | None
         return 1.0
     # scipy pairs signs with positions; sorting keeps the order of the clusters out of the p-value.
     scaled = np.sort(sums) / np.abs(sums).max()
-    # Imported when asked for: scipy.stats and statsmodels take most of a second.
+    # Imported when asked for: scipy.stats takes most of a second.
     from scipy.stats import permutation_test  # type: ignore[import-untyped]
 
     result = permutation_test(
         (scaled,),
-        _rounded_sum,
+        # Sign patterns with equal totals must tie with the observed one, or the p-value is too small; summing
+        # in floating point breaks such ties where large terms cancel. The largest term is 1.
+        lambda flipped, axis: np.round(flipped.sum(axis=axis), 9),
         permutation_type="samples",
         vectorized=True,
         n_resamples=sign_flips,
@@ -124,10 +109,3 @@ def _sign_flip_p_value(sums: Floats, sign_flips: int, seed: int) -> float | None
         rng=np.random.default_rng(seed),
     )
     return float(result.pvalue)
-
-
-def _rounded_sum(sums: Floats, axis: int) -> Floats:
-    # Sign patterns with equal totals must tie with the observed one, or the p-value is too small; summing
-    # in floating point breaks such ties where large terms cancel. The largest term is 1.
-    total: Floats = np.round(sums.sum(axis=axis), 9)
-    return total

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from math import fsum, sqrt
 from statistics import variance
 
-from scipy.special import stdtrit  # type: ignore[import-untyped]
-
 from sociable.statistics.intervals import Interval
 
 
-def stratified_mean(sampled: Mapping[str, Sequence[float]], sizes: Mapping[str, int], confidence: float = 0.95) -> Interval:
+def estimate_stratified_mean(
+    sampled: Mapping[str, Sequence[float]], sizes: Mapping[str, int], confidence: float = 0.95
+) -> Interval:
     """Sum over strata of W_h times the sample mean in h, with an interval for what was not sampled.
 
     Source: Cochran 1977, "Sampling Techniques", sections 5.3 and 5.4 (5.6 and 5.7 for the variance with finite population
@@ -30,36 +30,33 @@ def stratified_mean(sampled: Mapping[str, Sequence[float]], sizes: Mapping[str, 
     Raises:
         ValueError: more values than units in a stratum.
     """
-    strata = [name for name, size in sizes.items() if size]
-    if any(len(sampled.get(name, ())) > sizes[name] for name in strata):
+    strata = [(size, sampled.get(name, ())) for name, size in sizes.items() if size]
+    if any(len(values) > size for size, values in strata):
         raise ValueError("more values than units in a stratum")
-    if not strata or any(not sampled.get(name) for name in strata):
+    if not strata or not all(values for _, values in strata):
         return Interval(None, None, None, confidence)
-    total = sum(sizes[name] for name in strata)
-    value = fsum(sizes[name] / total * fsum(sampled[name]) / len(sampled[name]) for name in strata)
-    variances = _variances([sampled[name] for name in strata])
-    parts, freedom = [], []
-    for name, own in zip(strata, variances, strict=True):
-        size, count = sizes[name], len(sampled[name])
+    total = sum(size for size, _ in strata)
+    mean = fsum(size / total * fsum(values) / len(values) for size, values in strata)
+    several = [values for _, values in strata if len(values) > 1]
+    freedom = sum(len(values) - 1 for values in several)
+    pooled = fsum(variance(values) * (len(values) - 1) for values in several) / freedom if several else None
+    parts, weights = [], []
+    for size, values in strata:
+        count = len(values)
         if count == size:
             continue
+        own = variance(values) if count > 1 else pooled
         if own is None:
-            return Interval(value, None, None, confidence)
+            return Interval(mean, None, None, confidence)
         part = (size / total) ** 2 * (1 - count / size) * own / count
         parts.append(part)
-        freedom.append(part**2 / max(1, count - 1))
+        weights.append(part**2 / max(1, count - 1))
     error = sqrt(fsum(parts))
     if error == 0.0:
         # Everything was sampled, or nothing seen to vary; only in the first case that is all there is to know.
-        known = value if not parts else None
-        return Interval(value, known, known, confidence)
-    half = float(stdtrit(fsum(parts) ** 2 / fsum(freedom), (1 + confidence) / 2)) * error
-    return Interval(value, value - half, value + half, confidence)
+        known = mean if not parts else None
+        return Interval(mean, known, known, confidence)
+    from scipy.special import stdtrit  # type: ignore[import-untyped]
 
-
-def _variances(samples: Sequence[Sequence[float]]) -> list[float | None]:
-    """Of each sample; for a sample of one the pooled variance of the others."""
-    own = [variance(sample) if len(sample) > 1 else None for sample in samples]
-    known = [(found, len(sample) - 1) for found, sample in zip(own, samples, strict=True) if found is not None]
-    pooled = fsum(found * weight for found, weight in known) / sum(weight for _, weight in known) if known else None
-    return [pooled if found is None else found for found in own]
+    half = float(stdtrit(fsum(parts) ** 2 / fsum(weights), (1 + confidence) / 2)) * error
+    return Interval(mean, mean - half, mean + half, confidence)

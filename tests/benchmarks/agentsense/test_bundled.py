@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.agentsense.audit import TOLERANCE, alike_templates, measure_shortcuts, sign_faults
+from sociable.benchmarks.agentsense.audit import TOLERANCE, find_alike_templates, find_sign_faults, measure_shortcuts
 from sociable.benchmarks.agentsense.briefing import agentsense_prompts, ask_judge, ask_quiz, brief
 from sociable.benchmarks.agentsense.dataset import load_scenarios
-from sociable.benchmarks.agentsense.judged import bundled_judged_scenes, measure_rules
+from sociable.benchmarks.agentsense.judged import load_judged_scenes, measure_rules
 from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, GoalType, distinct_questions
 
 FOLDER = resources.files("sociable.benchmarks.agentsense").joinpath("data", "templates")
@@ -49,7 +49,7 @@ def test_everybody_has_goals_with_signs_and_every_scene_a_sender_and_a_receiver(
 
 
 def test_signs_show_where_a_goal_is_reached_and_not_where_it_is_missed() -> None:
-    assert not sign_faults(SCENARIOS)
+    assert not find_sign_faults(SCENARIOS)
 
 
 def test_nobody_is_named_twice_and_casts_differ() -> None:
@@ -71,7 +71,7 @@ def test_no_shortcut_answers_the_quiz() -> None:
 
 
 def test_no_two_templates_are_alike() -> None:
-    assert not alike_templates(SCENARIOS)
+    assert not find_alike_templates(SCENARIOS)
 
 
 def test_every_file_can_be_found_in_a_training_corpus_and_shows_it_to_no_model() -> None:
@@ -88,7 +88,7 @@ def test_every_file_can_be_found_in_a_training_corpus_and_shows_it_to_no_model()
 
 
 def test_the_rules_are_measured_against_readers() -> None:
-    scenes = bundled_judged_scenes()
+    scenes = load_judged_scenes()
     assert len(scenes) >= 60
     rules = measure_rules(scenes, {scenario.id: scenario for scenario in SCENARIOS})
     assert rules is not None
@@ -99,7 +99,7 @@ def test_the_rules_are_measured_against_readers() -> None:
     assert 0.25 < rules.reached < 0.75
 
 
-@pytest.mark.parametrize("scene", bundled_judged_scenes(), ids=lambda scene: scene.scenario)
+@pytest.mark.parametrize("scene", load_judged_scenes(), ids=lambda scene: scene.scenario)
 def test_a_judged_scene_is_one_that_could_have_been_played(scene: Any) -> None:
     (scenario,) = [each for each in SCENARIOS if each.id == scene.scenario]
     assert [turn.content for turn in scene.turns[:1]] == ["Hi there!"]

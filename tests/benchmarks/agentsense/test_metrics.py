@@ -16,7 +16,7 @@ from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswe
 from sociable.benchmarks.agentsense.scenario import Scenario
 from sociable.benchmarks.agentsense.sensitivity import depending_templates, profile_sensitivity
 from sociable.core.records import PANEL, EpisodeStatus, Outcome, Score, Turn, Verdict, Verdicts
-from sociable.statistics.variation import deviation_bias, excess_variance_probability, sample_deviation
+from sociable.statistics.variation import find_deviation_bias, find_excess_probability, measure_deviation
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
 END = 2
@@ -240,26 +240,26 @@ def test_without_any_effect_of_the_profile_the_excess_is_nothing() -> None:
     generator = np.random.default_rng(1)
     drawn = {str(number): generator.normal(0.5, 0.1, (5, 2)).tolist() for number in range(400)}
     psi, noise, excess = (estimate.value for estimate in profile_sensitivity("psi", table("majority", drawn), seed=0))
-    assert psi == pytest.approx(0.1 * deviation_bias(5), rel=0.03)
+    assert psi == pytest.approx(0.1 * find_deviation_bias(5), rel=0.03)
     assert noise == pytest.approx(psi, rel=0.06)
     assert excess == pytest.approx(0, abs=0.006)
 
 
 def test_deviation_bias_is_c4() -> None:
     # Montgomery, Introduction to Statistical Quality Control, appendix VI.
-    assert [round(deviation_bias(n), 4) for n in (2, 3, 4, 5, 10)] == [0.7979, 0.8862, 0.9213, 0.9400, 0.9727]
+    assert [round(find_deviation_bias(n), 4) for n in (2, 3, 4, 5, 10)] == [0.7979, 0.8862, 0.9213, 0.9400, 0.9727]
     with pytest.raises(ValueError, match="two values"):
-        deviation_bias(1)
-    assert sample_deviation([1.0]) is None
+        find_deviation_bias(1)
+    assert measure_deviation([1.0]) is None
 
 
 def test_the_variance_test_by_hand_and_by_scipy() -> None:
     # s² of 0, 0, 1, 1, 1 is 0.3; with σ₀² = 0.1 the statistic is 4 * 0.3 / 0.1 = 12, and P(χ²₄ > 12) = 7 e^-6 = 0.01735.
-    probability = excess_variance_probability([0.0, 0.0, 1.0, 1.0, 1.0], 0.1)
+    probability = find_excess_probability([0.0, 0.0, 1.0, 1.0, 1.0], 0.1)
     assert probability == pytest.approx(7 * np.exp(-6.0))
     assert probability == pytest.approx(stats.chi2.sf(12, 4))
-    assert excess_variance_probability([0.5], 0.1) is None
-    assert excess_variance_probability([0.5, 0.5], 0.0) is None
+    assert find_excess_probability([0.5], 0.1) is None
+    assert find_excess_probability([0.5, 0.5], 0.0) is None
 
 
 def test_five_percent_of_templates_are_flagged_when_nothing_differs() -> None:

@@ -228,13 +228,13 @@ def test_a_series_is_checked_whole_before_it_takes_its_folder(template: dict[str
     with pytest.raises(InputError, match="no such file"):
         series.write_new_series(tmp_path / "pairs", series.pairs(models[:1], models, asked(str(tmp_path / "missing.json"))))
     assert not (tmp_path / "pairs").exists()
-    both = series.pairs(models[1:], models, asked(str(tmp_path / "quay.json")))
+    pairs = series.pairs(models[1:], models, asked(str(tmp_path / "quay.json")))
     # Names that differ in punctuation only are two runs all the same, and settings of the one are no fault in the other's run.
-    assert len(both) == 2
-    roles = [settings.roles.get("openai-compatible/social:b") for settings in both.values()]
+    assert len(pairs) == 2
+    roles = [settings.roles.get("openai-compatible/social:b") for settings in pairs.values()]
     assert [role.max_tokens if role else None for role in roles] == [64, None]
     assert roles[0] is not None and roles[0].temperature == 1.0
-    series.write_new_series(tmp_path / "pairs", both)
+    series.write_new_series(tmp_path / "pairs", pairs)
     with pytest.raises(InputError, match="holds several runs"):
         runs.load_result(tmp_path / "pairs")
 

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.hsii.audit import (
-    alike_dialogues,
     audit_document,
+    find_alike_dialogues,
+    find_rule_faults,
+    load_printed_cases,
     measure_readings,
     measure_shortcuts,
-    printed_cases,
-    rule_faults,
 )
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
-from sociable.benchmarks.hsii.shortcuts import AVOIDANCES, SHORTCUTS, classifier_hits
+from sociable.benchmarks.hsii.shortcuts import AVOIDANCES, SHORTCUTS, classify_addressees
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
 
@@ -98,7 +98,7 @@ def test_the_farthest_from_chance_stands_first(talk: Callable[..., Case]) -> Non
 
 
 def test_the_papers_printed_cases_can_be_guessed() -> None:
-    cases = printed_cases()
+    cases = load_printed_cases()
     results = {result.name: result for result in measure_shortcuts(cases)}
     assert [len(case.characters) for case in cases] == [5, 5, 5]
     assert {round(result.chance, 9) for result in results.values()} == {0.2}
@@ -126,12 +126,12 @@ def test_the_papers_printed_cases_can_be_guessed() -> None:
 
 
 def test_a_rule_that_does_not_hold_is_named(case: Case) -> None:
-    assert rule_faults([case]) == []
+    assert find_rule_faults([case]) == []
     assert case.weaker is not None
     golden_misses = case.model_copy(update={"golden": case.golden.model_copy(update={"content": "He is hurt."})})
-    assert rule_faults([golden_misses]) == ["mill:3: the golden response conveys 1 of 2 points; misses 'Where he is.'"]
+    assert find_rule_faults([golden_misses]) == ["mill:3: the golden response conveys 1 of 2 points; misses 'Where he is.'"]
     weaker_earns = case.model_copy(update={"weaker": case.weaker.model_copy(update={"content": case.golden.content})})
-    assert rule_faults([weaker_earns]) == ["mill:3: the weaker response earns as much as the golden one"]
+    assert find_rule_faults([weaker_earns]) == ["mill:3: the weaker response earns as much as the golden one"]
 
 
 def test_the_document_says_what_is_far_from_chance(talk: Callable[..., Case]) -> None:
@@ -141,7 +141,7 @@ def test_the_document_says_what_is_far_from_chance(talk: Callable[..., Case]) ->
 
 
 def test_the_bundled_data_has_no_fault() -> None:
-    document = audit_document(load_dataset().cases, "bundled")
+    document = audit_document(load_dataset().items, "bundled")
     (verdict,) = document.sections[0].blocks  # no callout of a rule's fault beside it
     assert verdict.text == "No shortcut is further than 0.15 from chance."  # type: ignore[union-attr]
 
@@ -174,24 +174,24 @@ def last_speaker(number: int) -> str:
 
 
 def test_classifiers_learn_a_shortcut_from_other_dialogues() -> None:
-    hits = classifier_hits(dialogues(30, last_speaker))
+    hits = classify_addressees(dialogues(30, last_speaker))
     assert set(hits) == {"logistic regression", "random forest"}
     assert all(sum(found) / len(found) > 0.95 for found in hits.values())
 
 
 def test_classifiers_learn_nothing_where_there_is_nothing() -> None:
-    hits = classifier_hits(dialogues(60, lambda number: [ANN, BEN, CARA][Random(f"golden {number}").randrange(3)]))
+    hits = classify_addressees(dialogues(60, lambda number: [ANN, BEN, CARA][Random(f"golden {number}").randrange(3)]))
     assert all(sum(found) / len(found) < 1 / 3 + 0.2 for found in hits.values())
 
 
 def test_the_dialogue_itself_is_no_part_of_the_training() -> None:
     """One dialogue goes against the rule of the others: trained with it, a forest would know."""
     cases = dialogues(30, lambda number: last_speaker(number) if number else next(n for n in (ANN, BEN) if n != last_speaker(0)))
-    assert all(found[0] == 0.0 for found in classifier_hits(cases).values())
+    assert all(found[0] == 0.0 for found in classify_addressees(cases).values())
 
 
 def test_too_few_dialogues_train_nothing() -> None:
-    assert classifier_hits(dialogues(9, last_speaker)) == {}
+    assert classify_addressees(dialogues(9, last_speaker)) == {}
 
 
 def read(case: Case, *readings: str) -> Case:
@@ -218,10 +218,10 @@ def test_dialogues_that_are_too_alike_are_named() -> None:
         for n, message in enumerate(one.messages * 2)
     ]
     pair = [one.model_copy(update={"messages": tuple(same)}), other.model_copy(update={"messages": tuple(same)})]
-    (words, speakers) = alike_dialogues(pair)
+    (words, speakers) = find_alike_dialogues(pair)
     assert "runs of five words" in words
     assert "same sequence of speakers" in speakers
-    assert not [found for found in alike_dialogues([one, third]) if "five words" in found]
+    assert not [found for found in find_alike_dialogues([one, third]) if "five words" in found]
 
 
 def test_of_many_alike_the_most_alike_are_named_and_the_others_counted() -> None:
@@ -231,5 +231,5 @@ def test_of_many_alike_the_most_alike_are_named_and_the_others_counted() -> None
         for n, message in enumerate(one.messages)
     ]
     many = [one.model_copy(update={"id": f"d{n}", "dialogue": f"d{n}", "messages": tuple(said * 2)}) for n in range(8)]
-    found = alike_dialogues(many)
+    found = find_alike_dialogues(many)
     assert len(found) == 22 and found[10] == found[21] == "And 18 more like these."

@@ -23,13 +23,17 @@ RAW: dict[str, dict[str, Any]] = {
     file.name: json.loads(file.read_text(encoding="utf-8")) for file in FOLDER.iterdir() if file.name.endswith(".json")
 }
 DATASET = load_dataset()
+DIALOGUES = {
+    name: [case for case in DATASET.items if case.dialogue == name]
+    for name in dict.fromkeys(case.dialogue for case in DATASET.items)
+}
 
 
 def test_there_are_enough() -> None:
-    assert len(DATASET.dialogues) == len(RAW) >= 60
-    assert len(DATASET.cases) >= 200
+    assert len(DIALOGUES) == len(RAW) >= 60
+    assert len(DATASET.items) >= 200
     assert DATASET.source == "bundled"
-    assert {case.stage for case in DATASET.cases} == {"single", "multi"}
+    assert {case.stage for case in DATASET.items} == {"single", "multi"}
 
 
 def test_every_field_of_life_has_its_share() -> None:
@@ -41,23 +45,23 @@ def test_every_field_of_life_has_its_share() -> None:
 def test_every_file_can_be_found_in_a_training_corpus() -> None:
     (canary,) = {record["canary"] for record in RAW.values()}
     assert canary in FOLDER.parent.joinpath("README.md").read_text(encoding="utf-8")
-    for case in DATASET.cases:
+    for case in DATASET.items:
         assert canary not in setting(case)
 
 
 def test_independent_readers_agree_with_every_golden_target() -> None:
-    readings = measure_readings(DATASET.cases)
+    readings = measure_readings(DATASET.items)
     assert readings is not None
-    assert readings.cases == len(DATASET.cases)
+    assert readings.cases == len(DATASET.items)
     assert readings.readers[0] >= 3
     assert not readings.contested
     assert readings.kappa is not None
     assert readings.kappa > 0.8
 
 
-@pytest.mark.parametrize("name", DATASET.dialogues)
+@pytest.mark.parametrize("name", DIALOGUES)
 def test_the_golden_side_faces_the_conflict_and_asks_nothing_again(name: str) -> None:
-    for case in DATASET.dialogues[name]:
+    for case in DIALOGUES[name]:
         assert evades_conflict(case, case.golden.content) is False, case.id
         for message in (case.golden, *case.continuation):
             if message.role_from == ASSISTANT:
@@ -86,17 +90,17 @@ def test_a_dialogue_has_everything_that_is_optional(name: str) -> None:
             assert note[field], f"{note['index']}: {field}"
 
 
-@pytest.mark.parametrize("name", DATASET.dialogues)
+@pytest.mark.parametrize("name", DIALOGUES)
 def test_every_spelling_names_its_character(name: str) -> None:
-    case = DATASET.dialogues[name][0]
+    case = DIALOGUES[name][0]
     for who in case.characters:
         for spelling in (who, who.upper(), f"the {who}", f"{who}.", *case.aliases[who]):
             assert case.who_is(spelling) == who
 
 
-@pytest.mark.parametrize("name", DATASET.dialogues)
+@pytest.mark.parametrize("name", DIALOGUES)
 def test_the_golden_side_keeps_confidences(name: str) -> None:
-    for case in DATASET.dialogues[name]:
+    for case in DIALOGUES[name]:
         turns = tuple(
             Turn(index=number, speaker=message.role_from, addressees=(message.role_to,), content=message.content)
             for number, message in enumerate([case.golden, *case.continuation], start=1)
@@ -126,5 +130,5 @@ def test_no_two_dialogues_share_their_wording() -> None:
 
 
 def test_ids_come_in_the_order_of_the_files() -> None:
-    ids = [case.dialogue for case in DATASET.cases]
+    ids = [case.dialogue for case in DATASET.items]
     assert all(one <= other for one, other in pairwise(ids))

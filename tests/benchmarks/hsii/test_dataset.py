@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Dataset, cut_cases, load_dataset, select_dialogues
+from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset, select_dialogues
 from sociable.core.errors import DataError, InputError
 
 Raw = dict[str, Any]
@@ -124,7 +124,7 @@ def test_every_layout_gives_the_same_cases(
     name: str, layout: Callable[[Raw], str], raw: Raw, cases: list[Case], tmp_path: Path
 ) -> None:
     dataset = load_dataset(write(tmp_path / name, layout(raw)))
-    assert list(dataset.cases) == cases
+    assert list(dataset.items) == cases
     assert dataset.skipped == ()
 
 
@@ -135,22 +135,22 @@ def test_relationships_may_be_one_text(raw: Raw) -> None:
 
 def test_dialogues_and_single_cases_mix(raw: Raw, raw_case: Raw, tmp_path: Path) -> None:
     path = write(tmp_path / "d.json", [raw, raw_case | {"id": "single"}])
-    assert ids(load_dataset(path).cases) == ["mill:3", "mill:5", "single"]
+    assert ids(load_dataset(path).items) == ["mill:3", "mill:5", "single"]
 
 
 def test_a_folder_is_read_in_order_of_its_file_names(raw: Raw, raw_case: Raw, tmp_path: Path) -> None:
     write(tmp_path / "b.json", raw)
     write(tmp_path / "a.jsonl", raw_case | {"id": "single"})
     write(tmp_path / "c.txt", "not data")
-    assert ids(load_dataset(tmp_path).cases) == ["single", "mill:3", "mill:5"]
+    assert ids(load_dataset(tmp_path).items) == ["single", "mill:3", "mill:5"]
 
 
 def test_records_without_id_are_named_by_file_and_place(raw: Raw, tmp_path: Path) -> None:
     del raw["id"]
     on_one_line = write(tmp_path / "d.json", [raw, raw])
-    assert ids(load_dataset(on_one_line).cases) == ["d-1:3", "d-1:5", "d-2:3", "d-2:5"]
+    assert ids(load_dataset(on_one_line).items) == ["d-1:3", "d-1:5", "d-2:3", "d-2:5"]
     lines = write(tmp_path / "e.jsonl", f"\n{json.dumps(raw)}\n{json.dumps(raw)}")
-    assert ids(load_dataset(lines).cases) == ["e-2:3", "e-2:5", "e-3:3", "e-3:5"]
+    assert ids(load_dataset(lines).items) == ["e-2:3", "e-2:5", "e-3:3", "e-3:5"]
 
 
 def test_the_dataset_digest_is_of_content_not_of_layout(raw: Raw, tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_a_bad_record_is_named_with_its_place_and_what_was_expected(
         assert word in str(caught.value)
     # And with --skip-invalid it is left out whole, and counted.
     dataset = load_dataset(path, skip_invalid=True)
-    assert ids(dataset.cases) == ["good"]
+    assert ids(dataset.items) == ["good"]
     assert dataset.skipped == (str(caught.value),)
 
 
@@ -375,7 +375,7 @@ def test_skipping_leaves_out_whole_records_and_counts_them(raw: Raw, raw_case: R
         "\n".join([json.dumps(raw), json.dumps(half_bad), "{", json.dumps(clash), json.dumps(raw_case | {"id": "b"})])
     )
     dataset = load_dataset(path, skip_invalid=True)
-    assert ids(dataset.cases) == ["mill:3", "mill:5", "b"]
+    assert ids(dataset.items) == ["mill:3", "mill:5", "b"]
     assert [re.search(r"line (\d)", complaint)[1] for complaint in dataset.skipped] == ["2", "3", "4"]  # type: ignore[index]
 
 
@@ -388,41 +388,39 @@ def test_nothing_left_is_an_error_even_when_skipping(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def many(raw: Raw) -> Callable[[Sequence[str]], Dataset]:
-    """A data set with one dialogue, of two cases, for every topic in the list."""
+def many(raw: Raw) -> Callable[[Sequence[str]], list[Case]]:
+    """The cases of one dialogue, of two cases, for every topic in the list."""
 
-    def make(topics: Sequence[str]) -> Dataset:
-        cases = [
+    def make(topics: Sequence[str]) -> list[Case]:
+        return [
             case
             for number, topic in enumerate(topics)
             for case in cut_cases(raw | {"id": f"{topic}{number}", "topic": topic}, "test", "x")
         ]
-        return Dataset(tuple(cases), "", "test")
 
     return make
 
 
-def test_a_limit_takes_whole_dialogues_spread_over_topics(many: Callable[[Sequence[str]], Dataset]) -> None:
-    dataset = many("aaaaabbc")
+def test_a_limit_takes_whole_dialogues_spread_over_topics(many: Callable[[Sequence[str]], list[Case]]) -> None:
+    cases = many("aaaaabbc")
     for seed in range(20):
         for limit, most in ((1, 1), (3, 1), (5, 2), (6, 3)):
-            chosen = select_dialogues(dataset, limit, seed)
+            chosen = select_dialogues(cases, limit, seed)
             assert set(Counter(case.dialogue for case in chosen).values()) == {2}
             topics = Counter(case.topic for case in chosen)
             assert sum(topics.values()) == 2 * limit
             assert max(topics.values()) == 2 * most
-            assert ids(chosen) == [case.id for case in dataset.cases if case in chosen]
+            assert ids(chosen) == [case.id for case in cases if case in chosen]
 
 
-def test_a_limit_beyond_the_data_takes_all(many: Callable[[Sequence[str]], Dataset]) -> None:
-    dataset = many("ab")
-    assert select_dialogues(dataset, None, 0) == select_dialogues(dataset, 2, 0) == select_dialogues(dataset, 9, 0)
-    assert select_dialogues(dataset, 2, 0) == dataset.cases
+def test_a_limit_beyond_the_data_takes_all(many: Callable[[Sequence[str]], list[Case]]) -> None:
+    cases = many("ab")
+    assert select_dialogues(cases, None, 0) == select_dialogues(cases, 2, 0) == select_dialogues(cases, 9, 0)
+    assert select_dialogues(cases, 2, 0) == tuple(cases)
 
 
-def test_what_a_limit_takes_depends_on_the_seed_only(many: Callable[[Sequence[str]], Dataset]) -> None:
-    dataset = many("aaaabbbb")
-    backwards = Dataset(dataset.cases[::-1], "", "test")
-    draws = [frozenset(ids(select_dialogues(dataset, 3, seed))) for seed in range(20)]
-    assert draws == [frozenset(ids(select_dialogues(backwards, 3, seed))) for seed in range(20)]
+def test_what_a_limit_takes_depends_on_the_seed_only(many: Callable[[Sequence[str]], list[Case]]) -> None:
+    cases = many("aaaabbbb")
+    draws = [frozenset(ids(select_dialogues(cases, 3, seed))) for seed in range(20)]
+    assert draws == [frozenset(ids(select_dialogues(cases[::-1], 3, seed))) for seed in range(20)]
     assert len(set(draws)) > 5

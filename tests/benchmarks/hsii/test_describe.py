@@ -20,11 +20,11 @@ from sociable.benchmarks.hsii.clusters import (
     FEWEST_DIALOGUES,
     Clustering,
     cluster_dialogues,
-    longest_cases,
+    find_longest_cases,
+    find_telling_terms,
+    list_nameless_passages,
     measure_agreement,
-    plane,
-    seen_passages,
-    telling_terms,
+    place_in_plane,
     weigh_terms,
 )
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
@@ -32,7 +32,7 @@ from sociable.benchmarks.hsii.describe import describe_document
 from sociable.core.errors import InputError
 from sociable.core.view import Document, Paragraph, RadarPlot, ScatterPlot, Table
 from sociable.models.embeddings import sentence_encoder
-from sociable.statistics.density import UNCLUSTERED, cosine_distances, knee
+from sociable.statistics.density import UNCLUSTERED, find_knee, measure_distances
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
 
@@ -170,7 +170,7 @@ def test_topics_count_dialogues_and_cases() -> None:
 
 
 def test_names_and_the_topic_are_left_out_and_the_matter_is_kept(case: Case) -> None:
-    text = "\n".join(seen_passages(case))
+    text = "\n".join(list_nameless_passages(case))
     assert "mill by a rising river" in text
     assert "The water is at the door." in text
     assert "a nurse, lodges with" in text  # what an alias in lower case means is matter
@@ -180,12 +180,12 @@ def test_names_and_the_topic_are_left_out_and_the_matter_is_kept(case: Case) -> 
 
 def test_a_name_is_left_out_with_its_genitive_and_as_a_whole_word_only() -> None:
     (case,) = made("x", "Ann's annex and Annex, Ann’s, Lee, lees and ANN; the Intelligent Assistant.")
-    assert seen_passages(case)[-1].split() == ["annex", "and", "Annex,", ",", ",", "lees", "and", "ANN;", "the", "."]
+    assert list_nameless_passages(case)[-1].split() == ["annex", "and", "Annex,", ",", ",", "lees", "and", "ANN;", "the", "."]
 
 
 def test_a_dialogue_is_its_longest_case() -> None:
     cases = [*made("a", "Words.", cases=3), *made("b", "Words.")]
-    assert [case.id for case in longest_cases([cases[2], cases[3], cases[0]])] == [cases[2].id, cases[3].id]
+    assert [case.id for case in find_longest_cases([cases[2], cases[3], cases[0]])] == [cases[2].id, cases[3].id]
 
 
 def test_weights_are_those_of_the_formula() -> None:
@@ -198,7 +198,7 @@ def test_weights_are_those_of_the_formula() -> None:
     length = math.hypot(1, sail)
     expected = [[1 / length, sail / length], [1, 0], [0, 1], [0, 0]]
     assert terms.weights.toarray() == pytest.approx(np.array(expected))
-    distances = cosine_distances(terms.weights)
+    distances = measure_distances(terms.weights)
     assert distances[0, 1] == pytest.approx(1 - 1 / length)
     assert distances[1, 2] == 1
     assert list(distances[3, :3]) == [1, 1, 1]
@@ -225,19 +225,19 @@ def test_dialogues_about_nothing_in_common_are_in_no_cluster() -> None:
 
 def test_what_chance_gives_is_measured_by_the_same_rule() -> None:
     clustering = clustered(grouped(THREE_GROUPS))
-    assert clustering.chance is not None
+    assert clustering.density.chance is not None
     # 1 in 100 is a core, and each has two others beside it: seldom more than 3 in 100 in all.
-    assert 0.01 <= clustering.chance.clustered < 0.06
-    assert 0 < clustering.chance.clusters < 1
+    assert 0.01 <= clustering.density.chance.clustered < 0.06
+    assert 0 < clustering.density.chance.clusters < 1
 
 
 def test_clusters_are_dbscans() -> None:
     cases = grouped(THREE_GROUPS)
     clustering = clustered(cases)
-    terms = weigh_terms(["\n".join(seen_passages(case)) for case in cases])
+    terms = weigh_terms(["\n".join(list_nameless_passages(case)) for case in cases])
     assert terms is not None
-    assert clustering.neighbours == 3  # ln 30 = 3.4
-    expected = DBSCAN(eps=clustering.radius, min_samples=3, metric="cosine").fit_predict(terms.weights)
+    assert clustering.density.neighbours == 3  # ln 30 = 3.4
+    expected = DBSCAN(eps=clustering.density.radius, min_samples=3, metric="cosine").fit_predict(terms.weights)
     assert adjusted_rand_score(expected, clustering.labels) == 1
     assert [label == UNCLUSTERED for label in clustering.labels] == list(expected == -1)
 
@@ -285,7 +285,7 @@ def test_more_cases_of_a_dialogue_change_shares_and_not_clusters() -> None:
 def test_a_cluster_is_told_by_the_words_of_its_theme() -> None:
     clustering = clustered(grouped(THREE_GROUPS))
     for label, theme in enumerate(["sea", "school", "court"]):
-        terms = telling_terms(clustering, label)
+        terms = find_telling_terms(clustering, label)
         assert len(terms) == 6
         assert set(terms) <= set(THEMES[theme])
 
@@ -329,7 +329,7 @@ def test_texts_that_are_all_the_same_tell_nothing_apart() -> None:
 
 def test_the_plane_keeps_groups_together() -> None:
     clustering = clustered(grouped(THREE_GROUPS))
-    places = plane(clustering.distances)
+    places = place_in_plane(clustering.density.distances)
     inside, outside = [], []
     for one in range(24):
         for other in range(one):
@@ -378,7 +378,7 @@ def test_two_cases_of_one_dialogue_can_be_described(cases: list[Case]) -> None:
 
 
 def test_the_bundled_data_are_described_alike_every_time() -> None:
-    cases = load_dataset().cases
+    cases = load_dataset().items
     document = describe_document(cases, "bundled")
     assert document == describe_document(cases, "bundled")
     assert len(scatter(document).dots) == len({case.dialogue for case in cases})
@@ -433,14 +433,14 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 def test_embeddings_of_passages_are_clustered(package: list[Any]) -> None:
     clustering = clustered(grouped(THREE_GROUPS), features="embeddings")
     assert package[0] == "sentence-transformers/all-MiniLM-L6-v2"
-    assert package[1] == seen_passages(grouped(THREE_GROUPS)[0])
+    assert package[1] == list_nameless_passages(grouped(THREE_GROUPS)[0])
     assert len(package) == 1 + 30
     themes = [topics for label, topics in topics_of(clustering).items() if label != UNCLUSTERED]
     assert {theme for topics in themes for theme in topics if topics[theme] > 2} >= set(THEMES)
     assert all(len(set(topics) & set(THEMES)) == 1 for topics in themes)
-    assert clustering.chance is None
-    core = np.sort(clustering.distances, axis=1)[:, clustering.neighbours - 1]
-    assert clustering.radius == knee(core)
+    assert clustering.density.chance is None
+    core = np.sort(clustering.density.distances, axis=1)[:, clustering.density.neighbours - 1]
+    assert clustering.density.radius == find_knee(core)
 
 
 def test_the_embedding_model_can_be_another_and_must_be_there(package: list[Any]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociable.benchmarks.hsii.parsing import MAX_CHARACTERS, AddressedReply, FormatFailure, parse_reply, words_only
+from sociable.benchmarks.hsii.parsing import MAX_CHARACTERS, AddressedReply, FormatFailure, parse_reply, parse_words
 
 ONE_LINE = '{"role_from": "Intelligent Assistant", "role_to": "Ann Lee", "content": "I\'ll come."}'
 REPLY = AddressedReply("Ann Lee", "I'll come.")
@@ -231,4 +231,4 @@ def test_whatever_is_said_in_a_python_dict_is_understood(content: str) -> None:
     ],
 )
 def test_later_turns_are_words_wrapped_or_not(text: str, words: str) -> None:
-    assert words_only(text) == words
+    assert parse_words(text) == words

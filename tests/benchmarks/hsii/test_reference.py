@@ -17,7 +17,7 @@ from sociable.benchmarks.hsii.measure import measure_points
 from sociable.benchmarks.hsii.metrics import hsii_metrics
 from sociable.benchmarks.hsii.parsing import AddressedReply, parse_reply
 from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions, ReferenceConversation
-from sociable.benchmarks.hsii.reference import AGENTS, WrittenPartner, reference_assistant
+from sociable.benchmarks.hsii.reference import AGENTS, WrittenPartner, make_assistant
 from sociable.core.errors import InputError
 from sociable.core.prompts import Prompts
 from sociable.core.records import Outcome, Score
@@ -26,7 +26,7 @@ from sociable.engine.seats import Role, Seat, Seats
 from sociable.engine.settings import RunSettings
 from sociable.models.protocol import Sampling
 
-CASES = load_dataset().cases
+CASES = load_dataset().items
 RATES = ("oracle", *(f"oracle@{tenth / 10}" for tenth in range(1, 11)))
 RULE = Seat(Role.JUDGE, "reference/rule", None, Sampling())
 
@@ -86,7 +86,7 @@ def choices(agent: str, seed: int) -> dict[str, str]:
     """What the agent replies to every case."""
 
     async def ask() -> dict[str, str]:
-        return {case.id: (await reference_assistant(agent, case, seed, 0).address()).content for case in CASES}
+        return {case.id: (await make_assistant(agent, case, seed, 0).address()).content for case in CASES}
 
     return asyncio.run(ask())
 
@@ -141,7 +141,7 @@ def test_the_share_of_errors_is_the_rate() -> None:
 
 
 def test_errors_come_in_all_three_ways(case: Case) -> None:
-    replies = [parse_reply(asyncio.run(reference_assistant("oracle@1", case, seed, 0).address()).content) for seed in range(40)]
+    replies = [parse_reply(asyncio.run(make_assistant("oracle@1", case, seed, 0).address()).content) for seed in range(40)]
     understood = [reply for reply in replies if isinstance(reply, AddressedReply)]
     assert len(understood) < len(replies)
     assert case.weaker is not None
@@ -197,7 +197,7 @@ def test_the_heuristic_answers_who_waits(raw_case: dict[str, Any], turns: list[t
     raw_case["messages"] = [{"role_from": one, "role_to": other, "content": f"{one}'s words"} for one, other in turns]
     raw_case["golden"]["index"] = None
     (case,) = cut_cases(raw_case, "test", "x")
-    reply = parse_reply(asyncio.run(reference_assistant("heuristic", case, 0, 0).address()).content, strict=True)
+    reply = parse_reply(asyncio.run(make_assistant("heuristic", case, 0, 0).address()).content, strict=True)
     assert reply == AddressedReply(expected, f"I have heard you: {expected}'s words I will see to it.")
 
 
@@ -206,7 +206,7 @@ def test_agents_cope_with_a_case_that_has_only_what_it_must(agent: str, raw_case
     bare = {name: raw_case[name] for name in ("topic", "background", "golden")} | {"messages": []}
     bare["golden"]["index"] = None
     (case,) = cut_cases(bare, "test", "x")
-    reply = parse_reply(asyncio.run(reference_assistant(agent, case, 0, 0).address()).content, strict=True)
+    reply = parse_reply(asyncio.run(make_assistant(agent, case, 0, 0).address()).content, strict=True)
     assert isinstance(reply, AddressedReply)
     assert case.who_is(reply.role_to) in case.characters
 
@@ -219,9 +219,7 @@ def test_the_same_seed_gives_the_same_replies(agent: str) -> None:
 def test_repeats_and_seeds_draw_anew(case: Case) -> None:
     def draws(seeds: range, repeats: range) -> set[str]:
         return {
-            asyncio.run(reference_assistant("random", case, seed, repeat).address()).content
-            for seed in seeds
-            for repeat in repeats
+            asyncio.run(make_assistant("random", case, seed, repeat).address()).content for seed in seeds for repeat in repeats
         }
 
     assert len(draws(range(10), range(1))) > 1
@@ -242,7 +240,7 @@ def build(name: str, role: Role = Role.SUBJECT) -> Seat:
 
 @pytest.mark.parametrize("agent", ["oracle", "oracle@0", "oracle@0.25", "oracle@1", "heuristic", "random", "silent"])
 def test_every_agent_of_the_benchmark_can_be_made(agent: str, case: Case) -> None:
-    assert reference_assistant(build(f"reference/{agent}").agent, case, 0, 0).name == ASSISTANT
+    assert make_assistant(build(f"reference/{agent}").agent, case, 0, 0).name == ASSISTANT
 
 
 @pytest.mark.parametrize("agent", ["", "oracel", "golden", "ORACLE"])

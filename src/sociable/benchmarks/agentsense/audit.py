@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sociable.benchmarks.agentsense.judged import RuleAgreement, bundled_judged_scenes, measure_rules
+from sociable.benchmarks.agentsense.judged import RuleAgreement, load_judged_scenes, measure_rules
 from sociable.benchmarks.agentsense.scenario import Scenario, distinct_questions
-from sociable.benchmarks.agentsense.shortcuts import RANKINGS, QuizItem, classifier_hits, hit
+from sociable.benchmarks.agentsense.shortcuts import RANKINGS, QuizItem, classify_options, pick_highest
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
 from sociable.reports.audits import (
     ShortcutResult,
     alike_texts,
-    farthest_first,
+    compare_with_chance,
     shortcuts_plot,
     shortcuts_table,
     shown_first,
     verdict_on,
 )
-from sociable.statistics.intervals import clustered_proportion
+from sociable.statistics.guessing import share_hit
 
 TOLERANCE = 0.10
 """How far from chance a shortcut may be on data that is to be trusted."""
@@ -36,17 +36,20 @@ FEW_QUESTIONS = 60
 
 def measure_shortcuts(scenarios: Sequence[Scenario]) -> list[ShortcutResult]:
     """How often each shortcut finds the answer, over distinct questions; farthest from chance first."""
-    items = [QuizItem.of(scenario, question) for scenario, _, question in distinct_questions(scenarios)]
+    found = distinct_questions(scenarios)
+    items = [QuizItem(each.template, question, f"{each.background} {each.description}") for each, _, question in found]
     if not items:
         return []
-    chance = sum(1 / len(item.question.options) for item in items) / len(items)
-    clusters = [item.template for item in items]
-    found = {name: [hit(item, ranking) for item in items] for name, ranking in RANKINGS.items()}
-    found |= {f"{name}, other templates": hits for name, hits in classifier_hits(items).items()}
-    return farthest_first([ShortcutResult(name, clustered_proportion(hits, clusters), chance) for name, hits in found.items()])
+    hits = {
+        name: [share_hit(pick_highest(item, ranking), item.question.answer_label) for item in items]
+        for name, ranking in RANKINGS.items()
+    }
+    hits |= {f"{name}, other templates": own for name, own in classify_options(items).items()}
+    chances = [1 / len(item.question.options) for item in items]
+    return compare_with_chance(hits, [item.template for item in items], chances)
 
 
-def sign_faults(scenarios: Sequence[Scenario]) -> list[str]:
+def find_sign_faults(scenarios: Sequence[Scenario]) -> list[str]:
     """Goals whose signs do not show where the data say it is reached, or all show where it is missed."""
     faults = []
     for scenario in scenarios:
@@ -59,7 +62,7 @@ def sign_faults(scenarios: Sequence[Scenario]) -> list[str]:
     return faults
 
 
-def alike_templates(scenarios: Sequence[Scenario]) -> list[str]:
+def find_alike_templates(scenarios: Sequence[Scenario]) -> list[str]:
     """Pairs of templates whose scenes, goals and secrets share too many runs of five words."""
     first = {scenario.template: scenario for scenario in reversed(scenarios)}
     return shown_first(alike_texts({template: " ".join(_texts(first[template])) for template in sorted(first)}))
@@ -77,9 +80,9 @@ def audit_document(scenarios: Sequence[Scenario], source: str) -> Document:
     results = measure_shortcuts(scenarios)
     questions = len(distinct_questions(scenarios))
     by_id = {scenario.id: scenario for scenario in scenarios}
-    judged = bundled_judged_scenes()
-    manners = {"all": judged} | {manner: [s for s in judged if s.manner == manner] for manner in ("lively", "plain")}
-    rules = {manner: found for manner, some in manners.items() if (found := measure_rules(some, by_id)) is not None}
+    judged = load_judged_scenes()
+    by_manner = {"all": judged} | {manner: [s for s in judged if s.manner == manner] for manner in ("lively", "plain")}
+    rules = {manner: found for manner, some in by_manner.items() if (found := measure_rules(some, by_id)) is not None}
     templates = len({scenario.template for scenario in scenarios})
     return Document(
         title="Audit of agentsense",
@@ -97,39 +100,25 @@ def _verdict(scenarios: Sequence[Scenario], results: Sequence[ShortcutResult], q
     yield verdict_on(results, TOLERANCE) if results else Callout("There is no quiz in these data.")
     if 0 < questions < FEW_QUESTIONS:
         yield Callout(f"{questions} questions are too few to tell.", Tone.WARNING)
-    for problem in (*sign_faults(scenarios), *alike_templates(scenarios)):
+    for problem in (*find_sign_faults(scenarios), *find_alike_templates(scenarios)):
         yield Callout(problem, Tone.BAD)
 
 
 def _rules_table(by_manner: Mapping[str, RuleAgreement]) -> Table:
     """One column for all scenes, and one for each manner of playing them."""
-
-    def column(rules: RuleAgreement) -> list[str]:
-        agreement = rules.agreement
-        return [
-            str(rules.scenes),
-            str(rules.goals),
-            figure(rules.reached, 2),
-            with_interval(agreement.value, agreement.low, agreement.high, 2),
-            figure(rules.kappa, 2),
-            str(rules.missed),
-            str(rules.invented),
-            figure(rules.readers, 2),
-            figure(rules.reader_agreement, 2),
-        ]
-
-    names = [
-        "scenes played and read",
-        "goals",
-        "reached, as most readers say",
-        "rule and most readers agree",
-        "Cohen's kappa of the two",
-        "reached for readers, not for the rule",
-        "reached for the rule, not for readers",
-        "Fleiss' kappa among readers",
-        "two readers agree",
+    every = by_manner.values()
+    agreement = [with_interval(each.agreement.value, each.agreement.low, each.agreement.high, 2) for each in every]
+    rows = [
+        ["scenes played and read", *(str(each.scenes) for each in every)],
+        ["goals", *(str(each.goals) for each in every)],
+        ["reached, as most readers say", *(figure(each.reached, 2) for each in every)],
+        ["rule and most readers agree", *agreement],
+        ["Cohen's kappa of the two", *(figure(each.kappa, 2) for each in every)],
+        ["reached for readers, not for the rule", *(str(each.missed) for each in every)],
+        ["reached for the rule, not for readers", *(str(each.invented) for each in every)],
+        ["Fleiss' kappa among readers", *(figure(each.readers, 2) for each in every)],
+        ["two readers agree", *(figure(each.reader_agreement, 2) for each in every)],
     ]
-    cells = zip(names, *map(column, by_manner.values()), strict=True)
     columns = [Column(""), *(Column(manner, True) for manner in by_manner)]
     note = "lively: as people talk, with images and half answers; plain: as assistants do, saying things outright."
-    return Table("reference/rule beside independent readers of the same scenes", columns, [Row(list(row)) for row in cells], note)
+    return Table("reference/rule beside independent readers of the same scenes", columns, [Row(row) for row in rows], note)

@@ -1,4 +1,4 @@
-"""What is in a data set: goals, domains, people (section 3.5, Figure 4). ``sociable describe agentsense``."""
+"""The contents of a data set: goals, domains, people (section 3.5, Figure 4). ``sociable describe agentsense``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sociable.core.names import words
 from sociable.core.view import Column, Document, Paragraph, RadarPlot, Row, Section, Table
 
 MOST_ROWS = 15
-"""Of a table of counts; the rest is one row."""
+"""Rows of a table of counts; the rest is one row."""
 
 TRAITS = ("openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism")
 LEVELS = ("low", "medium", "high")
@@ -20,39 +20,26 @@ LEVELS = ("low", "medium", "high")
 
 def describe_document(scenarios: Sequence[Scenario], source: str) -> Document:
     """Size and contents of a data set of at least one scenario. Whoever appears in several scenarios counts once."""
-    people = _people(scenarios)
+    people = list({(each.name, each.profile): each for s in reversed(scenarios) for each in reversed(s.characters)}.values())[
+        ::-1
+    ]
     templates = {scenario.template: scenario for scenario in reversed(scenarios)}
+    domains = [scenario.domain.value if scenario.domain else "not stated" for scenario in scenarios]
+    scenes = [_counts("Domain (Table 6)", domains, "scenarios", [domain.value for domain in Domain])]
+    # One cast a template: the others are related in the same way.
+    if relations := [relation.kind.value for scenario in templates.values() for relation in scenario.relations]:
+        note = "Of the characters of a template."
+        scenes.append(_counts("Relationships (App. A.2.5)", relations, "relationships", list(Relation), note))
     return Document(
         title="Description of agentsense",
         subtitle=f"{len(scenarios)} scenarios of {len(templates)} templates ({source})",
         summary=_size_table(scenarios, people),
         sections=[
-            Section("Goals (Figure 4 a)", [_goal_table(scenarios), _goal_radar(scenarios)]),
-            Section("Scenes", [_domain_table(scenarios), *_relation_tables(templates.values())]),
+            Section("Goals (Figure 4 a)", list(_goal_blocks(scenarios))),
+            Section("Scenes", scenes),
             Section("People (Figure 4 b, c)", list(_people_blocks(people))),
         ],
     )
-
-
-def _domain_table(scenarios: Sequence[Scenario]) -> Table:
-    stated = [scenario.domain.value if scenario.domain else "not stated" for scenario in scenarios]
-    return _counts("Domain (Table 6)", stated, "scenarios", [domain.value for domain in Domain])
-
-
-def _relation_tables(templates: Iterable[Scenario]) -> list[Table]:
-    """One cast a template: the others are related in the same way."""
-    found = [relation.kind.value for scenario in templates for relation in scenario.relations]
-    note = "Of the characters of a template."
-    return [_counts("Relationships (App. A.2.5)", found, "relationships", list(Relation), note)] if found else []
-
-
-def _people(scenarios: Iterable[Scenario]) -> list[Character]:
-    """Everybody once, by name and profile."""
-    found: dict[tuple[str, str], Character] = {}
-    for scenario in scenarios:
-        for character in scenario.characters:
-            found.setdefault((character.name, character.profile), character)
-    return list(found.values())
 
 
 def _size_table(scenarios: Sequence[Scenario], people: Sequence[Character]) -> Table:
@@ -86,27 +73,21 @@ def _share(flags: Iterable[object]) -> str:
     return f"{fmean(known):.0%}" if known else "0%"
 
 
-def _goal_table(scenarios: Sequence[Scenario]) -> Table:
-    goals, having = _goal_counts(scenarios)
+def _goal_blocks(scenarios: Sequence[Scenario]) -> Iterable[Table | RadarPlot | Paragraph]:
+    kinds = [[goal.type for character in s.characters for goal in character.goals] for s in scenarios]
+    goals = Counter(kind for own in kinds for kind in own)
+    having = Counter(kind for own in kinds for kind in set(own))
     rows = [Row([kind.need.value, kind.value, str(having[kind]), str(goals[kind])]) for kind in GoalType]
-    if untyped := sum(goal.type is None for s in scenarios for c in s.characters for goal in c.goals):
-        rows.append(Row(["", "not stated", "", str(untyped)]))
+    if goals[None]:
+        rows.append(Row(["", "not stated", "", str(goals[None])]))
     columns = [Column("Need"), Column("Kind of goal"), Column("Scenarios", True), Column("Goals", True)]
-    return Table("Scenarios with a goal of each kind, and goals", columns, rows, "A scenario counts once for each kind it has.")
-
-
-def _goal_counts(scenarios: Sequence[Scenario]) -> tuple[Counter[GoalType], Counter[GoalType]]:
-    """(goals of each kind, scenarios that have one)."""
-    kinds = [[goal.type for character in s.characters for goal in character.goals if goal.type] for s in scenarios]
-    return Counter(kind for own in kinds for kind in own), Counter(kind for own in kinds for kind in set(own))
-
-
-def _goal_radar(scenarios: Sequence[Scenario]) -> RadarPlot | Paragraph:
-    _, having = _goal_counts(scenarios)
-    if not having:
-        return Paragraph("No goal has a kind: the field 'type' says it, and `sociable label` has a model fill it in.")
-    shares = [having[kind] / len(scenarios) for kind in GoalType]
-    return RadarPlot("Share of scenarios with a goal of each kind", [kind.value for kind in GoalType], shares)
+    caption = "Scenarios with a goal of each kind, and goals"
+    yield Table(caption, columns, rows, "A scenario counts once for each kind it has.")
+    if goals.keys() <= {None}:
+        yield Paragraph("No goal has a kind: the field 'type' says it, and `sociable label` has a model fill it in.")
+    else:
+        shares = [having[kind] / len(scenarios) for kind in GoalType]
+        yield RadarPlot("Share of scenarios with a goal of each kind", [kind.value for kind in GoalType], shares)
 
 
 def _people_blocks(people: Sequence[Character]) -> Iterable[Table | Paragraph]:
@@ -124,15 +105,12 @@ def _people_blocks(people: Sequence[Character]) -> Iterable[Table | Paragraph]:
         found = [str(value) for each in described for value in _several(each.attributes.get(field))]
         if found:
             yield _counts(title, found, "people", note="Somebody may have several.")
-    yield _traits(described)
-
-
-def _traits(people: Sequence[Character]) -> Table:
+    scored = [traits for each in described if isinstance(traits := each.attributes.get("big_five"), dict)]
     rows = []
     for trait in TRAITS:
-        found = Counter(str(_mapping(each.attributes.get("big_five")).get(trait, "")) for each in people)
-        rows.append(Row([trait, *(str(found[level]) for level in LEVELS)]))
-    return Table("Big Five (Figure 4 c)", [Column("Trait"), *(Column(level, True) for level in LEVELS)], rows)
+        levels = Counter(str(traits.get(trait, "")) for traits in scored)
+        rows.append(Row([trait, *(str(levels[level]) for level in LEVELS)]))
+    yield Table("Big Five (Figure 4 c)", [Column("Trait"), *(Column(level, True) for level in LEVELS)], rows)
 
 
 def _counts(title: str, values: Sequence[str], of: str, order: Sequence[str] = (), note: str = "") -> Table:
@@ -152,7 +130,3 @@ def _value(character: Character, field: str) -> str:
 
 def _several(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else [] if value is None else [value]
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

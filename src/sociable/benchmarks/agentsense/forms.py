@@ -1,9 +1,10 @@
-"""What a person who plays a character is shown and asked."""
+"""Forms for a person who plays a character: the scene, its news, and the questions."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sociable.benchmarks.agentsense.briefing import LETTERS, as_shown, called
 from sociable.benchmarks.agentsense.scenario import Character, QuizQuestion, Scenario
@@ -12,22 +13,22 @@ from sociable.core.records import Turn
 from sociable.core.view import Block, Line, Paragraph, Transcript
 
 
+@dataclass
 class PersonsForms:
     """The forms of one person in one scene: each shows what has not been shown yet, the scene itself first.
 
     So a person knows at every question what a model would be sent with it.
     """
 
-    def __init__(self, scenario: Scenario, character: Character, *, first_lines: bool) -> None:
-        self._first_lines = first_lines
-        self._scenario = scenario
-        self._character = character
-        self._shown: int | None = None
-        """Index of the last turn that was shown; None before the scene was."""
+    scenario: Scenario
+    character: Character
+    first_lines: bool
+    shown: int | None = None
+    """Index of the last turn that was shown; None before the scene was."""
 
     def turn(self, seen: Sequence[Turn]) -> Form:
-        title = "A new scene" if self._shown is None else "It goes on"
-        question = Question(f"You are {self._character.name}. What do you say? (one line; *what you do* in asterisks)")
+        title = "A new scene" if self.shown is None else "It goes on"
+        question = Question(f"You are {self.character.name}. What do you say? (one line; *what you do* in asterisks)")
         return Form(title, self._news(seen), [question])
 
     def bid(self, seen: Sequence[Turn]) -> Form:
@@ -55,25 +56,25 @@ class PersonsForms:
         return Form("A question on the side: what do you think?", self._news(seen), [Question(question.question, options)], reply)
 
     def _news(self, seen: Sequence[Turn]) -> list[Block]:
-        """What the person has not been shown; its own words only with the scene, which is shown again after a break."""
-        first = self._shown is None
-        blocks: list[Block] = list(self._scene()) if first else []
-        last = -1 if self._shown is None else self._shown
-        heard = [turn for turn in seen if turn.index > last and turn.content.strip()]
-        own = self._character.name
+        """All that the person has not been shown; its own words only with the scene, which is shown again after a break."""
+        blocks: list[Block] = list(self._scene()) if self.shown is None else []
+        last = -1 if self.shown is None else self.shown
+        own = self.character.name
         lines = [
-            Line(turn.speaker, "", as_shown(turn, first_lines=self._first_lines) if turn.speaker != own else turn.content)
-            for turn in heard
+            Line(turn.speaker, "", as_shown(turn, first_lines=self.first_lines) if turn.speaker != own else turn.content)
+            for turn in seen
+            if turn.index > last
+            and turn.content.strip()
             # A greeting is nobody's own words: the person may not know of having begun.
-            if first or turn.speaker != own or turn.index == 0
+            and (blocks or turn.speaker != own or turn.index == 0)
         ]
         if lines:
             blocks.append(Transcript("", lines))
-        self._shown = max((turn.index for turn in seen), default=last)
+        self.shown = max((turn.index for turn in seen), default=last)
         return blocks
 
     def _scene(self) -> Sequence[Paragraph]:
-        scenario, character = self._scenario, self._character
+        scenario, character = self.scenario, self.character
         others = ", ".join(called(other) for other in scenario.characters if other is not character)
         parts = [
             scenario.background,

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
+from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
 from sociable.benchmarks.agentsense.scenario import Scenario
-from sociable.core.data_files import Text, complaint, read_records
+from sociable.core.data_files import Text, read_records, validate_record
 from sociable.core.records import Record
-from sociable.statistics.agreement import cohen, fleiss, observed_agreement
-from sociable.statistics.intervals import Interval, clustered_proportion
+from sociable.statistics.agreement import measure_cohen, measure_fleiss
+from sociable.statistics.intervals import Interval, estimate_mean
 
 
 class ReadTurn(Record):
@@ -24,7 +22,7 @@ class ReadTurn(Record):
 
 
 class GoalReading(Record):
-    """What readers of the turns alone said about one goal, one answer each."""
+    """The answers, one each, of readers of the turns alone to whether a goal was reached."""
 
     owner: Text
     item: int
@@ -33,33 +31,25 @@ class GoalReading(Record):
 
 
 class JudgedScene(Record):
-    """A scene as it was played, and what readers made of its goals."""
+    """A scene as it was played, and its goals as readers judged them."""
 
     scenario: Text
     manner: Literal["lively", "plain"]
-    """How it was played: as people talk, with images and half answers, or as assistants do, saying things outright."""
+    """The manner of playing: as people talk, with images and half answers, or as assistants do, saying things outright."""
     turns: tuple[ReadTurn, ...]
     readings: tuple[GoalReading, ...]
 
 
-def bundled_judged_scenes() -> list[JudgedScene]:
-    """Raises DataError when the file is damaged."""
-    path = Path(str(resources.files("sociable.benchmarks.agentsense").joinpath("data", "judged_scenes.jsonl")))
-    scenes = []
-    for raw in read_records(path, None):
-        try:
-            scenes.append(JudgedScene.model_validate(raw.value))
-        except ValidationError as error:
-            raise complaint(error, raw.place) from None
-    return scenes
+def load_judged_scenes() -> list[JudgedScene]:
+    """The bundled ones. Raises DataError when their file is damaged."""
+    path = Path(__file__).parent / "data" / "judged_scenes.jsonl"
+    return [validate_record(JudgedScene, raw.value, raw.place) for raw in read_records(path, None)]
 
 
 def _fits(scene: JudgedScene, scenario: Scenario | None) -> bool:
     """Whether it is of this scenario: a user's own data may use the same names for others."""
-    if scenario is None:
-        return False
-    goals = {character.name: len(character.goals) for character in scenario.characters}
-    return all(reading.item < goals.get(reading.owner, 0) for reading in scene.readings)
+    goals = {character.name: len(character.goals) for character in scenario.characters} if scenario else {}
+    return bool(scenario) and all(reading.item < goals.get(reading.owner, 0) for reading in scene.readings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +67,7 @@ class RuleAgreement:
     missed: int
     """Goals that most readers found reached and the rule did not."""
     invented: int
-    """The other way round."""
+    """Goals that the rule found reached and most readers did not."""
     readers: float | None
     """Fleiss' kappa among the readers."""
     reader_agreement: float | None
@@ -87,7 +77,6 @@ class RuleAgreement:
 def measure_rules(scenes: Sequence[JudgedScene], scenarios: Mapping[str, Scenario]) -> RuleAgreement | None:
     """None when none of the judged scenes is among ``scenarios``."""
     rule: list[bool] = []
-    majority: list[bool] = []
     clusters: list[str] = []
     readings: list[tuple[bool, ...]] = []
     known = [scene for scene in scenes if _fits(scene, scenarios.get(scene.scenario))]
@@ -96,25 +85,25 @@ def measure_rules(scenes: Sequence[JudgedScene], scenarios: Mapping[str, Scenari
         said = [(turn.speaker, turn.content) for turn in scene.turns]
         for reading in scene.readings:
             verdict = scenario.by_name[reading.owner].goals[reading.item].is_reached(said)
-            if verdict is None:
-                continue
-            rule.append(verdict)
-            majority.append(2 * sum(reading.reached) > len(reading.reached))
-            clusters.append(scenario.template)
-            readings.append(reading.reached)
+            if verdict is not None:
+                rule.append(verdict)
+                clusters.append(scenario.template)
+                readings.append(reading.reached)
     if not rule:
         return None
+    majority = [2 * sum(reading) > len(reading) for reading in readings]
+    agree = [float(a == b) for a, b in zip(rule, majority, strict=True)]
     usual = Counter(map(len, readings)).most_common(1)[0][0]
     full = [reading for reading in readings if len(reading) == usual]
-    pairs = [(a, b) for reading in full for place, a in enumerate(reading) for b in reading[place + 1 :]]
+    pairs = [a == b for reading in full for a, b in combinations(reading, 2)]
     return RuleAgreement(
         scenes=len(known),
         goals=len(rule),
         reached=sum(majority) / len(majority),
-        agreement=clustered_proportion([float(a == b) for a, b in zip(rule, majority, strict=True)], clusters),
-        kappa=cohen(rule, majority),
+        agreement=estimate_mean(agree, clusters),
+        kappa=measure_cohen(rule, majority).value,
         missed=sum(b and not a for a, b in zip(rule, majority, strict=True)),
         invented=sum(a and not b for a, b in zip(rule, majority, strict=True)),
-        readers=fleiss(full),
-        reader_agreement=observed_agreement([a for a, _ in pairs], [b for _, b in pairs]) if pairs else None,
+        readers=measure_fleiss(full).value,
+        reader_agreement=sum(pairs) / len(pairs) if pairs else None,
     )

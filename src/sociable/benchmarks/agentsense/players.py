@@ -1,4 +1,4 @@
-"""Who plays a character: it takes turns, and answers probes on a copy of its view.
+"""Players of characters: they take turns, and answer probes on a copy of their view.
 
 A prompted model here; the reference agents in reference.py.
 """
@@ -34,7 +34,7 @@ MAX_REPLY = 500
 
 @dataclass(frozen=True, slots=True)
 class GoalProbe:
-    """Whether ``owner`` has reached a goal."""
+    """The question whether ``owner`` has reached a goal."""
 
     owner: Character
     goal: Goal
@@ -44,7 +44,7 @@ class GoalProbe:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """To a probe. ``value`` is yes or no, the place of an option in the data, or a bid; None when none could be read."""
+    """An answer to a probe: yes or no, the place of an option in the data, or a bid; None when none could be read."""
 
     value: float | None
     reply: str = ""
@@ -54,8 +54,7 @@ class Answer:
 class Player(Protocol):
     """Whoever sits in a character's place."""
 
-    @property
-    def name(self) -> str: ...
+    name: str
 
     @property
     def usage(self) -> Usage: ...

@@ -18,7 +18,7 @@ from sociable.benchmarks.agentsense.briefing import ask_for_script, names_script
 from sociable.benchmarks.agentsense.options import RANDOM, AgentSenseOptions
 from sociable.benchmarks.agentsense.players import MAX_REPLY, GoalProbe, Player, PromptedPlayer
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
-from sociable.benchmarks.agentsense.reference import reference_player
+from sociable.benchmarks.agentsense.reference import make_player
 from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, Scenario
 from sociable.core.errors import InstrumentFailure
 from sociable.core.names import who_is_named
@@ -143,7 +143,7 @@ class _Scene:
     def player(self, character: Character, seat: Seat) -> Player:
         if seat.model is None:
             turns = self.options.generated_turns
-            return reference_player(seat.agent, self.scenario, character, self.seed, self.repeat, turns)
+            return make_player(seat.agent, self.scenario, character, self.seed, self.repeat, turns)
         return PromptedPlayer(self.scenario, character, seat, self.identifier, self.prompts, first_lines=self.options.first_lines)
 
     def policy(self) -> TurnPolicy:

@@ -5,7 +5,6 @@ What each must score stands in the README.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
@@ -16,37 +15,35 @@ from sociable.core.seeding import named_generator
 from sociable.core.wording import overlap, telling_words
 from sociable.dialogue.conversation import Utterance
 
-AGENTS = ("oracle", "heuristic", "blurt", "random", "silent")
-
 RULE = "rule"
 """The name of the only reference agent that judges."""
 
 
-class ReferencePlayer(ABC):
-    """``draw(*names)`` is a generator of its own for the thing named."""
+class Silent:
+    """Says nothing and answers nothing. The other players differ in ``speak``, ``reached`` and ``option``.
 
-    def __init__(self, scenario: Scenario, character: Character, draw: Callable[..., Random], turns: int) -> None:
+    ``draw(*names)`` is a generator of its own for the thing named.
+    """
+
+    def __init__(
+        self, scenario: Scenario, character: Character, draw: Callable[..., Random], turns: int, error_rate: float
+    ) -> None:
         self.scenario = scenario
         self.character = character
+        self.name = character.name
+        self.usage = Usage()
         self.draw = draw
         self.turns = turns
+        self.error_rate = error_rate
 
-    @property
-    def name(self) -> str:
-        return self.character.name
+    def speak(self, seen: Sequence[Turn]) -> str:
+        return ""
 
-    @property
-    def usage(self) -> Usage:
-        return Usage()
+    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool | None:
+        return None
 
-    @abstractmethod
-    def speak(self, seen: Sequence[Turn]) -> str: ...
-
-    @abstractmethod
-    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool | None: ...
-
-    @abstractmethod
-    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int | None: ...
+    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int | None:
+        return None
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
         said = self.speak(seen)
@@ -62,19 +59,13 @@ class ReferencePlayer(ABC):
         return Answer(self.option(seen, question, order))
 
 
-class Oracle(ReferencePlayer):
+class Oracle(Silent):
     """Says what gets goals reached, its own and its part in others', and answers from the truth.
 
     With ``error_rate`` p it errs in a share p of goals and questions: the exchange by which a goal is missed, a wrong option.
     Errors are nested: each goal and each question has one draw, and errs at every p above it. All oracles of a scene share
     the draws, so that they agree on which goals fail.
     """
-
-    def __init__(
-        self, scenario: Scenario, character: Character, draw: Callable[..., Random], turns: int, error_rate: float = 0.0
-    ) -> None:
-        super().__init__(scenario, character, draw, turns)
-        self.error_rate = error_rate
 
     def errs(self, *names: str | int) -> bool:
         return self.draw("errs", *names).random() < self.error_rate
@@ -110,7 +101,8 @@ class Oracle(ReferencePlayer):
         """The oracle's own goals first."""
         owners = sorted(self.scenario.characters, key=lambda owner: owner.name != self.name)
         return [
-            goal.missed if self.errs("goal", owner.name, item) else goal.reached or _plainly(owner, goal)
+            # Where the data have no example of how the goal is reached, its owner says it plainly.
+            goal.missed if self.errs("goal", owner.name, item) else goal.reached or [Line(by=owner.name, says=_say_plainly(goal))]
             for owner in owners
             for item, goal in enumerate(owner.goals)
         ]
@@ -126,7 +118,7 @@ class Oracle(ReferencePlayer):
         return self.draw("wrong", question.key).choice(wrong)
 
 
-class Heuristic(ReferencePlayer):
+class Heuristic(Silent):
     """Says plainly what it wants, one thing after the other, and knows only what was said.
 
     A goal counts as reached for it when others took up most of its words; of a quiz's options it takes the one whose
@@ -135,9 +127,8 @@ class Heuristic(ReferencePlayer):
 
     def speak(self, seen: Sequence[Turn]) -> str:
         own = sum(turn.speaker == self.name and turn.index > 0 for turn in seen)
-        goals = [f"What I want is this: {goal.goal[0].lower()}{goal.goal[1:]}" for goal in self.character.goals]
-        if own < len(goals):
-            return goals[own]
+        if own < len(self.character.goals):
+            return _say_plainly(self.character.goals[own])
         last = next((turn.speaker for turn in reversed(seen) if turn.speaker != self.name), "")
         return f"I have heard you, {last}." if last else "I have nothing to add."
 
@@ -169,7 +160,7 @@ class Blurt(Heuristic):
         return super().speak(seen)
 
 
-class RandomPlayer(ReferencePlayer):
+class RandomPlayer(Silent):
     """Says sentences of what everybody knows; answers at random."""
 
     def speak(self, seen: Sequence[Turn]) -> str:
@@ -183,40 +174,23 @@ class RandomPlayer(ReferencePlayer):
         return self.draw("option", self.name, question.key, len(seen)).choice(list(order))
 
 
-class Silent(ReferencePlayer):
-    """Says nothing and answers nothing."""
+_PLAYERS = {"oracle": Oracle, "heuristic": Heuristic, "blurt": Blurt, "random": RandomPlayer, "silent": Silent}
 
-    def speak(self, seen: Sequence[Turn]) -> str:
-        return ""
-
-    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> None:
-        return None
-
-    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> None:
-        return None
+AGENTS = tuple(_PLAYERS)
 
 
-def reference_player(agent: str, scenario: Scenario, character: Character, seed: int, repeat: int, turns: int) -> ReferencePlayer:
+def make_player(agent: str, scenario: Scenario, character: Character, seed: int, repeat: int, turns: int) -> Silent:
     """The agent named ``oracle``, ``oracle@0.3``, ``heuristic``, ``blurt``, ``random`` or ``silent``."""
     kind, _, rate = agent.partition("@")
 
     def draw(*names: str | int) -> Random:
         return named_generator(seed, "reference", kind, scenario.id, repeat, *names)
 
-    if kind == "oracle":
-        return Oracle(scenario, character, draw, turns, float(rate or 0.0))
-    simple: dict[str, type[ReferencePlayer]] = {
-        "heuristic": Heuristic,
-        "blurt": Blurt,
-        "random": RandomPlayer,
-        "silent": Silent,
-    }
-    return simple[kind](scenario, character, draw, turns)
+    return _PLAYERS[kind](scenario, character, draw, turns, float(rate or 0.0))
 
 
-def _plainly(owner: Character, goal: Goal) -> Sequence[Line]:
-    """For data that have no example of how a goal is reached."""
-    return (Line(by=owner.name, says=f"What I want is this: {goal.goal[0].lower()}{goal.goal[1:]}"),)
+def _say_plainly(goal: Goal) -> str:
+    return f"What I want is this: {goal.goal[0].lower()}{goal.goal[1:]}"
 
 
 def _was_said(line: Line, seen: Iterable[Turn]) -> bool:

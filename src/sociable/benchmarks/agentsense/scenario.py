@@ -1,4 +1,4 @@
-"""What a scenario is: a scene with a cast, everybody's goals, secrets and questions. Immutable."""
+"""A scenario: a scene with a cast, everybody's goals, secrets and questions. Immutable."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from sociable.core.data_files import Text
 from sociable.core.names import Name, normalised_name, words
+from sociable.core.spelling import OF_CAST, CastNames
 from sociable.core.wording import Wording, expresses
 
 
@@ -39,13 +40,12 @@ class GoalType(StrEnum):
     def need(self) -> Need:
         if self in (GoalType.INFORMATION_ACQUISITION, GoalType.INFORMATION_PROVISION):
             return Need.EXISTENCE
-        if self in (GoalType.COOPERATION, GoalType.COMPETITION, GoalType.CONFLICT_RESOLUTION):
-            return Need.GROWTH
-        return Need.RELATEDNESS
+        growth = (GoalType.COOPERATION, GoalType.COMPETITION, GoalType.CONFLICT_RESOLUTION)
+        return Need.GROWTH if self in growth else Need.RELATEDNESS
 
 
 class Domain(StrEnum):
-    """Where a scene plays (Table 6)."""
+    """The circle in which a scene plays (Table 6)."""
 
     PERSONAL = "personal"
     SMALL_SOCIETY = "small society"
@@ -53,14 +53,14 @@ class Domain(StrEnum):
 
 
 class CharacterRole(StrEnum):
-    """By its main social goal (section 4.2, Prompt 19): who shares, and who takes in and responds."""
+    """A character's role by its main social goal (section 4.2, Prompt 19): who shares, or who takes in and responds."""
 
     SENDER = "sender"
     RECEIVER = "receiver"
 
 
 class _Field(BaseModel):
-    """A part of a scenario. What the layout does not know is left out, and named in the notes."""
+    """A part of a scenario. Fields that the layout does not know are left out, and named in the notes."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
@@ -69,19 +69,25 @@ _spelled_anyhow = BeforeValidator(lambda value: value.replace("_", " ").lower() 
 _no_text = BeforeValidator(lambda value: value or "")
 
 
-class AskedQuestion(_Field):
-    """A yes-or-no question, and who is asked; nobody in particular when it is for the judges."""
+class GoalQuestion(_Field):
+    """A yes-or-no question to the judges, hence to nobody in particular."""
 
     obj: str = ""
     question: Text
 
 
+class AskedQuestion(GoalQuestion):
+    """A yes-or-no question, and who is asked."""
+
+    obj: Annotated[str, OF_CAST] = ""
+
+
 class GoalQuestions(_Field):
-    """``eval_questions``: by whom each is answered. An absent part is made from the goal; an empty one is asked of nobody."""
+    """``eval_questions``, by who answers them. An absent part is made from the goal; an empty one is asked of nobody."""
 
     own: tuple[AskedQuestion, ...] | None = Field(default=None, alias="self")
     others: tuple[AskedQuestion, ...] | None = None
-    judge: tuple[AskedQuestion, ...] | None = None
+    judge: tuple[GoalQuestion, ...] | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -91,30 +97,29 @@ class GoalQuestions(_Field):
             return value
         parts = {"self": value.get("self", value.get("own")), "others": value.get("others")}
         rest = [each for key, each in value.items() if key not in ("self", "own", "others") and each is not None]
-        if rest and all(isinstance(each, list | tuple) for each in rest):
-            parts["judge"] = [question for each in rest for question in each]
-        elif rest:
-            parts["judge"] = rest[0]
+        if rest:
+            lists = all(isinstance(each, list | tuple) for each in rest)
+            parts["judge"] = [question for each in rest for question in each] if lists else rest[0]
         return parts
 
 
 class Line(_Field):
     """Somebody's words in an example of how a goal is reached, or missed."""
 
-    by: str
+    by: Annotated[str, OF_CAST]
     says: Text
 
 
 class Sign(_Field):
     """Something that shows that a goal is reached: one turn by one of ``by`` with one of the alternatives of ``says``."""
 
-    by: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
+    by: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value), OF_CAST]
     says: Wording
     unless: Wording | None = None
-    """What, in the same turn, takes it back."""
+    """Words that, in the same turn, take it back."""
 
     def shows_in(self, said: Iterable[tuple[str, str]]) -> bool:
-        """Whether it is among the turns ``said``, as pairs of speaker and words."""
+        """Whether the sign is among the turns ``said``, pairs of speaker and words."""
         return any(
             speaker in self.by and expresses(text, self.says) and not (self.unless and expresses(text, self.unless))
             for speaker, text in said
@@ -128,12 +133,12 @@ class Goal(_Field):
     signs: tuple[Sign, ...] = ()
     """All must show for the goal to count as reached by rule; without any, no rule can tell."""
     reached: tuple[Line, ...] = ()
-    """An exchange in which it is reached: what the oracle says."""
+    """An exchange in which the goal is reached; the oracle says it."""
     missed: tuple[Line, ...] = ()
-    """One in which it is tried and not reached: what the oracle says when it errs."""
+    """One in which it is tried and not reached; the oracle says it when it errs."""
 
     def is_reached(self, said: Iterable[tuple[str, str]]) -> bool | None:
-        """Whether all signs show in the turns; None when nobody wrote down any."""
+        """Whether all signs show in the turns; None where there are no signs."""
         turns = list(said)
         return all(sign.shows_in(turns) for sign in self.signs) if self.signs else None
 
@@ -146,7 +151,7 @@ class QuizQuestion(_Field):
     answer_label: int = Field(ge=0)
     """Index of the right option, from 0."""
     about: str = ""
-    """Whose private information it asks for. Absent: whom alone the question names, besides the one who is asked."""
+    """The one whose private information it asks for. Absent: the only one whom the question names, besides who is asked."""
     key: str = ""
     """The same for all scenarios of a template and all who are asked it. Absent: made from template and wording."""
 
@@ -171,7 +176,7 @@ class QuizQuestion(_Field):
 class Character(_Field):
     name: Name
     short: Name | Literal[""] = ""
-    """What the others say; absent: the name."""
+    """The name that the others say; absent: the whole name."""
     profile: Annotated[str, _no_text] = ""
     private_info: Annotated[str, _no_text] = ""
     goals: tuple[Goal, ...] = ()
@@ -194,7 +199,7 @@ class Relation(StrEnum):
 
 
 class Relationship(_Field):
-    of: tuple[Text, ...] = Field(min_length=2)
+    of: CastNames = Field(min_length=2)
     """Names; in a template, slots."""
     kind: Relation
 
@@ -213,7 +218,7 @@ class Scenario(_Field):
     """The title of the script that the scene was made from, for script prediction."""
     characters: tuple[Character, ...] = Field(min_length=2)
     relations: tuple[Relationship, ...] = ()
-    """How some are to one another, for describing the data."""
+    """Relationships of some, for describing the data."""
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -225,7 +230,7 @@ class Scenario(_Field):
 
     @cached_property
     def aliases(self) -> Mapping[str, tuple[str, ...]]:
-        """What somebody is called besides the name: the short name, or the first word of the name if it fits nobody else."""
+        """Each one's other name, if there is one: the short name, or the first word of the name if it fits nobody else."""
         counts = Counter(word for name in self.names for word in set(words(name)))
         found: dict[str, tuple[str, ...]] = {}
         for character in self.characters:

@@ -11,9 +11,9 @@ import numpy as np
 
 from sociable.core.records import Estimate, Score
 from sociable.core.seeding import named_seed
-from sociable.statistics.estimates import outcome_counts
-from sociable.statistics.intervals import Floats, joint_bootstrap
-from sociable.statistics.variation import deviation_bias, excess_variance_probability, sample_deviation
+from sociable.statistics.estimates import count_outcomes
+from sociable.statistics.intervals import Floats, bootstrap_jointly
+from sociable.statistics.variation import find_deviation_bias, find_excess_probability, measure_deviation
 
 Casts = Mapping[str, Mapping[str, Mapping[int, float]]]
 """By template, scenario and repeat, the value."""
@@ -37,10 +37,10 @@ def profile_sensitivity(name: str, scores: Sequence[Score], *, seed: int, confid
     rows = [row for template in values_by_cast(scores).values() if (row := _deviations(template)) is not None]
     totals = np.array([[across, within, float(within == within)] for across, within in rows]).reshape(len(rows), 3)
     known = np.where(np.isnan(totals), 0.0, totals)
-    counts = outcome_counts(scores)
+    counts = count_outcomes(scores)
 
     def estimate(metric: str, table: Floats, statistic: Callable[[Floats], Floats]) -> Estimate:
-        interval = joint_bootstrap(table, statistic, confidence, seed=named_seed(seed, "bootstrap", metric))
+        interval = bootstrap_jointly(table, statistic, confidence, seed=named_seed(seed, "bootstrap", metric))
         return Estimate(
             metric=metric, value=interval.value, low=interval.low, high=interval.high, confidence=confidence, **counts
         )
@@ -61,13 +61,13 @@ def _deviations(casts: Mapping[str, Mapping[int, float]]) -> tuple[float, float]
     columns = [column for column in columns if len(column) > 1]
     if not columns:
         return None
-    across = [sample_deviation(column) or 0.0 for column in columns]
+    across = [measure_deviation(column) or 0.0 for column in columns]
     within = [
-        deviation / deviation_bias(len(values))
+        deviation / find_deviation_bias(len(values))
         for values in casts.values()
-        if (deviation := sample_deviation(list(values.values()))) is not None
+        if (deviation := measure_deviation(list(values.values()))) is not None
     ]
-    as_many = fmean(deviation_bias(len(column)) for column in columns)
+    as_many = fmean(find_deviation_bias(len(column)) for column in columns)
     return fmean(across), (fmean(within) * as_many if within else nan)
 
 
@@ -87,5 +87,5 @@ def depending_templates(scores: Sequence[Score]) -> dict[str, float]:
     if len(everything) < 2:
         return {}
     population = pvariance(everything)
-    tested = {template: excess_variance_probability(values, population) for template, values in means.items()}
+    tested = {template: find_excess_probability(values, population) for template, values in means.items()}
     return {template: probability for template, probability in tested.items() if probability is not None}

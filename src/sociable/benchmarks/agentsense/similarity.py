@@ -1,13 +1,13 @@
-"""How like a text is to another: scenes beside the source they were made from (Table 3), dialogues beside it (Table 10).
+"""Likeness of texts: of scenes to the source they were made from (Table 3), of dialogues to it (Table 10).
 
-A source is longer than a scene by far, so a text is held beside the passage of its own length that shares most words with it.
+A source is longer than a scene by far, so a text is compared with the passage of its own length that shares most words with it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from difflib import SequenceMatcher
 from statistics import fmean, stdev
 
@@ -32,8 +32,8 @@ class Similarity:
     """1 less the edit distance in words, of the longer text's words (rapidfuzz)."""
 
 
-def similarity(one: Sequence[str], two: Sequence[str]) -> Similarity:
-    """Of two texts as lists of words. Two empty ones are the same."""
+def compare_words(one: Sequence[str], two: Sequence[str]) -> Similarity:
+    """The likeness of two texts, given as lists of words. Two empty ones are the same."""
     either = set(one) | set(two)
     return Similarity(
         jaccard=len(set(one) & set(two)) / len(either) if either else 1.0,
@@ -51,23 +51,22 @@ class Nearest:
     similarity: Similarity
 
 
-def nearest_passage(text: str, sources: Mapping[str, str]) -> Nearest | None:
-    """By shared words among passages of the text's length, half a length apart. None without sources or words."""
+def find_nearest_passage(text: str, sources: Mapping[str, str]) -> Nearest | None:
+    """The passage with most shared words, of those of the text's length, half a length apart. None without sources or words."""
     own = words(text)
-    best: tuple[float, str, list[str]] | None = None
-    counted = Counter(own)
-    for name, source in sources.items():
-        every = words(source)
-        step = max(1, len(own) // 2)
-        for start in range(0, max(1, len(every) - step), step):
-            passage = every[start : start + len(own)]
-            shared = sum((counted & Counter(passage)).values()) / max(1, len(own))
-            if best is None or shared > best[0]:
-                best = (shared, name, passage)
-    if best is None or not own:
+    if not own:
         return None
-    _, name, passage = best
-    return Nearest(name, " ".join(passage), similarity(own, passage))
+    counted, step = Counter(own), max(1, len(own) // 2)
+    passages = (
+        (name, every[start : start + len(own)])
+        for name, every in ((name, words(source)) for name, source in sources.items())
+        for start in range(0, max(1, len(every) - step), step)
+    )
+    best = max(passages, key=lambda each: (counted & Counter(each[1])).total(), default=None)
+    if best is None:
+        return None
+    name, passage = best
+    return Nearest(name, " ".join(passage), compare_words(own, passage))
 
 
 def source_sections(
@@ -76,36 +75,35 @@ def source_sections(
     """Scenes beside the sources, one cast a template; and dialogues, where there are any."""
     first = {scenario.template: scenario for scenario in reversed(scenarios)}
     scenes = {template: scene_in_words(scenario) for template, scenario in sorted(first.items())}
-    tables = [similarity_table("Scenes beside the sources (Table 3)", scenes, sources)]
+    tables = [_similarity_table("Scenes beside the sources (Table 3)", scenes, sources)]
     if episodes:
         said = {episode.id: " ".join(turn.content for turn in episode.turns if turn.index > 0) for episode in episodes}
-        tables.append(similarity_table("Dialogues beside the sources (Table 10)", said, sources))
+        tables.append(_similarity_table("Dialogues beside the sources (Table 10)", said, sources))
     return [Section("Beside the sources", tables)]
 
 
-def similarity_table(caption: str, texts: Mapping[str, str], sources: Mapping[str, str]) -> Table:
+MOST_SHOWN = 5
+"""Texts that are shown: those most like a source."""
+
+
+def _similarity_table(caption: str, texts: Mapping[str, str], sources: Mapping[str, str]) -> Table:
     """Mean and standard deviation over the texts, and the texts most like a source."""
-    found = {name: nearest for name, text in texts.items() if (nearest := nearest_passage(text, sources)) is not None}
-    measures = ("jaccard", "gestalt", "levenshtein")
+    found = {name: nearest for name, text in texts.items() if (nearest := find_nearest_passage(text, sources)) is not None}
+    measures = [field.name for field in fields(Similarity)]
     rows = []
     if found:
-        values = [[getattr(each.similarity, measure) for each in found.values()] for measure in measures]
-        shown = [f"{fmean(own):.3f} ± {stdev(own):.3f}" if len(own) > 1 else f"{own[0]:.3f}" for own in values]
+        columns = zip(*(astuple(nearest.similarity) for nearest in found.values()), strict=True)
+        shown = [f"{fmean(own):.3f} ± {stdev(own):.3f}" if len(own) > 1 else f"{own[0]:.3f}" for own in columns]
         rows.append(Row(["mean ± standard deviation", "", *shown, ""], emphasis=True))
         for name in sorted(found, key=lambda each: -found[each].similarity.gestalt)[:MOST_SHOWN]:
             nearest = found[name]
-            own = [f"{getattr(nearest.similarity, measure):.3f}" for measure in measures]
+            own = [f"{value:.3f}" for value in astuple(nearest.similarity)]
             rows.append(Row([name, nearest.source, *own, nearest.passage[:200]]))
     figures = [Column(measure.capitalize(), True) for measure in measures]
-    columns = [Column("Text"), Column("Source"), *figures, Column("Nearest passage")]
     return Table(
         caption,
-        columns,
+        [Column("Text"), Column("Source"), *figures, Column("Nearest passage")],
         rows,
         "Each text beside the passage of its own length that shares most words with it; over words, without case and "
         "punctuation. The paper's figures (Tables 3 and 10) are of whole scripts, and not comparable.",
     )
-
-
-MOST_SHOWN = 5
-"""Of the texts most like a source."""

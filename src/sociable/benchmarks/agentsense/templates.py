@@ -2,19 +2,20 @@
 
 Scenes, goals and secrets are written once, with slots; a cast says who fills the slots. ``{aunt}`` is the short name,
 ``{aunt.full}`` the whole one, ``{aunt.they}`` a pronoun, ``{aunt:has|have}`` a verb that agrees with it, ``{aunt.trade}``
-what the cast says under ``words``. Nothing else is evaluated: a slot is looked up, never run.
+an entry under ``words`` in the cast. Nothing else is evaluated: a slot is looked up, never run.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 from sociable.benchmarks.agentsense.scenario import Relationship
-from sociable.core.data_files import Text, complaint
+from sociable.core.data_files import Text, validate_record
 from sociable.core.errors import DataError
 from sociable.core.names import Name
 from sociable.core.records import Record
@@ -37,7 +38,7 @@ _PRONOUNS = {
 
 
 class Member(Record):
-    """Who fills a slot: what Figure 4 counts, and the profile that the model reads."""
+    """Somebody who fills a slot: the attributes that Figure 4 counts, and the profile that the model reads."""
 
     name: Name
     short: Name
@@ -48,26 +49,25 @@ class Member(Record):
     big_five: dict[Trait, Level] = Field(min_length=5)
     """Costa and McCrae's five traits."""
     moral_values: tuple[MoralValue, ...] = Field(min_length=1)
-    """Of Moral Foundations Theory."""
+    """Values of Moral Foundations Theory."""
     values: tuple[PersonalValue, ...] = Field(min_length=1)
-    """Schwartz's ten."""
+    """Some of Schwartz's ten values."""
     decision_style: DecisionStyle
-    """Scott and Bruce's five."""
+    """One of Scott and Bruce's five."""
     words: dict[str, Text] = {}
-    """What the template says differently of this person: a relation, a trade."""
+    """Words of the template that differ by person: a relation, a trade."""
     profile: Text
 
 
 NO_ATTRIBUTES = {"name", "short", "pronouns", "words", "profile"}
-"""Of a member; the rest describes the person."""
+"""Fields of a member that do not describe the person."""
 
 
 class Slot(Record):
-    """What anybody in this part must be (App. A.2.5)."""
+    """Conditions on whoever plays this part (App. A.2.5); empty: none."""
 
     age: tuple[int, int]
     gender: str = ""
-    """Where the story needs it."""
     occupation: str = ""
     constraint: str = ""
 
@@ -78,14 +78,18 @@ class AgeGap(Record):
     years: int = Field(ge=0, le=90)
 
 
+SlotName = Annotated[str, PlainSerializer(lambda slot: f"{{{slot}.full}}")]
+"""A slot that stands for its whole name; written out as a text with that slot, it is filled as all texts are."""
+
+
 class TemplateSign(Record):
-    by: str | tuple[str, ...]
+    by: Annotated[tuple[SlotName, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)]
     says: tuple[tuple[Text, ...], ...] = Field(min_length=1)
     unless: tuple[tuple[Text, ...], ...] | None = None
 
 
 class TemplateLine(Record):
-    by: str
+    by: SlotName
     says: Text
 
 
@@ -131,13 +135,43 @@ class Template(Record):
     """A string by which the data can be found in training corpora. Never shown to any model."""
 
 
-def read_template(raw: Mapping[str, Any], place: str) -> Template:
-    """Checked: every slot has its part and is filled by every cast as the constraints say. Raises DataError."""
-    try:
-        template = Template.model_validate(raw)
-    except ValidationError as error:
-        raise complaint(error, place) from None
+def cast_records(raw: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
+    """The scenarios of a template in the native layout, one a cast. Raises DataError."""
+    template = validate_record(Template, raw, place)
     place = f"{place}, template {template.id}"
+    _check_slots(template, place)
+    written = template.model_dump(include={"background", "description", "characters"})
+    for number, cast in enumerate(template.casts, start=1):
+        profiles = {slot: member.profile for slot, member in cast.items()}
+        filled = _Filler(cast, f"{place}, cast {number}").fill(written | {"profiles": profiles})
+        questions = {part["slot"]: _list_questions(template.id, part, cast) for part in filled["characters"]}
+        yield {
+            "sample_idx": number,
+            "template_idx": template.id,
+            "domain": template.domain,
+            "place": template.place,
+            "background": filled["background"],
+            "description": filled["description"],
+            "characters": [
+                {
+                    "name": cast[part["slot"]].name,
+                    "short": cast[part["slot"]].short,
+                    "profile": filled["profiles"][part["slot"]],
+                    "private_info": part["private_info"],
+                    "attributes": cast[part["slot"]].model_dump(exclude=NO_ATTRIBUTES),
+                    "goals": part["goals"],
+                    # Nobody is asked about the own secret.
+                    "info_reason_questions": [q for slot, own in questions.items() if slot != part["slot"] for q in own],
+                    "role": part["role"] or None,
+                }
+                for part in filled["characters"]
+            ],
+            "relations": [{"of": [cast[slot].name for slot in each.of], "kind": each.kind} for each in template.relations],
+        }
+
+
+def _check_slots(template: Template, place: str) -> None:
+    """Raises DataError unless every slot has its part and is filled by every cast as the constraints say."""
     slots = set(template.slots)
     parts = [part.slot for part in template.characters]
     if len(set(parts)) < len(parts) or set(parts) != slots:
@@ -147,18 +181,16 @@ def read_template(raw: Mapping[str, Any], place: str) -> Template:
     if unknown := named - slots:
         raise DataError(place, "relations", f"'{min(unknown)}' is no slot")
     for number, cast in enumerate(template.casts):
-        _check_cast(template, cast, place, f"casts.{number}")
-    return template
+        if set(cast) != slots:
+            problem = f"must fill {', '.join(sorted(slots))}, and fills {', '.join(sorted(cast))}"
+            raise DataError(place, f"casts.{number}", problem)
+        for field, problem in list_cast_faults(template.slots, template.age_gaps, cast):
+            raise DataError(place, f"casts.{number}.{field}", problem)
 
 
-def _check_cast(template: Template, cast: Mapping[str, Member], place: str, field: str) -> None:
-    if set(cast) != set(template.slots):
-        raise DataError(place, field, f"must fill {', '.join(sorted(template.slots))}, and fills {', '.join(sorted(cast))}")
-    for wrong, problem in cast_faults(template.slots, template.age_gaps, cast):
-        raise DataError(place, f"{field}.{wrong}", problem)
-
-
-def cast_faults(slots: Mapping[str, Slot], age_gaps: Sequence[AgeGap], cast: Mapping[str, Member]) -> Iterator[tuple[str, str]]:
+def list_cast_faults(
+    slots: Mapping[str, Slot], age_gaps: Sequence[AgeGap], cast: Mapping[str, Member]
+) -> Iterator[tuple[str, str]]:
     """(field, problem) of everything that keeps a cast from filling the slots (App. A.2.5)."""
     for name, slot in slots.items():
         member = cast[name]
@@ -174,123 +206,65 @@ def cast_faults(slots: Mapping[str, Slot], age_gaps: Sequence[AgeGap], cast: Map
             yield f"{gap.older}.age", problem
 
 
-def cast_records(raw: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
-    """The scenarios of a template in the native layout, one a cast. Raises DataError."""
-    template = read_template(raw, place)
-    for number, cast in enumerate(template.casts, start=1):
-        fill = _filler(cast, f"{place}, template {template.id}, cast {number}")
-        yield {
-            "sample_idx": number,
-            "template_idx": template.id,
-            "domain": template.domain,
-            "place": template.place,
-            "background": fill(template.background, "background"),
-            "description": fill(template.description, "description"),
-            "characters": [
-                _character(template, part, cast, fill, f"characters.{index}") for index, part in enumerate(template.characters)
-            ],
-            "relations": [{"of": [cast[slot].name for slot in each.of], "kind": each.kind} for each in template.relations],
-        }
-
-
-Filler = Callable[[str, str], str]
-"""From a text with slots and the field it stands in to the text of one cast."""
-
-
-def _character(template: Template, part: Part, cast: Mapping[str, Member], fill: Filler, field: str) -> dict[str, Any]:
-    member = cast[part.slot]
-    record: dict[str, Any] = {
-        "name": member.name,
-        "short": member.short,
-        "profile": fill(member.profile, f"profile of {part.slot}"),
-        "private_info": fill(part.private_info, f"{field}.private_info"),
-        "attributes": member.model_dump(exclude=NO_ATTRIBUTES),
-        "goals": [_goal(goal, cast, fill, f"{field}.goals.{number}") for number, goal in enumerate(part.goals)],
-        "info_reason_questions": [
-            _question(template, other, number, cast, fill)
-            for other in template.characters
-            if other.slot != part.slot
-            for number in range(len(other.questions))
-        ],
-    }
-    return record | ({"role": part.role} if part.role else {})
-
-
-def _goal(goal: TemplateGoal, cast: Mapping[str, Member], fill: Filler, field: str) -> dict[str, Any]:
-    def name(slot: str) -> str:
-        return cast[slot].name if slot in cast else slot
-
-    def lines(which: tuple[TemplateLine, ...], part: str) -> list[dict[str, str]]:
-        return [{"by": name(line.by), "says": fill(line.says, f"{field}.{part}")} for line in which]
-
-    def wording(alternatives: tuple[tuple[str, ...], ...]) -> list[list[str]]:
-        return [[fill(phrase, f"{field}.signs") for phrase in alternative] for alternative in alternatives]
-
-    return {
-        "goal": fill(goal.goal, f"{field}.goal"),
-        "type": goal.type,
-        "signs": [
+def _list_questions(template: str, owner: Mapping[str, Any], cast: Mapping[str, Member]) -> list[dict[str, Any]]:
+    """The questions about the secret of a filled part, in the native layout."""
+    found = []
+    for number, question in enumerate(owner["questions"], start=1):
+        key = f"{template}/{owner['slot']}/{number}"
+        options = [question["answer"], *question["wrong"]]
+        order = list(range(len(options)))
+        # Nobody chose where the answer stands, and it stands in the same place for every cast.
+        named_generator(0, "options", key).shuffle(order)
+        found.append(
             {
-                "by": [name(slot) for slot in ((sign.by,) if isinstance(sign.by, str) else sign.by)],
-                "says": wording(sign.says),
-                "unless": wording(sign.unless) if sign.unless else None,
+                "question": question["question"],
+                "options": [options[place] for place in order],
+                "answer_label": order.index(0),
+                "about": cast[owner["slot"]].name,
+                "key": key,
             }
-            for sign in goal.signs
-        ],
-        "reached": lines(goal.reached, "reached"),
-        "missed": lines(goal.missed, "missed"),
-    }
-
-
-def _question(template: Template, owner: Part, number: int, cast: Mapping[str, Member], fill: Filler) -> dict[str, Any]:
-    question = owner.questions[number]
-    key = f"{template.id}/{owner.slot}/{number + 1}"
-    order = [question.answer, *question.wrong]
-    # Nobody chose where the answer stands, and it stands in the same place for every cast.
-    named_generator(0, "options", key).shuffle(order)
-    field = f"questions of {owner.slot}"
-    return {
-        "question": fill(question.question, field),
-        "options": [fill(option, field) for option in order],
-        "answer_label": order.index(question.answer),
-        "about": cast[owner.slot].name,
-        "key": key,
-    }
+        )
+    return found
 
 
 _SLOT = re.compile(r"\{(\w+)(?:\.(\w+)|:([^{}|]+)\|([^{}|]+))?\}")
 
 
-def _filler(cast: Mapping[str, Member], place: str) -> Filler:
-    def fill(text: str, field: str) -> str:
-        def put(match: re.Match[str]) -> str:
-            slot, part, singular, plural = match.groups()
-            member = cast.get(slot)
-            if member is None:
-                raise DataError(place, field, f"{match.group()}: '{slot}' is no slot; there are {', '.join(cast)}")
-            if singular is not None:
-                return plural if member.pronouns == "they" else singular
-            return _part_of(member, part, match.group(), place, field)
+@dataclass(frozen=True, slots=True)
+class _Filler:
+    """Puts one cast into the slots of texts."""
 
-        filled = _SLOT.sub(put, text)
+    cast: Mapping[str, Member]
+    place: str
+
+    def fill(self, value: Any, field: str = "") -> Any:
+        """The text, or whatever holds texts, filled; ``field`` is where it stands."""
+        if isinstance(value, dict):
+            return {key: self.fill(part, f"{field}.{key}".removeprefix(".")) for key, part in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.fill(part, f"{field}.{number}") for number, part in enumerate(value)]
+        if not isinstance(value, str) or not ("{" in value or "}" in value):
+            return value
+        filled = _SLOT.sub(lambda match: self._find(match, field), value)
         if "{" in filled or "}" in filled:
-            raise DataError(place, field, f"a brace that belongs to no slot, in {filled[:80]!r}")
+            raise DataError(self.place, field, f"a brace that belongs to no slot, in {filled[:80]!r}")
         return filled
 
-    return fill
-
-
-def _part_of(member: Member, part: str | None, written: str, place: str, field: str) -> str:
-    if part is None:
-        return member.short
-    if part == "full":
-        return member.name
-    if part in ("occupation", "age", "gender"):
-        return str(getattr(member, part))
-    if part in member.words:
-        return member.words[part]
-    pronoun = _PRONOUNS[member.pronouns].get(part.lower())
-    if pronoun is None:
-        known = ", ".join(["full", "occupation", "age", "gender", *_PRONOUNS["she"], *member.words])
-        raise DataError(place, field, f"{written}: {member.name} has no '{part}'; there are {known}")
-    return pronoun.capitalize() if part[0].isupper() else pronoun
+    def _find(self, match: re.Match[str], field: str) -> str:
+        slot, part, singular, plural = match.groups()
+        member = self.cast.get(slot)
+        if member is None:
+            raise DataError(self.place, field, f"{match.group()}: '{slot}' is no slot; there are {', '.join(self.cast)}")
+        if singular is not None:
+            return plural if member.pronouns == "they" else singular
+        if part in (None, "full"):
+            return member.name if part else member.short
+        if part in ("occupation", "age", "gender"):
+            return str(getattr(member, part))
+        if part in member.words:
+            return member.words[part]
+        pronoun = _PRONOUNS[member.pronouns].get(part.lower())
+        if pronoun is None:
+            known = ", ".join(["full", "occupation", "age", "gender", *_PRONOUNS["she"], *member.words])
+            raise DataError(self.place, field, f"{match.group()}: {member.name} has no '{part}'; there are {known}")
+        return pronoun.capitalize() if part[0].isupper() else pronoun

@@ -34,7 +34,7 @@ from sociable.engine.benchmark import RunResult
 from sociable.engine.run import FinishedRun
 from sociable.judging.panel import with_panel
 from sociable.reports.result_tables import Metric, Metrics, cells, columns_of, cost_block, counts_table, metrics_table, notes_of
-from sociable.statistics.agreement import cohen
+from sociable.statistics.agreement import measure_cohen
 
 SUMMARY = {
     "self": Metric("Self", "goals reached, as their owners say"),
@@ -226,7 +226,7 @@ def _judges(runs: Sequence[FinishedRun]) -> Table:
             yes = fmean(mine is Verdict.WIN for mine, _ in given) if given else None
             both = [pair for pair in given if pair[1] in (Verdict.WIN, Verdict.LOSS)]
             with_them = fmean(mine is theirs for mine, theirs in both) if both else None
-            kappa = cohen([mine for mine, _ in both], [theirs for _, theirs in both]) if both else None
+            kappa = measure_cohen([mine for mine, _ in both], [theirs for _, theirs in both]).value if both else None
             shown = (
                 [figure(yes, 2), figure(with_them, 2), figure(kappa, 2)] if len(panel) > 1 else [figure(yes, 2), MISSING, MISSING]
             )

@@ -12,25 +12,25 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
 from itertools import combinations
+from pathlib import Path
 
-from sociable.benchmarks.hsii.clusters import longest_cases
+from sociable.benchmarks.hsii.clusters import find_longest_cases
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases
 from sociable.benchmarks.hsii.measure import measure_points
-from sociable.benchmarks.hsii.shortcuts import AVOIDANCES, SHORTCUTS, classifier_hits
+from sociable.benchmarks.hsii.shortcuts import AVOIDANCES, SHORTCUTS, classify_addressees
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure
 from sociable.reports.audits import (
     ShortcutResult,
     alike_texts,
-    farthest_first,
+    compare_with_chance,
     shortcuts_plot,
     shortcuts_table,
     shown_first,
     verdict_on,
 )
-from sociable.statistics.agreement import fleiss
-from sociable.statistics.intervals import clustered_proportion
+from sociable.statistics.agreement import measure_fleiss
+from sociable.statistics.guessing import share_hit
 
 FEW_CASES = 24
 """With fewer even a fair data set is further than the tolerance from chance, by chance alone."""
@@ -41,33 +41,20 @@ TOLERANCE = 0.15
 
 def measure_shortcuts(cases: Sequence[Case]) -> list[ShortcutResult]:
     """How often each shortcut picks the golden addressee; farthest from chance first."""
-    chance = sum(1 / len(case.characters) for case in cases) / len(cases)
-    clusters = [case.dialogue for case in cases]
-    results = []
-    for name, pick in SHORTCUTS.items():
-        hits = [float(pick(case) == case.golden.role_to) for case in cases]
-        results.append(ShortcutResult(name, clustered_proportion(hits, clusters), chance))
-    for name, avoided in AVOIDANCES.items():
-        expected = [_expected_hit(case, avoided(case)) for case in cases]
-        results.append(ShortcutResult(name, clustered_proportion(expected, clusters), chance))
-    for name, hits in classifier_hits(cases).items():
-        results.append(ShortcutResult(f"{name}, other dialogues", clustered_proportion(hits, clusters), chance))
-    return farthest_first(results)
-
-
-def _expected_hit(case: Case, avoided: str | None) -> float:
-    """The chance of a random pick among those not avoided."""
-    remaining = [name for name in case.characters if name != avoided]
-    return 1 / len(remaining) if case.golden.role_to in remaining else 0.0
+    hits = {name: [float(pick(case) == case.golden.role_to) for case in cases] for name, pick in SHORTCUTS.items()}
+    for name, avoid in AVOIDANCES.items():
+        hits[name] = [share_hit([n for n in case.characters if n != avoid(case)], case.golden.role_to) for case in cases]
+    hits |= {f"{name}, other dialogues": own for name, own in classify_addressees(cases).items()}
+    return compare_with_chance(hits, [case.dialogue for case in cases], [1 / len(case.characters) for case in cases])
 
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """What independent readers chose, over the cases that have at least two readings."""
+    """The addressees that independent readers chose, over the cases that have at least two readings."""
 
     cases: int
     readers: tuple[int, int]
-    """The fewest and the most a case has."""
+    """The fewest and the most readers of a case."""
     unanimous: int
     """Cases in which all of them chose the golden addressee."""
     contested: tuple[str, ...]
@@ -93,33 +80,31 @@ def measure_readings(cases: Sequence[Case]) -> Readings | None:
         readers=(min(counts), max(counts)),
         unanimous=sum(right[case.id] == len(case.readings) for case in read),
         contested=tuple(case.id for case in read if 3 * right[case.id] < 2 * len(case.readings)),
-        kappa=fleiss([label for label in labels if len(label) == usual]),
+        kappa=measure_fleiss([label for label in labels if len(label) == usual]).value,
     )
 
 
-def alike_dialogues(cases: Sequence[Case]) -> list[str]:
+def find_alike_dialogues(cases: Sequence[Case]) -> list[str]:
     """Pairs of dialogues that share too many runs of five words, or the whole sequence of speakers."""
-    longest = {case.dialogue: case for case in longest_cases(cases)}
-    texts = {
-        name: " ".join([case.background.scene, *(message.content for message in (*case.messages, case.golden))])
-        for name, case in longest.items()
-    }
-    found = shown_first(alike_texts(texts))
-    same = []
-    for one, other in combinations(longest, 2):
-        if len(longest[one].messages) > 3 and _speakers(longest[one]) == _speakers(longest[other]):
-            same.append(f"{one} and {other} have the same sequence of speakers")
-    return [*found, *shown_first(same)]
+    longest = {case.dialogue: case for case in find_longest_cases(cases)}
+    turns = {name: (*case.messages, case.golden) for name, case in longest.items()}
+    texts = {name: " ".join([longest[name].background.scene, *(turn.content for turn in own)]) for name, own in turns.items()}
+    speakers = {name: _number_speakers([turn.role_from for turn in own]) for name, own in turns.items() if len(own) > 4}
+    same = [
+        f"{one} and {other} have the same sequence of speakers"
+        for one, other in combinations(speakers, 2)
+        if speakers[one] == speakers[other]
+    ]
+    return [*shown_first(alike_texts(texts)), *shown_first(same)]
 
 
-def _speakers(case: Case) -> list[int]:
-    """Who speaks when, with characters numbered in the order in which they first speak."""
-    speakers = [message.role_from for message in (*case.messages, case.golden)]
+def _number_speakers(speakers: Sequence[str]) -> list[int]:
+    """The speakers, turn by turn, numbered in the order in which they first speak; -1 for the assistant."""
     first = list(dict.fromkeys(name for name in speakers if name != ASSISTANT))
     return [-1 if name == ASSISTANT else first.index(name) for name in speakers]
 
 
-def rule_faults(cases: Sequence[Case]) -> list[str]:
+def find_rule_faults(cases: Sequence[Case]) -> list[str]:
     """Cases whose own rules do not hold: the golden response must earn everything, and more than the weaker one."""
     faults = []
     for case in cases:
@@ -133,60 +118,46 @@ def rule_faults(cases: Sequence[Case]) -> list[str]:
     return faults
 
 
-def printed_cases() -> list[Case]:
+def load_printed_cases() -> list[Case]:
     """The three cases of Tables 3 to 5: their names and turns; the words are paraphrased."""
-    text = resources.files("sociable.benchmarks.hsii").joinpath("data", "printed_cases.json").read_text(encoding="utf-8")
-    return [case for raw in json.loads(text) for case in cut_cases(raw, "printed_cases.json", raw["id"])]
+    file = Path(__file__).parent / "data" / "printed_cases.json"
+    records = json.loads(file.read_text(encoding="utf-8"))
+    return [case for raw in records for case in cut_cases(raw, file.name, raw["id"])]
 
 
 def _readings_table(readings: Readings, cases: int) -> Table:
     fewest, most = readings.readers
     rows = [
-        ("cases read", f"{readings.cases} of {cases}"),
-        ("readers a case", str(fewest) if fewest == most else f"{fewest} to {most}"),
-        ("all chose the golden addressee", f"{readings.unanimous} of {readings.cases}"),
-        ("at least two of three did", f"{readings.cases - len(readings.contested)} of {readings.cases}"),
-        ("Fleiss' kappa among readers", figure(readings.kappa, 2)),
+        ["cases read", f"{readings.cases} of {cases}"],
+        ["readers a case", str(fewest) if fewest == most else f"{fewest} to {most}"],
+        ["all chose the golden addressee", f"{readings.unanimous} of {readings.cases}"],
+        ["at least two of three did", f"{readings.cases - len(readings.contested)} of {readings.cases}"],
+        ["Fleiss' kappa among readers", figure(readings.kappa, 2)],
     ]
-    return Table(
-        "Whom independent readers would have addressed, knowing the dialogue up to there only",
-        [Column(""), Column("", True)],
-        [Row(list(row)) for row in rows],
-    )
+    caption = "Whom independent readers would have addressed, knowing the dialogue up to there only"
+    return Table(caption, [Column(""), Column("", True)], [Row(row) for row in rows])
 
 
 def audit_document(cases: Sequence[Case], source: str) -> Document:
-    own, printed = measure_shortcuts(cases), {result.name: result for result in measure_shortcuts(printed_cases())}
-    faults = rule_faults(cases)
-    callouts = [
-        verdict_on(own, TOLERANCE),
-        *([Callout(f"{len(cases)} cases are too few to tell.", Tone.WARNING)] if len(cases) < FEW_CASES else []),
-        *(Callout(fault, Tone.BAD) for fault in faults),
-    ]
-    callouts += [Callout(pair, Tone.BAD) for pair in alike_dialogues(cases)]
+    own, printed = measure_shortcuts(cases), measure_shortcuts(load_printed_cases())
     readings = measure_readings(cases)
+    problems = [*find_rule_faults(cases), *find_alike_dialogues(cases)]
     if readings and readings.contested:
         listed = ", ".join(readings.contested)
-        callouts.append(Callout(f"Fewer than two of three readers would address whom the data do in: {listed}.", Tone.BAD))
-    dialogues = len({case.dialogue for case in cases})
+        problems.append(f"Fewer than two of three readers would address whom the data do in: {listed}.")
+    few = [Callout(f"{len(cases)} cases are too few to tell.", Tone.WARNING)] if len(cases) < FEW_CASES else []
+    beside = Column("Printed cases", numeric=True, explanation="the three cases of the paper's Tables 3 to 5")
+    printed_hits = {result.name: figure(result.hits.value, 2) for result in printed}
+    caption = "How often a shortcut picks the golden addressee"
     return Document(
         title="Audit of hsii",
-        subtitle=f"{len(cases)} cases of {dialogues} dialogues ({source})",
+        subtitle=f"{len(cases)} cases of {len({case.dialogue for case in cases})} dialogues ({source})",
         summary=replace(
-            shortcuts_table(
-                "How often a shortcut picks the golden addressee",
-                own,
-                TOLERANCE,
-                "cases",
-                (
-                    Column("Printed cases", numeric=True, explanation="the three cases of the paper's Tables 3 to 5"),
-                    {name: figure(result.hits.value, 2) for name, result in printed.items()},
-                ),
-            ),
-            note=f"Chance on the three printed cases: {figure(next(iter(printed.values())).chance, 2)}.",
+            shortcuts_table(caption, own, TOLERANCE, "cases", (beside, printed_hits)),
+            note=f"Chance on the three printed cases: {figure(printed[0].chance, 2)}.",
         ),
         sections=[
-            Section("Verdict", callouts),
+            Section("Verdict", [verdict_on(own, TOLERANCE), *few, *(Callout(problem, Tone.BAD) for problem in problems)]),
             *([Section("Readers", [_readings_table(readings, len(cases))])] if readings else []),
             Section("Shortcuts", [shortcuts_plot(own, "cases")]),
         ],

@@ -1,8 +1,7 @@
-"""Which dialogues of a data set are about the same: features, clusters, a plane to draw them in (HSII, section 6.2).
+"""Clusters of dialogues on the same subject: their features, DBSCAN, and a plane to draw them in (HSII, section 6.2).
 
 The paper takes features of the cases (BERT), clusters them (DBSCAN), reduces them to a plane to draw them (LSH), and
-shows the share of cases in each cluster. It found seven clusters: a finding, not a parameter, so nothing here is set to
-find any number of them.
+shows the share of cases in each cluster. Its seven clusters are a finding, not a parameter: no number of them is set here.
 
 Differs from the paper:
 
@@ -27,21 +26,15 @@ import numpy as np
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.core.errors import InputError
-from sociable.models.embeddings import Encoder, sentence_encoder
+from sociable.models.embeddings import sentence_encoder
 from sociable.statistics.density import (
     SEED,
     SMALLEST_CLUSTER,
     UNCLUSTERED,
     WIDESPREAD,
-    Chance,
-    by_size,
-    chance_radius,
-    core_distances,
-    cosine_distances,
-    dbscan,
-    knee,
-    neighbours_for,
-    telling_words,
+    DensityClusters,
+    cluster_by_density,
+    split_words,
 )
 from sociable.statistics.intervals import Floats
 
@@ -55,28 +48,32 @@ FEWEST_DIALOGUES = 2 * SMALLEST_CLUSTER
 TELLING_TERMS = 6
 
 
-def longest_cases(cases: Sequence[Case]) -> list[Case]:
-    """Of each dialogue the case with the most turns, in the order in which dialogues first occur."""
+def find_longest_cases(cases: Sequence[Case]) -> list[Case]:
+    """The case with the most turns of each dialogue, in the order in which dialogues first occur."""
     longest: dict[str, Case] = {}
     for case in cases:
-        if case.dialogue not in longest or len(case.messages) > len(longest[case.dialogue].messages):
+        if len(case.messages) > len(longest.setdefault(case.dialogue, case).messages):
             longest[case.dialogue] = case
     return list(longest.values())
 
 
-def seen_passages(case: Case) -> list[str]:
-    """Scene, relationships, conflicts and messages: what a model sees, but for the topic, which clusters are compared with,
-    and for the participants' names, which would make clusters of namesakes.
-
-    A name's words, and those of aliases, are left out where they are not in lower case: "the Miller" leaves "the miller".
-    """
+def list_passages(case: Case) -> list[str]:
+    """Scene, relationships, conflicts and messages before the golden response, as the data have them."""
     background = case.background
-    passages = [background.scene, *background.relationships, background.conflicts, *(m.content for m in case.messages)]
+    return [background.scene, *background.relationships, background.conflicts, *(m.content for m in case.messages)]
+
+
+def list_nameless_passages(case: Case) -> list[str]:
+    """The passages without the participants' names, which would make clusters of namesakes.
+
+    The topic, with which clusters are compared, is none of them. A name's words, and those of aliases, are left out where
+    they are not in lower case: "the Miller" leaves "the miller".
+    """
     spellings = " ".join([ASSISTANT, *case.characters, *chain.from_iterable(case.aliases.values())])
     names = {word for word in re.findall(r"[^\W\d_]+", spellings) if not word.islower()}
     longest_first = sorted(names, key=lambda word: (-len(word), word))
     name = re.compile(rf"\b(?:{'|'.join(longest_first)})(?:['’]s)?\b")
-    return [without for passage in passages if (without := name.sub(" ", passage)).strip()]
+    return [without for passage in list_passages(case) if (without := name.sub(" ", passage)).strip()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +87,16 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """DBSCAN's clusters of dialogues by cosine distance."""
+    """The clusters of dialogues, the one with the most cases first."""
 
     dialogues: tuple[Case, ...]
     """Each by its longest case."""
-    labels: tuple[int, ...]
-    """Of each dialogue: its cluster, numbered from 0 by falling number of cases, or UNCLUSTERED."""
-    distances: Floats
-    """[dialogues, dialogues], cosine."""
-    radius: float
-    """DBSCAN's eps."""
-    neighbours: int
-    """How many dialogues within the radius, itself included, make one the core of a cluster (min_samples)."""
-    chance: Chance | None
-    """None for embeddings, which cannot be dealt."""
+    density: DensityClusters
     terms: Terms | None
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        return self.density.labels
 
     @property
     def count(self) -> int:
@@ -117,40 +109,32 @@ class Clustering:
 def cluster_dialogues(
     cases: Sequence[Case], features: str = "tfidf", embedding_model: str = EMBEDDING_MODEL
 ) -> Clustering | None:
-    """The clusters of the dialogues; None for fewer than FEWEST_DIALOGUES, or when they have no telling words in common.
-
-    The core of a cluster has ln(n) neighbours, as in Birant and Kut (2007), but at least SMALLEST_CLUSTER. Its radius is
-    read off the data: see ``chance_radius`` for words; embeddings cannot be dealt at random, so for them it is the knee
-    of the curve of distances, see ``knee``.
-    """
+    """The clusters of the dialogues; None for fewer than FEWEST_DIALOGUES, or when they have no telling words in common."""
     if features not in FEATURES:
         raise InputError(f"There are no features '{features}'. Choose {' or '.join(repr(name) for name in FEATURES)}.")
-    dialogues = longest_cases(cases)
+    dialogues = find_longest_cases(cases)
     encode = sentence_encoder(embedding_model) if features == "embeddings" else None
     if len(dialogues) < FEWEST_DIALOGUES:
         return None
-    neighbours = neighbours_for(len(dialogues))
-    passages = [seen_passages(case) for case in dialogues]
+    passages = [list_nameless_passages(case) for case in dialogues]
     terms = weigh_terms(["\n".join(own) for own in passages])
-    chance = None
     if encode:
-        distances = cosine_distances(np.array([_mean_embedding(encode, own) for own in passages]))
-        radius = knee(core_distances(distances, neighbours))
+        # Passage by passage: a model reads no further than some hundred words, a dialogue's scene.
+        rows = np.array([encode(own).mean(axis=0) for own in passages])
     elif terms:
-        distances = cosine_distances(terms.weights)
-        radius, chance = chance_radius(terms.weights, neighbours)
+        rows = terms.weights
     else:
         return None
     sizes = Counter(case.dialogue for case in cases)
-    labels = by_size(dbscan(distances, radius, neighbours), [sizes[case.dialogue] for case in dialogues])
-    return Clustering(tuple(dialogues), labels, distances, radius, neighbours, chance, terms)
+    found = cluster_by_density(rows, [sizes[case.dialogue] for case in dialogues], dealt=encode is None)
+    return Clustering(tuple(dialogues), found, terms)
 
 
 def weigh_terms(texts: Sequence[str]) -> Terms | None:
     """(1 + ln tf) · idf of words in at least two texts and at most WIDESPREAD of them; None if there is no such word."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
 
-    vectorizer = TfidfVectorizer(analyzer=telling_words, min_df=2, max_df=WIDESPREAD, sublinear_tf=True)
+    vectorizer = TfidfVectorizer(analyzer=split_words, min_df=2, max_df=WIDESPREAD, sublinear_tf=True)
     try:
         weights = vectorizer.fit_transform(texts)
     except ValueError:  # all that is wrong with texts as such: no word is left
@@ -158,24 +142,18 @@ def weigh_terms(texts: Sequence[str]) -> Terms | None:
     return Terms(weights, tuple(vectorizer.get_feature_names_out()))
 
 
-def _mean_embedding(encode: Encoder, passages: list[str]) -> Floats:
-    """Of the passages one by one: a model reads no further than some hundred words, a dialogue's scene."""
-    mean: Floats = encode(passages).mean(axis=0)
-    return mean
-
-
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """Adjusted Rand indices of clusters and topics: 1 when they are the same, 0 on average by chance."""
 
     clustered: float
-    """Over the dialogues in a cluster."""
+    """The index over the dialogues in a cluster."""
     every: float
-    """Over all dialogues, each that is in no cluster alone."""
+    """The index over all dialogues, each that is in no cluster being one of its own."""
 
 
 def measure_agreement(clustering: Clustering) -> Agreement | None:
-    """None for fewer than two clusters, which tell no topics apart."""
+    """The agreement of clusters and topics; None for fewer than two clusters, which tell no topics apart."""
     from sklearn.metrics import adjusted_rand_score  # type: ignore[import-untyped]
 
     if clustering.count < 2:
@@ -189,7 +167,7 @@ def measure_agreement(clustering: Clustering) -> Agreement | None:
     )
 
 
-def telling_terms(clustering: Clustering, label: int) -> list[str]:
+def find_telling_terms(clustering: Clustering, label: int) -> list[str]:
     """The words whose mean weight in the cluster is most above that in all other dialogues."""
     if clustering.terms is None:
         return []
@@ -198,11 +176,10 @@ def telling_terms(clustering: Clustering, label: int) -> list[str]:
     lead = np.asarray(weights[inside].mean(axis=0)).ravel()
     if not inside.all():
         lead = lead - np.asarray(weights[~inside].mean(axis=0)).ravel()
-    best = np.argsort(-lead, kind="stable")[:TELLING_TERMS]
-    return [clustering.terms.names[place] for place in best if lead[place] > 0]
+    return [clustering.terms.names[place] for place in np.argsort(-lead, kind="stable")[:TELLING_TERMS] if lead[place] > 0]
 
 
-def plane(distances: Floats) -> Floats:
+def place_in_plane(distances: Floats) -> Floats:
     """[dialogues, 2]: t-SNE of the distances. The same distances give the same plane."""
     from sklearn.manifold import TSNE  # type: ignore[import-untyped]
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn

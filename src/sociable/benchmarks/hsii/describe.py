@@ -1,4 +1,4 @@
-"""What is in a data set: its size, its topics, and the clusters its dialogues fall into (HSII, section 6.2, Figures 3 and 5)."""
+"""The contents of a data set: size, topics, and the clusters its dialogues fall into (HSII, section 6.2, Figures 3 and 5)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from sociable.benchmarks.hsii.clusters import (
     FEWEST_DIALOGUES,
     Clustering,
     cluster_dialogues,
-    longest_cases,
+    find_longest_cases,
+    find_telling_terms,
+    list_passages,
     measure_agreement,
-    plane,
-    telling_terms,
+    place_in_plane,
 )
 from sociable.benchmarks.hsii.dataset import Case, CaseNotes
 from sociable.core.names import words
@@ -39,17 +40,15 @@ from sociable.core.view import (
 from sociable.statistics.density import NEAR, SEED, UNCLUSTERED
 
 MOST_AXES = 12
-"""Of a radar chart that can be read."""
+"""Axes of a radar chart that can be read."""
 
 OPTIONAL_FIELDS: dict[str, Callable[[Case], Any]] = {
     "relationships": attrgetter("background.relationships"),
     "conflicts": attrgetter("background.conflicts"),
     "goals": attrgetter("background.goals"),
-    "aliases": attrgetter("aliases"),
-    "private_facts": attrgetter("private_facts"),
-    **{name: attrgetter(name) for name in CaseNotes.model_fields},
+    **{name: attrgetter(name) for name in ("aliases", "private_facts", *CaseNotes.model_fields)},
 }
-"""What a data file may leave out, as it is called there."""
+"""Fields that a data file may leave out, by their names there."""
 
 
 def describe_document(
@@ -60,103 +59,90 @@ def describe_document(
     ``features`` is "tfidf", or "embeddings" of the sentence-transformers model ``embedding_model``. Raises InputError
     for another name, and for embeddings when the package or the model is missing.
     """
+    import sklearn  # type: ignore[import-untyped]
+
     clustering = cluster_dialogues(cases, features, embedding_model)
+    details = [("features", embedding_model if features == "embeddings" else features)]
+    if clustering:
+        density = clustering.density
+        details += [("eps", f"{density.radius:.6f}"), ("min_samples", str(density.neighbours)), ("seed", str(SEED))]
     return Document(
         title="Description of hsii",
-        subtitle=f"{len(cases)} cases of {len(longest_cases(cases))} dialogues ({source})",
+        subtitle=f"{len(cases)} cases of {len(find_longest_cases(cases))} dialogues ({source})",
         summary=_size_table(cases),
         sections=[
             Section("Topics", [_topic_table(cases)]),
             Section("Clusters", _cluster_blocks(cases, clustering)),
             Section("Shares", [_radar(cases, clustering)]),
         ],
-        details=_details(clustering, features, embedding_model),
+        details=[*details, ("scikit-learn", sklearn.__version__)],
     )
 
 
 def _size_table(cases: Sequence[Case]) -> Table:
-    dialogues = longest_cases(cases)
+    dialogues = find_longest_cases(cases)
     turns = [[message.content for message in (*case.messages, case.golden)] for case in dialogues]
-    sizes = Counter(case.dialogue for case in cases)
     stages = Counter(case.stage for case in cases)
     shares = {f"stage {name or 'not stated'}": stages[name] for name in ("single", "multi", "") if name or stages[name]}
     shares |= {f"with {name}": sum(bool(of(case)) for case in cases) for name, of in OPTIONAL_FIELDS.items()}
-    rows = [
-        Row(["dialogues", str(len(dialogues)), ""]),
-        Row(["cases", str(len(cases)), ""]),
-        _size_row("cases a dialogue", list(sizes.values())),
-        _size_row("characters a dialogue", [len(case.characters) for case in dialogues]),
-        _size_row("turns a dialogue", [len(own) for own in turns]),
-        _size_row("words a turn", [len(words(content)) for own in turns for content in own]),
-        _size_row("letters a case", [_letters(case) for case in cases]),
-        *(Row([f"cases {name}", _share(count, len(cases)), ""]) for name, count in shares.items()),
-    ]
+    spreads = {
+        "cases a dialogue": list(Counter(case.dialogue for case in cases).values()),
+        "characters a dialogue": [len(case.characters) for case in dialogues],
+        "turns a dialogue": [len(own) for own in turns],
+        "words a turn": [len(words(content)) for own in turns for content in own],
+        "letters a case": [sum(map(len, list_passages(case))) for case in cases],
+    }
     return Table(
         "Size and contents",
         [Column(""), Column("Count, mean or share", numeric=True), Column("Smallest to largest", numeric=True)],
-        rows,
+        [
+            Row(["dialogues", str(len(dialogues)), ""]),
+            Row(["cases", str(len(cases)), ""]),
+            *(Row([name, f"{fmean(sizes):,.1f}", f"{min(sizes):,} to {max(sizes):,}"]) for name, sizes in spreads.items()),
+            *(Row([f"cases {name}", _share(count, len(cases)), ""]) for name, count in shares.items()),
+        ],
         note="Turns are counted to a dialogue's last golden response, which is one of them. Letters are all characters, spaces "
         "included, of scene, relationships, conflicts and the messages before the golden response.",
     )
-
-
-def _size_row(name: str, sizes: Sequence[int]) -> Row:
-    return Row([name, f"{fmean(sizes):,.1f}", f"{min(sizes):,} to {max(sizes):,}"])
-
-
-def _letters(case: Case) -> int:
-    background = case.background
-    return sum(map(len, (background.scene, *background.relationships, background.conflicts, *(m.content for m in case.messages))))
 
 
 def _share(count: int, total: int) -> str:
     return f"{count / total:.1%}"
 
 
-def _topics_by_cases(cases: Sequence[Case]) -> list[tuple[str, int]]:
-    """Most cases first, then by name."""
+def _count_topics(cases: Sequence[Case]) -> list[tuple[str, int]]:
+    """Topics with their cases, most cases first, then by name."""
     return sorted(Counter(case.topic for case in cases).items(), key=lambda item: (-item[1], item[0]))
 
 
 def _topic_table(cases: Sequence[Case]) -> Table:
-    dialogues = longest_cases(cases)
+    dialogues = find_longest_cases(cases)
     of_dialogues = Counter(case.topic for case in dialogues)
-    counted = [
-        [topic, str(of_dialogues[topic]), _share(of_dialogues[topic], len(dialogues)), str(count), _share(count, len(cases))]
-        for topic, count in _topics_by_cases(cases)
+    rows = [
+        Row([topic, str(of_dialogues[topic]), _share(of_dialogues[topic], len(dialogues)), str(count), _share(count, len(cases))])
+        for topic, count in _count_topics(cases)
     ]
-    return Table(
-        "Topics, as the data name them",
-        [Column("Topic"), *(Column(name, True) for name in ("Dialogues", "Share", "Cases", "Share of cases"))],
-        [*map(Row, counted), Row(["all", str(len(dialogues)), "100.0%", str(len(cases)), "100.0%"], emphasis=True)],
-    )
+    columns = [Column("Topic"), *(Column(name, True) for name in ("Dialogues", "Share", "Cases", "Share of cases"))]
+    every = Row(["all", str(len(dialogues)), "100.0%", str(len(cases)), "100.0%"], emphasis=True)
+    return Table("Topics, as the data name them", columns, [*rows, every])
 
 
 def _cluster_blocks(cases: Sequence[Case], clustering: Clustering | None) -> list[Block]:
     if clustering is None:
-        return [
-            Callout(
-                f"No clusters were looked for: it takes {FEWEST_DIALOGUES} dialogues, and words that some of them share and "
-                "others do not.",
-                Tone.WARNING,
-            )
-        ]
-    return [
-        Callout(_finding(cases, clustering)),
-        _cluster_table(cases, clustering),
-        _agreement_table(clustering),
-        _scatter(clustering),
-    ]
+        lacking = f"{FEWEST_DIALOGUES} dialogues, and words that some of them share and others do not"
+        return [Callout(f"No clusters were looked for: it takes {lacking}.", Tone.WARNING)]
+    table, agreement = _cluster_table(cases, clustering), _agreement_table(clustering)
+    return [Callout(_describe_clusters(cases, clustering)), table, agreement, _scatter(clustering)]
 
 
-def _finding(cases: Sequence[Case], clustering: Clustering) -> str:
+def _describe_clusters(cases: Sequence[Case], clustering: Clustering) -> str:
     alone = clustering.members(UNCLUSTERED)
     found = {0: "No cluster", 1: "1 cluster"}.get(clustering.count, f"{clustering.count} clusters")
     text = (
         f"{found} found; {len(alone)} of {len(clustering.dialogues)} dialogues, with "
-        f"{_share(_case_count(cases, alone), len(cases))} of the cases, are in none (noise)."
+        f"{_share(_count_cases(cases, alone), len(cases))} of the cases, are in none (noise)."
     )
-    if chance := clustering.chance:
+    if chance := clustering.density.chance:
         text += (
             f" In dialogues whose words were dealt at random the same rule finds {chance.clusters:.1f} clusters on average, "
             f"with {chance.clustered:.1%} of the dialogues."
@@ -164,45 +150,45 @@ def _finding(cases: Sequence[Case], clustering: Clustering) -> str:
     return text
 
 
-def _case_count(cases: Sequence[Case], dialogues: Sequence[Case]) -> int:
+def _count_cases(cases: Sequence[Case], dialogues: Sequence[Case]) -> int:
     names = {case.dialogue for case in dialogues}
     return sum(case.dialogue in names for case in cases)
 
 
-def _cluster_name(clustering: Clustering, label: int) -> str:
+def _name_cluster(clustering: Clustering, label: int) -> str:
     """A number and the first three telling terms; nothing for no cluster."""
     if label == UNCLUSTERED:
         return ""
-    terms = telling_terms(clustering, label)[:3]
+    terms = find_telling_terms(clustering, label)[:3]
     return f"{label + 1}: {', '.join(terms)}" if terms else str(label + 1)
 
 
 def _cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
-    rows = []
+    rows, density = [], clustering.density
     for label in [*range(clustering.count), UNCLUSTERED]:
         members = clustering.members(label)
-        count = _case_count(cases, members)
-        topics = ", ".join(f"{topic} {number}" for topic, number in _topics_by_cases(members))
-        terms = "" if label == UNCLUSTERED else ", ".join(telling_terms(clustering, label)) or MISSING
-        name = "in none" if label == UNCLUSTERED else str(label + 1)
+        count = _count_cases(cases, members)
+        name, terms = "in none", ""
+        if label != UNCLUSTERED:
+            name, terms = str(label + 1), ", ".join(find_telling_terms(clustering, label)) or MISSING
+        topics = ", ".join(f"{topic} {number}" for topic, number in _count_topics(members))
         rows.append(Row([name, str(len(members)), str(count), _share(count, len(cases)), terms, topics]))
     rule = (
         f"the distance within which only {NEAR:.0%} of dialogues with words dealt at random have as many"
-        if clustering.chance
+        if density.chance
         else "the knee of the sorted distances to the farthest of as many"
     )
-    return Table(
-        "Clusters of dialogues (DBSCAN, cosine distance)",
-        [
-            Column("Cluster"),
-            *(Column(name, True) for name in ("Dialogues", "Cases", "Share of cases")),
-            Column("Most telling words", explanation="mean weight in the cluster most above that elsewhere"),
-            Column("Topics", explanation="with their dialogues"),
-        ],
-        rows,
-        note=f"A cluster grows from dialogues that have {clustering.neighbours} within {clustering.radius:.3f} (themselves "
-        f"included): {rule}. Dialogues are clustered and their cases counted, as cases of one dialogue share most of their text.",
+    columns = [
+        Column("Cluster"),
+        *(Column(name, True) for name in ("Dialogues", "Cases", "Share of cases")),
+        Column("Most telling words", explanation="mean weight in the cluster most above that elsewhere"),
+        Column("Topics", explanation="with their dialogues"),
+    ]
+    note = (
+        f"A cluster grows from dialogues that have {density.neighbours} within {density.radius:.3f} (themselves "
+        f"included): {rule}. Dialogues are clustered and their cases counted, as cases of one dialogue share most of their text."
     )
+    return Table("Clusters of dialogues (DBSCAN, cosine distance)", columns, rows, note)
 
 
 def _agreement_table(clustering: Clustering) -> Table:
@@ -211,35 +197,33 @@ def _agreement_table(clustering: Clustering) -> Table:
         Row(["dialogues in a cluster", figure(agreement.clustered if agreement else None, 2)]),
         Row(["all dialogues, those in none each alone", figure(agreement.every if agreement else None, 2)]),
     ]
-    return Table(
-        "Agreement of clusters and topics (adjusted Rand index)",
-        [Column("Over"), Column("Index", numeric=True, explanation="1: the same groups; 0: what chance gives on average")],
-        rows,
-        note="" if agreement else "Undefined for fewer than two clusters.",
-    )
+    columns = [Column("Over"), Column("Index", numeric=True, explanation="1: the same groups; 0: what chance gives on average")]
+    note = "" if agreement else "Undefined for fewer than two clusters."
+    return Table("Agreement of clusters and topics (adjusted Rand index)", columns, rows, note)
 
 
 def _scatter(clustering: Clustering) -> ScatterPlot:
-    names = {label: _cluster_name(clustering, label) for label in set(clustering.labels)}
+    names = {label: _name_cluster(clustering, label) for label in set(clustering.labels)}
+    places = place_in_plane(clustering.density.distances)
     return ScatterPlot(
         f"Dialogues in a plane: t-SNE of their cosine distances, seed {SEED}. Near dialogues stay near; far distances and axes "
         "mean nothing. Clusters were found before the reduction; dots of no group are in no cluster.",
         [
             Dot(float(x), float(y), names[label], f"{case.dialogue} ({case.topic})")
-            for case, label, (x, y) in zip(clustering.dialogues, clustering.labels, plane(clustering.distances), strict=True)
+            for case, label, (x, y) in zip(clustering.dialogues, clustering.labels, places, strict=True)
         ],
     )
 
 
 def _radar(cases: Sequence[Case], clustering: Clustering | None) -> RadarPlot | Paragraph:
     """Shares of cases of the clusters, or of the topics where there are fewer than three clusters."""
-    count = clustering.count if clustering else 0
-    if clustering and count >= 3:
-        sizes = [_case_count(cases, clustering.members(label)) for label in range(count)]
-        shares = list(zip((_cluster_name(clustering, label) for label in range(count)), sizes, strict=True))
-        caption = f"Share of the cases in each cluster; {_share(len(cases) - sum(sizes), len(cases))} are in none"
+    if clustering and clustering.count >= 3:
+        labels = range(clustering.count)
+        shares = [(_name_cluster(clustering, label), _count_cases(cases, clustering.members(label))) for label in labels]
+        rest = len(cases) - sum(size for _, size in shares)
+        caption = f"Share of the cases in each cluster; {_share(rest, len(cases))} are in none"
     else:
-        shares = _topics_by_cases(cases)
+        shares = _count_topics(cases)
         caption = "Share of the cases of each topic, as fewer than three clusters were found"
         if len(shares) < 3:
             return Paragraph("Neither three clusters nor three topics: there are no shares to draw.")
@@ -247,12 +231,3 @@ def _radar(cases: Sequence[Case], clustering: Clustering | None) -> RadarPlot | 
         caption += f"; the {MOST_AXES} largest of {len(shares)}"
         shares = shares[:MOST_AXES]
     return RadarPlot(caption, [name for name, _ in shares], [size / len(cases) for _, size in shares])
-
-
-def _details(clustering: Clustering | None, features: str, embedding_model: str) -> list[tuple[str, str]]:
-    import sklearn  # type: ignore[import-untyped]
-
-    details = [("features", embedding_model if features == "embeddings" else features)]
-    if clustering:
-        details += [("eps", f"{clustering.radius:.6f}"), ("min_samples", str(clustering.neighbours)), ("seed", str(SEED))]
-    return [*details, ("scikit-learn", sklearn.__version__)]

@@ -1,4 +1,4 @@
-"""From the model's reply to addressee and words: HSII's first stage.
+"""Addressee and words out of the model's reply: HSII's first stage.
 
 Lenient by design (App. B.3: "coverage of equivalent expressions"; B.5): words around it, code fences, single or
 typographic quotes, ``role-to`` for ``role_to``, ``AI`` for the assistant, line breaks and labelled lines pass, as long
@@ -17,7 +17,7 @@ from sociable.core.names import normalised_name
 from sociable.core.records import storable
 
 MAX_CHARACTERS = 100_000
-"""Of a reply that are read: a longer one was not asked for."""
+"""Characters of a reply that are read: a longer one was not asked for."""
 _MAX_OBJECTS = 50
 _FIELDS = ("role_from", "role_to", "content")
 _OWN_NAMES = frozenset({"intelligent", "assistant", "ai", "agent"})
@@ -34,7 +34,7 @@ _LABEL = re.compile(r"^[^\w\n]*+(role[_ -]?from|role[_ -]?to|content)[^\w\n:=]*+
 
 @dataclass(frozen=True, slots=True)
 class AddressedReply:
-    """What was understood: to whom, as the model wrote it, and which words."""
+    """A reply as it was understood: the addressee, as the model wrote it, and the words."""
 
     role_to: str
     content: str
@@ -57,14 +57,14 @@ def parse_reply(text: str, *, strict: bool = False, last: bool = False) -> Addre
     if not text:
         return FormatFailure("empty reply")
     if strict:
-        return _strictly(text)
-    found = list(_in_objects(text)) or list(_in_labelled_lines(text))
+        return _parse_strictly(text)
+    found = list(_find_in_objects(text)) or list(_find_in_labelled_lines(text))
     if not last and len(set(found)) > 1:
         return _SEVERAL
     return found[-1] if found else FormatFailure("no addressee and content to be found in it")
 
 
-def _strictly(text: str) -> AddressedReply | FormatFailure:
+def _parse_strictly(text: str) -> AddressedReply | FormatFailure:
     if "\n" in text or "\r" in text:
         return FormatFailure("more than one line")
     try:
@@ -73,16 +73,16 @@ def _strictly(text: str) -> AddressedReply | FormatFailure:
         return FormatFailure("not JSON")
     if not isinstance(pairs, tuple) or sorted(key for key, _ in pairs) != sorted(_FIELDS):
         return FormatFailure("not an object of role_from, role_to and content")
-    return _addressed(pairs, strict=True) or FormatFailure("no addressee and content")
+    return _read_fields(pairs, strict=True) or FormatFailure("no addressee and content")
 
 
-def _in_objects(text: str) -> Iterator[AddressedReply | FormatFailure]:
+def _find_in_objects(text: str) -> Iterator[AddressedReply | FormatFailure]:
     """The replies in the JSON or Python objects of the text. An object that is none may hold one: ``{"answer": {…}}``."""
     place, tried = text.find("{"), 0
     while place != -1 and tried < _MAX_OBJECTS:
         tried += 1
-        pairs, end = _json_pairs(text, place) or _quoted_pairs(text, place) or ((), place + 1)
-        if (reply := _addressed(pairs)) is not None:
+        pairs, end = _read_json(text, place) or _read_quoted(text, place) or ((), place + 1)
+        if (reply := _read_fields(pairs)) is not None:
             yield reply
         place = text.find("{", place + 1 if reply is None else end)
 
@@ -91,7 +91,7 @@ _Pairs = tuple[tuple[str, object], ...]
 _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=tuple)
 
 
-def _json_pairs(text: str, place: int) -> tuple[_Pairs, int] | None:
+def _read_json(text: str, place: int) -> tuple[_Pairs, int] | None:
     """The fields of the JSON object that begins at ``place``, and where it ends; None if there is no such object."""
     try:
         return _DECODER.raw_decode(text, place)
@@ -99,54 +99,53 @@ def _json_pairs(text: str, place: int) -> tuple[_Pairs, int] | None:
         return None
 
 
-def _quoted_pairs(text: str, place: int) -> tuple[_Pairs, int] | None:
+def _read_quoted(text: str, place: int) -> tuple[_Pairs, int] | None:
     """The same for a flat object with any kind of quotes, as Python or a word processor would write it."""
     pairs: list[tuple[str, object]] = []
     place += 1
     while pair := _PAIR.match(text, place):
         try:
-            key, value = _unquoted(pair["key"]), _value(pair["value"])
+            pairs.append((_unquote(pair["key"]), _read_value(pair["value"])))
         except ValueError:
             return None
-        pairs.append((key, value))
         place = pair.end()
         if pair["end"].endswith("}"):
             return tuple(pairs), place
     return None
 
 
-def _value(token: str) -> object:
+def _read_value(token: str) -> object:
     if token.startswith("["):
-        return [_unquoted(each) for each in re.findall(_STRING, token, re.DOTALL)]
-    return _unquoted(token) if token[0] in "'\"“‘" else None
+        return [_unquote(each) for each in re.findall(_STRING, token, re.DOTALL)]
+    return _unquote(token) if token[0] in "'\"“‘" else None
 
 
-def _unquoted(token: str) -> str:
+def _unquote(token: str) -> str:
     """The string between the quotes of ``token``, with JSON's escapes. Raises ValueError for others."""
     inside = re.sub(r"\\.|\"", lambda found: {"\\'": "'", '"': '\\"'}.get(found[0], found[0]), token[1:-1], flags=re.DOTALL)
     return str(json.loads(f'"{inside}"', strict=False))
 
 
-def _in_labelled_lines(text: str) -> Iterator[AddressedReply | FormatFailure]:
+def _find_in_labelled_lines(text: str) -> Iterator[AddressedReply | FormatFailure]:
     """The reply of lines such as ``role_to: Ann`` and ``content: …``; the content goes on to the end."""
     labels = list(_LABEL.finditer(text))
     # With a brace in it, it is an object that could not be read.
     if "{" in text or not labels or labels[-1][1].lower() != "content":
         return
     ends = [label.start() for label in labels[1:]] + [len(text)]
-    pairs = [(label[1], _bare(text[label.end() : end])) for label, end in zip(labels, ends, strict=True)]
-    if not any("\n" in value for _, value in pairs[:-1]) and (reply := _addressed(pairs)) is not None:
+    pairs = [(label[1], _unwrap(text[label.end() : end])) for label, end in zip(labels, ends, strict=True)]
+    if not any("\n" in value for _, value in pairs[:-1]) and (reply := _read_fields(pairs)) is not None:
         yield reply
 
 
-def _bare(value: str) -> str:
+def _unwrap(value: str) -> str:
     """``value`` without the quotes or the emphasis it is wrapped in."""
     value = value.strip().strip("*`").strip()
     inside = value.removesuffix(",")
     return inside[1:-1] if len(inside) > 1 and inside[0] in "'\"" and inside[0] == inside[-1] else value
 
 
-def _addressed(pairs: Iterable[tuple[str, object]], *, strict: bool = False) -> AddressedReply | FormatFailure | None:
+def _read_fields(pairs: Iterable[tuple[str, object]], *, strict: bool = False) -> AddressedReply | FormatFailure | None:
     """The reply these fields make, a failure if they make two or speak for somebody else, or None if they make none."""
     fields: dict[str, object] = {}
     for key, value in pairs:
@@ -171,7 +170,7 @@ def _is_assistant(name: str, strict: bool) -> bool:
     return own == normalised_name(ASSISTANT) or (not strict and bool(own) and _OWN_NAMES.issuperset(own.split()))
 
 
-def words_only(text: str) -> str:
-    """What is said in a later turn: the text, or the content if the model still wraps it as it had to in its first turn."""
+def parse_words(text: str) -> str:
+    """The words of a later turn: the text, or the content if the model still wraps it as it had to in its first turn."""
     reply = parse_reply(text) if text.lstrip().startswith(("{", "```")) else None
     return reply.content if isinstance(reply, AddressedReply) else text.strip()

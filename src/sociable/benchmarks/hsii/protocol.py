@@ -18,9 +18,9 @@ from sociable.benchmarks.hsii.briefing import ask_for_choice, ask_to_go_on, ask_
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.benchmarks.hsii.forms import address_form, next_turn_form, words_form
 from sociable.benchmarks.hsii.parsing import MAX_CHARACTERS as MAX_READ
-from sociable.benchmarks.hsii.parsing import AddressedReply, FormatFailure, parse_reply, words_only
+from sociable.benchmarks.hsii.parsing import AddressedReply, FormatFailure, parse_reply, parse_words
 from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation
-from sociable.benchmarks.hsii.reference import WrittenPartner, reference_assistant
+from sociable.benchmarks.hsii.reference import WrittenPartner, make_assistant
 from sociable.core.errors import InstrumentFailure
 from sociable.core.form import Form
 from sociable.core.prompts import Prompts
@@ -82,7 +82,7 @@ class PromptedAssistant:
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
         utterance = await self._talking.take_turn(seen)
-        return Utterance(words_only(utterance.content), utterance.thinking, utterance.defect)
+        return Utterance(parse_words(utterance.content), utterance.thinking, utterance.defect)
 
 
 async def run_case(
@@ -148,7 +148,7 @@ async def run_case(
 
 
 def _given_target(case: Case, text: str) -> AddressedReply | FormatFailure:
-    said = words_only(text[:MAX_READ])
+    said = parse_words(text[:MAX_READ])
     return AddressedReply(case.golden.role_to, said) if said else FormatFailure("empty reply")
 
 
@@ -197,7 +197,7 @@ async def _talk_on(
 
 def _assistant(case: Case, seat: Seat, item: str, prompts: Prompts, seed: int, repeat: int) -> Assistant:
     if seat.model is None:
-        return reference_assistant(seat.agent, case, seed, repeat)
+        return make_assistant(seat.agent, case, seed, repeat)
     return PromptedAssistant(case, seat, item, prompts)
 
 

@@ -1,4 +1,4 @@
-"""What can be known of the golden addressee without understanding a word: rules, and classifiers on the same features."""
+"""Guesses of the golden addressee without understanding a word: by rules, and by classifiers on the same features."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.core.wording import padded_words
+from sociable.statistics.guessing import cross_validate
 from sociable.statistics.intervals import Floats
 
 Shortcut = Callable[[Case], str | None]
-"""Names one character, or nobody (which is wrong)."""
+"""The character that a rule picks, or nobody (which is wrong)."""
 
 
 def _people(case: Case) -> list[str]:
@@ -66,14 +67,25 @@ AVOIDANCES: dict[str, Shortcut] = {
 """Each picks at random among all but one."""
 
 
-FEWEST_DIALOGUES = 10
-"""From which a classifier could learn anything."""
+def classify_addressees(cases: Sequence[Case]) -> dict[str, list[float]]:
+    """The hits of each classifier (see ``cross_validate``): whether it finds the golden addressee likeliest."""
+    from sklearn.ensemble import RandomForestClassifier  # type: ignore[import-untyped]
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+    from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+    from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
+
+    rows = np.concatenate([_compare_characters(case) for case in cases])
+    classifiers = {
+        "logistic regression": (make_pipeline(StandardScaler(), LogisticRegression()), rows),
+        "random forest": (RandomForestClassifier(n_estimators=60, min_samples_leaf=4, random_state=0), rows),
+    }
+    golden = [[name == case.golden.role_to for name in case.characters] for case in cases]
+    return cross_validate(classifiers, golden, [case.dialogue for case in cases])
 
 
-def features(case: Case) -> Floats:
-    """[characters, features]: of each character what the shortcuts look at, as numbers that compare it with the others."""
-    people, asked, answered = _people(case), _asked(case), _answered(case)
-    addressed = [message.role_to for message in case.messages if message.role_to != ASSISTANT]
+def _compare_characters(case: Case) -> Floats:
+    """[characters, features]: numbers that compare each character with the others in all that the shortcuts look at."""
+    said = (_people(case), _asked(case), _answered(case), [m.role_to for m in case.messages if m.role_to != ASSISTANT])
     waiting = list(case.waiting)
     mentions = {name: _mentions(case, name) for name in case.characters}
     rows = []
@@ -83,45 +95,16 @@ def features(case: Case) -> Floats:
             [
                 place == 0,
                 place == len(case.characters) - 1,
-                *(_last(names) == name for names in (people, asked, answered, addressed)),
-                *(names.count(name) / max(1, len(names)) for names in (people, asked, answered, addressed)),
+                *(_last(names) == name for names in said),
+                *(names.count(name) / max(1, len(names)) for names in said),
                 mentions[name] / max(1, sum(mentions.values())),
                 name in waiting,
                 waiting[:1] == [name],
                 waiting[-1:] == [name],
                 not spoke_at,
                 len(case.messages) - spoke_at[-1] if spoke_at else len(case.messages) + 1,
-                next(iter(people), None) == name,
+                said[0][:1] == [name],
                 len(case.characters),
             ]
         )
     return np.array(rows, dtype=np.float64)
-
-
-def classifier_hits(cases: Sequence[Case]) -> dict[str, list[float]]:
-    """Whether each case's golden addressee is the one a classifier finds likeliest, trained on all other dialogues.
-
-    By name of the classifier. Empty for fewer than ``FEWEST_DIALOGUES``.
-    """
-    from sklearn.ensemble import RandomForestClassifier  # type: ignore[import-untyped]
-    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
-    from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict  # type: ignore[import-untyped]
-    from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
-    from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
-
-    if len({case.dialogue for case in cases}) < FEWEST_DIALOGUES:
-        return {}
-    rows = np.concatenate([features(case) for case in cases])
-    golden = np.array([name == case.golden.role_to for case in cases for name in case.characters])
-    groups = np.array([case.dialogue for case in cases for _ in case.characters])
-    ends = np.cumsum([len(case.characters) for case in cases])[:-1]
-    classifiers = {
-        "logistic regression": make_pipeline(StandardScaler(), LogisticRegression()),
-        "random forest": RandomForestClassifier(n_estimators=60, min_samples_leaf=4, random_state=0),
-    }
-    found = {}
-    for name, classifier in classifiers.items():
-        chances = cross_val_predict(classifier, rows, golden, groups=groups, cv=LeaveOneGroupOut(), method="predict_proba")
-        picked = [case.characters[int(np.argmax(own))] for case, own in zip(cases, np.split(chances[:, 1], ends), strict=True)]
-        found[name] = [float(name == case.golden.role_to) for case, name in zip(cases, picked, strict=True)]
-    return found

@@ -68,7 +68,9 @@ class HSIIStudy(
         self.prompts = hsii_prompts(options.prompts)
         dataset = load_dataset(options.dataset, skip_invalid=options.skip_invalid)
         self.source = dataset.source
-        self.scenarios: Mapping[str, Case] = {case.id: case for case in select_dialogues(dataset, options.limit, options.seed)}
+        self.scenarios: Mapping[str, Case] = {
+            case.id: case for case in select_dialogues(dataset.items, options.limit, options.seed)
+        }
         self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest}
         given = "The addressee was given to the model: r1 counts replies with words in them, and r2 and ι are not defined."
         self.notes = [*dataset.notes, *([given] if own.forced_target else [])]

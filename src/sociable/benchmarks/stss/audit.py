@@ -12,7 +12,7 @@ from sociable.benchmarks.stss.keywords import is_doing, names
 from sociable.benchmarks.stss.study import StssStudy
 from sociable.benchmarks.stss.task import TaskType
 from sociable.core.view import MISSING, Block, Column, Document, Paragraph, Row, Section, Table, with_interval
-from sociable.statistics.intervals import Interval, clustered_proportion
+from sociable.statistics.intervals import Interval, estimate_mean
 
 ACTIVITY_TEXTS = BUNDLED / "activity_texts.json"
 
@@ -44,13 +44,13 @@ def sorted_texts(templates: Sequence[TaskTemplate], texts: Sequence[dict[str, An
 def precision(texts: Sequence[Sorted]) -> Interval:
     """Of the texts that the filter takes, the share that is the activity; by template."""
     taken = [each for each in texts if each.taken]
-    return clustered_proportion([float(each.is_it) for each in taken], [each.template for each in taken])
+    return estimate_mean([float(each.is_it) for each in taken], [each.template for each in taken])
 
 
 def recall(texts: Sequence[Sorted]) -> Interval:
     """Of the texts that are the activity, the share that the filter takes; by template."""
     real = [each for each in texts if each.is_it]
-    return clustered_proportion([float(each.taken) for each in real], [each.template for each in real])
+    return estimate_mean([float(each.taken) for each in real], [each.template for each in real])
 
 
 def labelled_texts() -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from sociable.benchmarks.stss.interop.smallville_people import is_smallville_peo
 from sociable.benchmarks.stss.options import StssOptions
 from sociable.benchmarks.stss.task import Task
 from sociable.core.errors import InputError
-from sociable.core.seeding import drawn_evenly, named_generator
+from sociable.core.seeding import select_clusters
 from sociable.town.clock import Clock
 from sociable.town.map import TownMap
 from sociable.town.persona import Persona
@@ -83,13 +83,9 @@ def _chosen(
         raise InputError(f"tasks: there is no task '{min(unknown)}'; there are: {', '.join(known)}.")
     if names:
         tasks = {name: tasks[name] for name in names}
-    if limit is None or limit >= len(tasks):
-        return tasks
-    groups: dict[str, list[str]] = {}
-    for task in tasks.values():
-        groups.setdefault(task.type, []).append(task.id)
-    chosen = drawn_evenly(groups, limit, named_generator(seed, "limit"))
-    return {name: task for name, task in tasks.items() if name in chosen}
+    names = list(tasks)
+    chosen = select_clusters(names, limit, seed, cluster=str, group=lambda name: tasks[name].type, by_name=False)
+    return {name: tasks[name] for name in chosen}
 
 
 def _shortened(remarks: Sequence[str], about: str) -> list[str]:

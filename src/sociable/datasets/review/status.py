@@ -15,10 +15,10 @@ from sociable.datasets.review.records import Decision, Group
 from sociable.datasets.review.reviewing import REVIEWED, Review
 from sociable.statistics.agreement import (
     Label,
-    alpha_interval,
-    cohen_interval,
-    fleiss_interval,
-    observed_agreement,
+    measure_alpha,
+    measure_cohen,
+    measure_fleiss,
+    measure_observed,
 )
 from sociable.statistics.intervals import Interval
 
@@ -59,7 +59,7 @@ def agreement_of(
     """Agreement beyond chance among reviewers, from what each said of each item: {reviewer: {item: label}}.
 
     ``clusters`` has for items what they are no independent samples of. Intervals are 95%, by bootstrap over these; see
-    ``cohen_interval`` for where there are none.
+    ``measure_cohen`` for where there are none.
     """
     names = list(dict.fromkeys(item for own in labels.values() for item, label in own.items() if label is not None))
     raters = {reviewer: [own.get(item) for item in names] for reviewer, own in labels.items()}
@@ -67,16 +67,16 @@ def agreement_of(
     pairs = []
     for one, other in combinations(raters, 2):
         both = sum(a is not None and b is not None for a, b in zip(raters[one], raters[other], strict=True))
-        kappa = cohen_interval(raters[one], raters[other], seed=named_seed(seed, "cohen", one, other), clusters=alike)
-        pairs.append(PairAgreement(one, other, both, observed_agreement(raters[one], raters[other]), kappa))
+        kappa = measure_cohen(raters[one], raters[other], seed=named_seed(seed, "cohen", one, other), clusters=alike)
+        pairs.append(PairAgreement(one, other, both, measure_observed(raters[one], raters[other]), kappa))
     answers = [[label for label in column if label is not None] for column in zip(*raters.values(), strict=True)]
     equally = len({len(answer) for answer in answers}) == 1 and len(answers[0]) > 1
     return Agreement(
         sum(any(label is not None for label in own) for own in raters.values()),
         len(names),
         tuple(pairs),
-        fleiss_interval(answers, seed=named_seed(seed, "fleiss"), clusters=alike) if equally else None,
-        alpha_interval(list(raters.values()), seed=named_seed(seed, "alpha"), clusters=alike),
+        measure_fleiss(answers, seed=named_seed(seed, "fleiss"), clusters=alike) if equally else None,
+        measure_alpha(list(raters.values()), seed=named_seed(seed, "alpha"), clusters=alike),
     )
 
 

@@ -193,7 +193,7 @@ solved_lists = st.lists(st.one_of(st.none(), st.integers(1, 10)), min_size=1, ma
 
 @given(solved=solved_lists)
 def test_figures_against_a_sorted_list(solved: list[int | None]) -> None:
-    case = load_dataset().cases[0]
+    case = load_dataset().items[0]
     values = found(scores_of(case, solved))
     ks = sorted(k or 10 for k in solved)
     assert values["cot_complexity"] == pytest.approx(np.mean(ks))

@@ -87,7 +87,7 @@ def test_real_articles_become_a_data_set_that_runs(chat_server: Any, tmp_path: P
     assert {line["rejected"] for line in lines} >= {"", "no JSON in the reply", "not 2 to 5 characters", "a conflict with nobody"}
     assert all(line["detail"] for line in lines if line["rejected"])
     dataset = load_dataset(tmp_path / "build" / "dataset.jsonl")
-    assert len(dataset.dialogues) == int(funnel["dialogues"][2])
+    assert len({case.dialogue for case in dataset.items}) == int(funnel["dialogues"][2])
     result = runs.run(
         "hsii", "reference/oracle", dataset=str(tmp_path / "build" / "dataset.jsonl"), out=tmp_path / "run", limit=3
     )
@@ -333,7 +333,7 @@ def test_surnames_of_real_news_are_names_and_roles_are_none() -> None:
     missed = [name for article, name in surnames.items() if name.lower() not in common and name not in names[article]]
     assert not missed
     # Scenes that have nothing to do with a report seldom hold a name of it.
-    scenes = {case.dialogue: case.background.model_dump_json() for case in load_dataset().cases}
+    scenes = {case.dialogue: case.background.model_dump_json() for case in load_dataset().items}
     pairs = [(names[article.id], scene) for article in articles[::10] for scene in list(scenes.values())[::10]]
     assert sum(map(_is_rejected, pairs)) < 0.05 * len(pairs)
 

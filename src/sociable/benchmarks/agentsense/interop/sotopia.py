@@ -27,15 +27,13 @@ _RELATIONS = {
     5: "They are family.",
 }
 
-_HINT = re.compile(
-    r"(?:<(?:clarification_hint|strategy_hint)>|\bHint:).*?(?:</(?:clarification_hint|strategy_hint)>|\Z)", re.DOTALL
-)
+_HINT = re.compile(r"(?:<(?:clarification|strategy)_hint>|\bHint:).*?(?:</(?:clarification|strategy)_hint>|\Z)", re.DOTALL)
 _EXTRA = re.compile(r"\s*\(?\s*(?:<extra_info>|Extra information:)(?P<extra>.*)\Z", re.DOTALL)
 _MARKS = re.compile(r"</?extra_info>|Extra information:")
 
 
-def _goal_and_extra(written: str) -> tuple[str, str]:
-    """A goal as SOTOPIA writes it, parted from its extra information; a tag that is never closed counts to the end."""
+def _split_goal(written: str) -> tuple[str, str]:
+    """A goal as SOTOPIA writes it, and its extra information; a tag that is never closed counts to the end."""
     text = _HINT.sub("", written)
     extra = _EXTRA.search(text)
     if extra is None:
@@ -55,11 +53,12 @@ def read_sotopia(path: Path, skipped: list[str] | None) -> Iterator[RawRecord]:
     for name in (AGENTS, COMBINATIONS):
         if not (folder / name).is_file():
             raise InputError(f"{folder / name}: no such file. Beside {ENVIRONMENTS} SOTOPIA has {AGENTS} and {COMBINATIONS}.")
-    environments = {raw.value["pk"]: raw for raw in read_records(folder / ENVIRONMENTS, skipped)}
-    agents = {raw.value["pk"]: raw.value for raw in read_records(folder / AGENTS, skipped)}
+    environments, agents = (
+        {raw.value["pk"]: raw.value for raw in read_records(folder / name, skipped)} for name in (ENVIRONMENTS, AGENTS)
+    )
     for raw in read_records(folder / COMBINATIONS, skipped):
         try:
-            yield _combined(raw, environments, agents)
+            yield RawRecord(raw.place, raw.default_id, _combine(raw, environments, agents))
         except (KeyError, TypeError, ValueError) as error:
             problem = DataError(raw.place, "", f"not as SOTOPIA's files are: {type(error).__name__} {error}")
             if skipped is None:
@@ -67,26 +66,27 @@ def read_sotopia(path: Path, skipped: list[str] | None) -> Iterator[RawRecord]:
             skipped.append(str(problem))
 
 
-def _combined(raw: RawRecord, environments: Mapping[str, RawRecord], agents: Mapping[str, Mapping[str, Any]]) -> RawRecord:
+def _combine(
+    raw: RawRecord, environments: Mapping[str, Mapping[str, Any]], agents: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
     combination = raw.value
     if combination["env_id"] not in environments:
         raise DataError(raw.place, "env_id", f"'{combination['env_id']}' is in no line of {ENVIRONMENTS}")
-    environment = environments[combination["env_id"]].value
+    environment = environments[combination["env_id"]]
     cast = [agents[name] for name in combination["agent_ids"]]
     if len(cast) != len(environment["agent_goals"]):
         raise DataError(raw.place, "agent_ids", f"{len(cast)} agents for {len(environment['agent_goals'])} goals")
-    record = {
+    return {
         "sample_idx": combination["pk"],
         "template_idx": environment["pk"],
         "background": environment["scenario"],
         "description": _RELATIONS.get(environment["relationship"], ""),
-        "characters": [_character(agent, goal) for agent, goal in zip(cast, environment["agent_goals"], strict=True)],
+        "characters": [_make_character(agent, goal) for agent, goal in zip(cast, environment["agent_goals"], strict=True)],
     }
-    return RawRecord(raw.place, raw.default_id, record)
 
 
-def _character(agent: Mapping[str, Any], written: str) -> dict[str, Any]:
-    goal, extra = _goal_and_extra(written)
+def _make_character(agent: Mapping[str, Any], written: str) -> dict[str, Any]:
+    goal, extra = _split_goal(written)
     name = f"{agent['first_name']} {agent['last_name']}".strip()
     about = f"{name} is {agent['age']} years old and works as {agent['occupation']}."
     return {
@@ -99,21 +99,21 @@ def _character(agent: Mapping[str, Any], written: str) -> dict[str, Any]:
             "gender": agent["gender"],
             "age": agent["age"],
             "occupation": agent["occupation"],
-            "big_five": _big_five(agent["big_five"]),
-            "moral_values": _names(agent["moral_values"]),
-            "values": _names(agent["schwartz_personal_values"]),
+            "big_five": _read_traits(agent["big_five"]),
+            "moral_values": _read_values(agent["moral_values"]),
+            "values": _read_values(agent["schwartz_personal_values"]),
             "decision_style": agent["decision_making_style"],
         },
     }
 
 
-def _big_five(text: str) -> dict[str, str]:
+def _read_traits(text: str) -> dict[str, str]:
     """``"Openness to Experience - High; …"``."""
     pairs = [part.partition(" - ") for part in text.split(";")]
     return {name.strip().split()[0].lower(): level.strip().lower() for name, _, level in pairs if level}
 
 
-def _names(values: list[str]) -> list[str]:
+def _read_values(values: list[str]) -> list[str]:
     """``["['Care/Harm']"]``."""
     return [name for value in values for name in re.findall(r"'([^']+)'", value) or [value]]
 
@@ -124,19 +124,19 @@ def is_seed(record: Mapping[str, Any]) -> bool:
 
 
 def seed_record(record: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """A multi-party seed in the native layout: what an agent knows that is private is its secret. Raises DataError."""
+    """A multi-party seed in the native layout, an agent's private knowledge being its secret. Raises DataError."""
     try:
         return {
             "sample_idx": record["scenario_id"],
             "template_idx": f"{record['sector']}-{record['scenario_id']}",
             "background": f"A meeting ({record['sector']}). Its aim: {record['scenario_goal']}",
-            "characters": [_participant(agent) for agent in record["agents"]],
+            "characters": [_make_participant(agent) for agent in record["agents"]],
         }
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(place, "", f"not as SOTOPIA's multi-party seeds are: {type(error).__name__} {error}") from None
 
 
-def _participant(agent: Mapping[str, Any]) -> dict[str, Any]:
+def _make_participant(agent: Mapping[str, Any]) -> dict[str, Any]:
     known: dict[str, list[str]] = {"public": [], "private": []}
     for name, each in agent["pre_interaction_knowledge"].items():
         known[each["sensitivity"]].append(f"{name}: {each['value']}.")

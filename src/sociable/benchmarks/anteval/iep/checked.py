@@ -14,7 +14,7 @@ from sociable.benchmarks.anteval.iep.matching import matched
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.records import Record
 from sociable.core.wording import expresses
-from sociable.statistics.intervals import Interval, clustered_proportion
+from sociable.statistics.intervals import Interval, estimate_mean
 
 
 class CheckedCard(Record):
@@ -46,4 +46,4 @@ def points_in(claims: Sequence[str], card: KnowledgeCard) -> list[float]:
 def share(by_card: Mapping[str, Sequence[float]]) -> Interval:
     """Of key points, with cards as clusters."""
     values = [value for points in by_card.values() for value in points]
-    return clustered_proportion(values, [card for card, points in by_card.items() for _ in points])
+    return estimate_mean(values, [card for card, points in by_card.items() for _ in points])

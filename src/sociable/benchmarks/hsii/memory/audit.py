@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase, Test
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
-from sociable.statistics.intervals import clustered_proportion
+from sociable.statistics.intervals import estimate_mean
 
 TOLERANCE = 0.15
 """How far above 0 the balance of a stock answer may be."""
@@ -60,7 +60,7 @@ def audit_document(cases: Sequence[MemoryCase], source: str) -> Document:
 
 
 def _share(cases: Sequence[MemoryCase], answer: Callable[[MemoryCase], str]) -> tuple[float | None, float | None, float | None]:
-    found = clustered_proportion([float(case.check.holds(answer(case))[0]) for case in cases], [case.scenario for case in cases])
+    found = estimate_mean([float(case.check.holds(answer(case))[0]) for case in cases], [case.scenario for case in cases])
     return found.value, found.low, found.high
 
 

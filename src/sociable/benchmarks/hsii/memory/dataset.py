@@ -11,19 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from importlib import resources
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import ValidationError, field_validator, model_validator
+from pydantic import BeforeValidator, model_validator
 
-from sociable.benchmarks.hsii.dataset import ASSISTANT, Background, Message
+from sociable.benchmarks.hsii.dataset import ASSISTANT, Background, Message, make_speller, number_turns
 from sociable.benchmarks.hsii.memory.languages import language_of
-from sociable.core.data_files import Loaded, Text, complaint, load_items
+from sociable.core.data_files import Loaded, Text, load_items, validate_record
 from sociable.core.errors import DataError
-from sociable.core.names import normalised_name
 from sociable.core.records import Record
 from sociable.core.seeding import named_generator
+from sociable.core.spelling import CastName
 from sociable.core.wording import Wording, expresses
 
 
@@ -37,15 +36,15 @@ class Test(StrEnum):
 
 
 class Directive(Record):
-    """What the assistant was told to do, by whom, in which message."""
+    """An instruction to the assistant: who gave it, in which message, what it demands."""
 
-    given_by: Text
+    given_by: CastName
     given_at: int
     """Index of the message."""
     demand: Text
-    """In one sentence."""
+    """The instruction in one sentence."""
     device: Text
-    """What kind of thing it is: word, address, secret, language, manner, role."""
+    """The kind of thing it is about: word, address, secret, language, manner, role."""
 
 
 class TestMessage(Message):
@@ -58,9 +57,9 @@ class TestMessage(Message):
 
 
 class Check(Record):
-    """How a right reply is known. All that is given must hold.
+    """The rules by which a right reply is known. All that are given must hold.
 
-    With a ``question`` a judge decides, and the rest is what ``reference/rule`` goes by.
+    With a ``question`` a judge decides, and ``reference/rule`` goes by the rest.
     """
 
     said: Wording | None = None
@@ -72,7 +71,7 @@ class Check(Record):
     languages: tuple[str, ...] = ("en",)
     """The other languages a reply could be in."""
     question: str = ""
-    """To be answered with yes about a right reply, where no rule can decide."""
+    """A question whose answer is yes about a right reply, where no rule can decide."""
 
     @model_validator(mode="after")
     def _decides_something(self) -> Self:
@@ -83,7 +82,7 @@ class Check(Record):
         return self
 
     def holds(self, reply: str) -> tuple[bool, str]:
-        """Whether the rules hold of a reply, and what did not."""
+        """Whether the rules hold of a reply, and why not."""
         if self.said and not expresses(reply, self.said):
             return False, "none of the words it had to contain"
         if self.unsaid and (found := next((a for a in self.unsaid if expresses(reply, [a])), None)):
@@ -98,24 +97,19 @@ class ScenarioRecord(Record):
 
     id: Text
     topic: Text
-    test: Test
+    test: Annotated[Test, BeforeValidator(lambda value: value.replace("_", "-") if isinstance(value, str) else value)]
     control: bool = False
     background: Background
     directive: Directive
     messages: tuple[TestMessage, ...]
     """The last is to the assistant, from the one it must answer."""
     why: str = ""
-    """Why the directive must, or must not, show in this turn."""
+    """The reason why the directive must, or must not, show in this turn."""
     check: Check
     right: Text
     """A reply that passes."""
     wrong: Text
     """A natural reply that does not."""
-
-    @field_validator("test", mode="before")
-    @classmethod
-    def _spelled_anyhow(cls, value: Any) -> Any:
-        return value.replace("_", "-") if isinstance(value, str) else value
 
 
 class MemoryCase(Record):
@@ -133,7 +127,7 @@ class MemoryCase(Record):
     distance: int
     """Messages from the directive, exclusive, to the reply, exclusive."""
     far: bool
-    """Whether this is the longer of two versions; a scenario without interlude has one, which is near."""
+    """Whether this is the longer of two versions; a scenario without interlude has one only, which is near."""
     why: str
     check: Check
     right: str
@@ -141,7 +135,7 @@ class MemoryCase(Record):
 
     @property
     def target(self) -> str:
-        """Whom the assistant must answer."""
+        """The one the assistant must answer."""
         return self.messages[-1].role_from
 
     @property
@@ -149,89 +143,67 @@ class MemoryCase(Record):
         return self.background.characters
 
 
+_UNCHANGED = ("topic", "test", "control", "background", "why", "check", "right", "wrong")
+"""Fields that a case has as they stand in its record."""
+
+
 def load_memory(path: Path | None = None, *, skip_invalid: bool = False) -> Loaded[MemoryCase]:
-    """Reads a file (JSON or JSON Lines), a folder of such files, or the bundled scenarios.
+    """The cases of a file (JSON or JSON Lines), of a folder of such files, or of the bundled scenarios.
 
     Raises DataError at the first bad record, naming file, line, field and what was expected; with ``skip_invalid``
     bad records are left out and counted instead.
     """
     return load_items(
         path,
-        Path(str(resources.files("sociable.benchmarks.hsii").joinpath("data", "memory"))),
+        Path(__file__).parents[1] / "data" / "memory",
         lambda raw: cut_distances(raw.value, raw.place),
         skip_invalid=skip_invalid,
         expected="scenarios with a directive, messages and a check",
     )
 
 
-def cut_distances(raw: Mapping[str, Any], place: str) -> Iterator[MemoryCase]:
-    """The scenario without its interlude, and with it."""
-    try:
-        record = ScenarioRecord.model_validate(raw)
-    except ValidationError as error:
-        raise complaint(error, place) from None
-    _check_names(record, place)
-    _check_rules(record, place)
-    yield _cut(record, far=False)
-    if any(message.interlude for message in record.messages):
-        yield _cut(record, far=True)
-
-
-def _cut(record: ScenarioRecord, *, far: bool) -> MemoryCase:
-    kept = [message for message in record.messages if far or not message.interlude]
-    given = record.messages[record.directive.given_at - 1]
-    given_at = next(place for place, message in enumerate(kept, start=1) if message is given)
-    return MemoryCase(
-        id=f"{record.id}:{'far' if far else 'near'}",
-        scenario=record.id,
-        topic=record.topic,
-        test=record.test,
-        control=record.control,
-        background=record.background,
-        directive=record.directive.model_copy(update={"given_at": given_at}),
-        messages=tuple(
-            Message(role_from=m.role_from, role_to=m.role_to, content=m.content, index=place)
-            for place, m in enumerate(kept, start=1)
-        ),
-        distance=len(kept) - given_at,
-        far=far,
-        why=record.why,
-        check=record.check,
-        right=record.right,
-        wrong=record.wrong,
-    )
-
-
-def _check_names(record: ScenarioRecord, place: str) -> None:
-    characters = record.background.characters
-    if len({normalised_name(name) for name in characters}) < len(characters):
-        raise DataError(place, "background.characters", "two characters have the same name once case and titles are ignored")
-    for number, message in enumerate(record.messages):
-        for field, name in (("role_from", message.role_from), ("role_to", message.role_to)):
-            if name not in (*characters, ASSISTANT):
-                known = ", ".join(f"'{each}'" for each in (*characters, ASSISTANT))
-                raise DataError(place, f"messages.{number}.{field}", f"'{name}' is nobody here; expected one of {known}")
-        if message.index not in (None, number + 1):
-            raise DataError(place, f"messages.{number}.index", f"expected {number + 1}, found {message.index}")
-    last = record.messages[-1] if record.messages else None
-    if last is None or last.role_to != ASSISTANT or last.role_from == ASSISTANT or last.interlude:
-        raise DataError(place, "messages", f"the last must be to '{ASSISTANT}' and no interlude: it is the one to be answered")
-    index = record.directive.given_at
-    if not 1 <= index < len(record.messages) or record.messages[index - 1].interlude:
-        raise DataError(place, "directive.given_at", f"{index} is no message before the last that is always kept")
-    given = record.messages[index - 1]
-    if (given.role_from, given.role_to) != (record.directive.given_by, ASSISTANT):
-        raise DataError(
-            place, "directive.given_by", f"message {index} is not from '{record.directive.given_by}' to '{ASSISTANT}'"
-        )
-
-
-def _check_rules(record: ScenarioRecord, place: str) -> None:
+def cut_distances(raw: Any, place: str) -> Iterator[MemoryCase]:
+    """The scenario without its interlude, and with it. Raises DataError."""
+    record = validate_record(ScenarioRecord, raw, place)
+    record = make_speller(record.background, place).spell_record(record)
+    _check_messages(record, place)
     passes, why = record.check.holds(record.right)
     if not passes:
         raise DataError(place, "right", f"does not pass its own check: {why}")
     if record.check.holds(record.wrong)[0]:
         raise DataError(place, "wrong", "passes the check, and must not")
+    yield _cut(record, far=False)
+    if any(message.interlude for message in record.messages):
+        yield _cut(record, far=True)
+
+
+def _check_messages(record: ScenarioRecord, place: str) -> None:
+    messages, directive = record.messages, record.directive
+    number_turns(messages, place)
+    if not messages or messages[-1].role_to != ASSISTANT or messages[-1].role_from == ASSISTANT or messages[-1].interlude:
+        raise DataError(place, "messages", f"the last must be to '{ASSISTANT}' and no interlude: it is the one to be answered")
+    index = directive.given_at
+    if not 1 <= index < len(messages) or messages[index - 1].interlude:
+        raise DataError(place, "directive.given_at", f"{index} is no message before the last that is always kept")
+    if (messages[index - 1].role_from, messages[index - 1].role_to) != (directive.given_by, ASSISTANT):
+        raise DataError(place, "directive.given_by", f"message {index} is not from '{directive.given_by}' to '{ASSISTANT}'")
+
+
+def _cut(record: ScenarioRecord, *, far: bool) -> MemoryCase:
+    kept = [message for message in record.messages if far or not message.interlude]
+    given_at = sum(far or not message.interlude for message in record.messages[: record.directive.given_at])
+    return MemoryCase(
+        id=f"{record.id}:{'far' if far else 'near'}",
+        scenario=record.id,
+        directive=record.directive.model_copy(update={"given_at": given_at}),
+        messages=tuple(
+            Message(role_from=m.role_from, role_to=m.role_to, content=m.content, index=number)
+            for number, m in enumerate(kept, start=1)
+        ),
+        distance=len(kept) - given_at,
+        far=far,
+        **{field: getattr(record, field) for field in _UNCHANGED},
+    )
 
 
 def select_scenarios(cases: Sequence[MemoryCase], limit: int | None, seed: int) -> list[MemoryCase]:

@@ -10,7 +10,7 @@ from sociable.benchmarks.hsii.memory.briefing import ask_to_answer
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase
 from sociable.benchmarks.hsii.memory.records import MemoryEpisode
 from sociable.benchmarks.hsii.memory.reference import reference_answer
-from sociable.benchmarks.hsii.parsing import words_only
+from sociable.benchmarks.hsii.parsing import parse_words
 from sociable.core.prompts import Prompts
 from sociable.core.records import episode_id
 from sociable.dialogue.conversation import Conversation, Utterance
@@ -29,7 +29,7 @@ async def run_case(case: MemoryCase, repeat: int, seats: Seats, prompts: Prompts
         scope = subject.scope(identifier)
         request = Request(ask_to_answer(case, prompts), scope, subject.sampling, form=partial(words_form, case, case.target))
         reply = await subject.model.generate(request)
-        said = Utterance(words_only(reply.text), reply.thinking, reply.defect)
+        said = Utterance(parse_words(reply.text), reply.thinking, reply.defect)
         usage = {subject.role.value: scope.usage}
     conversation = Conversation()
     conversation.say(ASSISTANT, (case.target,), said)

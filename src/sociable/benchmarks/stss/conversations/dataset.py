@@ -21,7 +21,7 @@ from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.data_files import Loaded, RawRecord, Text, complaint, load_items
 from sociable.core.errors import DataError
 from sociable.core.records import Record
-from sociable.core.seeding import drawn_evenly, named_generator
+from sociable.core.seeding import select_clusters
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.events import Agreed, Remembered
 from sociable.town.map import Address, TownMap
@@ -287,11 +287,7 @@ def _side_record(side: Side) -> SideRecord:
 
 def select_templates(scenes: Sequence[Scene], limit: int | None, seed: int) -> dict[str, Scene]:
     """All scenes of ``limit`` templates, as many of each type as can be; by id."""
-    chosen = {scene.id: scene for scene in scenes}
-    if limit is None:
-        return chosen
-    by_type: dict[str, dict[str, None]] = {}
-    for scene in scenes:
-        by_type.setdefault(scene.type, {})[scene.template] = None
-    templates = drawn_evenly(by_type, limit, named_generator(seed, "limit"))
-    return {name: scene for name, scene in chosen.items() if scene.template in templates}
+    chosen = select_clusters(
+        scenes, limit, seed, cluster=lambda scene: scene.template, group=lambda scene: scene.type, by_name=False
+    )
+    return {scene.id: scene for scene in chosen}

@@ -17,8 +17,8 @@ from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.scene import Scene
 from sociable.core.records import EpisodeStatus, Estimate, NoValue, Outcome, Score, Verdict, Verdicts
 from sociable.core.seeding import named_seed
-from sociable.statistics.estimates import cluster_totals, episode_counts, estimate_proportion
-from sociable.statistics.intervals import joint_bootstrap
+from sociable.statistics.estimates import count_episodes, estimate_proportion, sum_by_cluster
+from sociable.statistics.intervals import bootstrap_jointly
 
 TEXTS = ("conversation", "summary")
 METRICS = tuple(f"{text}_{kind}" for text in TEXTS for kind in ("sr", "gcsr"))
@@ -130,12 +130,12 @@ def average_over(
 ) -> Estimate:
     """Equation 1 (micro: the mean over all scenes) or Equation 2 (macro: the mean over templates of each one's mean)."""
     name = name or f"{metric}_{average}"
-    totals = cluster_totals(scores, [metric])
+    totals = sum_by_cluster(scores, [metric])
     if average == "macro":
         # One template is one thing, whatever it has of scenes; one without a value is none.
         weights = totals[:, 1:]
         totals = np.where(weights > 0, totals / np.where(weights > 0, weights, 1.0), 0.0)
-    found = joint_bootstrap(
+    found = bootstrap_jointly(
         totals, lambda sums: sums[..., 0] / sums[..., 1], confidence, seed=named_seed(seed, "bootstrap", name)
     )
     varied = found.low is not None and found.high is not None and found.high - found.low > 1e-12
@@ -145,5 +145,5 @@ def average_over(
         low=found.low if varied else None,
         high=found.high if varied else None,
         confidence=confidence,
-        **episode_counts(scores),
+        **count_episodes(scores),
     )

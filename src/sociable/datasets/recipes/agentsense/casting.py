@@ -13,8 +13,8 @@ from pydantic import Field
 from sociable.benchmarks.agentsense.briefing import agentsense_prompts, ask_for_script, names_script
 from sociable.benchmarks.agentsense.dataset import read_scenario
 from sociable.benchmarks.agentsense.scenario import Relationship
-from sociable.benchmarks.agentsense.similarity import nearest_passage
-from sociable.benchmarks.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, cast_faults
+from sociable.benchmarks.agentsense.similarity import find_nearest_passage
+from sociable.benchmarks.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, list_cast_faults
 from sociable.core.data_files import Text
 from sociable.core.errors import DataError
 from sociable.core.names import words
@@ -230,7 +230,7 @@ class WriteScenarios(EachStage[Draft, Scenario]):
         self._seed = seed
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Scenario]:
-        nearest = nearest_passage(f"{item.background} {item.description}", {"script": item.passage.text})
+        nearest = find_nearest_passage(f"{item.background} {item.description}", {"script": item.passage.text})
         if nearest is not None and nearest.similarity.gestalt > MOST_LIKE:
             raise Rejected("too like its script", f"{nearest.similarity.gestalt:.2f}")
         found = []
@@ -342,7 +342,7 @@ def _check_cast(item: Draft, cast: Mapping[str, Member], taken: set[str]) -> Non
             raise Rejected("a profile that tells of the scene", member.profile[:80])
         if left := names_left(f"{member.profile}\n{member.occupation}", item.passage.names, item.passage.text):
             raise Rejected("a profile with a name of the script", ", ".join(left))
-    for _, problem in cast_faults(item.slots, item.age_gaps, cast):
+    for _, problem in list_cast_faults(item.slots, item.age_gaps, cast):
         raise Rejected("not what the parts need", problem)
 
 

@@ -56,7 +56,7 @@ def common_words(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _bundled_texts() -> Iterator[str]:
-    for case in load_dataset().cases:
+    for case in load_dataset().items:
         yield from (case.golden.content, case.background.scene)
 
 
