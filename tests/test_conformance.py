@@ -142,7 +142,11 @@ def readme(benchmark: str) -> str:
 
 def expected_values(benchmark: str) -> list[dict[str, str]]:
     """The rows of the README's table of reference agents."""
-    lines = [line for line in readme(benchmark).partition("## Reference agents")[2].partition("\n## ")[0].splitlines() if line.startswith("|")]
+    lines = [
+        line
+        for line in readme(benchmark).partition("## Reference agents")[2].partition("\n## ")[0].splitlines()
+        if line.startswith("|")
+    ]
     heading, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [dict(zip(heading, row, strict=True)) for row in rows]
 

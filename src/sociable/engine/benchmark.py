@@ -86,7 +86,7 @@ class Benchmark:
 
         own = self.parse_options(values or {})
         options: StudyOptions[Any] = StudyOptions(own, **given)
-        return self.study_type()(options)  # type: ignore[call-arg]
+        return self.study_type()(options)
 
     def load_views(self) -> Any:
         """What shows its runs (``sociable.reports.views.Views``)."""

@@ -13,12 +13,11 @@ from statistics import fmean
 from typing import Any
 
 from sociable.core.errors import InputError
-from sociable.core.prompts import Prompts
 from sociable.core.records import Episode, Estimate, Outcome, Score
 from sociable.core.seeding import named_seed
 from sociable.engine.seats import Role, Seat
 from sociable.engine.study import Rated
-from sociable.judging.rubric import RUBRICS, RatedParticipant, Rubric, RubricJudgment, rate
+from sociable.judging.rubric import RUBRICS, RatedParticipant, Rubric, RubricJudgment
 from sociable.statistics.estimates import estimate_jointly
 
 
@@ -44,23 +43,6 @@ def rating_tasks(study: Rated[Any], rubric: Rubric, episode: Episode, raters: Se
     for who, rated in study.rated_participants(episode).items():
         for seat in raters:
             yield RatingTask(rating_id(episode.id, rubric.name, who, seat.name), episode, rated, seat)
-
-
-async def rate_participant(task: RatingTask, rubric: Rubric, prompts: Prompts) -> RubricJudgment:
-    """One judge's ratings of one participant."""
-    seat = task.seat
-    assert seat.model is not None
-    return await rate(
-        rubric,
-        task.rated,
-        seat.model,
-        prompts=prompts,
-        scope=seat.scope(task.episode.id, f"{seat.name}|{rubric.name}|{task.rated.name}"),
-        sampling=seat.sampling,
-        identifier=task.id,
-        episode=task.episode.id,
-        scenario=task.episode.scenario,
-    )
 
 
 def rating_id(episode: str, rubric: str, who: str, judge: str) -> str:

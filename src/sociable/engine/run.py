@@ -17,11 +17,11 @@ from sociable.agents.person import NAME as PERSON
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.engine.phases import Progress, run_phase
-from sociable.engine.ratings import RatingTask, rate_participant, rating_estimates, rating_scores, rating_tasks
+from sociable.engine.ratings import RatingTask, rating_estimates, rating_scores, rating_tasks
 from sociable.engine.result import RunRecords, judgments_of
 from sociable.engine.seats import Seats
 from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, MeasuredByRule, Rated, Referenced
-from sociable.judging.rubric import Rubric, rubric_prompts
+from sociable.judging.rubric import Rubric, rate, rubric_prompts
 from sociable.models.limits import Budget
 
 T = TypeVar("T")
@@ -109,7 +109,7 @@ class Run:
         await self._phase(
             "ratings",
             [task for task in tasks if task.id not in self.records.rubrics],
-            lambda task: rate_participant(task, rubric, prompts),
+            lambda task: rate(rubric, task.rated, task.seat, prompts, identifier=task.id, episode=task.episode),
             self.records.rubrics,
         )
         self.records.rubrics.arrange([task.id for task in tasks])

@@ -116,8 +116,8 @@ class Study(ABC, Generic[S, E, R, M]):
 
     def make_episode(self, scenario: str, repeat: int, **fields: Any) -> E:
         """The record of an episode, with what the benchmark keeps of it."""
-        identity = {"id": episode_id(scenario, repeat), "scenario": scenario, "repeat": repeat}
-        return self.episode_type(**identity, cluster=self.cluster_of(scenario), **fields)
+        identifier, cluster = episode_id(scenario, repeat), self.cluster_of(scenario)
+        return self.episode_type(id=identifier, scenario=scenario, cluster=cluster, repeat=repeat, **fields)
 
     def errored_episode(self, scenario: str, repeat: int, reason: str) -> E:
         """The record of an episode that the run could not finish."""

@@ -12,7 +12,7 @@ from sociable.benchmarks.anteval.ieg.audit import audit_document
 from sociable.benchmarks.anteval.ieg.briefing import ieg_prompts
 from sociable.benchmarks.anteval.ieg.experiment import run_experiment
 from sociable.benchmarks.anteval.ieg.logs import Log
-from sociable.benchmarks.anteval.ieg.masters.kinds import master_kind
+from sociable.benchmarks.anteval.ieg.masters.kinds import find_master_kind
 from sociable.benchmarks.anteval.ieg.metrics import METRICS, PlayedSession, estimate_experiment
 from sociable.benchmarks.anteval.ieg.protocol import run_session
 from sociable.benchmarks.anteval.ieg.real import RealSessions, read_real_sessions
@@ -42,7 +42,7 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         if options.dataset is not None:
             raise InputError("anteval-ieg has no --dataset: real sessions are named with --real PATH.")
         super().__init__(options)
-        self.kind = master_kind(own.master, own.master_model, own.embeddings)
+        self.kind = find_master_kind(own.master, own.master_model, own.embeddings)
         self.prompts = ieg_prompts(options.prompts)
         sheets = load_party(own.sheets, own.players)
         self.sessions = split_sessions(_real_sessions(own), own, options.seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
@@ -12,7 +11,6 @@ from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.data_files import Loaded, Text, load_items, one_each
 from sociable.core.names import Name
 from sociable.core.records import Record
-from sociable.core.seeding import drawn_evenly, named_generator
 from sociable.core.wording import Wording, expresses
 
 
@@ -71,17 +69,6 @@ class KnowledgeCard(Record):
 
 
 KINDS: tuple[str, ...] = get_args(KnowledgeCard.model_fields["kind"].annotation)
-
-
-def select_cards(cards: Sequence[KnowledgeCard], limit: int | None, seed: int) -> list[KnowledgeCard]:
-    """``limit`` cards, as many of each kind as can be, drawn by seed; all without a limit."""
-    if limit is None:
-        return list(cards)
-    kinds: dict[str, list[str]] = {}
-    for card in cards:
-        kinds.setdefault(card.kind, []).append(card.id)
-    drawn = drawn_evenly(kinds, limit, named_generator(seed, "limit"))
-    return [card for card in cards if card.id in drawn]
 
 
 def load_cards(path: Path | None, *, skip_invalid: bool) -> Loaded[KnowledgeCard]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from sociable.benchmarks.anteval.characters import load_party
 from sociable.benchmarks.anteval.iep.audit import audit_document
 from sociable.benchmarks.anteval.iep.briefing import iep_prompts
-from sociable.benchmarks.anteval.iep.cards import load_cards, select_cards
+from sociable.benchmarks.anteval.iep.cards import load_cards
 from sociable.benchmarks.anteval.iep.judge import ClaimJudge, PointQuestion, point_questions
 from sociable.benchmarks.anteval.iep.measure import Measured, measure_session
 from sociable.benchmarks.anteval.iep.metrics import METRICS, JudgedSession, estimate_sessions
@@ -16,6 +16,7 @@ from sociable.benchmarks.anteval.iep.protocol import run_session
 from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions
 from sociable.benchmarks.anteval.iep.scenario import IepScenario, cast
 from sociable.core.records import Estimate, Judgment, Record, Score, Verdict
+from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.engine.study import Audited, Judged, JudgingTask, MeasuredByRule, ShownQuestion, Study, StudyOptions
@@ -46,7 +47,14 @@ class IepStudy(
         cards = load_cards(options.dataset, skip_invalid=options.skip_invalid)
         sheets = load_party(own.sheets, own.players)
         self.source = cards.source
-        taken = select_cards(cards.items, options.limit, options.seed)
+        taken = select_clusters(
+            cards.items,
+            options.limit,
+            options.seed,
+            cluster=lambda card: card.id,
+            group=lambda card: card.kind,
+            by_name=False,
+        )
         self.scenarios: Mapping[str, IepScenario] = {
             card.id: cast(card, sheets.items, own.players, options.seed) for card in taken
         }

@@ -17,8 +17,8 @@ import numpy as np
 from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, End, Pair
 from sociable.core.records import Estimate, Score
 from sociable.core.seeding import named_seed
-from sociable.statistics.estimates import episode_counts
-from sociable.statistics.intervals import Floats, Interval, clustered_proportion, joint_bootstrap, repeats_averaged
+from sociable.statistics.estimates import count_episodes
+from sociable.statistics.intervals import Floats, Interval, average_repeats, bootstrap_jointly, estimate_mean
 from sociable.statistics.metrics import CONFIDENCE, Aggregate, Metric, Metrics, Value, joint, mean
 
 EASIEST = 0.7
@@ -140,14 +140,14 @@ def _of_cycles(cycle_cap: int, statistic: Callable[[Floats], Floats], beyond: fl
 
     def aggregate(name: str, scores: Sequence[Score], seed: int) -> Estimate:
         own = [score for score in scores if score.metric == "cot_complexity"]
-        found = joint_bootstrap(_histograms(scores, cycle_cap), statistic, CONFIDENCE, seed=named_seed(seed, "bootstrap", name))
+        found = bootstrap_jointly(_histograms(scores, cycle_cap), statistic, CONFIDENCE, seed=named_seed(seed, "bootstrap", name))
         if found.value is not None and found.value >= beyond:
             found = Interval(None, None, None, CONFIDENCE)
         elif found.high is not None and found.high >= beyond:
             found = Interval(found.value, None, None, CONFIDENCE)
         varied = found.low is not None and found.high is not None and found.low < found.high
         low, high = (found.low, found.high) if varied else (None, None)
-        return Estimate(metric=name, value=found.value, low=low, high=high, confidence=CONFIDENCE, **episode_counts(own))
+        return Estimate(metric=name, value=found.value, low=low, high=high, confidence=CONFIDENCE, **count_episodes(own))
 
     return aggregate
 
@@ -158,8 +158,8 @@ def solved_by_cycle(scores: Sequence[Score], cycle_cap: int, confidence: float =
     last = min(cycle_cap, max((int(k) for _, _, k in solved_at if np.isfinite(k)), default=1) + 1)
     shares = []
     for cycle in range(1, last + 1):
-        pairs = repeats_averaged([(cluster, scenario, float(k <= cycle)) for cluster, scenario, k in solved_at])
-        shares.append(clustered_proportion(pairs.values, pairs.clusters, confidence, pairs.weights))
+        pairs = average_repeats([(cluster, scenario, float(k <= cycle)) for cluster, scenario, k in solved_at])
+        shares.append(estimate_mean(pairs.values, pairs.clusters, confidence, pairs.weights))
     return shares
 
 

@@ -32,7 +32,7 @@ class CoTStudy(Study[Pair, CoTEpisode], Audited):
         dataset = load_dataset(options.dataset, skip_invalid=options.skip_invalid)
         self.source = dataset.source
         designs = (*([NO_DESIGN] if own.without_cot else []), *own.designs)
-        cases = select_dialogues(dataset, options.limit, options.seed)
+        cases = select_dialogues(dataset.items, options.limit, options.seed)
         pairs = [Pair(case=case, design=design) for case in cases for design in designs]
         self.scenarios: Mapping[str, Pair] = {pair.id: pair for pair in pairs}
         self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest, "plain prompts": self.plain.digest}

@@ -9,7 +9,7 @@ Messages marked as interlude can be left out: so the same scenario is tested at 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Self
