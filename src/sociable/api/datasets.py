@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 
 import dotenv
 
-from sociable.api.runs import open_run, settings_for, write_document
+from sociable.api.runs import load_result, settings_for, write_document
 from sociable.benchmarks.agentsense.dataset import load_scenarios
 from sociable.benchmarks.anteval.characters import load_sheets
 from sociable.benchmarks.hsii.dataset import load_dataset
@@ -30,12 +29,12 @@ from sociable.datasets.recipes.hsii.news import SHORTEST, news_recipe
 from sociable.datasets.review.reviewing import REVIEWED
 from sociable.datasets.selection import FOUND
 from sociable.datasets.transcripts import read_transcripts
-from sociable.engine.benchmark import StudyOptions
 from sociable.engine.event_loop import on_interrupt, waited
 from sociable.engine.opening import Watch, build_seats, prices_of
 from sociable.engine.registry import find_benchmark
 from sociable.engine.seats import Role
 from sociable.engine.settings import plain_name
+from sociable.engine.study import Audited, Described, FromSources
 from sociable.models.limits import Budget
 from sociable.models.protocol import Model, Sampling
 
@@ -269,19 +268,20 @@ def audit(
     ``options`` are the benchmark's own. ``sources`` are files of texts that the scenes may have been made from: how like they
     are, and how like what was said in the run ``dialogues``.
     """
-    found = find_benchmark(benchmark)
     path = Path(dataset) if dataset else None
-    opened = found.open(StudyOptions(dataset=path, skip_invalid=skip_invalid, values=options or {}))
+    study = find_benchmark(benchmark).open(options, dataset=path, skip_invalid=skip_invalid)
     if dialogues and not sources:
         raise InputError("--dialogues needs at least one --source to be compared with.")
     beside = []
     if sources:
         several = len({Path(source).name for source in sources}) < len(sources)
         texts = {str(source) if several else Path(source).name: _text_of(Path(source)) for source in sources}
-        with contextlib.ExitStack() as stack:
-            run_ = stack.enter_context(open_run(dialogues, scored=False)) if dialogues else None
-            beside = found.beside_sources(opened, texts, run_)
-    document = found.audit(opened)
+        if not isinstance(study, FromSources):
+            raise InputError(f"{benchmark} has nothing that is compared with sources; leave --source out.")
+        beside = study.compare_with_sources(texts, load_result(dialogues, scored=False) if dialogues else None)
+    if not isinstance(study, Audited):
+        raise InputError(f"{benchmark} has no audit.")
+    document = study.audit()
     document = replace(document, sections=[*document.sections, *beside])
     return write_document(document, out)
 
@@ -302,6 +302,8 @@ def describe(
     out: str | Path | None = None,
 ) -> Document:
     """Figures about a dataset: sizes, topics, clusters. ``out`` is where it is written as HTML, with its figures."""
-    found = find_benchmark(benchmark)
     path = Path(dataset) if dataset else None
-    return write_document(found.describe(found.open(StudyOptions(dataset=path, skip_invalid=skip_invalid)), features), out)
+    study = find_benchmark(benchmark).open(dataset=path, skip_invalid=skip_invalid)
+    if not isinstance(study, Described):
+        raise InputError(f"{benchmark} has no description of its data; `sociable audit {benchmark}` says what there is.")
+    return write_document(study.describe(features), out)

@@ -15,7 +15,8 @@ from sociable.core.run_folder import write_atomically
 from sociable.engine.event_loop import waited
 from sociable.engine.opening import build_seats, prices_of, study_options
 from sociable.engine.registry import find_benchmark
-from sociable.engine.seats import Role
+from sociable.engine.seats import Role, Seat
+from sociable.engine.study import Labelled
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 
@@ -38,7 +39,9 @@ def label(benchmark: str, model: str, out: str | Path, *, config: str | Path | N
     dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
     asked = settings_for(benchmark, config, model=model, **settings)
     found = find_benchmark(benchmark)
-    study = found.open(study_options(asked))
+    study = found.open(**study_options(asked))
+    if not isinstance(study, Labelled):
+        raise InputError(f"{benchmark} has no labels that a model could fill in.")
     seats = build_seats(asked, found, build=(Role.SUBJECT,))
     budget = Budget(prices_of(asked, seats, (Role.SUBJECT,)), asked.max_cost)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -52,14 +55,13 @@ def label(benchmark: str, model: str, out: str | Path, *, config: str | Path | N
         tokens = None if own.max_tokens is None else max(own.max_tokens, LABEL_TOKENS)
         cool = None if own.temperature is None else 0.0
         seat = replace(seats.subject, model=journalled, sampling=replace(own, temperature=cool, max_tokens=tokens))
-        records, said = waited(_label(found, study, seat, journalled))
+        records, said = waited(_label(study, seat, journalled))
     write_atomically(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
     return said
 
 
-async def _label(found: Any, study: Any, seat: Any, model: JournalledModel) -> tuple[list[dict[str, Any]], str]:
+async def _label(study: Labelled, seat: Seat, model: JournalledModel) -> tuple[list[dict[str, Any]], str]:
     try:
-        labelled: tuple[list[dict[str, Any]], str] = await found.label(study, seat)
-        return labelled
+        return await study.label(seat)
     finally:
         await model.close()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from sociable.api.runs import open_run
+from sociable.api.runs import load_result
 from sociable.core.errors import InputError
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document, Section, Table
@@ -22,8 +22,9 @@ def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
     The pairs are drawn by stage and by the judges' verdict, sides shuffled, judges hidden. Returns how many there are.
     Raises InputError when nothing has been judged.
     """
-    with RunFolder.open(Path(folder)), open_run(folder) as finished, PeopleRecords(Path(folder)) as people:
-        items = draw_sheet(finished, count, finished.result.manifest["settings"]["seed"])
+    finished = load_result(folder)
+    with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
+        items = draw_sheet(finished, count, finished.manifest["settings"]["seed"])
         if Path(file).exists():
             raise InputError(f"{file} is there already, and may hold verdicts. Name another file, or move it away.")
         if people.sheets_differ_from(items):
@@ -55,7 +56,8 @@ def add_corrections(folder: str | Path, files: Sequence[str | Path]) -> Document
 
 def add_ratings(folder: str | Path, files: Sequence[str | Path]) -> Document:
     """Takes people's free ratings of episodes, and shows how each metric agrees with them in rank."""
-    with RunFolder.open(Path(folder)), open_run(folder) as finished, PeopleRecords(Path(folder)) as people:
+    finished = load_result(folder)
+    with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
         for rating in [each for file in files for each in read_ratings(Path(file), finished.records.episodes)]:
             people.ratings.append(rating)
     return people_document(folder)
@@ -63,13 +65,14 @@ def add_ratings(folder: str | Path, files: Sequence[str | Path]) -> Document:
 
 def export_word_sheet(folder: str | Path, file: str | Path) -> int:
     """Writes a sheet of episodes that went badly, for readers to say in one word what they felt. Returns how many."""
-    with open_run(folder) as finished:
-        return write_word_sheet(finished, Path(file), finished.result.manifest["settings"]["seed"])
+    finished = load_result(folder)
+    return write_word_sheet(finished, Path(file), finished.manifest["settings"]["seed"])
 
 
 def add_words(folder: str | Path, files: Sequence[str | Path]) -> Document:
     """Takes readers' one word on each episode, and counts them."""
-    with RunFolder.open(Path(folder)), open_run(folder) as finished, PeopleRecords(Path(folder)) as people:
+    finished = load_result(folder)
+    with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
         for word in [each for file in files for each in read_words(Path(file), finished.records.episodes)]:
             people.words.append(word)
     return people_document(folder)
@@ -77,8 +80,9 @@ def add_words(folder: str | Path, files: Sequence[str | Path]) -> Document:
 
 def people_document(folder: str | Path) -> Document:
     """What people have said about a run."""
-    with open_run(folder) as finished, PeopleRecords(Path(folder)) as people:
+    finished = load_result(folder)
+    with PeopleRecords(Path(folder)) as people:
         tables = [block for section in people_sections(finished, people) for block in section.blocks]
         if not tables or not isinstance(tables[0], Table):
             raise InputError(f"Nobody has said anything about {folder} yet: see --export, --ratings and --words.")
-        return Document("People and judges", f"{finished.result.label} ({folder})", tables[0], [Section("More", tables[1:])])
+        return Document("People and judges", f"{finished.label} ({folder})", tables[0], [Section("More", tables[1:])])

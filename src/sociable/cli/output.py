@@ -40,7 +40,7 @@ def show_report(*folders: Path, out: Path | None = None) -> None:
     print_tables(section for section in document.sections if section.title.startswith("Rubric: "))
     say(f"Report: {runs.report(folders, out)}")
     for folder in folders:
-        scores = runs.result(folder).scores
+        scores = runs.load_result(folder).scores
         if scores and all(score.outcome == "errored" for score in scores):
             messages.print(
                 Text(f"sociable: every episode failed. Mend the cause, then: sociable resume {folder}"), soft_wrap=True
