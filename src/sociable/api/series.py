@@ -1,60 +1,56 @@
-"""Several runs of one benchmark that belong together, in one folder: pairs of models, scenes with and without a person.
+"""Several runs of one benchmark that belong together, in one folder, such as pairs of models.
 
-``series.json`` says which runs there are; each has a folder of its own beside it, and is a run like any other.
+The benchmark plans which. ``series.json`` says it; each run has a folder of its own beside it, and is a run like any other.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, count, product
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, get_type_hints
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from sociable.agents.person import NAME as PERSON
-from sociable.api.runs import folder_name, resume, run_settings
+from sociable.api.runs import resume, run_settings
+from sociable.api.runs import settings_for as settings_of_run
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import SERIES_FILE, write_atomically
-from sociable.engine.opening import Watch, checked, prices_of, with_absolute_paths
-from sociable.engine.settings import RunSettings, plain_name
+from sociable.engine.opening import Watch, open_study, with_absolute_paths
+from sociable.engine.registry import find_benchmark
+from sociable.engine.settings import RunSettings
 
-WITH_PERSON, WITHOUT_PERSON = "with-person", "without-person"
+
+def series_options(benchmark: str) -> type[BaseModel] | None:
+    """The record of the options that make several runs of one command; None where a benchmark has none."""
+    plan = find_benchmark(benchmark).series
+    return get_type_hints(resolve_name(plan))["options"] if plan else None
 
 
-def pairs(
-    senders: Sequence[str], receivers: Sequence[str], settings: Callable[[str, str], RunSettings]
-) -> dict[str, RunSettings]:
-    """One run for every sender with every receiver: the first plays all senders of a scene, the second all receivers.
+def plan_series(
+    benchmark: str, options: Mapping[str, Any], config: str | Path | None = None, /, **given: Any
+) -> tuple[dict[str, RunSettings], str] | None:
+    """(the runs that a benchmark's ``options`` of a series ask for, by folder name; the name of the whole).
 
-    ``settings`` are those of a pair, as (sender, receiver). Raises InputError.
+    ``given`` are settings of all these runs. None where no such option was given. Raises InputError.
     """
-    for role, models in (("sender", senders), ("receiver", receivers)):
-        if not models:
-            raise InputError(f"Pairs need both --sender and --receiver; there is no {role}.")
-        if len({plain_name(model) for model in models}) < len(models):
-            raise InputError(f"A {role} is named twice.")
-    runs: dict[str, RunSettings] = {}
-    for sender, receiver in product(senders, receivers):
-        asked = settings(sender, receiver)
-        name = f"{folder_name(sender)}--{folder_name(receiver)}"
-        # Names that differ in punctuation only make one folder name.
-        numbered = (f"{name}-{number}" for number in count(2))
-        free = next(each for each in chain([name], numbered) if each not in runs)
-        runs[free] = asked.model_copy(update={"options": asked.options | {"plays": "senders"}})
-    return runs
+    kind, asked = series_options(benchmark), {name: value for name, value in options.items() if value}
+    if kind is None:
+        if asked:
+            raise InputError(f"{benchmark} makes no series of runs: leave --{min(asked)} out.")
+        return None
 
+    def settings_for(*, elsewhere: Sequence[str] = (), **own: str) -> RunSettings:
+        if any(given.get(name) for name in own):
+            said, left = (" and ".join(f"--{name}" for name in names) for names in (asked, own))
+            raise InputError(f"{said} say who plays in each run: leave {left} out.")
+        return settings_of_run(benchmark, config, elsewhere=elsewhere, **{**given, **own})
 
-def with_and_without_a_person(character: str, settings: RunSettings) -> dict[str, RunSettings]:
-    """The same scenes twice: a person plays one character and the model the others, and the model plays everybody."""
-    if settings.partner:
-        raise InputError("With --human the person is the partner: leave --partner out.")
-    # The same character in both, so that the same scenes are left out for want of it.
-    options = settings.options | {"character": character}
-    return {
-        WITH_PERSON: settings.model_copy(update={"partner": PERSON, "options": options | {"plays": "others"}}),
-        WITHOUT_PERSON: settings.model_copy(update={"options": options | {"plays": "all"}}),
-    }
+    planned: tuple[dict[str, RunSettings], str] | None
+    planned = resolve_name(find_benchmark(benchmark).series)(kind.model_validate(asked), settings_for)
+    return planned
 
 
 def write_new_series(folder: Path, runs: Mapping[str, RunSettings]) -> None:
@@ -64,8 +60,7 @@ def write_new_series(folder: Path, runs: Mapping[str, RunSettings]) -> None:
     described = {}
     for name, settings in runs.items():
         settings = with_absolute_paths(settings)
-        _, _, seats = checked(settings)
-        prices_of(settings, seats)
+        open_study(settings)
         described[name] = settings.model_dump(mode="json")
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / SERIES_FILE, json.dumps({"runs": described}, indent=1, ensure_ascii=False) + "\n")

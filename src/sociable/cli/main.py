@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -52,9 +52,6 @@ from sociable.cli.options import (
 )
 from sociable.cli.output import complain, console, messages, print_summary, print_whole, resumable, say, show_report
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
-
-if TYPE_CHECKING:
-    from sociable.engine.settings import RunSettings
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -159,7 +156,7 @@ def run(
     """Run a benchmark, score it, and write the report."""
     given = _settings(**{name: value for name, value in locals().items() if name not in _NO_SETTINGS})
     if sender or receiver or human:
-        _run_series(benchmark, model, config, given, out, sender=sender or [], receiver=receiver or [], human=human)
+        _run_series(benchmark, config, {**given, "model": model}, out, sender=sender, receiver=receiver, human=human)
         return
     from sociable.api import runs
     from sociable.cli.progress import RunProgress
@@ -177,32 +174,14 @@ def run(
 
 
 def _run_series(
-    benchmark: str,
-    model: str | None,
-    config: Path | None,
-    given: dict[str, Any],
-    out: Path | None,
-    *,
-    sender: list[str],
-    receiver: list[str],
-    human: str | None,
+    benchmark: str, config: Path | None, given: dict[str, Any], out: Path | None, **options: list[str] | str | None
 ) -> None:
     """Several runs that belong together, in one folder, and one report on all of them."""
     from sociable.api import runs, series
 
-    if sender or receiver:
-        if human or model or "partner" in given:
-            raise InputError("--sender and --receiver say who plays whom: leave --model, --partner and --human out.")
-
-        def settings(one: str, other: str) -> RunSettings:
-            pair = {"model": one, "partner": other}
-            return runs.settings_for(benchmark, config, elsewhere=[*sender, *receiver], **given, **pair)
-
-        asked_runs, name = series.pairs(sender, receiver, settings), "pairs"
-    else:
-        assert human is not None
-        asked = runs.settings_for(benchmark, config, **given, model=model)
-        asked_runs, name = series.with_and_without_a_person(human, asked), f"{asked.model}-human"
+    planned = series.plan_series(benchmark, options, config, **given)
+    assert planned is not None, "an option of a series was given"
+    asked_runs, name = planned
     folder = out or runs.new_folder(benchmark, name)
     series.write_new_series(folder, asked_runs)
     _go_on_with_series(folder)

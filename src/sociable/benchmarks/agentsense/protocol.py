@@ -20,7 +20,7 @@ from sociable.benchmarks.agentsense.players import MAX_REPLY, GoalProbe, Player,
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
 from sociable.benchmarks.agentsense.reference import reference_player
 from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, Scenario
-from sociable.core.errors import InstrumentFailure
+from sociable.core.errors import InputError, InstrumentFailure
 from sociable.core.names import who_is_named
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage, episode_id
@@ -112,6 +112,22 @@ def cast_roles(scenario: Scenario, options: AgentSenseOptions, seed: int) -> dic
         one = called
     alone, others = (Role.PARTNER, Role.SUBJECT) if options.plays == "others" else (Role.SUBJECT, Role.PARTNER)
     return {name: alone if name == one else others for name in scenario.names}
+
+
+def select_playable(scenarios: Sequence[Scenario], options: AgentSenseOptions) -> tuple[Sequence[Scenario], list[str]]:
+    """(the scenarios in which everybody is who must be there, a note on those left out). Raises InputError if none is."""
+    if options.plays == "senders":
+        playable = [scenario for scenario in scenarios if scenario.roles == frozenset(CharacterRole)]
+        lacking, remedy = "a sender or a receiver", "Have roles put into the data with: sociable label"
+    elif options.character != RANDOM:
+        playable = [scenario for scenario in scenarios if character_called(options.character, scenario)]
+        lacking, remedy = f"a character '{options.character}'", "Names are as in the data"
+    else:
+        return scenarios, []
+    left = len(scenarios) - len(playable)
+    if not playable:
+        raise InputError(f"All {left} scenarios lack {lacking}. {remedy}.")
+    return playable, [f"{left} of {len(scenarios)} scenarios lack {lacking} and were left out."] if left else []
 
 
 def character_called(name: str, scenario: Scenario) -> str | None:

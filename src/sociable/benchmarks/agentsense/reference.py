@@ -16,11 +16,6 @@ from sociable.core.seeding import named_generator
 from sociable.core.wording import overlap, telling_words
 from sociable.dialogue.conversation import Utterance
 
-AGENTS = ("oracle", "heuristic", "blurt", "random", "silent")
-
-RULE = "rule"
-"""The name of the only reference agent that judges."""
-
 
 class ReferencePlayer(ABC):
     """``draw(*names)`` is a generator of its own for the thing named."""
