@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import fmean
 from typing import Any
 
@@ -90,13 +90,12 @@ def _table_2(runs: Runs) -> Table:
     metrics = runs[0].study.metrics
     shown = [each for metric in metrics.in_group("goals") for each in (_by_judge(metric, runs) if metric.members else [metric])]
     shown += metrics.named("psi_goal", "information", "psi_information")
-    # The main columns have their intervals; with all of them nothing would fit a page.
-    rows = [Row([run.label, *metric_cells(run, shown, SUMMARY)], emphasis=True) for run in runs]
-    rows += [Row([f"{row.model} (paper)", *(figure(getattr(row, metric.name, None)) for metric in shown)]) for row in TABLE_2]
     note = (
         f"{ANOTHER_DATA_SET} Intervals of the rest stand in scores.json. Their judges were GPT-4o, Qwen2.5-72b and Llama-3-70b."
     )
-    return Table("Goal completion and information (Table 2's layout)", [Column("Model"), *metric_columns(shown)], rows, note)
+    published = {row.model: asdict(row) for row in TABLE_2}
+    # The main columns have their intervals; with all of them nothing would fit a page.
+    return metrics_table("Goal completion and information (Table 2's layout)", runs, shown, note, SUMMARY, published)
 
 
 def _by_judge(family: Metric[Scene], runs: Runs) -> list[Metric[Scene]]:
@@ -202,12 +201,9 @@ def _judge_figures(answers: Sequence[tuple[Verdict, Verdict]], *, several: bool)
 def _secrets(runs: Runs) -> Iterator[Block]:
     metrics = runs[0].study.metrics
     if secrets := estimated_metrics(metrics.in_group("secrets"), runs):
-        rows = [Row([run.label, *metric_cells(run, secrets)], emphasis=True) for run in runs]
-        for published in TABLE_2:
-            values = {"information": published.information, "information_blind": BLIND_ACCURACY.get(published.model)}
-            rows.append(Row([f"{published.model} (paper)", *(figure(values.get(metric.name)) for metric in secrets)]))
         note = f"Chance is 0.25 with four options. {ANOTHER_DATA_SET} Their blind test took 100 of the questions (Table 4)."
-        yield Table("Quiz on the others' secrets", [Column("Model"), *metric_columns(secrets)], rows, note)
+        values = {r.model: {"information": r.information, "information_blind": BLIND_ACCURACY.get(r.model)} for r in TABLE_2}
+        yield metrics_table("Quiz on the others' secrets", runs, secrets, note, published=values)
     if mixed := [run for run in runs if run.estimate("attack")]:
         attack = estimated_metrics(metrics.in_group("attack"), runs)
         note = "Mixed runs only. What the blind test gives is the baseline of both."
