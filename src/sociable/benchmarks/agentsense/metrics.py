@@ -296,8 +296,8 @@ def _sensitivity(of: SceneMetric) -> Iterator[Metric[Scene]]:
     widest = sqrt(0.5)  # two casts, one with 0 and one with 1
     noisiest = widest / deviation_bias(2)
     for part, suffix, meaning, low, high in (
-        ("PSI", "", f"standard deviation of {of.title} over a template's casts, averaged over templates", 0.0, widest),
-        ("noise", "_noise", f"standard deviation of {of.title} over repeats of one cast: what chance gives", 0.0, noisiest),
+        ("PSI", "", f"profile sensitivity: deviation of {of.title} over a template's casts, mean over templates", 0.0, widest),
+        ("noise", "_noise", f"deviation of {of.title} over repeats of one cast: what chance alone gives", 0.0, noisiest),
         ("excess", "_excess", "PSI less noise: what is left for the profiles to explain", -noisiest, widest),
     ):
         yield Metric(
@@ -347,8 +347,8 @@ _SCENE = (
     _blind("information_blind", "Blind", f"{_SECRETS} before anybody has spoken", value=_BEFORE),
     _blind("information_gain", "Gain", "Info less Blind, paired by question", value=_GAIN, **_DIFFERENCE),
     _judged("overconfidence", "Over-confidence", _CLAIMS, group="confidence", value=_CLAIM, of_partner=False, **_DIFFERENCE),
-    _conduct("no_answer", "no answer", "probes to which the model gave none that could be read", value=_share_unanswered),
-    _conduct("silent_turns", "silent turns", "turns in which it said nothing", value=_SILENT),
+    _conduct("no_answer", "no answer", "probes to which the model gave no readable answer", value=_share_unanswered),
+    _conduct("silent_turns", "silent turns", "turns in which the model said nothing", value=_SILENT),
     _conduct("cut_off_turns", "cut off", "turns that ended at the token limit; what came before stands", value=_CUT_OFF),
 )
 _JUDGED_FIRST = sorted(_SCENE, key=lambda metric: not metric.is_judged)
