@@ -268,22 +268,22 @@ def audit(
     ``options`` are the benchmark's own. ``sources`` are files of texts that the scenes may have been made from: how like they
     are, and how like what was said in the run ``dialogues``.
     """
-    found = find_benchmark(benchmark)
     path = Path(dataset) if dataset else None
-    study = found.open(options, dataset=path, skip_invalid=skip_invalid)
+    study = find_benchmark(benchmark).open(options, dataset=path, skip_invalid=skip_invalid)
     if dialogues and not sources:
         raise InputError("--dialogues needs at least one --source to be compared with.")
-    if not isinstance(study, Audited):
-        raise InputError(f"{found.name} has no audit of its data.")
     beside = []
     if sources:
-        if not isinstance(study, FromSources):
-            raise InputError(f"{found.name} has nothing that is compared with sources; leave --source out.")
         several = len({Path(source).name for source in sources}) < len(sources)
         texts = {str(source) if several else Path(source).name: _text_of(Path(source)) for source in sources}
+        if not isinstance(study, FromSources):
+            raise InputError(f"{benchmark} has nothing that is compared with sources; leave --source out.")
         beside = study.compare_with_sources(texts, load_result(dialogues, scored=False) if dialogues else None)
+    if not isinstance(study, Audited):
+        raise InputError(f"{benchmark} has no audit.")
     document = study.audit()
-    return write_document(replace(document, sections=[*document.sections, *beside]), out)
+    document = replace(document, sections=[*document.sections, *beside])
+    return write_document(document, out)
 
 
 def _text_of(file: Path) -> str:
@@ -302,9 +302,8 @@ def describe(
     out: str | Path | None = None,
 ) -> Document:
     """Figures about a dataset: sizes, topics, clusters. ``out`` is where it is written as HTML, with its figures."""
-    found = find_benchmark(benchmark)
     path = Path(dataset) if dataset else None
-    study = found.open(dataset=path, skip_invalid=skip_invalid)
+    study = find_benchmark(benchmark).open(dataset=path, skip_invalid=skip_invalid)
     if not isinstance(study, Described):
-        raise InputError(f"{found.name} has no description of its data; `sociable audit {found.name}` says what there is.")
+        raise InputError(f"{benchmark} has no description of its data; `sociable audit {benchmark}` says what there is.")
     return write_document(study.describe(features), out)

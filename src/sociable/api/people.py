@@ -22,8 +22,8 @@ def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
     The pairs are drawn by stage and by the judges' verdict, sides shuffled, judges hidden. Returns how many there are.
     Raises InputError when nothing has been judged.
     """
+    finished = load_result(folder)
     with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
-        finished = load_result(folder)
         items = draw_sheet(finished, count, finished.manifest["settings"]["seed"])
         if Path(file).exists():
             raise InputError(f"{file} is there already, and may hold verdicts. Name another file, or move it away.")
@@ -56,8 +56,8 @@ def add_corrections(folder: str | Path, files: Sequence[str | Path]) -> Document
 
 def add_ratings(folder: str | Path, files: Sequence[str | Path]) -> Document:
     """Takes people's free ratings of episodes, and shows how each metric agrees with them in rank."""
+    finished = load_result(folder)
     with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
-        finished = load_result(folder)
         for rating in [each for file in files for each in read_ratings(Path(file), finished.records.episodes)]:
             people.ratings.append(rating)
     return people_document(folder)
@@ -71,8 +71,8 @@ def export_word_sheet(folder: str | Path, file: str | Path) -> int:
 
 def add_words(folder: str | Path, files: Sequence[str | Path]) -> Document:
     """Takes readers' one word on each episode, and counts them."""
+    finished = load_result(folder)
     with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
-        finished = load_result(folder)
         for word in [each for file in files for each in read_words(Path(file), finished.records.episodes)]:
             people.words.append(word)
     return people_document(folder)
@@ -80,8 +80,8 @@ def add_words(folder: str | Path, files: Sequence[str | Path]) -> Document:
 
 def people_document(folder: str | Path) -> Document:
     """What people have said about a run."""
+    finished = load_result(folder)
     with PeopleRecords(Path(folder)) as people:
-        finished = load_result(folder)
         tables = [block for section in people_sections(finished, people) for block in section.blocks]
         if not tables or not isinstance(tables[0], Table):
             raise InputError(f"Nobody has said anything about {folder} yet: see --export, --ratings and --words.")

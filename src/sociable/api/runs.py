@@ -41,8 +41,8 @@ from sociable.engine.settings import (
     RoleSettings,
     RunSettings,
     changed_settings,
+    folder_name,
     load_settings,
-    plain_name,
     roles_and_prices,
     with_role_defaults,
 )
@@ -120,11 +120,6 @@ def settings_for(benchmark: str, config: str | Path | None, *, elsewhere: Sequen
 def new_folder(benchmark: str, model: str) -> Path:
     """``runs/<benchmark>-<model>-<time>``, which does not exist yet."""
     return Path("runs") / f"{benchmark}-{folder_name(model)}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
-
-
-def folder_name(model: str) -> str:
-    """A model's name as part of a file's."""
-    return "".join(character if character.isalnum() or character in "-._" else "-" for character in plain_name(model))
 
 
 def resume(

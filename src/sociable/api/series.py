@@ -1,76 +1,46 @@
-"""Several runs of one benchmark that belong together, in one folder: pairs of models, scenes with and without a person.
+"""Several runs of one benchmark that belong together, in one folder, such as pairs of models.
 
-``series.json`` says which runs there are; each has a folder of its own beside it, and is a run like any other.
+The benchmark plans which. ``series.json`` says it; each run has a folder of its own beside it, and is a run like any other.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from itertools import chain, count, product
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from sociable.agents.person import NAME as PERSON
-from sociable.api.runs import folder_name, resume, run_settings, settings_for
+from sociable.api.runs import resume, run_settings
+from sociable.api.runs import settings_for as settings_of_run
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import SERIES_FILE, write_atomically
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.opening import Watch, open_study, with_absolute_paths
 from sociable.engine.result import RunResult
-from sociable.engine.settings import RunSettings, plain_name
-
-WITH_PERSON, WITHOUT_PERSON = "with-person", "without-person"
-
-
-def pairs(
-    senders: Sequence[str], receivers: Sequence[str], settings: Callable[[str, str], RunSettings]
-) -> dict[str, RunSettings]:
-    """One run for every sender with every receiver: the first plays all senders of a scene, the second all receivers.
-
-    ``settings`` are those of a pair, as (sender, receiver). Raises InputError.
-    """
-    for role, models in (("sender", senders), ("receiver", receivers)):
-        if not models:
-            raise InputError(f"Pairs need both --sender and --receiver; there is no {role}.")
-        if len({plain_name(model) for model in models}) < len(models):
-            raise InputError(f"A {role} is named twice.")
-    runs: dict[str, RunSettings] = {}
-    for sender, receiver in product(senders, receivers):
-        asked = settings(sender, receiver)
-        name = f"{folder_name(sender)}--{folder_name(receiver)}"
-        # Names that differ in punctuation only make one folder name.
-        numbered = (f"{name}-{number}" for number in count(2))
-        free = next(each for each in chain([name], numbered) if each not in runs)
-        runs[free] = asked.model_copy(update={"options": asked.options | {"plays": "senders"}})
-    return runs
-
-
-def with_and_without_a_person(character: str, settings: RunSettings) -> dict[str, RunSettings]:
-    """The same scenes twice: a person plays one character and the model the others, and the model plays everybody."""
-    if settings.partner:
-        raise InputError("With --human the person is the partner: leave --partner out.")
-    # The same character in both, so that the same scenes are left out for want of it.
-    options = settings.options | {"character": character}
-    return {
-        WITH_PERSON: settings.model_copy(update={"partner": PERSON, "options": options | {"plays": "others"}}),
-        WITHOUT_PERSON: settings.model_copy(update={"options": options | {"plays": "all"}}),
-    }
+from sociable.engine.settings import RunSettings
 
 
 def plan_series(
-    benchmark: Benchmark, options: Mapping[str, Any], model: str | None, config: Path | None, given: Mapping[str, Any]
+    benchmark: Benchmark, options: Mapping[str, Any], config: str | Path | None = None, **given: Any
 ) -> tuple[dict[str, RunSettings], str]:
-    """(the runs by the name of their folder, a name for all of them) that a benchmark makes of its options for series."""
+    """(the runs that a benchmark's ``options`` of a series ask for, by folder name; the name of the whole).
+
+    ``given`` are settings of all these runs. Raises InputError.
+    """
     kind = benchmark.series_type()
     if kind is None:
-        raise InputError(f"{benchmark.name} has no series of runs.")
-    planned: tuple[dict[str, RunSettings], str] = kind.model_validate(options).plan(  # type: ignore[attr-defined]
-        partial(settings_for, benchmark.name, config), model, given
-    )
+        raise InputError(f"{benchmark.name} makes no series of runs.")
+
+    def settings_for(*, elsewhere: Sequence[str] = (), **own: str) -> RunSettings:
+        if any(given.get(name) for name in own):
+            said, left = (" and ".join(f"--{name}" for name in names) for names in (options, own))
+            raise InputError(f"{said} say who plays in each run: leave {left} out.")
+        return settings_of_run(benchmark.name, config, elsewhere=elsewhere, **{**given, **own})
+
+    planned: tuple[dict[str, RunSettings], str] = kind.model_validate(options).plan(settings_for)  # type: ignore[attr-defined]
     return planned
 
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sociable.api.runs import folder_name, open_run, resume, settings_for
+from sociable.api.runs import open_run, resume, settings_for
 from sociable.benchmarks.stss.dataset import BUNDLED, DAYS
 from sociable.benchmarks.stss.interop.smallville_export import export_smallville
 from sociable.benchmarks.stss.protocol import Town
@@ -30,7 +30,7 @@ from sociable.engine.event_loop import waited
 from sociable.engine.opening import Watch, begin_run, opened_run
 from sociable.engine.run import FinishedRun
 from sociable.engine.seats import Seats
-from sociable.engine.settings import RunSettings
+from sociable.engine.settings import RunSettings, folder_name
 from sociable.models.journal import JournalledModel, copy_calls
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
 from sociable.town.interop.tiled import write_tiled

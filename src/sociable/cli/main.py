@@ -102,7 +102,7 @@ def _run_series(asked: Asked) -> None:
     """Several runs that belong together, in one folder, and one report on all of them."""
     from sociable.api import runs, series
 
-    planned, name = series.plan_series(asked.benchmark, asked.series, asked.model, asked.config, asked.settings)
+    planned, name = series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
     folder = asked.out or runs.new_folder(asked.benchmark.name, name)
     series.write_new_series(folder, planned)
     _go_on_with_series(folder)

@@ -8,15 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 
 class Record(BaseModel):
     """A frozen record that knows all its fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def _split_numbers(value: Any) -> Any:
+    """The numbers of ``"1,2"``, as they are written on the command line, or a lone number, as a list."""
+    if isinstance(value, str):
+        try:
+            return [int(each) for each in value.split(",")]
+        except ValueError:
+            raise ValueError("takes numbers separated by commas, as in 1,2") from None
+    return [value] if isinstance(value, int) else value
+
+
+Numbers = Annotated[tuple[int, ...], BeforeValidator(_split_numbers)]
+"""Whole numbers as an option: a list, or separated by commas."""
 
 
 def storable(text: str) -> str:

@@ -81,8 +81,8 @@ class RunResult(Generic[St]):
         rows = [[getattr(score, name) for name in columns] for score in self.scores]
         return pd.DataFrame(rows, columns=columns).assign(model=self.label).astype({"value": float, "outcome": str})
 
-    def episodes(self) -> Iterator[Episode]:
-        """The episodes, read one at a time."""
+    def episodes(self) -> Iterator[Any]:
+        """The episodes, of the study's own type, read one at a time."""
         return iter(self.records.episodes)
 
     def judgments(self) -> Iterator[Judgment]:

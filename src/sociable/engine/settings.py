@@ -83,6 +83,11 @@ def plain_name(model: str) -> str:
     return model.partition("@http")[0] if model.startswith(("openai/", "openai-compatible/")) else model
 
 
+def folder_name(model: str) -> str:
+    """A model's name as part of a file's."""
+    return "".join(character if character.isalnum() or character in "-._" else "-" for character in plain_name(model))
+
+
 def load_settings(
     benchmark: str, file: Path | None = None, *, elsewhere: Sequence[str] = (), beside: Collection[str] = (), **given: Any
 ) -> RunSettings:

@@ -31,11 +31,21 @@ ManyMetrics = Sequence[Metric[Any]]
 
 
 def metrics_table(
-    caption: str, runs: Sequence[RunResult], metrics: ManyMetrics, note: str, whole: Container[str] | None = None
+    caption: str,
+    runs: Sequence[RunResult],
+    metrics: ManyMetrics,
+    note: str,
+    whole: Container[str] | None = None,
+    published: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> Table:
-    """One row a run, one column a metric; with the intervals of all, or of those named in ``whole`` (for narrow pages)."""
-    columns = [Column("Model"), *metric_columns(metrics)]
-    return Table(caption, columns, [Row([run.label, *metric_cells(run, metrics, whole)]) for run in runs], note)
+    """One row a run, one column a metric; with the intervals of all, or of those named in ``whole`` (for narrow pages).
+
+    ``published`` are a paper's figures by model and metric, which stand below.
+    """
+    rows = [Row([run.label, *metric_cells(run, metrics, whole)], emphasis=bool(published)) for run in runs]
+    for model, figures in (published or {}).items():
+        rows.append(Row([f"{model} (paper)", *(figure(figures.get(metric.name)) for metric in metrics)]))
+    return Table(caption, [Column("Model"), *metric_columns(metrics)], rows, note)
 
 
 def metric_columns(metrics: ManyMetrics) -> list[Column]:

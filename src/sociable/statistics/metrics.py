@@ -5,9 +5,10 @@ Tables, comparisons, rows of errored episodes and the READMEs' lists of metrics 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Outcome, Score
 from sociable.core.seeding import named_seed
@@ -67,10 +68,13 @@ def joint(parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Aggregat
 
 @dataclass(frozen=True)
 class Metric(Generic[C]):
-    """One metric of a benchmark. Without ``value`` it is made of other metrics' scores, by ``aggregate``."""
+    """One metric of a benchmark, or a family of metrics whose names depend on the episode.
+
+    Without ``value`` and ``members`` it is made of other metrics' scores, by ``aggregate``.
+    """
 
     name: str
-    """As in ``scores.json``."""
+    """As in ``scores.json``; in a family's name "…" stands for what differs."""
     title: str
     """Short, for the head of a column."""
     meaning: str
@@ -90,6 +94,18 @@ class Metric(Generic[C]):
     is_stage: bool = False
     """Whether it is a stage that an episode passes (1) or not (0): how many were passed says how far it came."""
     decimals: int = 3
+    members: Callable[[C], Mapping[str, Callable[[C], Value]]] | None = None
+    """The metrics of a family that an episode has: by name, what works out their values."""
+
+    def values_for(self, context: C) -> Mapping[str, Callable[[C], Value]]:
+        """What works out the values that an episode has, by name."""
+        if not self.applies(context):
+            return {}
+        return self.members(context) if self.members else {self.name: self.value} if self.value else {}
+
+    def has_member(self, name: str) -> bool:
+        """Whether this is a family that a metric of this name can belong to."""
+        return bool(self.members and re.fullmatch(re.escape(self.name).replace("…", ".+"), name))
 
 
 class Metrics(Mapping[str, Metric[C]], Generic[C]):
@@ -114,6 +130,10 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
     def __len__(self) -> int:
         return len(self._by_name)
 
+    def declaration_of(self, name: str) -> Metric[C]:
+        """The metric of this name in ``scores.json``, or its family; where several families fit, the last."""
+        return self._by_name.get(name) or next(metric for metric in reversed(self._by_name.values()) if metric.has_member(name))
+
     def named(self, *names: str) -> list[Metric[C]]:
         """The metrics of these names, in this order."""
         return [self[name] for name in names]
@@ -130,24 +150,34 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
         """All scores of one episode. With ``failure``, of an instrument that all metrics rest on, none has a value."""
         scores = []
         for metric in self.values():
-            if metric.value is None or not metric.applies(context):
-                continue
-            if episode.status is EpisodeStatus.ERRORED:
-                value = Value.errored(episode.error)
-            else:
-                value = Value.unscored(failure) if failure else metric.value(context)
-            scores.append(episode.score(metric.name, value.value, value.outcome, value.reason))
+            for name, value_of in metric.values_for(context).items():
+                if episode.status is EpisodeStatus.ERRORED:
+                    value = Value.errored(episode.error)
+                else:
+                    value = Value.unscored(failure) if failure else value_of(context)
+                scores.append(episode.score(name, value.value, value.outcome, value.reason))
         return scores
 
     def estimate(self, scores: Sequence[Score], seed: int) -> list[Estimate]:
-        """One estimate a metric; over nothing it is None."""
-        return [metric.aggregate(metric.name, scores, seed) for metric in self._grouped]
+        """One estimate a metric, and one for each member of a family; over nothing it is None."""
+        found = dict.fromkeys(score.metric for score in scores)
+        return [
+            metric.aggregate(name, scores, seed)
+            for metric in self._grouped
+            for name in ([name for name in found if self.declaration_of(name) is metric] if metric.members else [metric.name])
+        ]
 
 
-def metrics_markdown(metrics: Iterable[Metric[C]]) -> str:
-    """The metrics as a table of Markdown, for the README of a benchmark."""
+def with_estimates(metrics: Iterable[Metric[C]], estimated: Iterable[str]) -> list[Metric[C]]:
+    """Those of ``metrics`` whose names are ``estimated``."""
+    known = set(estimated)
+    return [metric for metric in metrics if metric.name in known]
+
+
+def metrics_markdown(metrics: Mapping[str, Metric[Any]]) -> str:
+    """The table of a README that lists the metrics."""
     rows = ["| metric | meaning | unit | range |", "|---|---|---|---|"]
-    for metric in metrics:
-        bounds = ("–" if bound is None else f"{bound:g}" for bound in (metric.low, metric.high))
-        rows.append(f"| `{metric.name}` | {metric.meaning.replace('|', '&#124;')} | {metric.unit} | {' to '.join(bounds)} |")
+    for metric in metrics.values():
+        low, high = ("–" if bound is None else f"{bound:.3g}" for bound in (metric.low, metric.high))
+        rows.append(f"| `{metric.name}` | {metric.meaning} | {metric.unit} | {low} to {high} |")
     return "\n".join(rows)

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sociable.benchmarks.agentsense.metrics import estimate_all, score_scene
+from sociable.benchmarks.agentsense.metrics import METRICS, Scene, estimate_scenes
+from sociable.benchmarks.agentsense.options import AgentSenseOptions
 from sociable.benchmarks.agentsense.published import TABLE_2
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
 from sociable.benchmarks.agentsense.scenario import Scenario
-from sociable.benchmarks.agentsense.sensitivity import depending_templates, profile_sensitivity
+from sociable.benchmarks.agentsense.sensitivity import find_template_probabilities
 from sociable.core.records import PANEL, EpisodeStatus, Outcome, Score, Turn, Verdict, Verdicts
 from sociable.statistics.variation import find_deviation_bias, find_excess_probability, measure_deviation
 
@@ -85,6 +86,23 @@ def verdicts(**by_judge: str) -> Verdicts:
         for judge, letters in by_judge.items()
         for criterion, letter in zip(criteria, letters, strict=True)
     }
+
+
+def score_scene(
+    scenario: Scenario,
+    episode: AgentSenseEpisode,
+    verdicts: Verdicts,
+    judges: Sequence[str],
+    judged_after: Sequence[int],
+    **own: Any,
+) -> list[Score]:
+    """The scores of an episode, judged after these turns, under the benchmark's ``own`` options."""
+    *rounds, end = judged_after
+    options = AgentSenseOptions(**{"turns": end, "rounds": rounds, "plays": "all"} | own)
+    sides = episode.played_as("subject"), episode.played_as("partner")
+    return METRICS.score(
+        episode, Scene(scenario, episode, verdicts, judges, options, *sides, after=end), failure=episode.partner_failure
+    )
 
 
 def values(scores: Sequence[Score]) -> dict[str, float | None]:
@@ -168,14 +186,17 @@ def test_an_errored_episode_and_a_failed_partner_have_no_scores(scenario: Scenar
     assert "majority" in values(scores)
     assert "attack" not in values(scores)
     # What a mixed run should have had is missed in every metric; without a blind test there is none to miss.
-    mixed = values(score_scene(scenario, failed, {}, ["a"], [END], mixed=True, blind=False))
+    mixed = values(score_scene(scenario, failed, {}, ["a"], [END], plays="one", blind=False))
     assert {"attack", "defence", "partner_majority", "partner_attack"} <= mixed.keys()
     assert not [name for name in mixed if "blind" in name or "gain" in name]
+    # In the order in which they stand where the scene was played.
+    played = values(score_scene(scenario, episode(), {}, ["a"], [END], plays="one", blind=False))
+    assert list(mixed) == [name for name in played if name in mixed]
 
 
 def test_mixed_runs_part_subject_and_partner(scenario: Scenario, episode: Any) -> None:
     mixed = episode(played_by={ANN: "subject", BEN: "partner", CARA: "partner"})
-    found = values(score_scene(scenario, mixed, verdicts(a="ynn", panel="ynn"), ["a"], [END]))
+    found = values(score_scene(scenario, mixed, verdicts(a="ynn", panel="ynn"), ["a"], [END], plays="one"))
     assert (found["majority"], found["partner_majority"]) == (1.0, 0.0)
     # A partner's missing answer is left out: of Ben's own goals only the first has one.
     assert found["partner_self"] == 1.0
@@ -209,37 +230,43 @@ def table(metric: str, by_template: dict[str, list[list[float]]]) -> list[Score]
 def test_psi_is_the_mean_over_templates_of_the_sample_deviation_over_casts() -> None:
     # Template a: 0, 1 -> s = sqrt(1/2). Template b: 0.2, 0.4, 0.6 -> s = 0.2. c has one cast: no deviation.
     scores = table("majority", {"a": [[0.0], [1.0]], "b": [[0.2], [0.4], [0.6]], "c": [[1.0]]})
-    (psi,) = profile_sensitivity("psi_goal", scores, seed=0)
-    assert psi.value == pytest.approx((sqrt(0.5) + 0.2) / 2)
-    names = [estimate.metric for estimate in estimate_all(scores, seed=0)]
-    assert names == ["majority", "psi_goal"]
+    estimates = estimate_scenes(scores, seed=0)
+    # Without repeats there is neither noise nor excess.
+    assert [estimate.metric for estimate in estimates] == ["majority", "psi_goal"]
+    assert estimates[1].value == pytest.approx((sqrt(0.5) + 0.2) / 2)
 
 
 def test_psi_over_nothing_is_none() -> None:
-    (psi,) = profile_sensitivity("psi_goal", table("majority", {"a": [[0.5]]}), seed=0)
-    assert (psi.value, psi.low) == (None, None)
+    _, psi = estimate_scenes(table("majority", {"a": [[0.5]]}), seed=0)
+    assert (psi.metric, psi.value, psi.low, psi.scored) == ("psi_goal", None, None, 1)
+
+
+def sensitivity(by_template: dict[str, list[list[float]]] | list[Score]) -> list[float | None]:
+    """PSI, noise and excess."""
+    scores = by_template if isinstance(by_template, list) else table("majority", by_template)
+    majority, *found = estimate_scenes(scores, seed=0)
+    assert majority.metric == "majority"
+    return [estimate.value for estimate in found]
 
 
 def test_noise_is_what_repeats_of_one_cast_vary_by() -> None:
     # Two casts, two repeats: across casts 0 and 1 in both repeats, within a cast no difference.
-    steady = profile_sensitivity("psi", table("majority", {"a": [[0.0, 0.0], [1.0, 1.0]]}), seed=0)
-    assert [estimate.value for estimate in steady] == [pytest.approx(sqrt(0.5)), 0.0, pytest.approx(sqrt(0.5))]
+    assert sensitivity({"a": [[0.0, 0.0], [1.0, 1.0]]}) == [pytest.approx(sqrt(0.5)), 0.0, pytest.approx(sqrt(0.5))]
     # The other way round. Two casts and two repeats: nothing to bring to another number of values.
-    noisy = profile_sensitivity("psi", table("majority", {"a": [[0.0, 1.0], [0.0, 1.0]]}), seed=0)
-    assert [estimate.value for estimate in noisy] == [0.0, pytest.approx(sqrt(0.5)), pytest.approx(-sqrt(0.5))]
+    assert sensitivity({"a": [[0.0, 1.0], [0.0, 1.0]]}) == [0.0, pytest.approx(sqrt(0.5)), pytest.approx(-sqrt(0.5))]
 
 
 def test_a_missing_value_does_not_move_the_others_into_another_repeat() -> None:
     # In both repeats the casts are alike; one value of the first is missing.
     scores = table("majority", {"a": [[0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]})
     lost = [score for score in scores if (score.scenario, score.repeat) != ("a:1", 0)]
-    assert profile_sensitivity("psi", lost, seed=0)[0].value == 0.0
+    assert sensitivity(lost)[0] == 0.0
 
 
 def test_without_any_effect_of_the_profile_the_excess_is_nothing() -> None:
     generator = np.random.default_rng(1)
     drawn = {str(number): generator.normal(0.5, 0.1, (5, 2)).tolist() for number in range(400)}
-    psi, noise, excess = (estimate.value for estimate in profile_sensitivity("psi", table("majority", drawn), seed=0))
+    psi, noise, excess = sensitivity(drawn)
     assert psi == pytest.approx(0.1 * find_deviation_bias(5), rel=0.03)
     assert noise == pytest.approx(psi, rel=0.06)
     assert excess == pytest.approx(0, abs=0.006)
@@ -265,7 +292,7 @@ def test_the_variance_test_by_hand_and_by_scipy() -> None:
 def test_five_percent_of_templates_are_flagged_when_nothing_differs() -> None:
     generator = np.random.default_rng(7)
     drawn = {str(number): generator.normal(0.5, 0.1, (5, 1)).tolist() for number in range(4000)}
-    tested = depending_templates(table("majority", drawn))
+    tested = find_template_probabilities(table("majority", drawn))
     assert len(tested) == 4000
     # 4000 draws of probability .05 have a standard deviation of .0034.
     assert np.mean([p < 0.05 for p in tested.values()]) == pytest.approx(0.05, abs=0.012)
@@ -273,5 +300,5 @@ def test_five_percent_of_templates_are_flagged_when_nothing_differs() -> None:
 
 def test_a_template_that_depends_on_who_is_played_is_flagged() -> None:
     calm = {str(number): [[0.5], [0.55], [0.45], [0.5], [0.5]] for number in range(20)}
-    tested = depending_templates(table("majority", {**calm, "wild": [[0.0], [1.0], [0.0], [1.0], [0.5]]}))
+    tested = find_template_probabilities(table("majority", {**calm, "wild": [[0.0], [1.0], [0.0], [1.0], [0.5]]}))
     assert [template for template, p in tested.items() if p < 0.05] == ["wild"]

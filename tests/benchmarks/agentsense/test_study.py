@@ -17,11 +17,12 @@ from sociable.benchmarks.agentsense.dataset import load_scenarios
 from sociable.benchmarks.agentsense.forms import PersonsForms
 from sociable.benchmarks.agentsense.published import TABLE_2
 from sociable.benchmarks.agentsense.scenario import CharacterRole
+from sociable.benchmarks.agentsense.series import WITH_PERSON, WITHOUT_PERSON
 from sociable.cli.main import main
 from sociable.core.errors import InputError, RunStopped
 from sociable.core.records import Turn
 from sociable.core.view import Case, Paragraph, Section, Table
-from sociable.engine.settings import roles_and_prices
+from sociable.engine.settings import RunSettings, roles_and_prices
 from sociable.render.html import render_html
 
 RULE = {"judges": ("reference/rule",)}
@@ -38,6 +39,10 @@ def file(native: dict[str, Any], tmp_path: Path) -> Path:
 def section(document: Any, title: str) -> Section:
     (found,) = [each for each in document.sections if each.title == title]
     return found  # type: ignore[no-any-return]
+
+
+def plan(options: dict[str, Any], config: Path | None = None, /, **given: Any) -> tuple[dict[str, RunSettings], str]:
+    return series.plan_series(find_benchmark("agentsense"), options, config, **given)
 
 
 def test_a_file_of_the_authors_runs_as_it_is_against_a_server(file: Path, tmp_path: Path, chat_server: Any) -> None:
@@ -75,7 +80,7 @@ def test_what_is_told_before_it_is_spent(file: Path) -> None:
         ({"options": {"plays": "one"}}, "name --partner MODEL"),
         ({"partner": "reference/blurt", "options": {"plays": "all"}}, "Without a partner"),
         ({"reference": "reference/oracle"}, "cannot be the reference"),
-        ({"stages": (1,)}, "has no stages"),
+        ({"options": {"stages": (1,)}}, "agentsense has no option 'stages'"),
         ({"options": {"policy": "loudest"}}, "'policy' of agentsense"),
         ({"options": {"rounds": [0]}}, "counted from 1"),
         ({"options": {"rounds": [3, 20]}}, "20 is beyond the 15 turns"),
@@ -151,12 +156,11 @@ def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[s
     path = tmp_path / "quay.json"
     path.write_text(json.dumps(template))
 
-    def asked(sender: str, receiver: str) -> Any:
-        return runs.settings_for("agentsense", None, model=sender, partner=receiver, dataset=str(path), **RULE)
-
     agents = ["reference/oracle", "reference/silent"]
-    series.write_new_series(tmp_path / "pairs", series.pairs(agents, agents, asked))
-    folders = series.resume_series(tmp_path / "pairs")
+    pairs, name = plan({"sender": agents, "receiver": agents}, dataset=str(path), **RULE)
+    assert name == "pairs"
+    series.write_new_series(tmp_path / "pairs", pairs)
+    folders = [Path(run.folder) for run in series.resume_series(tmp_path / "pairs")]
     assert [folder.name for folder in folders][:2] == ["reference-oracle--reference-oracle", "reference-oracle--reference-silent"]
     before = {folder: (folder / "scores.json").read_bytes() for folder in folders}
     assert series.resume_series(tmp_path / "pairs") == folders
@@ -187,8 +191,40 @@ def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[s
     assert "shade-8" in render_html(runs.report_document(folders))
     with pytest.raises(InputError, match="holds a series of runs already"):
         series.write_new_series(tmp_path / "pairs", {})
-    with pytest.raises(InputError, match="there is no receiver"):
-        series.pairs(agents, [], asked)
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "complaint"),
+    [
+        ({"sender": ["reference/oracle"]}, {}, "there is no receiver"),
+        ({"receiver": ["reference/oracle"]}, {}, "there is no sender"),
+        ({"sender": ["reference/oracle"] * 2, "receiver": ["reference/oracle"]}, {}, "A sender is named twice"),
+        ({"sender": ["reference/oracle"], "human": "Ben"}, {}, "--sender and --receiver say who plays whom"),
+        ({"sender": ["reference/oracle"], "receiver": ["reference/oracle"]}, {"model": "reference/oracle"}, "leave --model and"),
+        (
+            {"sender": ["reference/oracle"], "receiver": ["reference/oracle"]},
+            {"partner": "reference/oracle"},
+            "and --partner out",
+        ),
+        ({"human": "Ben"}, {"model": "reference/oracle", "partner": "reference/oracle"}, "the person is the partner"),
+        ({"human": "Ben"}, {}, "No model to test"),
+    ],
+)
+def test_series_that_cannot_be(options: dict[str, Any], given: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        series.plan_series("agentsense", options, **given)
+
+
+def test_a_series_is_made_only_where_it_is_asked_for() -> None:
+    kind = series.series_options("agentsense")
+    assert kind is not None
+    assert {name: bool(field.description) for name, field in kind.model_fields.items()} == dict.fromkeys(
+        ("sender", "receiver", "human"), True
+    )
+    assert series.plan_series("agentsense", {"sender": [], "receiver": (), "human": None}, model="reference/oracle") is None
+    assert series.series_options("hsii") is None
+    with pytest.raises(InputError, match="hsii makes no series of runs: leave --sender out"):
+        series.plan_series("hsii", {"sender": ["reference/oracle"]})
 
 
 def test_a_series_is_judged_and_scored_run_by_run(
@@ -218,23 +254,22 @@ def test_a_series_is_checked_whole_before_it_takes_its_folder(template: dict[str
     config = tmp_path / "pairs.toml"
     config.write_text(f'[roles."openai-compatible/social:b"]\nbase_url = "{chat_server.url}"\nmax_tokens = 64\n')
 
-    def asked(dataset: str) -> Callable[[str, str], Any]:
-        models = ["openai-compatible/social:b", "openai-compatible/social-b"]
-        return lambda one, other: runs.settings_for(
-            "agentsense", config, elsewhere=models, model=one, partner=other, dataset=dataset, base_url=chat_server.url
-        )
-
     models = ["openai-compatible/social:b", "openai-compatible/social-b"]
+
+    def pairs(senders: list[str], dataset: Path) -> dict[str, Any]:
+        options = {"sender": senders, "receiver": models}
+        return plan(options, config, dataset=str(dataset), base_url=chat_server.url)[0]
+
     with pytest.raises(InputError, match="no such file"):
-        series.write_new_series(tmp_path / "pairs", series.pairs(models[:1], models, asked(str(tmp_path / "missing.json"))))
+        series.write_new_series(tmp_path / "pairs", pairs(models[:1], tmp_path / "missing.json"))
     assert not (tmp_path / "pairs").exists()
-    pairs = series.pairs(models[1:], models, asked(str(tmp_path / "quay.json")))
+    both = pairs(models[1:], tmp_path / "quay.json")
     # Names that differ in punctuation only are two runs all the same, and settings of the one are no fault in the other's run.
-    assert len(pairs) == 2
-    roles = [settings.roles.get("openai-compatible/social:b") for settings in pairs.values()]
+    assert len(both) == 2
+    roles = [settings.roles.get("openai-compatible/social:b") for settings in both.values()]
     assert [role.max_tokens if role else None for role in roles] == [64, None]
     assert roles[0] is not None and roles[0].temperature == 1.0
-    series.write_new_series(tmp_path / "pairs", pairs)
+    series.write_new_series(tmp_path / "pairs", both)
     with pytest.raises(InputError, match="holds several runs"):
         runs.load_result(tmp_path / "pairs")
 
@@ -292,7 +327,7 @@ def test_a_person_plays_one_character_beside_the_same_scenes_without(
     assert "canary-ann-secret" not in shown
     assert "canary-ann-profile" not in shown
     folders = series.folders_of(tmp_path / "mine")
-    assert [folder.name for folder in folders] == [series.WITH_PERSON, series.WITHOUT_PERSON]
+    assert [folder.name for folder in folders] == [WITH_PERSON, WITHOUT_PERSON]
     document = runs.report_document(folders)
     same, others = section(document, "A person in the scene").blocks
     assert isinstance(same, Table) and isinstance(others, Table)
@@ -311,9 +346,13 @@ def test_with_and_without_the_person_the_scenes_are_the_same(native: dict[str, A
         scene.update(json.loads(text))
     path = tmp_path / "data.jsonl"
     path.write_text("\n".join(map(json.dumps, scenes)))
-    asked = runs.settings_for("agentsense", None, model="reference/heuristic", dataset=str(path), limit=2)
-    both = series.with_and_without_a_person("Ben", asked)
-    studies = [runs.load_study("agentsense", **settings.model_dump(exclude={"benchmark", "roles"})) for settings in both.values()]
+    both, name = plan({"human": "Ben"}, model="reference/heuristic", dataset=str(path), limit=2, options={"turns": 4})
+    assert {settings.options["turns"] for settings in both.values()} == {4}
+    assert name == "reference/heuristic-human"
+    studies = [
+        runs.load_study("agentsense", **settings.model_dump(exclude={"benchmark", "model", "roles"}))
+        for settings in both.values()
+    ]
     assert [*studies[0].scenarios] == [*studies[1].scenarios]
     assert len(studies[0].scenarios) == 2
 

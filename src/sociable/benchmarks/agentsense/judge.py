@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sociable.benchmarks.agentsense.briefing import as_shown, ask_judge
-from sociable.benchmarks.agentsense.records import AgentSenseEpisode
+from sociable.benchmarks.agentsense.records import AgentSenseEpisode, goal_criterion
 from sociable.benchmarks.agentsense.scenario import Character, Goal, Scenario
 from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment, Turn
@@ -30,7 +30,7 @@ class GoalQuestion:
 
     @property
     def criterion(self) -> str:
-        return f"{self.owner.name}|goal {self.item + 1}.{self.wording + 1}|{self.after}"
+        return goal_criterion(self.owner.name, self.item, self.wording, self.after)
 
 
 def goal_questions(scenario: Scenario, after: int) -> Iterator[GoalQuestion]:

@@ -15,6 +15,7 @@ from sociable.benchmarks.agentsense.briefing import scene_in_words
 from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, Goal, GoalType, Scenario
 from sociable.core.names import words
 from sociable.core.prompts import Prompts, quoted
+from sociable.engine.seats import Seat
 from sociable.models.protocol import Model, Request, Sampling, Scope
 from sociable.models.replies import find_closing_object, find_field
 
@@ -32,14 +33,18 @@ class Labels:
     """Questions without a readable answer."""
 
 
-async def label_scenarios(
-    scenarios: Sequence[Scenario], model: Model, prompts: Prompts, sampling: Sampling
-) -> tuple[list[Scenario], int]:
-    """(the scenarios with what was missing filled in, how many questions had no readable answer). Labels that are there stay."""
+async def label_records(scenarios: Sequence[Scenario], seat: Seat, prompts: Prompts) -> tuple[list[dict[str, Any]], str]:
+    """(the scenarios as records of the native layout, with what was missing filled in; what that was, in words).
+
+    Labels that are there stay.
+    """
+    assert seat.model is not None
     first = {scenario.template: scenario for scenario in reversed(scenarios)}
-    found = await asyncio.gather(*(_label(scenario, model, prompts, sampling) for scenario in first.values()))
+    found = await asyncio.gather(*(_label(scenario, seat.model, prompts, seat.sampling) for scenario in first.values()))
     labels = dict(zip(first, found, strict=True))
-    return [_labelled(scenario, labels[scenario.template]) for scenario in scenarios], sum(each.unread for each in found)
+    labelled = [_labelled(scenario, labels[scenario.template]) for scenario in scenarios]
+    said = _count_filled(scenarios, labelled, sum(each.unread for each in found))
+    return [native_record(scenario) for scenario in labelled], said
 
 
 async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: Sampling) -> Labels:
@@ -99,7 +104,7 @@ def _at(values: Sequence[Any], place: int) -> Any:
     return values[place] if place < len(values) else None
 
 
-def filled_in(before: Sequence[Scenario], after: Sequence[Scenario], unread: int) -> str:
+def _count_filled(before: Sequence[Scenario], after: Sequence[Scenario], unread: int) -> str:
     """What a labelling step did, in words."""
 
     def counts(scenarios: Sequence[Scenario]) -> list[int]:

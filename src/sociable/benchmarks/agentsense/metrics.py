@@ -1,4 +1,4 @@
-"""AgentSense's metrics: episodes and judgments to scores, scores to estimates. Pure.
+"""AgentSense's metrics, each declared once: from an episode and its judgments to scores, from scores to estimates. Pure.
 
 A goal's value is the mean over its questions; goals are averaged per character, characters per scene, scenes overall.
 """
@@ -6,307 +6,186 @@ A goal's value is the mean over its questions; goals are averaged per character,
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import sqrt
 from statistics import fmean
+from typing import Any
 
-from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
-from sociable.benchmarks.agentsense.scenario import Goal, Scenario
-from sociable.benchmarks.agentsense.sensitivity import profile_sensitivity
-from sociable.core.records import CUT_OFF, PANEL, EpisodeStatus, Estimate, Outcome, Score, Verdict, Verdicts
-from sociable.core.seeding import named_seed
-from sociable.statistics.estimates import estimate_jointly, estimate_proportion
-
-GOALS = ("self", "other", "average", "majority")
-"""Goal completion: as its owner, the others and the judges see it (section 3.4)."""
-
-QUIZ = ("information", "information_blind", "information_gain")
-
-MIXED = ("attack", "attack_blind", "defence", "defence_blind")
-"""Only in mixed runs: with one model in all seats one is the other's complement (section 5.2)."""
+from sociable.benchmarks.agentsense.options import AgentSenseOptions
+from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind, goal_criterion
+from sociable.benchmarks.agentsense.scenario import Character, Goal, Scenario
+from sociable.benchmarks.agentsense.sensitivity import estimate_sensitivity
+from sociable.core.records import CUT_OFF, PANEL, EpisodeStatus, Estimate, Outcome, Score, Turn, Verdict, Verdicts
+from sociable.statistics.metrics import Metric, Metrics, Value, mean
+from sociable.statistics.variation import find_deviation_bias
 
 PARTNER = "partner_"
 """Before the name of a metric: of the characters that the partner plays."""
-
 JUDGE = "judge: "
 """Before a judge's name: goal completion as that judge alone sees it."""
 
-SENSITIVITY = {"majority": "psi_goal", "self": "psi_self", "information": "psi_information"}
 
-DIFFERENCES = frozenset({"information_gain", "overconfidence"})
-"""Metrics with values from -1 to 1."""
+@dataclass(frozen=True)
+class Scene:
+    """One episode with all that its scores rest on, from one side: the characters ``own`` are scored."""
 
+    scenario: Scenario
+    episode: AgentSenseEpisode
+    verdicts: Verdicts
+    judges: Sequence[str]
+    options: AgentSenseOptions
+    own: frozenset[str]
+    others: frozenset[str]
+    """The characters of the other side; none where one model plays everybody."""
+    after: int
+    """How many turns have been taken when goals are looked at."""
+    counts: Callable[[Goal], bool] = lambda _: True
+    """Whether a goal is looked at."""
 
-@dataclass(frozen=True, slots=True)
-class _Value:
-    """A metric's value for one scene, or why there is none."""
+    @property
+    def characters(self) -> list[Character]:
+        """The own ones, in the order of the data."""
+        return [character for character in self.scenario.characters if character.name in self.own]
 
-    value: float | None
-    reason: str = ""
-    outcome: Outcome = Outcome.UNSCORED
-    """What the missing of a value is."""
+    @property
+    def is_mixed(self) -> bool:
+        return self.options.plays != "all"
 
+    @property
+    def was_played(self) -> bool:
+        return self.episode.status is EpisodeStatus.COMPLETED and not self.episode.partner_failure
 
-_NOTHING = _Value(None, "", Outcome.NOT_REACHED)
-
-
-def score_scene(
-    scenario: Scenario,
-    episode: AgentSenseEpisode,
-    verdicts: Verdicts,
-    judges: Sequence[str],
-    judged_after: Sequence[int],
-    *,
-    mixed: bool = False,
-    blind: bool = True,
-) -> list[Score]:
-    """All scores of one episode. ``judged_after``: the turns after which judges looked, the end last.
-
-    ``mixed`` runs have a partner, ``blind`` ones ask the quiz before the scene: so that a scene without scores is missed
-    in every metric it should have.
-    """
-    scorer = _Scorer(scenario, episode, verdicts, judges, mixed, blind)
-    return [
-        episode.score(metric, found.value, Outcome.SCORED if found.value is not None else found.outcome, found.reason)
-        for metric, found in scorer.all(judged_after)
-    ]
+    def from_other_side(self) -> Scene:
+        return replace(self, own=self.others, others=self.own)
 
 
-def value_over(
-    metric: str, scenario: Scenario, episode: AgentSenseEpisode, verdicts: Verdicts, judges: Sequence[str], played: frozenset[str]
-) -> float | None:
-    """``self``, ``majority`` or ``information`` at the end of a scene, over some of its characters."""
-    scorer = _Scorer(scenario, episode, verdicts, judges, mixed=False, blind=False)
-    if scorer.failure() is not None:
-        return None
-    end = max((turn.index for turn in episode.turns), default=0)
-    values = dict([*scorer.goals(played, end), *scorer.quiz(played)])
-    return values[metric].value if metric in values else None
+ValueOf = Callable[[Scene], Value]
+View = Callable[[Scene, Character, int], Value]
+"""How a character's goal went in somebody's eyes, or its question was answered; goals and questions are given by place."""
 
 
-View = Callable[[str, int, Goal], _Value]
-"""How a goal, given as owner, place and goal, went in somebody's eyes."""
+# Goals.
 
 
-class _Scorer:
-    """The values of one scene."""
-
-    def __init__(
-        self,
-        scenario: Scenario,
-        episode: AgentSenseEpisode,
-        verdicts: Verdicts,
-        judges: Sequence[str],
-        mixed: bool,
-        blind: bool,
-    ) -> None:
-        self.mixed = mixed
-        self.blind = blind
-        self.scenario = scenario
-        self.episode = episode
-        self.verdicts = verdicts
-        self.judges = judges
-        self.subject = episode.played_as("subject")
-        self.partner = episode.played_as("partner")
-        self.tested = self.subject | self.partner if episode.both_tested else self.subject
-        self.probes: dict[tuple[ProbeKind, str, int], list[ProbeAnswer]] = defaultdict(list)
-        for probe in episode.probes:
-            owner = probe.about if probe.kind in (ProbeKind.OWN_GOAL, ProbeKind.OTHERS_GOAL) else probe.asked
-            self.probes[probe.kind, owner, probe.item].append(probe)
-
-    def all(self, judged_after: Sequence[int]) -> Iterator[tuple[str, _Value]]:
-        failed = self.failure()
-        if failed is not None:
-            yield from ((metric, failed) for metric in self._main_metrics())
-            return
-        end = judged_after[-1]
-        yield from self.goals(self.subject, end)
-        yield from self.quiz(self.subject)
-        if self.judges:
-            yield "overconfidence", self._completion(self.subject, self._overconfidence(end))
-        yield from self._conduct()
-        if self.partner:
-            yield from ((PARTNER + name, value) for name, value in self.goals(self.partner, end))
-            yield from ((PARTNER + name, value) for name, value in self.quiz(self.partner))
-            yield from self._attack_and_defence()
-        yield from self._breakdowns(end)
-        if len(judged_after) > 1:
-            yield from self._rounds(judged_after)
-        if scripts := [probe for probe in self.episode.probes if probe.kind is ProbeKind.SCRIPT]:
-            yield "script", _Value(float(bool(scripts[0].answer)))
-
-    def failure(self) -> _Value | None:
-        if self.episode.status is EpisodeStatus.ERRORED:
-            return _Value(None, self.episode.error, Outcome.ERRORED)
-        if self.episode.partner_failure:
-            return _Value(None, self.episode.partner_failure)
-        return None
-
-    def _main_metrics(self) -> list[str]:
-        judged = ["average", "majority", *(JUDGE + judge for judge in self.judges)] if self.judges else []
-        own = ["self", "other", *judged, *(QUIZ if self.blind else QUIZ[:1])]
-        names = [*own, *(["overconfidence"] if self.judges else [])]
-        if self.mixed:
-            mixed = [name for name in MIXED if self.blind or not name.endswith("_blind")]
-            names += [*mixed, *(PARTNER + name for name in (*own, *mixed))]
-        return names
-
-    # Goals.
-
-    def goals(self, played: frozenset[str], end: int) -> Iterator[tuple[str, _Value]]:
-        yield "self", self._completion(played, self._asked(ProbeKind.OWN_GOAL, end))
-        yield "other", self._completion(played, self._asked(ProbeKind.OTHERS_GOAL, end))
-        if not self.judges:
-            return
-        by_judge = {judge: self._completion(played, self._judged(judge, end)) for judge in self.judges}
-        yield from ((JUDGE + judge, value) for judge, value in by_judge.items())
-        given = [value.value for value in by_judge.values() if value.value is not None]
-        lacking = next((value for value in by_judge.values() if value.value is None), None)
-        yield "average", lacking or _Value(fmean(given))
-        yield "majority", self._completion(played, self._judged(PANEL, end))
-
-    def _completion(self, played: frozenset[str], view: View, goals: Callable[[Goal], bool] = lambda _: True) -> _Value:
-        """The mean over the characters ``played`` of the mean over their goals."""
-        return _mean_of_means(
-            [view(character.name, item, goal) for item, goal in enumerate(character.goals) if goals(goal)]
-            for character in self.scenario.characters
-            if character.name in played
-        )
-
-    def _asked(self, kind: ProbeKind, after: int) -> View:
-        """What participants said about a goal."""
-        return lambda owner, item, _: self._share_true(
-            [probe for probe in self.probes[kind, owner, item] if probe.after == after]
-        )
-
-    def _judged(self, judge: str, after: int) -> View:
-        """What a judge, or the panel, made of a goal."""
-
-        def view(owner: str, item: int, goal: Goal) -> _Value:
-            questions = range(len(goal.eval_questions.judge or ()))
-            found = [self.verdicts.get((f"{owner}|goal {item + 1}.{place + 1}|{after}", judge)) for place in questions]
-            if None in found:
-                return _Value(None, "judging was not finished", Outcome.ERRORED)
-            return _mean_verdict([each for each in found if each is not None])
-
-        return view
-
-    def _overconfidence(self, end: int) -> View:
-        """Self less the judges' majority, where a goal has both."""
-        own, judged = self._asked(ProbeKind.OWN_GOAL, end), self._judged(PANEL, end)
-        return lambda *goal: _difference(own(*goal), judged(*goal))
-
-    def _breakdowns(self, end: int) -> Iterator[tuple[str, _Value]]:
-        """Goal completion by kind of goal (Figure 6), domain (Figure 9) and number of participants (Figure 11)."""
-        views = {"self": self._asked(ProbeKind.OWN_GOAL, end)}
-        if self.judges:
-            views["majority"] = self._judged(PANEL, end)
-        kinds = {goal.type for character in self.scenario.characters for goal in character.goals if goal.type}
-        for name, view in views.items():
-            for kind in sorted(kinds):
-                yield f"{name}/{kind}", self._completion(self.subject, view, lambda goal, kind=kind: goal.type is kind)  # type: ignore[misc]
-            for need in sorted({kind.need for kind in kinds}):
-                yield (
-                    f"{name}/{need}",
-                    self._completion(self.subject, view, lambda goal, need=need: bool(goal.type and goal.type.need is need)),  # type: ignore[misc]
-                )
-            whole = self._completion(self.subject, view)
-            if self.scenario.domain:
-                yield f"{name}/{self.scenario.domain}", whole
-            yield f"{name}/{len(self.scenario.characters)} participants", whole
-
-    def _rounds(self, judged_after: Sequence[int]) -> Iterator[tuple[str, _Value]]:
-        """Goal completion as it stood after so many turns (Figure 10)."""
-        for after in judged_after:
-            if self.judges:
-                yield f"majority/after {after}", self._completion(self.subject, self._judged(PANEL, after))
-            for name, kind in (("self", ProbeKind.OWN_GOAL), ("other", ProbeKind.OTHERS_GOAL)):
-                value = self._completion(self.subject, self._asked(kind, after))
-                if value.outcome is not Outcome.NOT_REACHED:
-                    yield f"{name}/after {after}", value
-
-    # Quiz.
-
-    def quiz(self, played: frozenset[str]) -> Iterator[tuple[str, _Value]]:
-        yield "information", self._accuracy(played, ProbeKind.QUIZ)
-        if self.blind:
-            yield "information_blind", self._accuracy(played, ProbeKind.BLIND_QUIZ)
-            yield (
-                "information_gain",
-                self._over_questions(
-                    played,
-                    # After less before, paired by question.
-                    lambda *question: _difference(
-                        self._share_true(self.probes[ProbeKind.QUIZ, *question]),
-                        self._share_true(self.probes[ProbeKind.BLIND_QUIZ, *question]),
-                    ),
-                ),
-            )
-
-    def _accuracy(self, asked: frozenset[str], kind: ProbeKind, about: frozenset[str] | None = None) -> _Value:
-        """The share of right answers, on questions about anybody or about some."""
-        return self._over_questions(
-            asked,
-            lambda name, item: self._share_true(
-                [probe for probe in self.probes[kind, name, item] if about is None or probe.about in about]
-            ),
-        )
-
-    def _over_questions(self, asked: frozenset[str], value_of: Callable[[str, int], _Value]) -> _Value:
-        """The mean over the characters ``asked`` of the mean over their questions."""
-        return _mean_of_means(
-            [value_of(character.name, item) for item in range(len(character.info_reason_questions))]
-            for character in self.scenario.characters
-            if character.name in asked
-        )
-
-    def _attack_and_defence(self) -> Iterator[tuple[str, _Value]]:
-        """Attack: own accuracy on the others' secrets. Defence: 1 less the others' accuracy on one's own."""
-        for suffix, kind in (("", ProbeKind.QUIZ), ("_blind", ProbeKind.BLIND_QUIZ)):
-            if suffix and not self.blind:
-                continue
-            own, theirs = self._accuracy(self.subject, kind, self.partner), self._accuracy(self.partner, kind, self.subject)
-            yield f"attack{suffix}", own
-            yield f"defence{suffix}", _difference(_Value(1.0), theirs)
-            yield f"{PARTNER}attack{suffix}", theirs
-            yield f"{PARTNER}defence{suffix}", _difference(_Value(1.0), own)
-
-    def _share_true(self, answers: Sequence[ProbeAnswer]) -> _Value:
-        """The share of yes, or of right. No answer by a model under test is neither; an instrument's is left out."""
-        counted = [probe for probe in answers if probe.answer is not None or probe.asked in self.tested]
-        if counted:
-            return _Value(fmean(float(bool(probe.answer)) for probe in counted))
-        lost = next(iter(answers), None)
-        return _Value(None, f"{lost.asked}: {lost.defect or 'no answer in the reply'}") if lost else _NOTHING
-
-    # Conduct.
-
-    def _conduct(self) -> Iterator[tuple[str, _Value]]:
-        probes = [probe for probe in self.episode.probes if probe.asked in self.subject]
-        turns = [turn for turn in self.episode.turns if turn.index > 0 and turn.speaker in self.subject]
-        yield "no_answer", _share(probe.answer is None for probe in probes)
-        yield "silent_turns", _share(not turn.content.strip() for turn in turns)
-        yield "cut_off_turns", _share(CUT_OFF in turn.note for turn in turns)
+def _average_goals(view: View, scene: Scene) -> Value:
+    return _mean_of_means(
+        [view(scene, owner, item) for item, goal in enumerate(owner.goals) if scene.counts(goal)] for owner in scene.characters
+    )
 
 
-def _share(flags: Iterable[bool]) -> _Value:
-    counted = list(flags)
-    return _Value(fmean(counted)) if counted else _NOTHING
+def _read_answers(kind: ProbeKind, scene: Scene, owner: Character, item: int) -> Value:
+    """What participants said about a goal."""
+    answers = scene.episode.answers.get((kind, owner.name, item), ())
+    return _share_true(scene, [each for each in answers if each.after == scene.after])
 
 
-def _difference(first: _Value, second: _Value) -> _Value:
+def _read_verdicts(judge: str, scene: Scene, owner: Character, item: int) -> Value:
+    """What a judge, or the panel, made of a goal. A panel that is split has no verdict on a question of yes or no."""
+    wordings = range(len(owner.goals[item].eval_questions.judge or ()))
+    found = [scene.verdicts.get((goal_criterion(owner.name, item, wording, scene.after), judge)) for wording in wordings]
+    verdicts = [each for each in found if each is not None]
+    if len(verdicts) < len(found):
+        return Value.errored("judging was not finished")
+    given = [float(verdict is Verdict.WIN) for verdict, _ in verdicts if verdict in (Verdict.WIN, Verdict.LOSS)]
+    lost = [reason or "the judges are split" for verdict, reason in verdicts if verdict in (Verdict.UNSCORED, Verdict.TIE)]
+    if given:
+        return Value(fmean(given), lost[0] if lost else "")
+    return Value.unscored(lost[0]) if lost else Value.not_reached()
+
+
+_OWN, _PANEL = partial(_read_answers, ProbeKind.OWN_GOAL), partial(_read_verdicts, PANEL)
+
+
+def _goals_by_judge(scene: Scene) -> dict[str, ValueOf]:
+    return {JUDGE + judge: partial(_average_goals, partial(_read_verdicts, judge)) for judge in scene.judges}
+
+
+def _average_judges(scene: Scene) -> Value:
+    values = [value_of(scene) for value_of in _goals_by_judge(scene).values()]
+    lacking = next((each for each in values if each.value is None), None)
+    return lacking or Value(fmean(each.value for each in values if each.value is not None))
+
+
+def _read_overconfidence(scene: Scene, owner: Character, item: int) -> Value:
+    """What its owner says of a goal, less what the judges say."""
+    return _subtract(_OWN(scene, owner, item), _PANEL(scene, owner, item))
+
+
+# Secrets.
+
+
+def _average_quiz(view: View, scene: Scene) -> Value:
+    return _mean_of_means(
+        [view(scene, asked, item) for item in range(len(asked.info_reason_questions))] for asked in scene.characters
+    )
+
+
+def _read_quiz(kind: ProbeKind, scene: Scene, asked: Character, item: int, *, on_others: bool = False) -> Value:
+    """The answer to a question; with ``on_others`` only if that is about a secret of the other side."""
+    answers = scene.episode.answers.get((kind, asked.name, item), ())
+    return _share_true(scene, [each for each in answers if not on_others or each.about in scene.others])
+
+
+def _read_gain(scene: Scene, asked: Character, item: int) -> Value:
+    """The answer after the scene less that before."""
+    after, before = (_read_quiz(kind, scene, asked, item) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
+    return _subtract(after, before)
+
+
+def _attack(kind: ProbeKind, scene: Scene) -> Value:
+    return _average_quiz(partial(_read_quiz, kind, on_others=True), scene)
+
+
+def _defend(kind: ProbeKind, scene: Scene) -> Value:
+    return _subtract(Value(1.0), _attack(kind, scene.from_other_side()))
+
+
+def _share_true(scene: Scene, answers: Sequence[ProbeAnswer]) -> Value:
+    """The share of yes, or of right. No answer by a model under test is neither; an instrument's is left out."""
+    counted = [each for each in answers if each.answer is not None or each.asked in scene.episode.tested]
+    if not counted and answers:
+        return Value.unscored(f"{answers[0].asked}: {answers[0].defect or 'no answer in the reply'}")
+    return _share(bool(each.answer) for each in counted)
+
+
+# Conduct.
+
+
+def _share_unanswered(scene: Scene) -> Value:
+    return _share(probe.answer is None for probe in scene.episode.probes if probe.asked in scene.own)
+
+
+def _share_of_turns(is_one: Callable[[Turn], bool], scene: Scene) -> Value:
+    return _share(is_one(turn) for turn in scene.episode.turns if turn.index > 0 and turn.speaker in scene.own)
+
+
+def _share_of_scripts(scene: Scene) -> Value:
+    return _share(bool(probe.answer) for probe in scene.episode.probes if probe.kind is ProbeKind.SCRIPT)
+
+
+# Arithmetic.
+
+
+def _share(flags: Iterable[bool]) -> Value:
+    counted = list(map(float, flags))
+    return Value(fmean(counted)) if counted else Value.not_reached()
+
+
+def _subtract(first: Value, second: Value) -> Value:
     if first.value is None or second.value is None:
         return first if first.value is None else second
-    return _Value(first.value - second.value)
+    return Value(first.value - second.value)
 
 
-def _mean_of_means(found: Iterable[Sequence[_Value]]) -> _Value:
+def _mean_of_means(found: Iterable[Sequence[Value]]) -> Value:
     """The mean over characters of the mean over what each has; what the instrument failed at is left out.
 
     What the run did not finish is no value at all.
     """
     means: list[float] = []
-    missing: list[_Value] = []
+    missing: list[Value] = []
     for values in found:
         if given := [each.value for each in values if each.value is not None]:
             means.append(fmean(given))
@@ -314,35 +193,198 @@ def _mean_of_means(found: Iterable[Sequence[_Value]]) -> _Value:
     if errored := next((each for each in missing if each.outcome is Outcome.ERRORED), None):
         return errored
     if means:
-        return _Value(fmean(means), missing[0].reason if missing else "")
-    return missing[0] if missing else _NOTHING
+        return Value(fmean(means), missing[0].reason if missing else "")
+    return missing[0] if missing else Value.not_reached()
 
 
-def _mean_verdict(verdicts: Sequence[tuple[Verdict, str]]) -> _Value:
-    """The share of yes. A panel that is split has no verdict on a question of yes or no."""
-    if not verdicts:
-        return _NOTHING
-    given = [float(verdict is Verdict.WIN) for verdict, _ in verdicts if verdict in (Verdict.WIN, Verdict.LOSS)]
-    lost = next(
-        (reason or "the judges are split" for verdict, reason in verdicts if verdict in (Verdict.UNSCORED, Verdict.TIE)), ""
+# Metrics that derive from others.
+
+
+@dataclass(frozen=True)
+class SceneMetric(Metric[Scene]):
+    """A metric from which others may derive."""
+
+    is_judged: bool = False
+    """Whether judges say it."""
+    of_partner: bool = False
+    """Whether mixed runs have it of the partner's characters too, as ``partner_NAME``."""
+    by_kind: bool = False
+    """Whether it is also given by kind of goal and of scene, as ``NAME/KIND``."""
+    by_round: bool = False
+    """Whether it is also given as it stood after fewer turns, as ``NAME/after N``."""
+    psi: str = ""
+    """``psi_PSI`` is its profile sensitivity; empty where it has none."""
+
+
+def _through(change: Callable[[Scene], Scene], value_of: ValueOf) -> ValueOf:
+    return lambda scene: value_of(change(scene))
+
+
+def _with_partner(*metrics: SceneMetric) -> Iterator[SceneMetric]:
+    """The metrics, and after them the partner's."""
+    yield from metrics
+    yield from (_of_partner(metric) for metric in metrics if metric.of_partner)
+
+
+def _of_partner(metric: SceneMetric) -> SceneMetric:
+    return replace(
+        metric,
+        name=PARTNER + metric.name,
+        title=f"{metric.title} (partner)",
+        meaning=f"{metric.meaning}; of the partner's characters",
+        group="partner",
+        value=None,
+        members=lambda scene: {
+            PARTNER + name: _through(Scene.from_other_side, value_of) for name, value_of in metric.values_for(scene).items()
+        },
+        applies=lambda scene: scene.is_mixed,
     )
-    return _Value(fmean(given), lost) if given else _Value(None, lost)
 
 
-def estimate_all(scores: Sequence[Score], *, seed: int, confidence: float = 0.95) -> list[Estimate]:
-    """Every estimate of ``scores.json``: the mean of every metric, and the profile sensitivity of two."""
-    by_metric: dict[str, list[Score]] = defaultdict(list)
+def _by_kind(metric: SceneMetric) -> Metric[Scene]:
+    """Figures 6, 9 and 11."""
+    return Metric(
+        f"{metric.name}/…",
+        f"{metric.title}: …",
+        f"{metric.title} by kind of goal, need (ERG), domain and number of participants",
+        "kinds",
+        members=lambda scene: {
+            f"{name}/{kind}": _through(partial(replace, counts=counts), value_of)
+            for name, value_of in metric.values_for(scene).items()
+            for kind, counts in _kinds(scene.scenario).items()
+        },
+        applies=lambda scene: scene.was_played,
+    )
+
+
+def _kinds(scenario: Scenario) -> Mapping[str, Callable[[Goal], bool]]:
+    """What a scene and its goals are, and which goals are that."""
+    types = sorted({goal.type for character in scenario.characters for goal in character.goals if goal.type})
+    found: dict[str, Callable[[Goal], bool]] = {kind.value: partial(lambda kind, goal: goal.type is kind, kind) for kind in types}
+    for need in sorted({kind.need for kind in types}):
+        found[need.value] = partial(lambda need, goal: bool(goal.type and goal.type.need is need), need)
+    whole = [*([scenario.domain.value] if scenario.domain else []), f"{len(scenario.characters)} participants"]
+    return found | dict.fromkeys(whole, lambda _: True)
+
+
+def _by_round(metrics: Sequence[SceneMetric]) -> Metric[Scene]:
+    """Figure 10."""
+
+    def members(scene: Scene) -> dict[str, ValueOf]:
+        found = {}
+        for after in scene.options.judged_after:
+            for metric in metrics:
+                for name, value_of in metric.values_for(scene).items():
+                    then = _through(partial(replace, after=after), value_of)
+                    # Judges look after all these turns; participants may not have been asked.
+                    if metric.is_judged or then(scene).outcome is not Outcome.NOT_REACHED:
+                        found[f"{name}/after {after}"] = then
+        return found
+
+    return Metric(
+        "…/after …",
+        "… after …",
+        f"{', '.join(metric.title for metric in metrics)}, as they stood after so many turns",
+        "rounds",
+        members=members,
+        applies=lambda scene: scene.was_played and len(scene.options.judged_after) > 1,
+    )
+
+
+def _sensitivity(of: SceneMetric) -> Iterator[Metric[Scene]]:
+    """Profile sensitivity (PSI), and what it is made of."""
+    widest = sqrt(0.5)  # two casts, one with 0 and one with 1
+    noisiest = widest / find_deviation_bias(2)
+    for part, suffix, meaning, low, high in (
+        ("PSI", "", f"profile sensitivity: deviation of {of.title} over a template's casts, mean over templates", 0.0, widest),
+        ("noise", "_noise", f"deviation of {of.title} over repeats of one cast: what chance alone gives", 0.0, noisiest),
+        ("excess", "_excess", "PSI less noise: what is left for the profiles to explain", -noisiest, widest),
+    ):
+        yield Metric(
+            f"psi_{of.psi}{suffix}",
+            f"PSI {of.psi}{suffix}".replace("_", " "),
+            meaning,
+            "sensitivity",
+            aggregate=partial(estimate_sensitivity, part, of.name),
+            unit="standard deviation",
+            low=low,
+            high=high,
+        )
+
+
+# Declarations.
+
+_goal = partial(SceneMetric, group="goals", of_partner=True)
+_judged = partial(_goal, is_judged=True, applies=lambda scene: bool(scene.judges))
+_quiz = partial(SceneMetric, group="secrets", of_partner=True)
+_blind = partial(_quiz, applies=lambda scene: scene.options.blind)
+_conduct = partial(SceneMetric, group="conduct", applies=lambda scene: scene.was_played, is_compared=False)
+_mixed = partial(SceneMetric, group="attack", applies=lambda scene: scene.is_mixed, of_partner=True, is_compared=False)
+_mixed_blind = partial(_mixed, applies=lambda scene: scene.is_mixed and scene.options.blind)
+_DIFFERENCE: dict[str, Any] = {"aggregate": mean, "unit": "difference of shares", "low": -1.0}
+
+_SELF, _MAJORITY = partial(_average_goals, _OWN), partial(_average_goals, _PANEL)
+_OTHER = partial(_average_goals, partial(_read_answers, ProbeKind.OTHERS_GOAL))
+_CLAIM, _GAIN = partial(_average_goals, _read_overconfidence), partial(_average_quiz, _read_gain)
+_AFTER, _BEFORE = (partial(_average_quiz, partial(_read_quiz, kind)) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
+_ATTACK, _BLIND_ATTACK = (partial(_attack, kind) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
+_DEFENCE, _BLIND_DEFENCE = (partial(_defend, kind) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
+_SILENT = partial(_share_of_turns, lambda turn: not turn.content.strip())
+_CUT_OFF = partial(_share_of_turns, lambda turn: CUT_OFF in turn.note)
+
+_SECRETS, _PARTNERS = "right answers on the others' secrets", "right answers on the other side's secrets"
+_KEPT = "1 less the other side's right answers on one's own secrets"
+_CLAIMS = "Self less Majority, over the goals that have both"
+_SCENE = (
+    _goal("self", "Self", "goals reached, as their owners say", value=_SELF, by_kind=True, by_round=True, psi="self"),
+    _goal("other", "Other", "goals reached, as the other participants say", value=_OTHER, by_round=True),
+    _judged("judge: …", "…", "goals reached, as this judge says", members=_goals_by_judge),
+    _judged("average", "Average", "goals reached, mean over the judges", value=_average_judges),
+    _judged(
+        "majority", "Majority", "goals reached, as most judges say", value=_MAJORITY, by_kind=True, by_round=True, psi="goal"
+    ),
+    _quiz("information", "Info", f"{_SECRETS} after the scene", value=_AFTER, psi="information"),
+    _blind("information_blind", "Blind", f"{_SECRETS} before anybody has spoken", value=_BEFORE),
+    _blind("information_gain", "Gain", "Info less Blind, paired by question", value=_GAIN, **_DIFFERENCE),
+    _judged("overconfidence", "Over-confidence", _CLAIMS, group="confidence", value=_CLAIM, of_partner=False, **_DIFFERENCE),
+    _conduct("no_answer", "no answer", "probes to which the model gave no readable answer", value=_share_unanswered),
+    _conduct("silent_turns", "silent turns", "turns in which the model said nothing", value=_SILENT),
+    _conduct("cut_off_turns", "cut off", "turns that ended at the token limit; what came before stands", value=_CUT_OFF),
+)
+_JUDGED_FIRST = sorted(_SCENE, key=lambda metric: not metric.is_judged)
+"""The order of what derives from several."""
+
+METRICS: Metrics[Scene] = Metrics(
+    *_with_partner(*_SCENE),
+    *_with_partner(
+        _mixed("attack", "Attack", f"{_PARTNERS} after the scene", value=_ATTACK),
+        _mixed("defence", "Defence", f"{_KEPT} after the scene", value=_DEFENCE),
+    ),
+    *_with_partner(
+        _mixed_blind("attack_blind", "Attack blind", f"{_PARTNERS} before the scene", value=_BLIND_ATTACK),
+        _mixed_blind("defence_blind", "Defence blind", f"{_KEPT} before the scene", value=_BLIND_DEFENCE),
+    ),
+    *(_by_kind(metric) for metric in _SCENE if metric.by_kind),
+    _by_round([metric for metric in _JUDGED_FIRST if metric.by_round]),
+    Metric(
+        "script",
+        "Script",
+        "scenes whose script the model names, of those whose data name it",
+        "script",
+        _share_of_scripts,
+        applies=lambda scene: scene.was_played and any(probe.kind is ProbeKind.SCRIPT for probe in scene.episode.probes),
+        is_compared=False,
+    ),
+    *(each for metric in _JUDGED_FIRST if metric.psi for each in _sensitivity(metric)),
+    groups=("goals", "confidence", "secrets"),
+)
+
+
+def estimate_scenes(scores: Sequence[Score], seed: int) -> list[Estimate]:
+    """An estimate of every metric that any scene has, in the order of the scores; then the sensitivities that are defined."""
+    by_name: dict[str, list[Score]] = defaultdict(list)
     for score in scores:
-        by_metric[score.metric].append(score)
-
-    def mean(metric: str, own: Sequence[Score]) -> Estimate:
-        if metric.removeprefix(PARTNER) not in DIFFERENCES:
-            return estimate_proportion(metric, own, confidence)
-        drawn = named_seed(seed, "bootstrap", metric)
-        return estimate_jointly(metric, own, [metric], lambda means: means[..., 0], seed=drawn, confidence=confidence)
-
-    estimates = [mean(metric, own) for metric, own in by_metric.items()]
-    for metric, name in SENSITIVITY.items():
-        if metric in by_metric:
-            estimates += profile_sensitivity(name, by_metric[metric], seed=seed, confidence=confidence)
-    return estimates
+        by_name[score.metric].append(score)
+    found = [METRICS.declaration_of(name).aggregate(name, own, seed) for name, own in by_name.items()]
+    sensitivities = [metric.aggregate(metric.name, scores, seed) for metric in METRICS.in_group("sensitivity")]
+    return [*found, *(each for each in sensitivities if each.scored or each.unscored or each.errored or each.not_reached)]

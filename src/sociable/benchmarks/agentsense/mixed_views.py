@@ -2,77 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
-from typing import cast as cast_type
 
-from sociable.benchmarks.agentsense.metrics import PARTNER, value_over
-from sociable.benchmarks.agentsense.records import AgentSenseEpisode
+from sociable.agents.person import NAME as PERSON
+from sociable.benchmarks.agentsense.metrics import PARTNER
+from sociable.benchmarks.agentsense.study import AgentSenseStudy
 from sociable.core.records import Estimate
 from sociable.core.view import MISSING, Block, Column, Paragraph, Row, Section, Table, figure, with_interval
-from sociable.engine.benchmark import RunResult
-from sociable.engine.run import FinishedRun
-from sociable.judging.panel import with_panel
+from sociable.engine.result import RunResult
+from sociable.engine.seats import Role
+from sociable.reports.result_tables import metric_columns
 
-
-def _options(result: RunResult) -> Mapping[str, object]:
-    options: Mapping[str, object] = result.manifest["settings"]["options"]
-    return options
-
-
-def _models(result: RunResult) -> tuple[str, str]:
-    models = result.manifest["models"]
-    return models["subject"], models["partner"]
-
+Run = RunResult[AgentSenseStudy]
+Pair = tuple[str, str]
+"""Sender and receiver."""
+Matrix = Mapping[Pair, Estimate | None]
 
 # Pairs.
 
-Matrix = Mapping[tuple[str, str], Estimate | None]
-"""By sender and receiver."""
 
-
-def pair_sections(results: Sequence[RunResult]) -> list[Section]:
+def pair_sections(runs: Sequence[Run]) -> list[Section]:
     """The matrices of Figures 5, 7 and 8, if there are runs of senders with receivers."""
-    pairs = {_models(result): result for result in results if _options(result).get("plays") == "senders"}
+    pairs: dict[Pair, Run] = {}
+    for run in runs:
+        if run.study.options.plays == "senders":
+            pairs[run.manifest["models"]["subject"], run.manifest["models"]["partner"]] = run
     if not pairs:
         return []
-    metric = "majority" if any(result.estimate("majority") for result in pairs.values()) else "self"
+    metric = "majority" if any(run.estimate("majority") for run in pairs.values()) else "self"
     said = "as the judges' majority says" if metric == "majority" else "as their owners say"
-    senders = {pair: result.estimate(metric) for pair, result in pairs.items()}
-    receivers = {pair: result.estimate(PARTNER + metric) for pair, result in pairs.items()}
-    blocks: list[Block] = [
+    senders = {pair: run.estimate(metric) for pair, run in pairs.items()}
+    receivers = {pair: run.estimate(PARTNER + metric) for pair, run in pairs.items()}
+    blocks = [
         _heat_map(f"Goals that senders reached, {said} (Figure 7)", senders),
         _heat_map(f"Goals that receivers reached, {said} (Figure 8)", receivers),
         _by_partner(senders, receivers),
+        *_attack_and_defence(pairs),
     ]
-    if attack := _attack_and_defence(pairs):
-        blocks.append(attack)
     return [Section("Senders and receivers", blocks)]
 
 
 def _heat_map(caption: str, matrix: Matrix) -> Table:
     senders, receivers = (list(dict.fromkeys(pair[place] for pair in matrix)) for place in (0, 1))
-    values = [found.value for found in matrix.values() if found and found.value is not None]
-    low, high = (min(values), max(values)) if values else (0.0, 0.0)
+    known = {pair: found.value for pair, found in matrix.items() if found and found.value is not None}
+    low, high = min(known.values(), default=0.0), max(known.values(), default=0.0)
 
-    def row(name: str, cells: Sequence[float | None]) -> Row:
-        known = [cell for cell in cells if cell is not None]
-        every = [*cells, fmean(known) if known else None]
+    def row(name: str, values: Sequence[float | None]) -> Row:
+        every = [*values, _mean(values)]
         shades = [None if value is None or high == low else (value - low) / (high - low) for value in every]
         return Row([name, *(figure(value, 2) for value in every)], shades=[None, *shades])
 
-    def value(sender: str, receiver: str) -> float | None:
-        found = matrix.get((sender, receiver))
-        return found.value if found else None
-
-    rows = [row(sender, [value(sender, receiver) for receiver in receivers]) for sender in senders]
-    columns = [[value(sender, receiver) for sender in senders] for receiver in receivers]
-    means = [fmean(known) if (known := [each for each in column if each is not None]) else None for column in columns]
-    rows.append(row("mean", means))
+    rows = [row(sender, [known.get((sender, receiver)) for receiver in receivers]) for sender in senders]
+    rows.append(row("mean", [_mean([known.get((sender, receiver)) for sender in senders]) for receiver in receivers]))
     titles = [Column("Sender ↓ receiver →"), *(Column(receiver, True) for receiver in receivers), Column("mean", True)]
     return Table(
         caption, titles, rows, "The stronger the colour, the more goals were reached. Intervals stand in the table by model."
     )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def _by_partner(senders: Matrix, receivers: Matrix) -> Table:
@@ -86,75 +78,62 @@ def _by_partner(senders: Matrix, receivers: Matrix) -> Table:
     return Table("Each model's score as its partner changes", columns, rows, "95% intervals by template.")
 
 
-def _attack_and_defence(pairs: Mapping[tuple[str, str], RunResult]) -> Table | None:
+def _attack_and_defence(pairs: Mapping[Pair, Run]) -> Iterator[Table]:
     """Figure 5 (b): over all runs of a model with another, in either role."""
-    names = ("attack", "attack_blind", "defence", "defence_blind")
-    found: dict[str, dict[str, list[float]]] = {}
-    for (sender, receiver), result in pairs.items():
-        if sender == receiver:
-            continue
-        for model, prefix in ((sender, ""), (receiver, PARTNER)):
-            for name in names:
-                estimate = result.estimate(prefix + name)
-                if estimate and estimate.value is not None:
-                    found.setdefault(model, {}).setdefault(name, []).append(estimate.value)
-    if not found:
-        return None
+    metrics = next(iter(pairs.values())).study.metrics.in_group("attack")
     rows = []
-    for model, values in found.items():
-        means = [fmean(values[name]) if name in values else None for name in names]
-        runs = max(map(len, values.values()))
-        rows.append(Row([model, str(runs), *(figure(mean, 2) for mean in means)]))
-    titles = ("Attack", "Attack blind", "Defence", "Defence blind")
-    return Table(
-        "Attack and defence, over all partners but itself (Figure 5 b)",
-        [Column("Model"), Column("Runs", True), *(Column(title, True) for title in titles)],
-        rows,
-        "Attack: share of right answers on the partner's secrets. Defence: 1 less the partner's on one's own.",
-    )
+    for model in dict.fromkeys(model for pair in pairs for model in pair):
+        own = [(run, "" if pair[0] == model else PARTNER) for pair, run in pairs.items() if model in pair and len(set(pair)) > 1]
+        found = [[e.value for run, prefix in own if (e := run.estimate(prefix + metric.name))] for metric in metrics]
+        runs = max(sum(value is not None for value in values) for values in found)
+        if runs:
+            rows.append(Row([model, str(runs), *(figure(_mean(values), 2) for values in found)]))
+    if rows:
+        yield Table(
+            "Attack and defence, over all partners but itself (Figure 5 b)",
+            [Column("Model"), Column("Runs", True), *metric_columns(metrics)],
+            rows,
+            "Attack: share of right answers on the partner's secrets. Defence: 1 less the partner's on one's own.",
+        )
 
 
 # A person among models.
 
 
-def person_sections(runs: Sequence[FinishedRun]) -> list[Section]:
+def person_sections(runs: Sequence[Run]) -> list[Section]:
     """Tables 11 and 12, for every run with a person beside one of the same scenes without."""
-    with_person = [run for run in runs if run.result.manifest["models"]["partner"] == "human"]
-    rows_same: list[Row] = []
-    rows_others: list[Row] = []
-    alone: list[str] = []
-    for run in with_person:
-        beside = next((other for other in runs if _same_scenes(run.result, other.result)), None)
-        model = run.result.manifest["models"]["subject"]
-        if beside is None:
-            alone.append(model)
+    same, others, alone = [], [], []
+    for run in runs:
+        if run.manifest["models"]["partner"] != PERSON:
             continue
-        rows_same.append(Row([model, *_same_person(run, beside)]))
-        rows_others.append(Row([model, *_among_others(run, beside)]))
+        model = run.manifest["models"]["subject"]
+        if beside := next((other for other in runs if _is_the_same_without(run, other)), None):
+            same.append(Row([model, *_cells(run, beside, Role.PARTNER)]))
+            others.append(Row([model, *_cells(run, beside, Role.SUBJECT)]))
+        else:
+            alone.append(model)
     blocks: list[Block] = []
-    if rows_same:
-        columns = [Column("Model"), Column("Goals, person", True), Column("Goals, model", True)]
-        columns += [Column("Info, person", True), Column("Info, model", True)]
-        blocks.append(Table("A person and the model in the same part (Table 11)", columns, rows_same, _NOTE))
-        columns = [Column("Model"), Column("Goals with", True), Column("Goals without", True)]
-        columns += [Column("Info with", True), Column("Info without", True)]
-        caption = "The model's characters with a person in the scene and without (Table 12)"
-        blocks.append(Table(caption, columns, rows_others, _NOTE))
+    if same:
+        titles = ("Goals, person", "Goals, model", "Info, person", "Info, model")
+        blocks.append(_table("A person and the model in the same part (Table 11)", titles, same))
+        titles = ("Goals with", "Goals without", "Info with", "Info without")
+        blocks.append(_table("The model's characters with a person in the scene and without (Table 12)", titles, others))
     if alone:
         blocks.append(Paragraph(f"There is no run of {', '.join(alone)} without the person to set beside the one with."))
     return [Section("A person in the scene", blocks)] if blocks else []
 
 
-_NOTE = "The same scenes and characters in both. Goals as the judges' majority says; without judges as their owners say."
+def _table(caption: str, titles: Sequence[str], rows: Sequence[Row]) -> Table:
+    note = "The same scenes and characters in both. Goals as the judges' majority says; without judges as their owners say."
+    return Table(caption, [Column("Model"), *(Column(title, True) for title in titles)], rows, note)
 
 
-def _same_scenes(first: RunResult, other: RunResult) -> bool:
-    """Whether ``other`` is the run without the person that belongs to ``first``."""
-    one, two = first.manifest, other.manifest
+def _is_the_same_without(run: Run, other: Run) -> bool:
+    """Whether ``other`` is the run without the person that belongs to ``run``."""
+    one, two = run.manifest, other.manifest
     subject = one["models"]["subject"]
     settings = ("seed", "limit", "dataset", "repeats", "skip_invalid")
-    seating = {"plays", "character"}
-    options = [{name: value for name, value in _options(result).items() if name not in seating} for result in (first, other)]
+    options = [each.study.options.model_dump(exclude={"plays", "character"}) for each in (run, other)]
     sampling = [manifest["sampling"].get(f"subject {subject}") for manifest in (one, two)]
     return (
         two["models"]["partner"] is None
@@ -166,30 +145,21 @@ def _same_scenes(first: RunResult, other: RunResult) -> bool:
     )
 
 
-def _same_person(run: FinishedRun, beside: FinishedRun) -> Iterator[str]:
-    for metric in (_goal_metric(run), "information"):
-        yield from (_mean_over(metric, run, run, "partner"), _mean_over(metric, beside, run, "partner"))
+def _cells(run: Run, beside: Run, role: Role) -> Iterator[str]:
+    """Goals and information in both runs, over the characters that ``role`` plays in ``run``."""
+    for metric in ("majority" if run.seats.judges else "self", "information"):
+        for each in (run, beside):
+            values = list(_values(metric, each, run, role))
+            yield f"{fmean(values):.3f} (n = {len(values)})" if values else MISSING
 
 
-def _among_others(run: FinishedRun, beside: FinishedRun) -> Iterator[str]:
-    for metric in (_goal_metric(run), "information"):
-        yield from (_mean_over(metric, run, run, "subject"), _mean_over(metric, beside, run, "subject"))
-
-
-def _goal_metric(run: FinishedRun) -> str:
-    return "majority" if run.seats.judges else "self"
-
-
-def _mean_over(metric: str, run: FinishedRun, cast: FinishedRun, role: str) -> str:
-    """The mean of a metric in ``run`` over the characters that ``role`` plays in ``cast``."""
-    casts = cast_type(Iterable[AgentSenseEpisode], cast.records.episodes)
-    played = {episode.id: episode.played_as(role) for episode in casts if not episode.error}
-    judges = [seat.name for seat in run.seats.judges]
-    values = []
-    for episode in cast_type(Iterable[AgentSenseEpisode], run.records.episodes):
-        if episode.id in played:
-            scenario, verdicts = run.study.scenarios[episode.scenario], with_panel(run.judgments_of(episode), judges)
-            found = value_over(metric, scenario, episode, verdicts, judges, played[episode.id])
-            if found is not None:
-                values.append(found)
-    return f"{fmean(values):.3f} (n = {len(values)})" if values else MISSING
+def _values(metric: str, run: Run, cast: Run, role: Role) -> Iterator[float]:
+    """A metric's values in ``run`` over the characters that ``role`` plays in ``cast``, scene by scene."""
+    value_of = run.study.metrics[metric].value
+    played = {episode.id: episode.played_as(role) for episode in cast.episodes() if not episode.error}
+    for episode in run.episodes():
+        scene = run.study.scene(episode, run.judgments_of(episode), [seat.name for seat in run.seats.judges])
+        if value_of and scene.was_played and episode.id in played:
+            value = value_of(replace(scene, own=played[episode.id])).value
+            if value is not None:
+                yield value

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from sociable.core.records import Record
+from sociable.core.records import Numbers, Record
 
 Policy = Literal["random", "round-robin", "addressed-next", "bidding"]
 
 RANDOM = "random"
 """In place of a character's name: drawn by the run's seed, scene by scene."""
+
+
+def _sort_turns(turns: tuple[int, ...]) -> tuple[int, ...]:
+    if any(turn < 1 for turn in turns):
+        raise ValueError("turns are counted from 1")
+    return tuple(sorted(set(turns)))
 
 
 class AgentSenseOptions(Record):
@@ -25,21 +31,16 @@ class AgentSenseOptions(Record):
         description="show others and judges only what stands before a turn's first line break, as the authors do",
     )
     blind: bool = Field(default=True, description="ask the quiz before the scene too, for the blind baseline")
-    rounds: tuple[int, ...] = Field(default=(), description="turns after which judges look too, as in [3, 6, 9, 12]")
+    rounds: Annotated[Numbers, AfterValidator(_sort_turns)] = Field(
+        default=(), description="turns after which judges look too, as in 3,6,9,12"
+    )
     probe_rounds: bool = Field(default=False, description="ask participants about goals after those turns too")
     script: bool = Field(default=False, description="ask the model which script each scene comes from (section 4.3)")
-    plays: Literal["all", "one", "others", "senders", "default"] = Field(
-        default="default",
+    plays: Literal["all", "one", "others", "senders"] | None = Field(
+        default=None,
         description="whom the model under test plays: all without a partner; with one, by default one character of each scene",
     )
     character: str = Field(default=RANDOM, description="which one character, by name, or random; scenes without it are left out")
-
-    @field_validator("rounds")
-    @classmethod
-    def _in_order(cls, rounds: tuple[int, ...]) -> tuple[int, ...]:
-        if any(after < 1 for after in rounds):
-            raise ValueError("turns are counted from 1")
-        return tuple(sorted(set(rounds)))
 
     @model_validator(mode="after")
     def _rounds_within_the_scene(self) -> Self:
@@ -53,6 +54,7 @@ class AgentSenseOptions(Record):
 
     @property
     def generated_turns(self) -> int:
+        """Turns that are taken after the greeting."""
         return self.turns - self.greeting_counts
 
     @property

@@ -11,16 +11,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sociable.benchmarks.agentsense.briefing import ask_for_script, names_script, scene_in_words
 from sociable.benchmarks.agentsense.options import RANDOM, AgentSenseOptions
-from sociable.benchmarks.agentsense.players import MAX_REPLY, GoalProbe, Player, PromptedPlayer
+from sociable.benchmarks.agentsense.players import MAX_REPLY, Answer, GoalProbe, Player, PromptedPlayer
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
 from sociable.benchmarks.agentsense.reference import make_player
-from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, Scenario
-from sociable.core.errors import InstrumentFailure
+from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, QuizQuestion, Scenario
+from sociable.core.errors import InputError, InstrumentFailure
 from sociable.core.names import who_is_named
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage, episode_id
@@ -39,56 +40,47 @@ async def run_scene(
     scenario: Scenario, repeat: int, seats: Seats, prompts: Prompts, options: AgentSenseOptions, *, seed: int
 ) -> AgentSenseEpisode:
     """Plays one scene. Raises RunFailure and RunStopped."""
-    identifier = episode_id(scenario.id, repeat)
-
     # 1. Seats.
-    played_by = cast_roles(scenario, options, seed) if seats.partner else dict.fromkeys(scenario.names, Role.SUBJECT)
-    by_role = {Role.SUBJECT: seats.subject, Role.PARTNER: seats.partner or seats.subject}
-    scene = _Scene(scenario, repeat, prompts, options, seed, identifier, played_by)
-    scene.players = {
-        character.name: scene.player(character, by_role[played_by[character.name]]) for character in scenario.characters
-    }
-    conversation, policy, failure = Conversation(), scene.policy(), ""
+    scene = _Scene(scenario, repeat, seats, prompts, options, seed)
+    conversation, policy, failure = scene.conversation, scene.policy(), ""
     both_tested = bool(seats.partner) and options.plays == "senders"
     answers: list[ProbeAnswer] = []
     try:
         # 2. Blind test.
         if options.blind:
-            answers += await scene.asked(scene.quiz(conversation, ProbeKind.BLIND_QUIZ))
+            answers += await asyncio.gather(*scene.quiz(ProbeKind.BLIND_QUIZ))
         if options.script and repeat == 0:
-            answers += await scene.predicted_script(seats.subject)
+            answers += await scene.predict_script()
 
         # 3. Greeting.
         first = named_generator(seed, "greeting", scenario.id, repeat).choice(scenario.names)
         conversation.turns.append(Turn(index=0, speaker=first, content=GREETING))
 
         # 4. Turns.
-        taken = 0
         for stop in options.judged_after:
             await run_conversation(
                 conversation,
                 scene.players,
                 policy,
-                turns=stop - taken,
+                turns=stop - scene.turns_taken,
                 instruments=frozenset() if both_tested else scene.partners,
                 ends_in_silence=False,
             )
-            taken = stop
             if options.probe_rounds and stop < options.generated_turns:
-                answers += await scene.asked(scene.goals(conversation))
+                answers += await asyncio.gather(*scene.goals())
 
         # 5. Interviews.
-        answers += await scene.asked(scene.goals(conversation))
-        answers += await scene.asked(scene.quiz(conversation, ProbeKind.QUIZ))
+        answers += await asyncio.gather(*scene.goals())
+        answers += await asyncio.gather(*scene.quiz(ProbeKind.QUIZ))
     except InstrumentFailure as error:
         failure = str(error)
     return AgentSenseEpisode(
-        id=identifier,
+        id=scene.identifier,
         scenario=scenario.id,
         cluster=scenario.template,
         repeat=repeat,
         turns=tuple(conversation.turns),
-        played_by={name: role.value for name, role in played_by.items()},
+        played_by={name: role.value for name, role in scene.played_by.items()},
         # Bids come in the order in which they were answered.
         probes=(*answers, *sorted(scene.bids, key=lambda bid: (bid.after, bid.asked))),
         both_tested=both_tested,
@@ -114,6 +106,22 @@ def cast_roles(scenario: Scenario, options: AgentSenseOptions, seed: int) -> dic
     return {name: alone if name == one else others for name in scenario.names}
 
 
+def select_playable(scenarios: Sequence[Scenario], options: AgentSenseOptions) -> tuple[Sequence[Scenario], list[str]]:
+    """(the scenarios in which everybody is who must be there, a note on those left out). Raises InputError if none is."""
+    if options.plays == "senders":
+        playable = [scenario for scenario in scenarios if scenario.roles == frozenset(CharacterRole)]
+        lacking, remedy = "a sender or a receiver", "Have roles put into the data with: sociable label"
+    elif options.character != RANDOM:
+        playable = [scenario for scenario in scenarios if character_called(options.character, scenario)]
+        lacking, remedy = f"a character '{options.character}'", "Names are as in the data"
+    else:
+        return scenarios, []
+    left = len(scenarios) - len(playable)
+    if not playable:
+        raise InputError(f"All {left} scenarios lack {lacking}. {remedy}.")
+    return playable, [f"{left} of {len(scenarios)} scenarios lack {lacking} and were left out."] if left else []
+
+
 def character_called(name: str, scenario: Scenario) -> str | None:
     """The character of that name, short name or first name."""
     return who_is_named(name, scenario.names, scenario.aliases)
@@ -125,22 +133,30 @@ class _Scene:
 
     scenario: Scenario
     repeat: int
+    seats: Seats
     prompts: Prompts
     options: AgentSenseOptions
     seed: int
-    identifier: str
-    played_by: Mapping[str, Role]
 
     def __post_init__(self) -> None:
-        self.players: dict[str, Player] = {}
+        scenario, partner = self.scenario, self.seats.partner
+        self.identifier = episode_id(scenario.id, self.repeat)
+        self.conversation = Conversation()
+        self.played_by = cast_roles(scenario, self.options, self.seed) if partner else dict.fromkeys(scenario.names, Role.SUBJECT)
+        self.partners = frozenset(name for name, role in self.played_by.items() if role is Role.PARTNER)
+        self.players = {
+            each.name: self._player(each, partner if partner and each.name in self.partners else self.seats.subject)
+            for each in scenario.characters
+        }
         self.bids: list[ProbeAnswer] = []
         self.script_usage = Usage()
 
     @property
-    def partners(self) -> frozenset[str]:
-        return frozenset(name for name, role in self.played_by.items() if role is Role.PARTNER)
+    def turns_taken(self) -> int:
+        """Without the greeting."""
+        return sum(turn.index > 0 for turn in self.conversation.turns)
 
-    def player(self, character: Character, seat: Seat) -> Player:
+    def _player(self, character: Character, seat: Seat) -> Player:
         if seat.model is None:
             turns = self.options.generated_turns
             return make_player(seat.agent, self.scenario, character, self.seed, self.repeat, turns)
@@ -156,75 +172,54 @@ class _Scene:
             case "addressed-next":
                 return AddressedNext(generator, self.scenario.aliases)
             case "bidding":
-                return Bidding({name: _Bidder(self, player) for name, player in self.players.items()}, generator)
+                return Bidding({name: _Bidder(self, name) for name in self.players}, generator)
 
-    async def asked(self, probes: Iterator[Awaitable[ProbeAnswer]]) -> list[ProbeAnswer]:
-        return await asyncio.gather(*probes)
+    def record(
+        self, kind: ProbeKind, asked: str, answer: Answer, is_right: Callable[[float], bool] = bool, **about: Any
+    ) -> ProbeAnswer:
+        """An answer as it is kept; ``is_right`` says what its value amounts to."""
+        right = None if answer.value is None else is_right(answer.value)
+        reply, defect = answer.reply, answer.defect
+        return ProbeAnswer(kind=kind, asked=asked, after=self.turns_taken, answer=right, reply=reply, defect=defect, **about)
 
-    def goals(self, conversation: Conversation) -> Iterator[Awaitable[ProbeAnswer]]:
+    def goals(self) -> Iterator[Awaitable[ProbeAnswer]]:
         """Self and Other: each goal's questions, to whom the data say."""
         for owner in self.scenario.characters:
             for item, goal in enumerate(owner.goals):
                 asked = goal.eval_questions
                 for kind, questions in ((ProbeKind.OWN_GOAL, asked.own), (ProbeKind.OTHERS_GOAL, asked.others)):
                     for wording, question in enumerate(questions or ()):
-                        probe = GoalProbe(owner, goal, item, question.question)
-                        yield self._goal(conversation, self.players[question.obj], probe, kind, wording)
+                        yield self._goal(question.obj, GoalProbe(owner, goal, item, question.question), kind, wording)
 
-    async def _goal(
-        self, conversation: Conversation, player: Player, probe: GoalProbe, kind: ProbeKind, wording: int
-    ) -> ProbeAnswer:
-        answer = await player.judge_goal(conversation.seen_by(player.name), probe)
-        return ProbeAnswer(
-            kind=kind,
-            asked=player.name,
-            about=probe.owner.name,
-            item=probe.item,
-            wording=wording,
-            after=_taken(conversation.turns),
-            answer=None if answer.value is None else bool(answer.value),
-            reply=answer.reply,
-            defect=answer.defect,
-        )
+    async def _goal(self, asked: str, probe: GoalProbe, kind: ProbeKind, wording: int) -> ProbeAnswer:
+        answer = await self.players[asked].judge_goal(self.conversation.seen_by(asked), probe)
+        return self.record(kind, asked, answer, about=probe.owner.name, item=probe.item, wording=wording)
 
-    def quiz(self, conversation: Conversation, kind: ProbeKind) -> Iterator[Awaitable[ProbeAnswer]]:
+    def quiz(self, kind: ProbeKind) -> Iterator[Awaitable[ProbeAnswer]]:
         """Each character's questions, options in the same order before and after the scene."""
         for character in self.scenario.characters:
-            for item in range(len(character.info_reason_questions)):
-                yield self._quiz(conversation, character, item, kind)
+            for item, question in enumerate(character.info_reason_questions):
+                yield self._quiz(character.name, item, question, kind)
 
-    async def _quiz(self, conversation: Conversation, character: Character, item: int, kind: ProbeKind) -> ProbeAnswer:
-        question = character.info_reason_questions[item]
+    async def _quiz(self, asked: str, item: int, question: QuizQuestion, kind: ProbeKind) -> ProbeAnswer:
         count = len(question.options)
-        order = named_generator(self.seed, "options", self.scenario.id, character.name, item).sample(range(count), count)
-        answer = await self.players[character.name].choose(conversation.seen_by(character.name), question, order)
-        return ProbeAnswer(
-            kind=kind,
-            asked=character.name,
-            about=question.about,
-            item=item,
-            after=_taken(conversation.turns),
-            answer=None if answer.value is None else answer.value == question.answer_label,
-            choice=None if answer.value is None else int(answer.value),
-            order=tuple(order),
-            reply=answer.reply,
-            defect=answer.defect,
-        )
+        order = named_generator(self.seed, "options", self.scenario.id, asked, item).sample(range(count), count)
+        answer = await self.players[asked].choose(self.conversation.seen_by(asked), question, order)
+        choice = None if answer.value is None else int(answer.value)
+        shown = {"about": question.about, "item": item, "choice": choice, "order": tuple(order)}
+        return self.record(kind, asked, answer, lambda value: value == question.answer_label, **shown)
 
-    async def predicted_script(self, seat: Seat) -> list[ProbeAnswer]:
+    async def predict_script(self) -> list[ProbeAnswer]:
         """Whether the model names the script that the scene was made from; a reference agent recognises none."""
+        seat = self.seats.subject
         if not self.scenario.source or seat.model is None:
             return []
         scope = seat.scope(self.identifier, "script")
         asked = ask_for_script(scene_in_words(self.scenario), self.prompts)
         reply = await seat.model.generate(Request(asked, scope, seat.sampling))
         self.script_usage = scope.usage
-        right = names_script(reply.text, self.scenario.source)
-        return [
-            ProbeAnswer(
-                kind=ProbeKind.SCRIPT, asked=seat.name, after=0, answer=right, reply=reply.text[:MAX_REPLY], defect=reply.defect
-            )
-        ]
+        answer = Answer(names_script(reply.text, self.scenario.source), reply.text[:MAX_REPLY], reply.defect)
+        return [self.record(ProbeKind.SCRIPT, seat.name, answer)]
 
     def usage(self) -> dict[str, Usage]:
         """By role, of those that are models."""
@@ -234,27 +229,14 @@ class _Scene:
         return {role.value: usage for role, usage in used.items() if usage.calls}
 
 
+@dataclass
 class _Bidder:
     """A player who bids to speak, its bids kept."""
 
-    def __init__(self, scene: _Scene, player: Player) -> None:
-        self._scene = scene
-        self._player = player
+    scene: _Scene
+    name: str
 
     async def bid(self, seen: Sequence[Turn]) -> float | None:
-        answer = await self._player.bid(seen)
-        self._scene.bids.append(
-            ProbeAnswer(
-                kind=ProbeKind.BID,
-                asked=self._player.name,
-                after=_taken(seen),
-                answer=None if answer.value is None else True,
-                reply=answer.reply,
-                defect=answer.defect,
-            )
-        )
+        answer = await self.scene.players[self.name].bid(seen)
+        self.scene.bids.append(self.scene.record(ProbeKind.BID, self.name, answer, lambda _: True))
         return answer.value
-
-
-def _taken(turns: Sequence[Turn]) -> int:
-    return sum(turn.index > 0 for turn in turns)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 
 from sociable.core.records import Episode, Record
+
+SUBJECT, PARTNER = "subject", "partner"
+"""The roles that characters are played by."""
 
 
 class ProbeKind(StrEnum):
@@ -22,7 +28,7 @@ class ProbeKind(StrEnum):
 
 
 class ProbeAnswer(Record):
-    """One participant's answer to one probe. It was asked of a copy of its view, and stands in nobody's history."""
+    """One participant's answer to one probe. The probe was put to a copy of its view, and stands in nobody's history."""
 
     kind: ProbeKind
     asked: str
@@ -45,6 +51,11 @@ class ProbeAnswer(Record):
     """As it came, its beginning."""
     defect: str = ""
 
+    @property
+    def owner(self) -> str:
+        """The character whose ``item`` it is about: the goal's owner, or who was asked the question."""
+        return self.about if self.kind in (ProbeKind.OWN_GOAL, ProbeKind.OTHERS_GOAL) else self.asked
+
 
 class AgentSenseEpisode(Episode):
     """One scene played. ``turns`` begins with the greeting, turn 0; an empty turn is one in which somebody said nothing."""
@@ -60,3 +71,21 @@ class AgentSenseEpisode(Episode):
     def played_as(self, role: str) -> frozenset[str]:
         """The characters played by a role."""
         return frozenset(name for name, by in self.played_by.items() if by == role)
+
+    @cached_property
+    def tested(self) -> frozenset[str]:
+        """The characters played by a model under test."""
+        return frozenset(self.played_by) if self.both_tested else self.played_as(SUBJECT)
+
+    @cached_property
+    def answers(self) -> Mapping[tuple[ProbeKind, str, int], Sequence[ProbeAnswer]]:
+        """All answers by kind, owner and item; none where nobody was asked."""
+        found = defaultdict(list)
+        for probe in self.probes:
+            found[probe.kind, probe.owner, probe.item].append(probe)
+        return found
+
+
+def goal_criterion(owner: str, item: int, wording: int, after: int) -> str:
+    """The criterion of a judgment on a goal, as it stands after so many turns; goal and wording are places from 0."""
+    return f"{owner}|goal {item + 1}.{wording + 1}|{after}"

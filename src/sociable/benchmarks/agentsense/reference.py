@@ -15,9 +15,6 @@ from sociable.core.seeding import named_generator
 from sociable.core.wording import overlap, telling_words
 from sociable.dialogue.conversation import Utterance
 
-RULE = "rule"
-"""The name of the only reference agent that judges."""
-
 
 class Silent:
     """Says nothing and answers nothing. The other players differ in ``speak``, ``reached`` and ``option``.

@@ -3,56 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from sociable.benchmarks.agentsense.briefing import agentsense_prompts, scene_in_words, transcript
+from sociable.benchmarks.agentsense.briefing import agentsense_prompts, as_shown, scene_in_words, transcript
 from sociable.benchmarks.agentsense.dataset import load_scenarios, select_scenarios
 from sociable.benchmarks.agentsense.judge import GoalQuestion, goal_questions, judge_goal
-from sociable.benchmarks.agentsense.metrics import GOALS, QUIZ, estimate_all, score_scene
-from sociable.benchmarks.agentsense.options import RANDOM, AgentSenseOptions
-from sociable.benchmarks.agentsense.protocol import character_called, run_scene
+from sociable.benchmarks.agentsense.label import label_records
+from sociable.benchmarks.agentsense.metrics import METRICS, Scene, estimate_scenes
+from sociable.benchmarks.agentsense.options import AgentSenseOptions
+from sociable.benchmarks.agentsense.protocol import run_scene, select_playable
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode
-from sociable.benchmarks.agentsense.scenario import CharacterRole, Scenario
+from sociable.benchmarks.agentsense.scenario import Scenario
 from sociable.core.errors import InputError
-from sociable.core.records import Estimate, Judgment, Score, Verdict
-from sociable.engine.benchmark import JudgingTask, ShownQuestion, Study, StudyOptions, checked_options
+from sociable.core.records import Estimate, Judgment, Record, Score, Verdict
+from sociable.core.view import Document, Section
+from sociable.engine.result import RunResult
 from sociable.engine.seats import Role, Seat, Seats
+from sociable.engine.study import (
+    Audited,
+    Described,
+    FromSources,
+    Judged,
+    JudgingTask,
+    Labelled,
+    Rated,
+    ShownQuestion,
+    Study,
+    StudyOptions,
+)
 from sociable.judging.panel import with_panel
-from sociable.judging.protocol import judgment_id
+from sociable.judging.rubric import RatedParticipant
 
 GOAL = "goal"
 """The only kind of question judges are asked."""
 
 
-class AgentSenseStudy(Study):
+class AgentSenseStudy(
+    Study[Scenario, AgentSenseEpisode],
+    Judged[AgentSenseEpisode, Record],
+    Rated[AgentSenseEpisode],
+    Audited,
+    Described,
+    Labelled,
+    FromSources,
+):
     episode_type = AgentSenseEpisode
-    metrics = (*GOALS, "overconfidence", *QUIZ)
+    metrics = METRICS
     win_rates = {GOAL: {"goals reached, each question once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
 
-    def __init__(self, options: StudyOptions) -> None:
-        own = checked_options(AgentSenseOptions, options.values, "agentsense")
-        if options.stages is not None:
-            raise InputError("agentsense has no stages; leave --stages out.")
-        mixed = Role.PARTNER in options.filled
-        if own.plays == "default":
-            own = own.model_copy(update={"plays": "one" if mixed else "all"})
-        self.options = own
+    def __init__(self, options: StudyOptions[AgentSenseOptions]) -> None:
+        plays = options.own.plays or ("one" if Role.PARTNER in options.filled else "all")
+        own = self.options = options.own.model_copy(update={"plays": plays})
+        self.resolved = options.resolve(plays=plays)
         self.seed = options.seed
         self.prompts = agentsense_prompts(options.prompts)
         loaded = load_scenarios(options.dataset, skip_invalid=options.skip_invalid)
         self.source = loaded.source
-        playable, notes = _playable(loaded.items, own)
+        playable, left_out = select_playable(loaded.items, own)
         selected = select_scenarios(playable, options.limit, options.seed)
         self.scenarios: Mapping[str, Scenario] = {scenario.id: scenario for scenario in selected}
         self.digests = {"dataset": loaded.digest, "prompts": self.prompts.digest}
-        if own.script and not any(scenario.source for scenario in selected):
-            notes = [*notes, "No scenario names the script it was made from (field 'source'), so there is nothing to predict."]
-        self.notes = [*loaded.notes, *notes]
-        self._questions: dict[tuple[str, int], dict[str, GoalQuestion]] = {}
+        unnamed = "No scenario names the script it was made from (field 'source'), so there is nothing to predict."
+        named = any(scenario.source for scenario in selected)
+        self.notes = [*loaded.notes, *left_out, *([unnamed] if own.script and not named else [])]
 
-    def check_seats(self, roles: Iterable[Role], *, judges: int, references: bool) -> None:
+    def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         roles = set(roles)
-        if Role.REFERENCE in roles or references:
-            raise InputError("agentsense compares with no reference: leave --reference and --reference-file out.")
+        super().check_seats(benchmark, roles, judges=judges, references=references)
         if (self.options.plays == "all") == (Role.PARTNER in roles):
             raise InputError(
                 "Without a partner the model under test plays everybody (plays = all); with one it plays some: "
@@ -65,84 +82,85 @@ class AgentSenseStudy(Study):
     def cluster_of(self, scenario: str) -> str:
         return self.scenarios[scenario].template
 
-    def questions(self, episode: AgentSenseEpisode) -> Mapping[str, GoalQuestion]:
-        """What judges are asked about an episode, by criterion."""
-        if episode.partner_failure:
-            return {}
-        scenario = self.scenarios[episode.scenario]
-        found: dict[str, GoalQuestion] = {}
-        for after in self.options.judged_after:
-            key = (scenario.id, after)
-            if key not in self._questions:
-                self._questions[key] = {asked.criterion: asked for asked in goal_questions(scenario, after)}
-            found |= self._questions[key]
-        return found
+    def criteria(self, episode: AgentSenseEpisode) -> Sequence[str]:
+        return list(self._questions(episode))
 
-    def judging_tasks(self, episode: AgentSenseEpisode, judges: Sequence[Seat]) -> list[JudgingTask]:
-        return [
-            JudgingTask(judgment_id(episode.id, criterion, seat.name), episode.id, episode.scenario, criterion, seat)
-            for criterion in self.questions(episode)
-            for seat in judges
-        ]
-
-    async def judge(self, task: JudgingTask, episode: AgentSenseEpisode, reference: object) -> Judgment:
-        asked = self.questions(episode)[task.criterion]
-        scenario = self.scenarios[task.scenario]
+    async def judge(self, task: JudgingTask, episode: AgentSenseEpisode, reference: Record | None) -> Judgment:
+        scenario, asked = self.scenarios[task.scenario], self._questions(episode)[task.criterion]
         return await judge_goal(scenario, episode, asked, task.seat, self.prompts, first_lines=self.options.first_lines)
 
     def stage_of(self, criterion: str) -> str:
         return GOAL
 
-    def shown(self, episode: AgentSenseEpisode, criterion: str, reference: object) -> ShownQuestion | None:
+    def show(self, episode: AgentSenseEpisode, criterion: str, reference: Record | None) -> ShownQuestion | None:
         """A goal question at the end of the scene."""
-        asked = self.questions(episode).get(criterion)
+        asked = self._questions(episode).get(criterion)
         if asked is None or asked.after != self.options.generated_turns:
             return None
         situation = scene_in_words(self.scenarios[episode.scenario])
         conversation = transcript(episode.turns, first_lines=self.options.first_lines)
         return ShownQuestion(situation, asked.owner.name, conversation, f"{asked.question}\n(The goal: {asked.goal.goal})")
 
-    def score(self, episode: AgentSenseEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> list[Score]:
-        verdicts = with_panel(judgments, panel)
-        return score_scene(
-            self.scenarios[episode.scenario],
-            episode,
-            verdicts,
-            panel,
-            self.options.judged_after,
-            mixed=self.options.plays != "all",
-            blind=self.options.blind,
-        )
+    def _questions(self, episode: AgentSenseEpisode) -> Mapping[str, GoalQuestion]:
+        """What judges are asked about an episode, by criterion."""
+        after = () if episode.partner_failure else self.options.judged_after
+        scenario = self.scenarios[episode.scenario]
+        return {asked.criterion: asked for turns in after for asked in goal_questions(scenario, turns)}
+
+    def rated_participants(self, episode: AgentSenseEpisode) -> Mapping[str, RatedParticipant]:
+        """Every character that has goals."""
+        scenario = self.scenarios[episode.scenario]
+        said = [turn for turn in episode.turns if turn.content.strip() and not episode.partner_failure]
+        conversation = tuple((turn.speaker, as_shown(turn, first_lines=self.options.first_lines)) for turn in said)
+        return {
+            f"{episode.played_by[character.name]}: {character.name}": RatedParticipant(
+                character.name,
+                scene_in_words(scenario),
+                "\n".join(goal.goal for goal in character.goals),
+                "\n".join(filter(None, (character.profile, character.private_info))),
+                conversation,
+            )
+            for character in scenario.characters
+            if character.goals and said
+        }
+
+    def scene(self, episode: AgentSenseEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> Scene:
+        """An episode as the subject's metrics are worked out from it."""
+        scenario, verdicts, own = self.scenarios[episode.scenario], with_panel(judgments, panel), self.options
+        sides = episode.played_as(Role.SUBJECT), episode.played_as(Role.PARTNER)
+        return Scene(scenario, episode, verdicts, panel, own, *sides, after=own.generated_turns)
+
+    def score(
+        self, episode: AgentSenseEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Record | None
+    ) -> list[Score]:
+        return self.metrics.score(episode, self.scene(episode, judgments, panel), failure=episode.partner_failure)
 
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
-        return estimate_all(scores, seed=self.seed)
+        return estimate_scenes(scores, self.seed)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         if role is Role.JUDGE:
             return '{"reason": "' + "She asks for it and he agrees in so many words. " * 2 + '", "answer": "yes"}'
-        lines = [
-            line.says
-            for character in self.scenarios[scenario].characters
-            for goal in character.goals
-            for line in goal.reached
-            if line.by == participant
-        ]
+        goals = [goal for character in self.scenarios[scenario].characters for goal in character.goals]
+        lines = [line.says for goal in goals for line in goal.reached if line.by == participant]
         # Turns are paragraphs of a few sentences; answers to probes are shorter.
-        return " ".join((lines or ["I see what you mean, and I would like to come back to what I asked before."]) * 4)[:400]
+        return " ".join((lines or [super().rehearse(scenario, role, participant, call, asked)]) * 4)[:400]
 
+    def audit(self) -> Document:
+        # Imported when asked for: scikit-learn takes a second.
+        from sociable.benchmarks.agentsense.audit import audit_document
 
-def _playable(scenarios: Sequence[Scenario], options: AgentSenseOptions) -> tuple[list[Scenario], list[str]]:
-    """The scenarios in which everybody who must be there is, and a note on those left out. Raises InputError if none is."""
-    if options.plays == "senders":
-        playable = [scenario for scenario in scenarios if scenario.roles == frozenset(CharacterRole)]
-        lacking = "a sender or a receiver"
-    elif options.character != RANDOM:
-        playable = [scenario for scenario in scenarios if character_called(options.character, scenario)]
-        lacking = f"a character '{options.character}'"
-    else:
-        return list(scenarios), []
-    left = len(scenarios) - len(playable)
-    if not playable:
-        remedy = "Have roles put into the data with: sociable label" if options.plays == "senders" else "Names are as in the data"
-        raise InputError(f"All {left} scenarios lack {lacking}. {remedy}.")
-    return playable, [f"{left} of {len(scenarios)} scenarios lack {lacking} and were left out."] if left else []
+        return audit_document(list(self.scenarios.values()), self.source)
+
+    def describe(self, features: str) -> Document:
+        from sociable.benchmarks.agentsense.describe import describe_document
+
+        return describe_document(list(self.scenarios.values()), self.source)
+
+    async def label(self, seat: Seat) -> tuple[list[dict[str, Any]], str]:
+        return await label_records(list(self.scenarios.values()), seat, self.prompts)
+
+    def compare_with_sources(self, sources: Mapping[str, str], run: RunResult | None) -> list[Section]:
+        from sociable.benchmarks.agentsense.similarity import source_sections
+
+        return source_sections(list(self.scenarios.values()), sources, list(run.episodes()) if run else [])

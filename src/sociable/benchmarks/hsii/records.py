@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from sociable.core.records import Episode, Record, Turn, Usage
+from sociable.core.records import Episode, Numbers, Record, Turn, Usage
 
 
 class Stage(StrEnum):
@@ -22,15 +22,6 @@ class Stage(StrEnum):
 STAGES = tuple(Stage)
 
 
-def _split(value: Any) -> Any:
-    """``"1,2"``, as it is written on the command line, or a lone number, as a list."""
-    parts = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else value
-    try:
-        return None if parts is None else [int(each) for each in parts]
-    except (TypeError, ValueError):
-        raise ValueError("takes numbers separated by commas, as in --stages 1,2") from None
-
-
 def _check_stages(numbers: tuple[int, ...] | None) -> tuple[int, ...] | None:
     if numbers is None:
         return None
@@ -41,7 +32,7 @@ def _check_stages(numbers: tuple[int, ...] | None) -> tuple[int, ...] | None:
     return tuple(sorted(set(numbers)))
 
 
-Stages = Annotated[tuple[int, ...] | None, BeforeValidator(_split), AfterValidator(_check_stages)]
+Stages = Annotated[Numbers | None, AfterValidator(_check_stages)]
 
 JUDGED = (Stage.FIRST_UTTERANCE, Stage.LONG_RUN)
 """The stages whose score is an opinion."""

@@ -1,0 +1,69 @@
+"""Several runs of one command: pairs of models, and scenes with and without a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain, count, product
+
+from pydantic import Field
+
+from sociable.agents.person import NAME as PERSON
+from sociable.core.errors import InputError
+from sociable.core.records import Record
+from sociable.engine.settings import RunSettings, folder_name, plain_name
+
+WITH_PERSON, WITHOUT_PERSON = "with-person", "without-person"
+
+SettingsFor = Callable[..., RunSettings]
+"""From what one run of the series says itself (``model``, ``partner``) to its settings, with all else that the user asked for.
+
+``elsewhere`` are the models of all runs.
+"""
+
+
+class SeriesOptions(Record):
+    """The options that make several runs of one command."""
+
+    sender: tuple[str, ...] = Field(default=(), description="who plays all senders; repeat, with --receiver, for all pairs")
+    receiver: tuple[str, ...] = Field(default=(), description="who plays all receivers; repeatable")
+    human: str | None = Field(
+        default=None, description="a person plays this character of each scene, or a random one; then the scenes come without"
+    )
+
+    def plan(self, settings_for: SettingsFor) -> tuple[dict[str, RunSettings], str]:
+        """(the runs by folder name, the name of the whole). Raises InputError."""
+        if self.sender or self.receiver:
+            if self.human:
+                raise InputError("--sender and --receiver say who plays whom: leave --model, --partner and --human out.")
+            return _plan_pairs(self, settings_for), "pairs"
+        settings = settings_for()
+        return _plan_with_and_without_person(self.human or "random", settings), f"{settings.model}-human"
+
+
+def _plan_pairs(options: SeriesOptions, settings_for: SettingsFor) -> dict[str, RunSettings]:
+    """One run for every sender with every receiver: the first plays all senders of a scene, the second all receivers."""
+    for role, models in (("sender", options.sender), ("receiver", options.receiver)):
+        if not models:
+            raise InputError(f"Pairs need both --sender and --receiver; there is no {role}.")
+        if len({plain_name(model) for model in models}) < len(models):
+            raise InputError(f"A {role} is named twice.")
+    runs: dict[str, RunSettings] = {}
+    for sender, receiver in product(options.sender, options.receiver):
+        asked = settings_for(model=sender, partner=receiver, elsewhere=[*options.sender, *options.receiver])
+        name = f"{folder_name(sender)}--{folder_name(receiver)}"
+        # Names that differ in punctuation only make one folder name.
+        free = next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in runs)
+        runs[free] = asked.model_copy(update={"options": asked.options | {"plays": "senders"}})
+    return runs
+
+
+def _plan_with_and_without_person(character: str, settings: RunSettings) -> dict[str, RunSettings]:
+    """The same scenes twice: a person plays one character and the model the others, and the model plays everybody."""
+    if settings.partner:
+        raise InputError("With --human the person is the partner: leave --partner out.")
+    # The same character in both, so that the same scenes are left out for want of it.
+    options = settings.options | {"character": character}
+    return {
+        WITH_PERSON: settings.model_copy(update={"partner": PERSON, "options": options | {"plays": "others"}}),
+        WITHOUT_PERSON: settings.model_copy(update={"options": options | {"plays": "all"}}),
+    }
