@@ -50,7 +50,7 @@ def test_gpt4_by_hand() -> None:
 
 
 def test_perfect_format_with_every_target_wrong_scores_1_in_the_default_form() -> None:
-    # More than the five open models (PAPER_DECISIONS 2); the cascade gives it nothing.
+    # More than the five open models (docs/project/paper_decisions.md, HSII 2); the cascade gives it nothing.
     all_wrong = np.array([1.0, 0.0, np.nan, np.nan])
     assert (float(iota_of_table(all_wrong)), float(iota_as_printed(all_wrong)), float(cascade(all_wrong))) == (1.0, 1.0, 0.0)
 

@@ -23,7 +23,7 @@ TEXTS = BUNDLED / "activity_texts.json"
 @pytest.mark.parametrize(
     ("text", "signs", "is_it"),
     [
-        # The authors' two failures (PAPER_DECISIONS): "exercise" is no substring of "exercising", "party" is one of the next.
+        # The authors' two failures (docs/project/paper_decisions.md, STSS 7): "exercise" is no substring of "exercising", "party" is one of the next.
         ("exercising in the park", EXERCISE, True),
         ("exercised with the others", EXERCISE, True),
         ("preparing decorations for the party", PARTY, False),
