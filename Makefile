@@ -6,7 +6,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint docs clean
 
 demo: .venv/installed
 	$(BIN)/sociable demo
@@ -20,6 +20,10 @@ lint: .venv/installed-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: .venv/installed-docs
+	$(BIN)/sphinx-build -q -W --keep-going -n docs docs/_build/html
+	@echo "Site: docs/_build/html/index.html"
+
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "sociable needs Python 3.11 or newer; name one with: make demo PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
@@ -30,5 +34,9 @@ lint: .venv/installed-dev
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@
 
+.venv/installed-docs: .venv/installed
+	$(BIN)/pip install --quiet --editable '.[docs]'
+	touch $@
+
 clean:
-	rm -rf .venv
+	rm -rf .venv docs/_build
