@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent / "src")]
 
 project = "sociable"
 author = "The sociable authors"
-copyright = "the sociable authors"
+copyright = "the sociable authors"  # noqa: A001 (Sphinx calls it so)
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "readmes", "public_names"]
 exclude_patterns = ["_build"]
 templates_path: list[str] = []
@@ -34,5 +35,18 @@ autodoc_default_options = {
 }
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
+DESCRIBED = (
+    r"sociable\.(engine\.(study|benchmark|result|settings|seats)|statistics\.metrics|judging\.protocol|models\.(protocol|scripted)"
+    r"|agents\.architecture|town\.minds|core\.(records|errors|view)|reports\.views)\."
+)
 # A name in a signature is a link where its module has a page here, and plain text where it has none.
-nitpick_ignore_regex = [("py:.*", r".*")]
+nitpick_ignore_regex = [("py:.*", rf"(?!{DESCRIBED}).*"), ("py:.*", r".*\.(_\w+|[A-Z]\w?|Own)")]  # the second: type variables
+
+
+def skip_type_variables(app: Any, what: str, name: str, found: object, skip: bool, options: Any) -> bool | None:
+    """Type variables are no part of what is described; their meaning stands where they are used."""
+    return True if type(found).__name__ == "TypeVar" else None
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-skip-member", skip_type_variables)

@@ -32,7 +32,10 @@ PAGES = [
     *sorted((ROOT / "examples").glob("*/README.md")),
 ]
 SERVER = "http://127.0.0.1:8000/v1"
-MODELS = {"openai-compatible/qwen2.5-7b-instruct": "openai-compatible/social", "openai-compatible/a-writer": "openai-compatible/writer"}
+MODELS = {
+    "openai-compatible/qwen2.5-7b-instruct": "openai-compatible/social",
+    "openai-compatible/a-writer": "openai-compatible/writer",
+}
 """Models of the documents, and those of the tests' server that stand in for them."""
 
 _BLOCK = re.compile(r"^```(?P<kind>[a-z]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -151,7 +154,9 @@ def test_every_block_says_whether_it_is_carried_out() -> None:
     for page in PAGES:
         fences = re.findall(r"^```(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
         kinds, ends = fences[::2], fences[1::2]
-        assert all(kinds), f"{page.relative_to(ROOT)} has a block of no kind: write console, text, python, toml, json, or a directive"
+        assert all(kinds), (
+            f"{page.relative_to(ROOT)} has a block of no kind: write console, text, python, toml, json, or a directive"
+        )
         assert not any(ends), f"{page.relative_to(ROOT)} has a block that does not end"
 
 
