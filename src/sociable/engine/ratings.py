@@ -13,7 +13,7 @@ from statistics import fmean
 
 from sociable.core.errors import InputError
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Outcome, Score
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.core.view import Column, Row, Section, Table, with_interval
 from sociable.engine.benchmark import RunResult, Study
 from sociable.engine.seats import Role, Seat
@@ -98,7 +98,7 @@ def rating_estimates(rubric: Rubric, scores: Sequence[Score], seed: int) -> list
     prefix = f"{rubric.name}_"
     metrics = dict.fromkeys(score.metric for score in scores if score.metric.startswith(prefix))
     return [
-        estimate_jointly(name, scores, (name,), lambda means: means[..., 0], seed=named_seed(seed, "bootstrap", name))
+        estimate_jointly(name, scores, (name,), lambda means: means[..., 0], seed=derive_seed(seed, "bootstrap", name))
         for name in metrics
     ]
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Opinion, storable
 from sociable.judging.verdicts import MAX_REASON
 from sociable.models.protocol import Model, Request, Sampling, Scope
@@ -77,7 +77,7 @@ def rubric_prompts() -> Prompts:
         "rubric_system": frozenset[str](),
         "rubric": frozenset({"situation", "participant", "goal", "knows", "conversation", "dimensions"}),
     }
-    return package_prompts("sociable.judging", placeholders)
+    return load_package_prompts("sociable.judging", placeholders)
 
 
 async def rate(
@@ -94,11 +94,13 @@ async def rate(
 ) -> RubricJudgment:
     """One judge's ratings. Raises RunFailure and RunStopped."""
     question = prompts["rubric"].render(
-        situation=quoted(rated.situation),
-        participant=one_line(rated.name),
-        goal=quoted(rated.goal),
-        knows=quoted(rated.knows or "(nothing)"),
-        conversation=quoted("\n".join(f"{one_line(speaker)}: {one_line(words)}" for speaker, words in rated.conversation)),
+        situation=quote(rated.situation),
+        participant=put_on_one_line(rated.name),
+        goal=quote(rated.goal),
+        knows=quote(rated.knows or "(nothing)"),
+        conversation=quote(
+            "\n".join(f"{put_on_one_line(speaker)}: {put_on_one_line(words)}" for speaker, words in rated.conversation)
+        ),
         dimensions="\n".join(f"- {d.name}, from {d.low} to {d.high}: {d.meaning}" for d in rubric.dimensions),
     )
     messages = [

@@ -14,7 +14,7 @@ from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswe
 from sociable.benchmarks.agentsense.scenario import Goal, Scenario
 from sociable.benchmarks.agentsense.sensitivity import profile_sensitivity
 from sociable.core.records import CUT_OFF, PANEL, EpisodeStatus, Estimate, Outcome, Score, Verdict, Verdicts
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 
 GOALS = ("self", "other", "average", "majority")
@@ -338,7 +338,7 @@ def estimate_all(scores: Sequence[Score], *, seed: int, confidence: float = 0.95
     def mean(metric: str, own: Sequence[Score]) -> Estimate:
         if metric.removeprefix(PARTNER) not in DIFFERENCES:
             return estimate_proportion(metric, own, confidence)
-        drawn = named_seed(seed, "bootstrap", metric)
+        drawn = derive_seed(seed, "bootstrap", metric)
         return estimate_jointly(metric, own, [metric], lambda means: means[..., 0], seed=drawn, confidence=confidence)
 
     estimates = [mean(metric, own) for metric, own in by_metric.items()]

@@ -10,7 +10,7 @@ from statistics import fmean, pvariance
 import numpy as np
 
 from sociable.core.records import Estimate, Score
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_outcomes
 from sociable.statistics.intervals import Floats, bootstrap_jointly
 from sociable.statistics.variation import find_deviation_bias, find_excess_probability, measure_deviation
@@ -40,7 +40,7 @@ def profile_sensitivity(name: str, scores: Sequence[Score], *, seed: int, confid
     counts = count_outcomes(scores)
 
     def estimate(metric: str, table: Floats, statistic: Callable[[Floats], Floats]) -> Estimate:
-        interval = bootstrap_jointly(table, statistic, confidence, seed=named_seed(seed, "bootstrap", metric))
+        interval = bootstrap_jointly(table, statistic, confidence, seed=derive_seed(seed, "bootstrap", metric))
         return Estimate(
             metric=metric, value=interval.value, low=interval.low, high=interval.high, confidence=confidence, **counts
         )

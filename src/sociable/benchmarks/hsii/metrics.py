@@ -19,7 +19,7 @@ from sociable.benchmarks.hsii.dataset import Case
 from sociable.benchmarks.hsii.measure import asks_again, evades_conflict, measure_leaks
 from sociable.benchmarks.hsii.records import JUDGED, HSIIEpisode, Stage
 from sociable.core.records import EpisodeStatus, Estimate, Judgment, Outcome, Record, Score, Verdict
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 from sociable.statistics.intervals import Floats
 
@@ -227,7 +227,7 @@ def estimate_all(scores: Sequence[Score], weights: Weights, *, seed: int, confid
             scores if run.issuperset(parts) else [],
             parts,
             combine,
-            seed=named_seed(seed, "bootstrap", metric),
+            seed=derive_seed(seed, "bootstrap", metric),
             confidence=confidence,
         )
         # A stage that nobody reached contributes 0; one that was reached and has no verdict at all is not known.

@@ -25,7 +25,7 @@ from sociable.benchmarks.anteval.ieg.windows import windows_of
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Estimate, Score
 from sociable.core.run_folder import write_atomically
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.engine.benchmark import Begin, Study, StudyOptions, checked_options
 from sociable.engine.seats import Role, Seats
 
@@ -206,7 +206,7 @@ class IegStudy(Study):
 def split(logs: Sequence[Log], held_out: float, seed: int) -> tuple[list[Log], list[Log]]:
     """(for training, held out), by session, at least one of each."""
     count = min(max(round(held_out * len(logs)), 1), len(logs) - 1)
-    tested = set(named_generator(seed, "held out").sample([log.id for log in logs], count))
+    tested = set(make_generator(seed, "held out").sample([log.id for log in logs], count))
     return [log for log in logs if log.id not in tested], [log for log in logs if log.id in tested]
 
 

@@ -13,7 +13,7 @@ from sociable.benchmarks.anteval.iep.cards import KnowledgeCard
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
 from sociable.benchmarks.anteval.session import TableTurn
 from sociable.core.records import PANEL, EpisodeStatus, Estimate, NoValue, Outcome, Score, Verdict, Verdicts
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.core.wording import expresses
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 
@@ -129,7 +129,7 @@ def estimate_all(scores: Sequence[Score], *, seed: int, confidence: float = 0.95
                 scores,
                 MAIN,
                 lambda means: means[..., 0] - means[..., 1],
-                seed=named_seed(seed, "bootstrap", GAIN),
+                seed=derive_seed(seed, "bootstrap", GAIN),
                 confidence=confidence,
             )
         )
@@ -138,6 +138,6 @@ def estimate_all(scores: Sequence[Score], *, seed: int, confidence: float = 0.95
 
 def _mean(metric: str, scores: Sequence[Score], seed: int, confidence: float) -> Estimate:
     """Over sessions, with a bootstrap. Where all are alike it sees nothing, and the interval is that of as many yes or no."""
-    seed = named_seed(seed, "bootstrap", metric)
+    seed = derive_seed(seed, "bootstrap", metric)
     found = estimate_jointly(metric, scores, [metric], lambda means: means[..., 0], seed=seed, confidence=confidence)
     return found if found.low is not None else estimate_proportion(metric, scores, confidence)

@@ -14,7 +14,7 @@ import numpy as np
 
 from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, End, Pair
 from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_episodes, estimate_jointly, estimate_proportion
 from sociable.statistics.intervals import Floats, Interval, average_repeats, bootstrap_jointly, estimate_mean
 
@@ -77,13 +77,15 @@ def estimate_all(scores: Sequence[Score], cycle_cap: int, *, seed: int, confiden
     """
 
     def joint(metric: str, parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Estimate:
-        return estimate_jointly(metric, scores, parts, combine, seed=named_seed(seed, "bootstrap", metric), confidence=confidence)
+        return estimate_jointly(
+            metric, scores, parts, combine, seed=derive_seed(seed, "bootstrap", metric), confidence=confidence
+        )
 
     def of_cycles(metric: str, statistic: Callable[[Floats], Floats], beyond: float = np.inf) -> Estimate:
         """``beyond`` and above stands for what was not seen: then there is no value, or no limits."""
         own = [score for score in scores if score.metric == "cot_complexity"]
         found = bootstrap_jointly(
-            _histograms(scores, cycle_cap), statistic, confidence, seed=named_seed(seed, "bootstrap", metric)
+            _histograms(scores, cycle_cap), statistic, confidence, seed=derive_seed(seed, "bootstrap", metric)
         )
         if found.value is not None and found.value >= beyond:
             found = Interval(None, None, None, confidence)

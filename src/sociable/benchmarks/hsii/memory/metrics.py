@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase, Test
 from sociable.benchmarks.hsii.memory.records import MemoryEpisode
 from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score, Verdict
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 from sociable.statistics.intervals import Floats
 
@@ -61,7 +61,7 @@ def estimate_all(scores: Sequence[Score], *, seed: int, confidence: float = 0.95
     """
 
     def joint(metric: str, parts: Sequence[str], combine: Callable[[Floats], Floats], own: Sequence[Score] = scores) -> Estimate:
-        return estimate_jointly(metric, own, parts, combine, seed=named_seed(seed, "bootstrap", metric), confidence=confidence)
+        return estimate_jointly(metric, own, parts, combine, seed=derive_seed(seed, "bootstrap", metric), confidence=confidence)
 
     return [
         *(estimate_proportion(name, scores, confidence) for name in SHARES),

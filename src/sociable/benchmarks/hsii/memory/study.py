@@ -13,7 +13,7 @@ from sociable.benchmarks.hsii.memory.protocol import run_case
 from sociable.benchmarks.hsii.memory.records import MemoryEpisode
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Judgment, Record, Score
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.engine.benchmark import JudgingTask, Study, StudyOptions, checked_options
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.judging.pairwise import judgment_id
@@ -86,7 +86,7 @@ def _selected(cases: Sequence[MemoryCase], limit: int | None, seed: int) -> list
             own.append(case.scenario)
     if limit is None:
         return list(cases)
-    generator = named_generator(seed, "limit")
+    generator = make_generator(seed, "limit")
     for own in kinds.values():
         generator.shuffle(own)
     in_turn = [own[place] for place in range(len(cases)) for own in kinds.values() if place < len(own)]

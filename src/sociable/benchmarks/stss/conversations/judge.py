@@ -12,7 +12,7 @@ from sociable.benchmarks.stss.conversations.protocol import Setting
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.scene import Scene
 from sociable.benchmarks.stss.task import Subtask
-from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Judgment, Usage
 from sociable.engine.seats import Seat
 from sociable.judging.yes_no import ask_yes_no, yes_no_judgment
@@ -59,7 +59,7 @@ PLACEHOLDERS: Mapping[str, frozenset[str]] = {
 
 def conversation_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.benchmarks.stss.conversations", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.benchmarks.stss.conversations", PLACEHOLDERS, override)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +116,17 @@ def ask_judge(
     shown = prompts[f"judge_{asked.text}"].render(
         performer=scene.performer.name,
         target=scene.target.name,
-        task=quoted(one_line(scene.task.goal)),
+        task=quote(put_on_one_line(scene.task.goal)),
         now=clock.in_words(scene.minute),
-        text=quoted(text),
-        question=quoted(question_in_words(scene, asked.condition, clock, prompts)),
+        text=quote(text),
+        question=quote(question_in_words(scene, asked.condition, clock, prompts)),
     )
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": shown}]
 
 
 def transcript(episode: ConversationEpisode) -> str:
     """One line a turn; who said nothing is not in it."""
-    return "\n".join(f"{turn.speaker}: {one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
+    return "\n".join(f"{turn.speaker}: {put_on_one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
 
 
 def question_in_words(scene: Scene, condition: Condition, clock: Clock, prompts: Prompts) -> str:
@@ -144,7 +144,7 @@ def question_in_words(scene: Scene, condition: Condition, clock: Clock, prompts:
         "further": "; ".join(map(_step, steps[1:])),
         "order": ", then ".join(step.doing for step in steps),
     }
-    return prompts[_question(condition)].render(**{name: one_line(truth[name]) for name in _TRUTH[condition]})
+    return prompts[_question(condition)].render(**{name: put_on_one_line(truth[name]) for name in _TRUTH[condition]})
 
 
 def _step(step: Subtask) -> str:

@@ -30,7 +30,7 @@ from sociable.benchmarks.anteval.ieg.masters.interface import (
 )
 from sociable.benchmarks.anteval.ieg.masters.sight import Floats, Seen, cues, seen
 from sociable.benchmarks.anteval.ieg.windows import Pair, Window
-from sociable.models.embeddings import sentence_encoder
+from sociable.models.embeddings import load_encoder
 
 VERSION = "1"
 """Counts up with every change to what is seen of a window, or to how it is learned from."""
@@ -157,7 +157,7 @@ class LocalKind(MasterKind):
 
     def check(self) -> None:
         if self.embeddings:
-            sentence_encoder(self.embeddings)
+            load_encoder(self.embeddings)
 
     def untrained(self, folder: Path | None = None) -> LocalMaster:
         return self._made(None, None, {"windows": 0})

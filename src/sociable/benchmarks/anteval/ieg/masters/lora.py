@@ -22,7 +22,7 @@ from sociable.benchmarks.anteval.ieg.masters.interface import (
 from sociable.benchmarks.anteval.ieg.masters.wording import INSTRUCTION, answer, asked, read_answer
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 
 EPOCHS = 3
 BATCH = 4
@@ -120,7 +120,7 @@ class LoraKind(MasterKind):
         examples = [self._example(window, model) for window in windows]
         optimizer = torch.optim.AdamW((each for each in model.parameters() if each.requires_grad), lr=LEARNING_RATE)
         model.train()
-        for batch in _batches(examples, named_generator(seed, "batches", purpose)):
+        for batch in _batches(examples, make_generator(seed, "batches", purpose)):
             longest = max(len(ids) for ids, _ in batch)
             padding = _padding(self._tokenizer)
             ids = torch.tensor([ids + [padding] * (longest - len(ids)) for ids, _ in batch], device=model.device)

@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import HashingVectorizer  # type: ignore[im
 
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.benchmarks.anteval.rules import DATA, rules
-from sociable.models.embeddings import sentence_encoder
+from sociable.models.embeddings import load_encoder
 
 Floats = NDArray[np.float64]
 
@@ -98,7 +98,7 @@ class Meanings:
     """Sentence embeddings, of length 1, and how near they come to the cues of each skill."""
 
     def __init__(self, model: str) -> None:
-        self._encode = sentence_encoder(model)
+        self._encode = load_encoder(model)
         self._cues = self.of(list(cues().values()))
 
     def of(self, texts: Sequence[str]) -> Floats:
