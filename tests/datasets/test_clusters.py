@@ -19,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sociable.core.errors import InputError
 from sociable.datasets.clusters import Method, cluster_texts, drawn_over_clusters
-from sociable.statistics.density import UNCLUSTERED, find_chance_radius, measure_distances, split_words
+from sociable.statistics.density import UNCLUSTERED, find_chance_radius, list_telling_words, measure_distances
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 NEWS, GUM = DATA / "news_wikinews", DATA / "gum" / "dialogues_interview_court.jsonl"
@@ -72,7 +72,7 @@ def test_another_seed_gives_other_means() -> None:
 def test_hashed_weights_are_those_of_a_vocabulary() -> None:
     """Few words, so that none share a column."""
     texts, _ = planted(200, 4)
-    weights = TfidfVectorizer(analyzer=split_words, min_df=2, max_df=0.5, sublinear_tf=True).fit_transform(texts)
+    weights = TfidfVectorizer(analyzer=list_telling_words, min_df=2, max_df=0.5, sublinear_tf=True).fit_transform(texts)
     distances = measure_distances(weights)
     radii = [find_chance_radius(weights, 5, seed)[0] for seed in range(5)]
     found = cluster_texts(texts).labels

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from sociable.core.form import Form
-from sociable.core.prompts import defused
+from sociable.core.prompts import defuse
 from sociable.core.records import Turn
 from sociable.dialogue.conversation import Utterance
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
@@ -53,5 +53,5 @@ class PromptedParticipant:
 
     def _as_message(self, turn: Turn) -> ChatMessage:
         if turn.speaker == self._name:
-            return {"role": "assistant", "content": defused(turn.content)}
-        return {"role": "user", "content": defused(self._heard(turn))}
+            return {"role": "assistant", "content": defuse(turn.content)}
+        return {"role": "user", "content": defuse(self._heard(turn))}

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sociable.core.data_files import RawRecord, complaint, read_records
+from sociable.core.data_files import RawRecord, make_data_error, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import storable
 from sociable.datasets.stages import Item, is_about, slug
@@ -103,7 +103,7 @@ def _article(raw: RawRecord) -> Article:
     try:
         return Article.model_validate(values)
     except ValidationError as error:
-        raise complaint(error, raw.place) from None
+        raise make_data_error(error, raw.place) from None
 
 
 def _named_by_content(values: dict[str, Any]) -> str:

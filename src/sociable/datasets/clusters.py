@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sociable.core.errors import InputError
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.statistics.density import (
     SMALLEST_CLUSTER,
     UNCLUSTERED,
     WIDESPREAD,
     cluster_by_density,
+    list_telling_words,
     number_by_size,
-    split_words,
 )
 
 LARGEST_FOR_DENSITY = 8000
@@ -85,11 +85,11 @@ def cluster_texts(
     counts = _hashed(texts)
     size = counts.shape[0]
     if size <= largest_for_density:
-        labels = _by_density(_weighed(counts, WIDESPREAD), named_seed(seed, "density") % 2**32)
+        labels = _by_density(_weighed(counts, WIDESPREAD), derive_seed(seed, "density") % 2**32)
         method = Method.DENSITY
     else:
         # Whatever is in more texts than two clusters of average size hold cannot tell them apart.
-        labels = _by_means(_weighed(counts, min(WIDESPREAD, 2 / clusters)), clusters, named_seed(seed, "means") % 2**32)
+        labels = _by_means(_weighed(counts, min(WIDESPREAD, 2 / clusters)), clusters, derive_seed(seed, "means") % 2**32)
         method = Method.MEANS
     return TextClusters(np.array(number_by_size(labels, [1] * size), dtype=np.int64), method)
 
@@ -121,7 +121,9 @@ def _hashed(texts: Iterable[str]) -> Any:
     first = next(read, None)
     if first is None:
         return csr_matrix((0, COLUMNS), dtype=np.float32)
-    vectorizer = HashingVectorizer(analyzer=split_words, n_features=COLUMNS, norm=None, alternate_sign=False, dtype=np.float32)
+    vectorizer = HashingVectorizer(
+        analyzer=list_telling_words, n_features=COLUMNS, norm=None, alternate_sign=False, dtype=np.float32
+    )
     return vectorizer.transform(_chained(first, read))
 
 

@@ -17,7 +17,7 @@ import rensa  # type: ignore[import-untyped]
 
 from sociable.core.errors import InputError
 from sociable.core.names import words
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 
 SIMILARITY = 0.8
 WORDS_PER_SHINGLE = 2
@@ -74,7 +74,7 @@ def near_duplicates(
         raise InputError(f"Near-duplicates have a similarity above 0 and up to 1, not {similarity}.")
     if words_per_shingle < 1 or hashes < 1:
         raise InputError(f"Shingles and signatures need at least 1 word and 1 hash, not {words_per_shingle} and {hashes}.")
-    return _near_duplicates(iter(texts), similarity, words_per_shingle, hashes, named_seed(seed, "near-duplicates"))
+    return _near_duplicates(iter(texts), similarity, words_per_shingle, hashes, derive_seed(seed, "near-duplicates"))
 
 
 def _near_duplicates(

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from sociable.core.data_files import RawRecord, complaint, read_records
+from sociable.core.data_files import RawRecord, make_data_error, read_records
 from sociable.core.errors import DataError, InputError
-from sociable.core.names import named_in, names_a_group, who_is_named, words
+from sociable.core.names import find_people, find_person, names_a_group, words
 from sociable.core.records import Record, storable
 from sociable.datasets.stages import Item, is_about
 
@@ -128,7 +128,7 @@ def _record(raw: RawRecord) -> Transcript:
             }
         )
     except ValidationError as error:
-        raise complaint(error, raw.place) from None
+        raise make_data_error(error, raw.place) from None
 
 
 def _plain(path: Path) -> Transcript:
@@ -204,9 +204,9 @@ def _addressed(turns: Sequence[SaidTurn], place: int, called: Mapping[str, Seque
 
 def _given(to: str, speaker: str, others: Mapping[str, Sequence[str]]) -> str:
     """Who is meant, however spelled, or somebody who only listens; nobody where it is the speaker, or several."""
-    named = who_is_named(to, list(others), others)
-    several = names_a_group(to, list(others), others) or len(named_in(to, list(others), others)) > 1
-    return named or ("" if several or who_is_named(to, [speaker], {}) else to)
+    named = find_person(to, list(others), others)
+    several = names_a_group(to, list(others), others) or len(find_people(to, list(others), others)) > 1
+    return named or ("" if several or find_person(to, [speaker], {}) else to)
 
 
 def _called(speaker: str) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Protocol
 
-from sociable.core.names import named_in
+from sociable.core.names import find_people
 from sociable.core.records import Turn
 
 
@@ -47,7 +47,7 @@ class AddressedNext:
 
     async def next_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
         others = _others(names, turns)
-        named = named_in(turns[-1].content, names, self._aliases) & set(others) if turns else set()
+        named = find_people(turns[-1].content, names, self._aliases) & set(others) if turns else set()
         return named.pop() if len(named) == 1 else self._generator.choice(others)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Outcome, Score
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 from sociable.statistics.intervals import Floats
 
@@ -62,7 +62,7 @@ def mean(name: str, scores: Sequence[Score], seed: int) -> Estimate:
 def joint(parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Aggregate:
     """A quantity made of the means of ``parts``, [..., parts] → [...], with a joint bootstrap over clusters."""
     return lambda name, scores, seed: estimate_jointly(
-        name, scores, parts, combine, seed=named_seed(seed, "bootstrap", name), confidence=CONFIDENCE
+        name, scores, parts, combine, seed=derive_seed(seed, "bootstrap", name), confidence=CONFIDENCE
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sociable.models.embeddings import Encoder, sentence_encoder
+from sociable.models.embeddings import Encoder, load_encoder
 
 MemoryKind = Literal["fact", "seen", "conversation", "plan", "thought", "told"]
 """As in ``events.Remembered``."""
@@ -233,4 +233,4 @@ class Embedded:
 
 def sentence_embeddings(model: str = "all-MiniLM-L6-v2") -> Embedded:
     """Likeness by meaning, from a local model of sentence-transformers. Raises InputError where that is not installed."""
-    return Embedded(sentence_encoder(model))
+    return Embedded(load_encoder(model))

@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Iterable, Mapping, Sequence
 from inspect import isawaitable
 from typing import TypeVar
 
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.town.bodies import Body, Injection, Physics
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.events import AnyEvent, Began, Line, Noted, Slept, Talked, Walked, in_order, in_runs
@@ -462,7 +462,7 @@ class Simulation:
         self._changed[body.zone] = max(self._changed[body.zone], minute)
 
     def _draw(self, tiles: Sequence[Tile], body: Body, minute: int) -> Tile:
-        return named_generator(self._seed, "seat", self._label, body.name, minute).choice(tiles)
+        return make_generator(self._seed, "seat", self._label, body.name, minute).choice(tiles)
 
     def _set_out(self, body: Body, goal: Tile) -> None:
         body.route, body.bound_for = self.town.way(body.tile, goal) or "", goal

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, PlainValidator, ValidationError
 
-from sociable.core.data_files import Text, complaint, read_records
+from sociable.core.data_files import Text, make_data_error, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
 from sociable.town.interop.smallville import is_smallville, load_smallville
@@ -115,7 +115,7 @@ def read_town(value: Any, source: str) -> TownMap:
     try:
         record = TownRecord.model_validate(value)
     except ValidationError as error:
-        raise complaint(error, source) from None
+        raise make_data_error(error, source) from None
     return _Builder(record, source).town()
 
 

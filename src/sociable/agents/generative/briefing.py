@@ -16,7 +16,7 @@ from statistics import median
 from sociable.agents.architecture import Situation, TaskInWords
 from sociable.agents.generative.planning import Part
 from sociable.agents.generative.replies import joined
-from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.models.protocol import ChatMessage
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import Line
@@ -65,7 +65,7 @@ PLACEHOLDERS = {
 
 def generative_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.agents.generative", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.agents.generative", PLACEHOLDERS, override)
 
 
 _GAPS = re.compile(r"\n{3,}")
@@ -80,14 +80,14 @@ def resident_message(situation: Situation, prompts: Prompts) -> ChatMessage:
     """Who the resident is and what the town is like."""
     persona = situation.persona
     text = prompts["resident"].render(
-        name=one_line(persona.name),
-        town=one_line(situation.town.name),
-        persona=quoted(persona_in_words(persona)),
-        acquaintances=quoted(
-            "\n".join(f"{one_line(name)}: {one_line(line)}" for name, line in situation.acquaintances.items())
+        name=put_on_one_line(persona.name),
+        town=put_on_one_line(situation.town.name),
+        persona=quote(persona_in_words(persona)),
+        acquaintances=quote(
+            "\n".join(f"{put_on_one_line(name)}: {put_on_one_line(line)}" for name, line in situation.acquaintances.items())
             or "(nobody in particular)"
         ),
-        places=quoted(places_in_words(situation.town, Address.parse(persona.home), situation.tiles_per_minute)),
+        places=quote(places_in_words(situation.town, Address.parse(persona.home), situation.tiles_per_minute)),
         walks=walks_in_words(situation.town, situation.tiles_per_minute),
     )
     return {"role": "system", "content": text}
@@ -98,19 +98,19 @@ def persona_in_words(persona: Persona) -> str:
     pronouns = f" ({persona.pronouns})" if persona.pronouns else ""
     return joined(
         (
-            f"Name: {one_line(persona.name)}{one_line(called)}{pronouns}",
+            f"Name: {put_on_one_line(persona.name)}{put_on_one_line(called)}{pronouns}",
             f"Age: {persona.age}",
-            f"Traits: {one_line(persona.innate)}",
-            f"Home: {one_line(persona.home)}",
-            f"About you: {one_line(persona.learned)}",
-            f"At present: {one_line(persona.currently)}" if persona.currently else "",
-            f"Habits of life: {one_line(persona.lifestyle)}" if persona.lifestyle else "",
+            f"Traits: {put_on_one_line(persona.innate)}",
+            f"Home: {put_on_one_line(persona.home)}",
+            f"About you: {put_on_one_line(persona.learned)}",
+            f"At present: {put_on_one_line(persona.currently)}" if persona.currently else "",
+            f"Habits of life: {put_on_one_line(persona.lifestyle)}" if persona.lifestyle else "",
         )
     )
 
 
 def task_in_words(task: TaskInWords) -> str:
-    return quoted(f"Goal: {one_line(task.goal)}\nCriteria: {one_line(task.criteria)}")
+    return quote(f"Goal: {put_on_one_line(task.goal)}\nCriteria: {put_on_one_line(task.criteria)}")
 
 
 # The town.
@@ -188,7 +188,7 @@ def place_in_words(address: Address | None) -> str:
 def memories_in_words(memories: Sequence[Memory], clock: Clock) -> str:
     """One line each, in order of time."""
     ordered = sorted(memories, key=lambda memory: memory.number)
-    return quoted("\n".join(_memory_line(memory, clock) for memory in ordered) or "(nothing)")
+    return quote("\n".join(_memory_line(memory, clock) for memory in ordered) or "(nothing)")
 
 
 _KINDS = {"seen": "seen", "conversation": "a conversation", "plan": "your plan", "thought": "your thought", "told": "heard"}
@@ -196,8 +196,10 @@ _KINDS = {"seen": "seen", "conversation": "a conversation", "plan": "your plan",
 
 def _memory_line(memory: Memory, clock: Clock) -> str:
     if memory.kind == "fact":
-        return f"- {one_line(memory.text)}"
-    return f"- {clock.moment(memory.minute):%a} {time_of_day(memory.minute)}, {_KINDS[memory.kind]}: {one_line(memory.text)}"
+        return f"- {put_on_one_line(memory.text)}"
+    return (
+        f"- {clock.moment(memory.minute):%a} {time_of_day(memory.minute)}, {_KINDS[memory.kind]}: {put_on_one_line(memory.text)}"
+    )
 
 
 def parts_in_words(parts: Sequence[Part], *, numbered: bool = False) -> str:
@@ -208,25 +210,25 @@ def parts_in_words(parts: Sequence[Part], *, numbered: bool = False) -> str:
             hours = f"Part {number}, {time_of_day(part.start)} to {time_of_day(part.end)} ({part.end - part.start} minutes)"
         else:
             hours = f"{time_of_day(part.start)} to {time_of_day(part.end)}"
-        lines.append(f"{hours}: {one_line(part.doing)}{one_line(place)}")
-    return quoted("\n".join(lines) or "(nothing)")
+        lines.append(f"{hours}: {put_on_one_line(part.doing)}{put_on_one_line(place)}")
+    return quote("\n".join(lines) or "(nothing)")
 
 
 def habits_in_words(persona: Persona, clock: Clock, day: int) -> str:
     blocks = ordinary_day(persona, clock, day)
     lines = [f"{time_of_day(block.start)} to {time_of_day(block.end)}: {block.doing}, at {block.place}" for block in blocks]
-    return quoted("\n".join(one_line(line) for line in lines) or "(nothing in particular)")
+    return quote("\n".join(put_on_one_line(line) for line in lines) or "(nothing in particular)")
 
 
 def sighting_in_words(sighting: Sighting) -> str:
     talking = f" (talking to {sighting.talking_to})" if sighting.talking_to else ""
-    return one_line(f"{sighting.name}: {sighting.doing or 'nothing in particular'}{talking}")
+    return put_on_one_line(f"{sighting.name}: {sighting.doing or 'nothing in particular'}{talking}")
 
 
 def transcript(lines: Sequence[Line]) -> str:
     """One line a turn; who said nothing is not in it."""
-    said = "\n".join(f"{one_line(line.speaker)}: {one_line(line.says)}" for line in lines if line.says.strip())
-    return quoted(said or "(nothing yet)")
+    said = "\n".join(f"{put_on_one_line(line.speaker)}: {put_on_one_line(line.says)}" for line in lines if line.says.strip())
+    return quote(said or "(nothing yet)")
 
 
 def turns_in_words(turns: int) -> str:

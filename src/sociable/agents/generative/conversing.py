@@ -18,7 +18,7 @@ from sociable.agents.generative.replies import (
     times_in,
     true,
 )
-from sociable.core.prompts import one_line, quoted
+from sociable.core.prompts import put_on_one_line, quote
 from sociable.core.records import storable
 from sociable.models.protocol import Reply
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
@@ -107,7 +107,7 @@ class Agreement:
             when = f"{clock.day_in_words(self.start)}, {time_of_day(self.start)}{until}"
         place = f", at {self.place}" if self.place else ""
         open_hour = " (no hour settled)" if self.start is None else ""
-        return one_line(f"{when}{open_hour}: {self.doing}{place} (agreed with {', '.join(self.partners)})")
+        return put_on_one_line(f"{when}{open_hour}: {self.doing}{place} (agreed with {', '.join(self.partners)})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class Agenda:
         coming.sort(key=lambda each: each.start or 0)
         without_hour = [each for each in self._agreements if each.start is None]
         shown = coming[:MOST_SHOWN] + without_hour[-MOST_OPEN_SHOWN:]
-        return quoted("\n".join(f"- {each.in_words(clock)}" for each in shown) or "(nothing)")
+        return quote("\n".join(f"- {each.in_words(clock)}" for each in shown) or "(nothing)")
 
 
 def _appointment(agreement: Agreement) -> tuple[object, ...]:

@@ -45,7 +45,7 @@ from sociable.agents.generative.reflecting import (
     thoughts_in,
 )
 from sociable.agents.generative.target_driven import TargetDrivenPlanning
-from sociable.core.prompts import Prompts, one_line, quoted
+from sociable.core.prompts import Prompts, put_on_one_line, quote
 from sociable.core.records import storable
 from sociable.town.clock import MINUTES_PER_DAY, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Remembered
@@ -179,8 +179,10 @@ class GenerativeMind:
             place=place_in_words(talk.address),
             partner=partner,
             beginning="You have gone up to them." if talk.began else "They have come up to you.",
-            acquaintance=quoted(one_line(situation.acquaintances.get(partner, "(only what you remember)"))),
-            doing=quoted(f"{self._persona.name}: {one_line(mine)}\n{partner}: {one_line(self._doings.get(partner, IDLE))}"),
+            acquaintance=quote(put_on_one_line(situation.acquaintances.get(partner, "(only what you remember)"))),
+            doing=quote(
+                f"{self._persona.name}: {put_on_one_line(mine)}\n{partner}: {put_on_one_line(self._doings.get(partner, IDLE))}"
+            ),
             agenda=self.agenda.in_words(talk.minute, self._clock),
             memories=memories_in_words(known, self._clock),
             task=task,
@@ -218,11 +220,11 @@ class GenerativeMind:
         found = self.memory.retrieve(question, minute, REMEMBERED_FOR_PLANS, noting_use=False)
         text = self._prompts["interview"].render(
             now=self._clock.in_words(minute),
-            doing=quoted(one_line(self._activity.doing if self._activity else IDLE)),
+            doing=quote(put_on_one_line(self._activity.doing if self._activity else IDLE)),
             plan=self._plan_in_words(minute),
             agenda=self.agenda.in_words(minute, self._clock),
             memories=memories_in_words(found, self._clock),
-            question=quoted(question),
+            question=quote(question),
             name=self._persona.name,
         )
         reply = await self._situation.high.ask("interview", messages(self._resident, text))
@@ -276,7 +278,9 @@ class GenerativeMind:
             memories = unrated[start : start + RATED_AT_ONCE]
             count = len(memories)
             text = self._prompts["rate"].render(
-                memories=quoted("\n".join(f"{place}. {one_line(each.text)}" for place, each in enumerate(memories, start=1))),
+                memories=quote(
+                    "\n".join(f"{place}. {put_on_one_line(each.text)}" for place, each in enumerate(memories, start=1))
+                ),
                 count=str(count),
                 example=", ".join(str(3 + place % 3) for place in range(min(count, 3))) + (", ..." if count > 3 else ""),
             )
@@ -438,15 +442,16 @@ class GenerativeMind:
             known |= {memory.number: memory for memory in found}
         about = self._situation.acquaintances
         lines = (
-            f"- {sighting_in_words(each)}{f'. {one_line(about[each.name])}' if each.name in about else ''}" for each in people
+            f"- {sighting_in_words(each)}{f'. {put_on_one_line(about[each.name])}' if each.name in about else ''}"
+            for each in people
         )
         text = self._prompts["react"].render(
             now=self._clock.in_words(minute),
             place=place_in_words(view.address),
-            doing=quoted(one_line(doing.doing if doing else IDLE)),
+            doing=quote(put_on_one_line(doing.doing if doing else IDLE)),
             plan=self._plan_in_words(minute),
             agenda=self.agenda.in_words(minute, self._clock),
-            people=quoted("\n".join(lines)),
+            people=quote("\n".join(lines)),
             memories=memories_in_words(list(known.values()), self._clock),
         )
         names = [each.name for each in people]
@@ -532,7 +537,7 @@ class GenerativeMind:
                 why = "Not all of it came."
             excerpt = storable(reply.text.strip()[:EXCERPT]) or "(nothing)"
             why = f"{why} It was {reply.defect}." if reply.defect else why
-            asked = f"{text}\n\n{self._prompts['again'].render(problem=why, reply=quoted(excerpt))}"
+            asked = f"{text}\n\n{self._prompts['again'].render(problem=why, reply=quote(excerpt))}"
         self._note(Noted(minute=minute, resident=self._persona.name, about=f"unreadable {what}", text=excerpt))
         return None
 

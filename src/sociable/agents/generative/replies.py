@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from sociable.core.prompts import defused
+from sociable.core.prompts import defuse
 from sociable.core.records import storable
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 
@@ -150,7 +150,7 @@ def text_of(value: Any, limit: int) -> str:
         value = "; ".join(filter(None, (text_of(each, limit) for each in value[:20])))
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    return " ".join(defused(storable(str(value))).split())[:limit].rstrip()
+    return " ".join(defuse(storable(str(value))).split())[:limit].rstrip()
 
 
 def true(value: Any) -> bool:

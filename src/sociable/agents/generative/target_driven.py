@@ -13,7 +13,7 @@ from __future__ import annotations
 from sociable.agents.architecture import TaskInWords
 from sociable.agents.asking import Asker
 from sociable.agents.generative.briefing import day_of, messages, task_in_words
-from sociable.core.prompts import Prompts, quoted
+from sociable.core.prompts import Prompts, quote
 from sociable.core.records import storable
 from sociable.models.protocol import ChatMessage, Reply
 from sociable.town.clock import Clock
@@ -77,4 +77,4 @@ def _thought(reply: Reply) -> str:
 
 
 def _shown(text: str | None) -> str:
-    return quoted(text or "(nothing)")
+    return quote(text or "(nothing)")

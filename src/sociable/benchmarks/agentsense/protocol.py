@@ -22,10 +22,10 @@ from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswe
 from sociable.benchmarks.agentsense.reference import make_player
 from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, QuizQuestion, Scenario
 from sociable.core.errors import InputError, InstrumentFailure
-from sociable.core.names import who_is_named
+from sociable.core.names import find_person
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage, episode_id
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.dialogue.conversation import Conversation
 from sociable.dialogue.loop import run_conversation
 from sociable.dialogue.turn_taking import AddressedNext, Bidding, RandomSpeaker, RoundRobin, TurnPolicy
@@ -53,7 +53,7 @@ async def run_scene(
             answers += await scene.predict_script()
 
         # 3. Greeting.
-        first = named_generator(seed, "greeting", scenario.id, repeat).choice(scenario.names)
+        first = make_generator(seed, "greeting", scenario.id, repeat).choice(scenario.names)
         conversation.turns.append(Turn(index=0, speaker=first, content=GREETING))
 
         # 4. Turns.
@@ -97,7 +97,7 @@ def cast_roles(scenario: Scenario, options: AgentSenseOptions, seed: int) -> dic
             for character in scenario.characters
         }
     if options.character == RANDOM:
-        one = named_generator(seed, "seat", scenario.id).choice(scenario.names)
+        one = make_generator(seed, "seat", scenario.id).choice(scenario.names)
     else:
         called = character_called(options.character, scenario)
         assert called is not None, "the study has left out scenes without that character"
@@ -124,7 +124,7 @@ def select_playable(scenarios: Sequence[Scenario], options: AgentSenseOptions) -
 
 def character_called(name: str, scenario: Scenario) -> str | None:
     """The character of that name, short name or first name."""
-    return who_is_named(name, scenario.names, scenario.aliases)
+    return find_person(name, scenario.names, scenario.aliases)
 
 
 @dataclass
@@ -163,7 +163,7 @@ class _Scene:
         return PromptedPlayer(self.scenario, character, seat, self.identifier, self.prompts, first_lines=self.options.first_lines)
 
     def policy(self) -> TurnPolicy:
-        generator = named_generator(self.seed, "turns", self.scenario.id, self.repeat)
+        generator = make_generator(self.seed, "turns", self.scenario.id, self.repeat)
         match self.options.policy:
             case "random":
                 return RandomSpeaker(generator)
@@ -203,7 +203,7 @@ class _Scene:
 
     async def _quiz(self, asked: str, item: int, question: QuizQuestion, kind: ProbeKind) -> ProbeAnswer:
         count = len(question.options)
-        order = named_generator(self.seed, "options", self.scenario.id, asked, item).sample(range(count), count)
+        order = make_generator(self.seed, "options", self.scenario.id, asked, item).sample(range(count), count)
         answer = await self.players[asked].choose(self.conversation.seen_by(asked), question, order)
         choice = None if answer.value is None else int(answer.value)
         shown = {"about": question.about, "item": item, "choice": choice, "order": tuple(order)}

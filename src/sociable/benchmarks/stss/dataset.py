@@ -18,10 +18,10 @@ from sociable.benchmarks.stss.keywords import at_it, before_and_after
 from sociable.benchmarks.stss.residents import LEAST_MINUTES, MEETING_MINUTES
 from sociable.benchmarks.stss.routine import RoutineMind, World
 from sociable.benchmarks.stss.task import Keyword, KeywordGroup, Signs, Subtask, Task, TaskType
-from sociable.core.data_files import Loaded, RawRecord, Text, complaint, load_items
+from sociable.core.data_files import Loaded, RawRecord, Text, load_items, make_data_error
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
 from sociable.town.map import Address, TownMap
 from sociable.town.persona import WEEKDAYS, Habit, Persona
@@ -215,7 +215,7 @@ def load_residents(path: Path | None, town: TownMap) -> tuple[Mapping[str, Perso
         try:
             record = ResidentRecord.model_validate(raw.value)
         except ValidationError as error:
-            raise complaint(error, raw.place) from None
+            raise make_data_error(error, raw.place) from None
         places.append((raw, record))
         return [record]
 
@@ -255,7 +255,7 @@ def load_templates(path: Path | None, town: TownMap, people: Mapping[str, Person
         try:
             template = TaskTemplate.model_validate(raw.value)
         except ValidationError as error:
-            raise complaint(error, raw.place) from None
+            raise make_data_error(error, raw.place) from None
         for field, places in (("places", template.places), ("subtasks", [step.place for step in template.subtasks])):
             for place in places:
                 check_place(place, town, raw.place, field)
@@ -281,7 +281,7 @@ def draw_task(template: TaskTemplate, people: Mapping[str, Persona], town: TownM
     world = World(town, clock, 6, DAYS * MINUTES_PER_DAY, seed, template.id)
     minds = {name: RoutineMind(persona, world) for name, persona in people.items()}
     for attempt in range(_DRAWS):
-        draw = named_generator(seed, "task", template.id, attempt)
+        draw = make_generator(seed, "task", template.id, attempt)
         task = _drawn(template, people, clock, draw)
         if task is not None and is_solvable(task, minds):
             return task

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import AnyEvent, Planned
 from sociable.town.map import Address, Tile, TownMap
@@ -45,7 +45,7 @@ class World:
     """Of the episode: draws in two episodes are independent."""
 
     def generator(self, *names: str | int) -> random.Random:
-        return named_generator(self.seed, "reference", self.label, *names)
+        return make_generator(self.seed, "reference", self.label, *names)
 
     def travel_minutes(self, start: Tile, goal: str) -> int:
         """To a place, a little more than it takes; 0 where the place is not known, or none is needed."""

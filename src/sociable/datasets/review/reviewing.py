@@ -24,11 +24,11 @@ from typing import Any
 import filelock
 from pydantic import ValidationError
 
-from sociable.core.data_files import complaint, read_records
+from sociable.core.data_files import make_data_error, read_records
 from sociable.core.errors import DataError, InputError, StorageFailure
 from sociable.core.records import storable
 from sociable.core.run_folder import RecordFile, write_atomically
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.datasets.build import build_manifest
 from sociable.datasets.card import write_cards
 from sociable.datasets.review.items import ReviewItem, load_items_of, record_digest
@@ -147,7 +147,7 @@ class Review:
             first = [each for each in decisions if each.group == 1]
             if group == 1 or of_first_group(self.items[name], first, self.settings).state is State.SECOND:
                 found.append(self.items[name])
-        return sorted(found, key=lambda item: named_seed(self.settings.seed, "review", reviewer, item.id))
+        return sorted(found, key=lambda item: derive_seed(self.settings.seed, "review", reviewer, item.id))
 
     def decision(
         self,
@@ -243,7 +243,7 @@ def load_tags(file: Path) -> tuple[Tag, ...]:
         try:
             tag = Tag.model_validate(raw.value)
         except ValidationError as error:
-            raise complaint(error, raw.place) from None
+            raise make_data_error(error, raw.place) from None
         if any(sign.isspace() or sign == "," for sign in tag.name) or tag.name.isdecimal() or tag.name in tags:
             raise DataError(raw.place, "name", f"'{tag.name[:40]}': expected one word, no number, that no other tag has")
         tags[tag.name] = tag
@@ -340,7 +340,7 @@ def _read_settings(file: Path) -> ReviewSettings | None:
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error}. Ask its owner.") from None
     except ValidationError as error:
-        raise complaint(error, str(file)) from None
+        raise make_data_error(error, str(file)) from None
 
 
 @contextmanager

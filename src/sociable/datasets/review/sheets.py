@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
-from sociable.core.spreadsheets import csv_text, rows_of
+from sociable.core.spreadsheets import read_rows, render_csv
 from sociable.datasets.review.items import ReviewItem, fix_field, outline
 from sociable.datasets.review.records import Choice, Decision, Group
 from sociable.datasets.review.reviewing import Review
@@ -41,7 +41,7 @@ def write_review_sheet(
         [_key(item), legible(item.id), *(_cell(item, name, legible) for name in fields), *empty, reviewer, str(group)]
         for item in items
     ]
-    write_atomically(file, csv_text(heading, rows))
+    write_atomically(file, render_csv(heading, rows))
     return len(items)
 
 
@@ -72,7 +72,7 @@ def read_review_sheet(review: Review, reviewer: str | None, group: Group | None,
     """
     by_key = {_key(item): item for item in review.items.values()}
     found: dict[str, Decision] = {}
-    for place, row in rows_of(file, ("item", "decision"), "and tags, fix_field, fix_value, note, reviewer"):
+    for place, row in read_rows(file, ("item", "decision"), "and tags, fix_field, fix_value, note, reviewer"):
         if not row["decision"].strip():
             if any(row.get(name, "").strip() for name in FILLED_IN):
                 raise DataError(place, "decision", "is empty, but something is said beside it; write keep, fix or drop")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.core.view import MISSING, Block, Callout, Column, Row, Table, Tone, figure, with_interval
 from sociable.datasets.review.outcomes import State
 from sociable.datasets.review.records import Decision, Group
@@ -67,7 +67,7 @@ def agreement_of(
     pairs = []
     for one, other in combinations(raters, 2):
         both = sum(a is not None and b is not None for a, b in zip(raters[one], raters[other], strict=True))
-        kappa = measure_cohen(raters[one], raters[other], seed=named_seed(seed, "cohen", one, other), clusters=alike)
+        kappa = measure_cohen(raters[one], raters[other], seed=derive_seed(seed, "cohen", one, other), clusters=alike)
         pairs.append(PairAgreement(one, other, both, measure_observed(raters[one], raters[other]), kappa))
     answers = [[label for label in column if label is not None] for column in zip(*raters.values(), strict=True)]
     equally = len({len(answer) for answer in answers}) == 1 and len(answers[0]) > 1
@@ -75,8 +75,8 @@ def agreement_of(
         sum(any(label is not None for label in own) for own in raters.values()),
         len(names),
         tuple(pairs),
-        measure_fleiss(answers, seed=named_seed(seed, "fleiss"), clusters=alike) if equally else None,
-        measure_alpha(list(raters.values()), seed=named_seed(seed, "alpha"), clusters=alike),
+        measure_fleiss(answers, seed=derive_seed(seed, "fleiss"), clusters=alike) if equally else None,
+        measure_alpha(list(raters.values()), seed=derive_seed(seed, "alpha"), clusters=alike),
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from sociable.core.data_files import Text, complaint
+from sociable.core.data_files import Text, make_data_error
 from sociable.core.errors import DataError, InputError
 from sociable.town.map import LARGEST, Address, Tile, TownMap, grouped, street_and_beyond, unreachable
 
@@ -206,4 +206,4 @@ def _checked(kind: type[R], value: Any, place: str) -> R:
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        raise complaint(error, place) from None
+        raise make_data_error(error, place) from None

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sociable.core.data_files import complaint
+from sociable.core.data_files import make_data_error
 from sociable.core.errors import DataError, StorageFailure
 from sociable.core.run_folder import write_atomically
 from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, grouped, street_and_beyond, unreachable
@@ -133,7 +133,7 @@ def read_tiled(value: Any, source: str, name: str) -> TownMap:
     try:
         drawn = _Map.model_validate(value)
     except ValidationError as error:
-        raise complaint(error, source) from None
+        raise make_data_error(error, source) from None
     return _Reader(drawn, source).town(name)
 
 

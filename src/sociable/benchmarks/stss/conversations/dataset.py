@@ -18,7 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
 from sociable.benchmarks.stss.dataset import DAYS, check_place
 from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.core.data_files import Loaded, RawRecord, Text, complaint, load_items
+from sociable.core.data_files import Loaded, RawRecord, Text, load_items, make_data_error
 from sociable.core.errors import DataError
 from sociable.core.records import Record
 from sociable.core.seeding import select_clusters
@@ -221,7 +221,7 @@ def _put(known: dict[str, Any], name: str, value: object, raw: RawRecord, field:
 
 
 def _complaint(error: ValidationError, raw: RawRecord) -> DataError:
-    found = complaint(error, raw.place)
+    found = make_data_error(error, raw.place)
     kinds = [get_args(each.model_fields["kind"].annotation)[0] for each in (SettingRecord, PersonRecord, TaskRecord, SceneRecord)]
     known = isinstance(raw.value, dict) and raw.value.get("kind") in kinds
     return found if known else DataError(raw.place, "kind", f"expected one of {', '.join(kinds)}")

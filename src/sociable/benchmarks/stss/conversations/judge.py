@@ -12,7 +12,7 @@ from sociable.benchmarks.stss.conversations.protocol import Setting
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.scene import Scene
 from sociable.benchmarks.stss.task import Subtask
-from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quoted
 from sociable.core.records import Judgment
 from sociable.engine.seats import Seat
 from sociable.judging.protocol import Answer, Reading
@@ -57,7 +57,7 @@ PLACEHOLDERS: Mapping[str, frozenset[str]] = {
 
 def conversation_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.benchmarks.stss.conversations", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.benchmarks.stss.conversations", PLACEHOLDERS, override)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ def write_question(
     shown = prompts[f"judge_{asked.text}"].render(
         performer=scene.performer.name,
         target=scene.target.name,
-        task=quoted(one_line(scene.task.goal)),
+        task=quoted(put_on_one_line(scene.task.goal)),
         now=clock.in_words(scene.minute),
         text=quoted(text),
         question=quoted(question_in_words(scene, asked.condition, clock, prompts)),
@@ -118,7 +118,7 @@ def write_question(
 
 def transcript(episode: ConversationEpisode) -> str:
     """The conversation, one line a turn; turns in which nothing was said are left out."""
-    return "\n".join(f"{turn.speaker}: {one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
+    return "\n".join(f"{turn.speaker}: {put_on_one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
 
 
 def question_in_words(scene: Scene, condition: Condition, clock: Clock, prompts: Prompts) -> str:
@@ -136,7 +136,7 @@ def question_in_words(scene: Scene, condition: Condition, clock: Clock, prompts:
         "further": "; ".join(map(_step, steps[1:])),
         "order": ", then ".join(step.doing for step in steps),
     }
-    return prompts[_prompt_name(condition)].render(**{name: one_line(truth[name]) for name in _TRUTH[condition]})
+    return prompts[_prompt_name(condition)].render(**{name: put_on_one_line(truth[name]) for name in _TRUTH[condition]})
 
 
 def _step(step: Subtask) -> str:

@@ -16,7 +16,7 @@ from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.scene import Scene
 from sociable.core.records import EpisodeStatus, Estimate, NoValue, Outcome, Score, Verdict, Verdicts
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_episodes, estimate_proportion, sum_by_cluster
 from sociable.statistics.intervals import bootstrap_jointly
 
@@ -136,7 +136,7 @@ def average_over(
         weights = totals[:, 1:]
         totals = np.where(weights > 0, totals / np.where(weights > 0, weights, 1.0), 0.0)
     found = bootstrap_jointly(
-        totals, lambda sums: sums[..., 0] / sums[..., 1], confidence, seed=named_seed(seed, "bootstrap", name)
+        totals, lambda sums: sums[..., 0] / sums[..., 1], confidence, seed=derive_seed(seed, "bootstrap", name)
     )
     varied = found.low is not None and found.high is not None and found.high - found.low > 1e-12
     return Estimate(

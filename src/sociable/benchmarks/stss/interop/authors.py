@@ -29,7 +29,7 @@ from pydantic import BaseModel, Field, ValidationError
 from sociable.benchmarks.stss.dataset import DAYS, expected_participants
 from sociable.benchmarks.stss.keywords import ERRANDS, before_and_after, is_doing, mentions, stems
 from sociable.benchmarks.stss.task import Keyword, Signs, Subtask, Task, TaskType
-from sociable.core.data_files import RawRecord, Text, complaint, read_records
+from sociable.core.data_files import RawRecord, Text, make_data_error, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.map import Address, TownMap
@@ -154,7 +154,7 @@ def _record(raw: RawRecord) -> _Record:
     try:
         return _Record.model_validate(raw.value)
     except ValidationError as error:
-        raise complaint(error, raw.place) from None
+        raise make_data_error(error, raw.place) from None
 
 
 class _LeftOut(Exception):

@@ -18,9 +18,9 @@ from sociable.benchmarks.agentsense.templates import NO_ATTRIBUTES, AgeGap, Memb
 from sociable.core.data_files import Text
 from sociable.core.errors import DataError
 from sociable.core.names import words
-from sociable.core.prompts import quoted
+from sociable.core.prompts import quote
 from sociable.core.records import Record
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.datasets.recipes.agentsense.draft import Draft, Secret, called_by_slots, is_telling, names_left, replaced, spellings
 from sociable.datasets.recipes.agentsense.scenes import says
 from sociable.datasets.stages import AskingStage, EachStage, Item, Rejected, Writer, validated
@@ -78,7 +78,7 @@ class ReplaceEntities(AskingStage[Draft, Draft]):
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         names = [person.name for person in item.people]
-        asked = self.prompts["entities"].render(scene=quoted(item.texts()), names=quoted("\n".join(names)))
+        asked = self.prompts["entities"].render(scene=quote(item.texts()), names=quote("\n".join(names)))
         found = await writer.write(_Replacements, asked, "a list of replacements")
         taken = {spelling.casefold() for spelling, name in spellings(item.passage.names).items() if name in names}
         pairs = {each.original: each.replacement for each in found.replacements if each.original.casefold() not in taken}
@@ -105,7 +105,7 @@ class MakeSlots(AskingStage[Draft, Draft]):
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         names = [person.name for person in item.people]
-        asked = self.prompts["slots"].render(scene=quoted(item.texts()), names=quoted("\n".join(names)))
+        asked = self.prompts["slots"].render(scene=quote(item.texts()), names=quote("\n".join(names)))
         found = await writer.write(_Slots, asked, "a description of parts")
         slot_of = {name: f"part{number}" for number, name in enumerate(names, start=1)}
         called = {name.casefold(): slot for name, slot in slot_of.items()}
@@ -189,10 +189,10 @@ class FindCasts(AskingStage[Draft, Draft]):
         asked = self.prompts["casts"].render(
             # Not what is secret: profiles are read by everybody's player.
             scene=item.scene,
-            parts=quoted("\n".join(_in_words(item))),
+            parts=quote("\n".join(_in_words(item))),
             count=str(CASTS - len(casts)),
             first=next(iter(item.slots)),
-            taken=quoted("\n".join(taken) or "(none)"),
+            taken=quote("\n".join(taken) or "(none)"),
         )
         return (await writer.write(_Casts, asked, "a list of casts")).casts
 
@@ -281,7 +281,7 @@ class WriteScenarios(EachStage[Draft, Scenario]):
     def _question(self, key: str, secret: Secret, about: str) -> dict[str, Any]:
         options = [secret.answer, *secret.wrong]
         # In the same place for every cast, as in the bundled templates.
-        named_generator(self._seed, "options", key).shuffle(options)
+        make_generator(self._seed, "options", key).shuffle(options)
         return {
             "question": secret.question,
             "options": options,

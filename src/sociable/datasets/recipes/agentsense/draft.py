@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sociable.benchmarks.agentsense.scenario import Relationship
 from sociable.benchmarks.agentsense.templates import AgeGap, Member, Slot
 from sociable.core.data_files import Text
-from sociable.core.prompts import quoted
+from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.stages import Item
 
@@ -59,7 +59,7 @@ class Draft(Item):
     @property
     def scene(self) -> str:
         """As it is shown to the model that writes, fenced."""
-        return quoted(f"Background: {self.background}\nDescription: {self.description}")
+        return quote(f"Background: {self.background}\nDescription: {self.description}")
 
     def texts(self) -> str:
         """All that it says."""

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from sociable.core.data_files import Text
 from sociable.core.names import words
-from sociable.core.prompts import quoted
+from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.recipes.agentsense.draft import Draft, Passage, Person, Secret
 from sociable.datasets.stages import AskingStage, Rejected, Writer
@@ -61,7 +61,7 @@ class SetScenes(AskingStage[Passage, Draft]):
     makes = Draft
 
     async def work(self, item: Passage, writer: Writer) -> Sequence[Draft]:
-        asked = self.prompts["background"].render(before=quoted(item.before or "(the play begins)"), passage=quoted(item.text))
+        asked = self.prompts["background"].render(before=quote(item.before or "(the play begins)"), passage=quote(item.text))
         scene = await writer.write(_Scene, asked, "a scene")
         people = tuple(Person(name=name) for name in item.names)
         return [Draft(id=item.id, passage=item, background=scene.background, description=scene.description, people=people)]
@@ -77,7 +77,7 @@ class FindGoals(AskingStage[Draft, Draft]):
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
         people = []
         for person in item.people:
-            asked = self.prompts["goals"].render(scene=item.scene, passage=quoted(item.passage.text), name=quoted(person.name))
+            asked = self.prompts["goals"].render(scene=item.scene, passage=quote(item.passage.text), name=quote(person.name))
             found = await writer.write(_Goals, asked, "a list of goals")
             people.append(person.model_copy(update={"goals": found.goals}))
         return [_with_two_who_want(item, people)]
@@ -117,9 +117,9 @@ class FilterGoals(AskingStage[Draft, Draft]):
             for goal in person.goals:
                 asked = self.prompts["filter"].render(
                     scene=item.scene,
-                    names=quoted("\n".join(each.name for each in item.people)),
-                    name=quoted(person.name),
-                    goal=quoted(goal),
+                    names=quote("\n".join(each.name for each in item.people)),
+                    name=quote(person.name),
+                    goal=quote(goal),
                 )
                 try:
                     update = (await writer.write(_Update, asked, "an examination")).update
@@ -142,7 +142,7 @@ class FindSecrets(AskingStage[Draft, Draft]):
     makes = Draft
 
     async def work(self, item: Draft, writer: Writer) -> Sequence[Draft]:
-        asked = self.prompts["secret"].render(scene=item.scene, goals=_goals(item), passage=quoted(item.passage.text))
+        asked = self.prompts["secret"].render(scene=item.scene, goals=_goals(item), passage=quote(item.passage.text))
         found = await writer.write(_Secrets, asked, "a list of questions")
         secrets: dict[str, list[Secret]] = {person.name: [] for person in item.people}
         called = {name.casefold(): name for name in secrets}
@@ -158,9 +158,9 @@ class FindSecrets(AskingStage[Draft, Draft]):
         return [item.model_copy(update={"people": tuple(people)})]
 
     async def _with_options(self, item: Draft, asked: _Asked, writer: Writer) -> Secret:
-        given = {"scene": item.scene, "goals": _goals(item), "question": quoted(asked.question), "answer": quoted(asked.answer)}
+        given = {"scene": item.scene, "goals": _goals(item), "question": quote(asked.question), "answer": quote(asked.answer)}
         options = await writer.write(_Options, self.prompts["options"].render(**given), "three wrong answers")
-        text = self.prompts["rephrase"].render(**given, options=quoted("\n".join(options.options)))
+        text = self.prompts["rephrase"].render(**given, options=quote("\n".join(options.options)))
         options = await writer.write(_Options, text, "three wrong answers")
         if len({tuple(words(each)) for each in (asked.answer, *options.options)}) < 4:
             raise Rejected("not four different answers")
@@ -176,7 +176,7 @@ def _with_two_who_want(item: Draft, people: Sequence[Person]) -> Draft:
 
 
 def _goals(item: Draft) -> str:
-    return quoted("\n".join(f"{person.name}: {goal}" for person in item.people for goal in person.goals))
+    return quote("\n".join(f"{person.name}: {goal}" for person in item.people for goal in person.goals))
 
 
 def _checked(asked: _Asked, owner: str, item: Draft) -> _Asked:

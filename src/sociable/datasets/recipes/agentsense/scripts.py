@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sociable.benchmarks.agentsense.briefing import agentsense_prompts
-from sociable.core.prompts import Prompts, package_prompts
+from sociable.core.prompts import Prompts, load_package_prompts
 from sociable.datasets.build import Recipe, digest_of
 from sociable.datasets.recipes.agentsense.casting import FindCasts, MakeSlots, PredictScripts, ReplaceEntities, WriteScenarios
 from sociable.datasets.recipes.agentsense.draft import Passage
@@ -31,7 +31,7 @@ PLACEHOLDERS = {
 
 def construction_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.datasets.recipes.agentsense", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.datasets.recipes.agentsense", PLACEHOLDERS, override)
 
 
 def scripts_recipe(

@@ -10,10 +10,10 @@ from pydantic import Field
 
 from sociable.benchmarks.anteval.characters import Attributes, Sheet, draw_attributes, load_sheets
 from sociable.core.data_files import Text
-from sociable.core.names import Name, normalised_name
-from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.names import Name, normalise_name
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Record
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.datasets.build import Recipe, digest_of
 from sociable.datasets.stages import AskingStage, Item, Rejected, WholeStage, Writer, slug
 
@@ -48,12 +48,12 @@ class Describe(AskingStage[Drawn, Character]):
     async def work(self, item: Drawn, writer: Writer) -> Sequence[Character]:
         drawn = item.attributes.model_dump(mode="json", by_alias=True)
         asked = self.prompts["character"].render(
-            sheet=quoted("\n".join(f"{field}: {_said(value)}" for field, value in drawn.items())),
-            race=one_line(item.attributes.race),
-            taken=one_line(", ".join(self._taken)),
+            sheet=quote("\n".join(f"{field}: {_said(value)}" for field, value in drawn.items())),
+            race=put_on_one_line(item.attributes.race),
+            taken=put_on_one_line(", ".join(self._taken)),
         )
         found = await writer.write(_Described, asked, "a character")
-        if normalised_name(found.name) in map(normalised_name, self._taken):
+        if normalise_name(found.name) in map(normalise_name, self._taken):
             raise Rejected("a name that is taken", found.name)
         sheet = Sheet.model_validate({**drawn, **found.model_dump(), "id": f"{slug(found.name)}-{item.id}"})
         return [Character(id=item.id, sheet=sheet.model_dump(mode="json", by_alias=True))]
@@ -71,7 +71,7 @@ class DropNamesakes(WholeStage[Character, Character]):
         return {
             item.id: Rejected("a name that is taken", str(item.sheet["name"]))
             for item in items
-            if first.setdefault(normalised_name(str(item.sheet["name"])), item.id) != item.id
+            if first.setdefault(normalise_name(str(item.sheet["name"])), item.id) != item.id
         }
 
 
@@ -83,12 +83,12 @@ def _said(value: Any) -> str:
 
 def drawn_characters(count: int, seed: int) -> list[Drawn]:
     """The same for the same seed."""
-    draws = ((number, named_generator(seed, "character", number)) for number in range(1, count + 1))
+    draws = ((number, make_generator(seed, "character", number)) for number in range(1, count + 1))
     return [Drawn(id=str(number), attributes=draw_attributes(generator)) for number, generator in draws]
 
 
 def characters_recipe(drawn: Sequence[Drawn], *, seed: int, prompts: Path | None = None) -> Recipe:
-    used = package_prompts("sociable.datasets.recipes.anteval", PLACEHOLDERS, prompts)
+    used = load_package_prompts("sociable.datasets.recipes.anteval", PLACEHOLDERS, prompts)
     return Recipe(
         name="characters",
         version="1.0.0",

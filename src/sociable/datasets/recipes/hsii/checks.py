@@ -12,7 +12,7 @@ from typing import Any
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Message, cut_cases, load_dataset
 from sociable.core.errors import DataError
-from sociable.core.names import named_in, normalised_name, words
+from sociable.core.names import find_people, normalise_name, words
 from sociable.datasets.stages import Rejected
 
 PARTIES = (2, 5)
@@ -64,7 +64,7 @@ def check_characters(characters: Sequence[str]) -> None:
     low, high = PARTIES
     if not low <= len(characters) <= high:
         raise Rejected(f"not {low} to {high} characters", f"{len(characters)} characters")
-    if len({normalised_name(each) for each in characters}) < len(characters):
+    if len({normalise_name(each) for each in characters}) < len(characters):
         raise Rejected("two characters of one name", ", ".join(characters))
     if any(words(each)[-1:] == ["assistant"] and set(words(each)) <= _THE_ASSISTANT for each in characters):
         raise Rejected("an assistant among the characters", ", ".join(characters))
@@ -158,7 +158,7 @@ def _is_known_to(hearer: str, message: Message) -> bool:
 def _is_for(message: Message, hearer: str) -> bool:
     """It names the hearer, and says nothing of keeping it from anybody: word that the assistant is to pass on (Figure 7, 4)."""
     return hearer == message.role_from or (
-        bool(named_in(message.content, [hearer], {})) and not _KEEPS.search(message.content.replace("’", "'"))
+        bool(find_people(message.content, [hearer], {})) and not _KEEPS.search(message.content.replace("’", "'"))
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, cut_cases
 from sociable.core.errors import DataError
-from sociable.core.prompts import one_line
+from sociable.core.prompts import put_on_one_line
 from sociable.datasets.build import Recipe, digest_of
 from sociable.datasets.recipes.hsii.checks import PARTIES, check_golden
 from sociable.datasets.stages import EachStage, Item, Rejected, Writer
@@ -77,7 +77,7 @@ class CutStretches(EachStage[Transcript, Stretch]):
                 transcript=item.id,
                 topic=item.title or "conversation",
                 # What was really said stays as it was said, so people call the assistant by this name.
-                scene=f"{one_line(scene)} The {ASSISTANT} takes the part of {assistant}.",
+                scene=f"{put_on_one_line(scene)} The {ASSISTANT} takes the part of {assistant}.",
                 assistant=assistant,
                 turns=tuple(stretch),
             )

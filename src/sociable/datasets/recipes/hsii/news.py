@@ -11,7 +11,7 @@ from pydantic import Field
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT
 from sociable.core.data_files import Text
-from sociable.core.prompts import Prompts, defused, one_line, package_prompts, quoted
+from sociable.core.prompts import Prompts, defuse, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Record
 from sociable.datasets.articles import Article
 from sociable.datasets.build import Recipe, digest_of
@@ -31,7 +31,7 @@ READ = 6_000
 
 def construction_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.datasets.recipes.hsii", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.datasets.recipes.hsii", PLACEHOLDERS, override)
 
 
 class Conflict(Record):
@@ -106,7 +106,7 @@ class WriteScenes(AskingStage[Article, Scene]):
         self._common = common
 
     async def work(self, item: Article, writer: Writer) -> Sequence[Scene]:
-        article = quoted(f"{one_line(item.title)}\n{item.text[:READ]}")
+        article = quote(f"{put_on_one_line(item.title)}\n{item.text[:READ]}")
         written = await writer.write(WrittenScene, self.prompts["scene"].render(article=article), "a scene")
         check_characters(written.characters)
         names = identities_in(f"{item.title}.\n{item.text}", self._common)
@@ -141,10 +141,10 @@ class WriteDialogues(AskingStage[Scene, Dialogue]):
     async def work(self, item: Scene, writer: Writer) -> Sequence[Dialogue]:
         conflicts = [f"{', '.join(each.between)}: {each.over}" for each in item.conflicts]
         text = self.prompts["dialogue"].render(
-            scene=quoted(f"{item.domain}: {item.scene}"),
-            characters=quoted("\n".join(item.characters)),
-            relationships=quoted("\n".join(item.relationships)),
-            conflicts=quoted("\n".join(conflicts)),
+            scene=quote(f"{item.domain}: {item.scene}"),
+            characters=quote("\n".join(item.characters)),
+            relationships=quote("\n".join(item.relationships)),
+            conflicts=quote("\n".join(conflicts)),
             assistant=ASSISTANT,
         )
         written = await writer.write(WrittenDialogue, text, "a dialogue")
@@ -158,7 +158,7 @@ class WriteDialogues(AskingStage[Scene, Dialogue]):
                 "conflicts": " ".join(f"{each}." for each in conflicts),
             },
             "messages": [
-                {**{name: defused(text) for name, text in dict(each).items()}, "index": number}
+                {**{name: defuse(text) for name, text in dict(each).items()}, "index": number}
                 for number, each in enumerate(written.messages, start=1)
             ],
         }
