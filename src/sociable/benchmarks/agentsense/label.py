@@ -14,7 +14,7 @@ from typing import Any
 from sociable.benchmarks.agentsense.briefing import scene_in_words
 from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, Goal, GoalType, Scenario
 from sociable.core.names import words
-from sociable.core.prompts import Prompts, quoted
+from sociable.core.prompts import Prompts, quote
 from sociable.engine.seats import Seat
 from sociable.models.protocol import Model, Request, Sampling, Scope
 from sociable.models.replies import find_closing_object, find_field
@@ -63,11 +63,11 @@ async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: S
         labels.unread += 1
         return None
 
-    scene = quoted(scene_in_words(scenario))
+    scene = quote(scene_in_words(scenario))
     labels.roles = [character.role for character in scenario.characters]
     if None in labels.roles:
         people = [f"{each.name}: {' '.join(goal.goal for goal in each.goals) or '(no goal)'}" for each in scenario.characters]
-        given = await ask("label_roles", scene=scene, people=quoted("\n".join(people)))
+        given = await ask("label_roles", scene=scene, people=quote("\n".join(people)))
         answer = {" ".join(words(name)): role for name, role in given}
         labels.roles = [
             character.role or read(CharacterRole, answer.get(" ".join(words(character.name))))
@@ -76,7 +76,7 @@ async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: S
     if labels.domain is None:
         labels.domain = read(Domain, find_field(await ask("label_domain", scene=scene), "domain"))
     for character in scenario.characters:
-        answers = [[] if goal.type else await ask("label_goal", goal=quoted(goal.goal)) for goal in character.goals]
+        answers = [[] if goal.type else await ask("label_goal", goal=quote(goal.goal)) for goal in character.goals]
         goals = zip(character.goals, answers, strict=True)
         labels.kinds.append([goal.type or read(GoalType, find_field(given, "type")) for goal, given in goals])
     return labels
