@@ -55,11 +55,11 @@ def test_an_errored_episode_and_a_failed_instrument_miss_every_member() -> None:
 
 
 def test_a_member_belongs_to_the_last_family_that_fits_and_is_not_compared() -> None:
-    assert METRICS.declaration_of("words") is METRICS["words"]
-    assert METRICS.declaration_of("length: ox") is METRICS["length: …"]
-    assert METRICS.declaration_of("length: ox squared") is METRICS["length: … squared"]
+    assert METRICS.find("words") is METRICS["words"]
+    assert METRICS.find("length: ox") is METRICS["length: …"]
+    assert METRICS.find("length: ox squared") is METRICS["length: … squared"]
     with pytest.raises(KeyError, match="height: ox"):
-        METRICS.declaration_of("height: ox")
+        METRICS.find("height: ox")
     assert [metric.name for metric in METRICS.compared()] == ["words"]
 
 

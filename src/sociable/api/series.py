@@ -23,7 +23,7 @@ from sociable.engine.registry import find_benchmark
 from sociable.engine.settings import RunSettings
 
 
-def series_options(benchmark: str) -> type[BaseModel] | None:
+def find_series_options(benchmark: str) -> type[BaseModel] | None:
     """The record of the options that make several runs of one command; None where a benchmark has none."""
     plan = find_benchmark(benchmark).series
     return get_type_hints(resolve_name(plan))["options"] if plan else None
@@ -36,7 +36,7 @@ def plan_series(
 
     ``given`` are settings of all these runs. None where no such option was given. Raises InputError.
     """
-    kind, asked = series_options(benchmark), {name: value for name, value in options.items() if value}
+    kind, asked = find_series_options(benchmark), {name: value for name, value in options.items() if value}
     if kind is None:
         if asked:
             raise InputError(f"{benchmark} makes no series of runs: leave --{min(asked)} out.")

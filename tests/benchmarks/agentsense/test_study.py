@@ -218,13 +218,13 @@ def test_series_that_cannot_be(options: dict[str, Any], given: dict[str, Any], c
 
 
 def test_a_series_is_made_only_where_it_is_asked_for() -> None:
-    kind = series.series_options("agentsense")
+    kind = series.find_series_options("agentsense")
     assert kind is not None
     assert {name: bool(field.description) for name, field in kind.model_fields.items()} == dict.fromkeys(
         ("sender", "receiver", "human"), True
     )
     assert series.plan_series("agentsense", {"sender": [], "receiver": (), "human": None}, model="reference/oracle") is None
-    assert series.series_options("hsii") is None
+    assert series.find_series_options("hsii") is None
     with pytest.raises(InputError, match="hsii makes no series of runs: leave --sender out"):
         series.plan_series("hsii", {"sender": ["reference/oracle"]})
 

@@ -132,7 +132,7 @@ def _goals(runs: Runs) -> Iterator[Block]:
 
 
 def _kinds(runs: Runs) -> Iterator[tuple[str, str]]:
-    """(what goals and scenes are parted by, one part), as far as any run has it."""
+    """(a way to group goals and scenes, one group), as far as any run has it."""
     known = {e.metric.removeprefix("self/") for run in runs for e in run.estimates if e.metric.startswith("self/")}
     groups = {
         "kind": [kind.value for kind in GoalType],
@@ -189,7 +189,7 @@ def _judges(runs: Runs) -> Table:
 
 
 def _judge_figures(answers: Sequence[tuple[Verdict, Verdict]], *, several: bool) -> list[str]:
-    """From each of a judge's verdicts with the panel's on the same question."""
+    """A judge's row, from each of its verdicts with the panel's on the same question."""
     given = [pair for pair in answers if pair[0] is not Verdict.UNSCORED]
     yes = fmean(mine is Verdict.WIN for mine, _ in given) if given else None
     both = [pair for pair in given if pair[1] in (Verdict.WIN, Verdict.LOSS)] if several else []
@@ -236,7 +236,7 @@ def _sensitivity(runs: Runs) -> Iterator[Block]:
 
 
 def _template_probabilities(run: RunResult[AgentSenseStudy]) -> dict[str, float]:
-    """By template; of the judges' view if there is one, else of the participants' own."""
+    """Each template's probability, by the judges' view if there is one, else by the participants' own."""
     for metric in ("majority", "self"):
         if own := [score for score in run.scores if score.metric == metric and score.value is not None]:
             return find_template_probabilities(own)
