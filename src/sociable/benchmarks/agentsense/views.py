@@ -10,7 +10,7 @@ from typing import Any
 
 from sociable.benchmarks.agentsense.metrics import JUDGE, Scene
 from sociable.benchmarks.agentsense.mixed_views import pair_sections, person_sections
-from sociable.benchmarks.agentsense.published import BLIND_ACCURACY, TABLE_2
+from sociable.benchmarks.agentsense.published import TABLE_2
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode
 from sociable.benchmarks.agentsense.scenario import Domain, GoalType, Need
 from sociable.benchmarks.agentsense.scene_views import list_scenes, scene_view
@@ -43,6 +43,7 @@ from sociable.statistics.metrics import Metric
 Runs = Sequence[RunResult[AgentSenseStudy]]
 
 SUMMARY = ("self", "other", "majority", "psi_goal", "information", "information_gain")
+PUBLISHED = {row.model: asdict(row) for row in TABLE_2}
 ANOTHER_DATA_SET = "Published rows (paper) are of the authors' data and models of 2024: to look at, not to compare with."
 
 
@@ -93,9 +94,8 @@ def _table_2(runs: Runs) -> Table:
     note = (
         f"{ANOTHER_DATA_SET} Intervals of the rest stand in scores.json. Their judges were GPT-4o, Qwen2.5-72b and Llama-3-70b."
     )
-    published = {row.model: asdict(row) for row in TABLE_2}
     # The main columns have their intervals; with all of them nothing would fit a page.
-    return metrics_table("Goal completion and information (Table 2's layout)", runs, shown, note, SUMMARY, published)
+    return metrics_table("Goal completion and information (Table 2's layout)", runs, shown, note, SUMMARY, PUBLISHED)
 
 
 def _by_judge(family: Metric[Scene], runs: Runs) -> list[Metric[Scene]]:
@@ -202,8 +202,7 @@ def _secrets(runs: Runs) -> Iterator[Block]:
     metrics = runs[0].study.metrics
     if secrets := estimated_metrics(metrics.in_group("secrets"), runs):
         note = f"Chance is 0.25 with four options. {ANOTHER_DATA_SET} Their blind test took 100 of the questions (Table 4)."
-        values = {r.model: {"information": r.information, "information_blind": BLIND_ACCURACY.get(r.model)} for r in TABLE_2}
-        yield metrics_table("Quiz on the others' secrets", runs, secrets, note, published=values)
+        yield metrics_table("Quiz on the others' secrets", runs, secrets, note, published=PUBLISHED)
     if mixed := [run for run in runs if run.estimate("attack")]:
         attack = estimated_metrics(metrics.in_group("attack"), runs)
         note = "Mixed runs only. What the blind test gives is the baseline of both."
