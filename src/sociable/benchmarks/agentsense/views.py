@@ -35,7 +35,14 @@ from sociable.core.view import (
 )
 from sociable.engine.result import RunResult
 from sociable.judging.panel import with_panel
-from sociable.reports.result_tables import counts_table, estimated_metrics, metric_cells, metric_columns, metrics_table
+from sociable.reports.result_tables import (
+    counts_table,
+    estimated_metrics,
+    group_table,
+    metric_cells,
+    metric_columns,
+    metrics_table,
+)
 from sociable.reports.views import Views
 from sociable.statistics.agreement import cohen
 from sociable.statistics.metrics import Metric
@@ -104,8 +111,7 @@ def _by_judge(family: Metric[Scene], runs: Runs) -> list[Metric[Scene]]:
 
 
 def _conduct(runs: Runs) -> Iterator[Block]:
-    conduct = runs[0].study.metrics.in_group("conduct")
-    yield metrics_table("What came to nothing", runs, conduct, "Shares of what the model was asked, and of its turns.")
+    yield from group_table("What came to nothing", runs, "conduct", "Shares of what the model was asked, and of its turns.")
     for run in runs:
         cut = run.estimate("cut_off_turns")
         if cut and cut.value and cut.value > 0.05:
@@ -127,8 +133,7 @@ def _goals(runs: Runs) -> Iterator[Block]:
         yield _kinds_of_one(runs[0])
     else:
         yield _kinds_of_several(runs, view, said)
-    if confidence := estimated_metrics(runs[0].study.metrics.in_group("confidence"), runs):
-        yield metrics_table("Over-confidence", runs, confidence, "Above 0: participants claim more than the judges see.")
+    yield from group_table("Over-confidence", runs, "confidence", "Above 0: participants claim more than the judges see.")
 
 
 def _kinds(runs: Runs) -> Iterator[tuple[str, str]]:
@@ -199,20 +204,15 @@ def _judge_figures(answers: Sequence[tuple[Verdict, Verdict]], *, several: bool)
 
 
 def _secrets(runs: Runs) -> Iterator[Block]:
-    metrics = runs[0].study.metrics
-    if secrets := estimated_metrics(metrics.in_group("secrets"), runs):
-        note = f"Chance is 0.25 with four options. {ANOTHER_DATA_SET} Their blind test took 100 of the questions (Table 4)."
-        yield metrics_table("Quiz on the others' secrets", runs, secrets, note, published=PUBLISHED)
-    if mixed := [run for run in runs if run.estimate("attack")]:
-        attack = estimated_metrics(metrics.in_group("attack"), runs)
-        note = "Mixed runs only. What the blind test gives is the baseline of both."
-        yield metrics_table("Attack and defence (section 5.2)", mixed, attack, note)
+    note = f"Chance is 0.25 with four options. {ANOTHER_DATA_SET} Their blind test took 100 of the questions (Table 4)."
+    yield from group_table("Quiz on the others' secrets", runs, "secrets", note, PUBLISHED)
+    note = "Mixed runs only. What the blind test gives is the baseline of both."
+    yield from group_table("Attack and defence (section 5.2)", [run for run in runs if run.estimate("attack")], "attack", note)
 
 
 def _sensitivity(runs: Runs) -> Iterator[Block]:
-    if sensitivity := estimated_metrics(runs[0].study.metrics.in_group("sensitivity"), runs):
-        note = "Intervals by template. Noise and excess need --repeats; without them PSI is profile and chance together."
-        yield metrics_table("Profile sensitivity (PSI)", runs, sensitivity, note)
+    note = "Intervals by template. Noise and excess need --repeats; without them PSI is profile and chance together."
+    yield from group_table("Profile sensitivity (PSI)", runs, "sensitivity", note)
     # A model that has several runs has one vote: of a run in which it plays everybody, if there is one.
     alone_last = sorted(runs, key=lambda run: run.manifest["models"]["partner"] is None)
     one_each = {run.manifest["models"]["subject"]: run for run in alone_last}
