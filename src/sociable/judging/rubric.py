@@ -123,8 +123,6 @@ def ask_to_rate(rubric: Rubric, rated: RatedParticipant, prompts: Prompts) -> li
         goal=quote(rated.goal),
         knows=quote(rated.knows or "(nothing)"),
         conversation=quote("\n".join(said)),
-            "\n".join(f"{put_on_one_line(speaker)}: {put_on_one_line(words)}" for speaker, words in rated.conversation)
-        ),
         dimensions="\n".join(f"- {d.name}, from {d.low} to {d.high}: {d.meaning}" for d in rubric.dimensions),
     )
     return [{"role": "system", "content": prompts["rubric_system"].render()}, {"role": "user", "content": question}]

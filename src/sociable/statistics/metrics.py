@@ -130,9 +130,13 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def declaration_of(self, name: str) -> Metric[C]:
-        """The metric of this name in ``scores.json``, or its family; where several families fit, the last."""
-        return self._by_name.get(name) or next(metric for metric in reversed(self._by_name.values()) if metric.has_member(name))
+    def find(self, name: str) -> Metric[C]:
+        """The metric of this name in ``scores.json``, or its family; where several families fit, the last. Raises KeyError."""
+        families = (metric for metric in reversed(self._by_name.values()) if metric.has_member(name))
+        found = self._by_name.get(name) or next(families, None)
+        if found is None:
+            raise KeyError(name)
+        return found
 
     def named(self, *names: str) -> list[Metric[C]]:
         """The metrics of these names, in this order."""
@@ -164,7 +168,7 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
         return [
             metric.aggregate(name, scores, seed)
             for metric in self._grouped
-            for name in ([name for name in found if self.declaration_of(name) is metric] if metric.members else [metric.name])
+            for name in ([name for name in found if self.find(name) is metric] if metric.members else [metric.name])
         ]
 
 

@@ -72,7 +72,7 @@ def _deviations(casts: Casts) -> tuple[float, float | None] | None:
 
 
 ABNORMAL = 0.05
-"""App. D.7's level."""
+"""The level of App. D.7's test."""
 
 
 def find_template_probabilities(scores: Sequence[Score]) -> dict[str, float]:
