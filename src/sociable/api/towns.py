@@ -24,7 +24,7 @@ from sociable.benchmarks.stss.watching import replay_of
 from sociable.core.errors import InputError, RunFailure
 from sociable.core.records import episode_id
 from sociable.core.run_folder import RunFolder
-from sociable.datasets.recipes.stss.freeze import ENOUGH, OWN_RUNS, construct, town_run
+from sociable.datasets.recipes.stss.freeze import ENOUGH, OWN_RUNS, open_town_run, write_scenes
 from sociable.engine.benchmark import RunResult
 from sociable.engine.event_loop import waited
 from sociable.engine.opening import Watch, begin_run, opened_run
@@ -206,7 +206,7 @@ def construct_conversations(
             for number, (agent, seed) in enumerate(OWN_RUNS, start=1)
         ]
     with contextlib.ExitStack() as stack:
-        return construct([town_run(stack.enter_context(open_run(folder))) for folder in folders], path, count)
+        return write_scenes([open_town_run(stack.enter_context(open_run(folder))) for folder in folders], path, count)
 
 
 def _numbered(watch: Watch, number: int) -> Watch:

@@ -20,7 +20,7 @@ from sociable.datasets.plays import (
     scenarios_of,
 )
 from sociable.datasets.recipes.agentsense.draft import Passage
-from sociable.datasets.stages import is_about, slug
+from sociable.datasets.sources import is_about, make_slug
 
 REMEMBERED = 3_000
 """Characters of what was said before a passage that are told with it, the last ones."""
@@ -59,7 +59,7 @@ def _name(path: Path, source: Path) -> str:
     named = path if path.is_dir() or path.stem != "play" else path.parent
     within = named.relative_to(source) if named != source and named.is_relative_to(source) else Path(named.name)
     plain = " ".join((within.with_suffix("") if named.is_file() else within).parts)
-    short = slug(plain)
+    short = make_slug(plain)
     is_whole = len(re.findall(r"[^\W_]", plain)) == len(short.replace("-", ""))
     return (
         short if is_whole else "-".join(filter(None, (short, hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:6])))
