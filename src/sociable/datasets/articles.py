@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from sociable.core.data_files import RawRecord, make_data_error, read_records
+from sociable.core.data_files import RawRecord, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import storable
 from sociable.datasets.sources import is_about, make_slug, read_items, read_text
@@ -84,4 +84,4 @@ def _make_article(raw: RawRecord) -> Article:
     try:
         return Article.model_validate(values)
     except ValidationError as error:
-        raise complaint(error, raw.place) from None
+        raise make_data_error(error, raw.place) from None

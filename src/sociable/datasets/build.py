@@ -22,7 +22,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sociable.core.data_files import complaint
+from sociable.core.data_files import make_data_error
 from sociable.core.errors import ContextLengthExceeded, InputError, RunFolderError
 from sociable.core.records import Record
 from sociable.core.run_folder import RecordFile, RunFolder, write_atomically
@@ -297,7 +297,7 @@ def _read_made(stage: Stage[Any, Any], file: RecordFile[Outcome]) -> Iterator[It
             try:
                 yield stage.makes.model_validate(each)
             except ValidationError as error:
-                fault = complaint(error, f"{file.path}, item '{outcome.id}'")
+                fault = make_data_error(error, f"{file.path}, item '{outcome.id}'")
                 raise RunFolderError(f"{fault}. Mend that line, or remove it: what it held is made anew.") from None
 
 

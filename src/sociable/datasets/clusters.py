@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sociable.core.errors import InputError
-from sociable.core.seeding import named_seed
-from sociable.statistics.density import UNCLUSTERED, WIDESPREAD, telling_words
+from sociable.core.seeding import derive_seed
+from sociable.statistics.density import UNCLUSTERED, WIDESPREAD, list_telling_words
 
 COLUMNS = 2**18
 """Words share a column by chance; of 40,000 different words one in seven."""
@@ -53,7 +53,7 @@ def cluster_texts(texts: Iterable[str], clusters: int, seed: int = 0) -> Labels:
         raise InputError(f"Texts are to be sorted into at least 2 clusters, not {clusters}.")
     # Words in more texts than two clusters of average size hold cannot tell clusters apart.
     weights = _weigh(_hash(texts), min(WIDESPREAD, 2 / clusters))
-    own_seed = named_seed(seed, "means") % 2**32
+    own_seed = derive_seed(seed, "means") % 2**32
     labels = np.full(weights.shape[0], UNCLUSTERED)
     telling = np.flatnonzero(np.diff(weights.indptr))
     generator = np.random.default_rng(own_seed)
@@ -100,7 +100,9 @@ def _hash(texts: Iterable[str]) -> Any:
     first = next(read, None)
     if first is None:
         return csr_matrix((0, COLUMNS), dtype=np.float32)
-    vectorizer = HashingVectorizer(analyzer=telling_words, n_features=COLUMNS, norm=None, alternate_sign=False, dtype=np.float32)
+    vectorizer = HashingVectorizer(
+        analyzer=list_telling_words, n_features=COLUMNS, norm=None, alternate_sign=False, dtype=np.float32
+    )
     return vectorizer.transform(chain((first,), read))
 
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from sociable.core.errors import InputError
 from sociable.core.names import words
-from sociable.core.seeding import derive_seed
 
 SIMILARITY = 0.8
 WORDS_PER_SHINGLE = 2
@@ -84,7 +83,7 @@ def find_near_duplicates(
     read = iter(texts)
     while batch := list(islice(read, _BATCH)):
         all_shingles = [cut_shingles(text, words_per_shingle) for _, text in batch]
-        signatures = rensa.RMinHash.from_token_sets(all_shingles, hashes, named_seed(seed, "near-duplicates"))
+        signatures = rensa.RMinHash.from_token_sets(all_shingles, hashes, derive_seed(seed, "near-duplicates"))
         for (name, _), own, signature in zip(batch, all_shingles, signatures, strict=True):
             candidates = sorted(table.query(signature)) if own else []
             alike = [(signature.jaccard(kept[number][1]), -number) for number in candidates[:MOST_COMPARED]]

@@ -16,11 +16,11 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from sociable.core.errors import InputError
-from sociable.core.prompts import Prompts, package_prompts
+from sociable.core.prompts import Prompts, load_package_prompts
 from sociable.core.records import Record
 from sociable.datasets.review.records import ALL_TAGS, Tag
 from sociable.datasets.stages import Item, Stage
-from sociable.engine.benchmark import checked_options
+from sociable.engine.benchmark import parse_options
 
 GROUP = "sociable.recipes"
 
@@ -105,7 +105,7 @@ class Recipe(Generic[S_, O_, M_]):
             raise InputError(f"'{self.name}' {wanted}.")
         if prompts and not self.prompts:
             raise InputError(f"'{self.name}' asks no model: there are no prompts to be replaced.")
-        chosen = checked_options(self.options, dict(options or {}), self.name)
+        chosen = parse_options(self.options, dict(options or {}), self.name)
         items = self.read(sources, chosen)
         used = load_prompts(self.prompts, prompts) if self.prompts else Prompts({}, "")
         return Plan(
@@ -139,7 +139,9 @@ def load_prompts(package: str, override: Path | None = None) -> Prompts:
     """The prompts in a package's folder ``prompts``, or the user's own with the same placeholders. Raises InputError."""
     folder = Path(str(resources.files(package))) / "prompts"
     texts = {file.stem: file.read_text(encoding="utf-8") for file in folder.glob("*.txt")}
-    return package_prompts(package, {name: frozenset(Template(text).get_identifiers()) for name, text in texts.items()}, override)
+    return load_package_prompts(
+        package, {name: frozenset(Template(text).get_identifiers()) for name, text in texts.items()}, override
+    )
 
 
 def digest_items(items: Sequence[BaseModel]) -> str:

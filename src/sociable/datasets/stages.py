@@ -17,7 +17,6 @@ from pydantic import BaseModel, ValidationError
 from sociable.core.prompts import Prompts
 from sociable.core.records import Record, Usage, storable
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
-from sociable.models.replies import find_closing_object
 
 
 class Item(Record):
@@ -121,7 +120,7 @@ class WholeStage(Stage[I_, I_]):
 
 
 def _parse_reply(kind: type[R_], reply: str, called: str) -> R_:
-    if closing_object(reply) is None:
+    if find_closing_object(reply) is None:
         raise Rejected("no JSON in the reply", reply[:200])
     try:
         found = json.loads(reply[reply.find("{") : reply.rfind("}") + 1], strict=False)

@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from sociable.core.data_files import RawRecord, make_data_error, read_records
 from sociable.core.errors import DataError, InputError
-from sociable.core.names import find_people, find_person, names_a_group, words
+from sociable.core.names import names_a_group, words
 from sociable.core.records import Record, storable
 from sociable.datasets.sources import is_about, read_items, read_text
 from sociable.datasets.stages import Item
@@ -204,9 +204,9 @@ def _is_question(text: str) -> bool:
 
 def _match_given(to: str, speaker: str, others: Mapping[str, Sequence[str]]) -> str:
     """The one who is meant, however spelled, or somebody who only listens; nobody where it is the speaker, or several."""
-    named = who_is_named(to, list(others), others)
-    several = names_a_group(to, list(others), others) or len(named_in(to, list(others), others)) > 1
-    return named or ("" if several or who_is_named(to, [speaker], {}) else to)
+    named = find_person(to, list(others), others)
+    several = names_a_group(to, list(others), others) or len(find_people(to, list(others), others)) > 1
+    return named or ("" if several or find_person(to, [speaker], {}) else to)
 
 
 def _find_ways_to_call(speaker: str) -> list[str]:

@@ -66,7 +66,9 @@ async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: S
     characters = []
     for character in scenario.characters:
         answers = [[] if goal.type else await ask("label_goal", goal=quote(goal.goal)) for goal in character.goals]
-        kinds = [goal.type or read(GoalType, find_field(given, "type")) for goal, given in zip(character.goals, answers, strict=True)]
+        kinds = [
+            goal.type or read(GoalType, find_field(given, "type")) for goal, given in zip(character.goals, answers, strict=True)
+        ]
         goals = tuple(goal.model_copy(update={"type": kind}) for goal, kind in zip(character.goals, kinds, strict=True))
         characters.append(character.model_copy(update={"role": character.role or roles[character.name], "goals": goals}))
     return scenario.model_copy(update={"characters": tuple(characters), "domain": domain}), unread

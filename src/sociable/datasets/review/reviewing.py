@@ -27,7 +27,7 @@ from sociable.core.data_files import make_data_error, read_records
 from sociable.core.errors import DataError, InputError, StorageFailure
 from sociable.core.records import storable
 from sociable.core.run_folder import RecordFile, write_atomically
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.datasets.build import DATASET, format_json_lines, read_build_manifest
 from sociable.datasets.recipe import Recipe, find_recipe_of
 from sociable.datasets.review.items import ReviewItem, load_items_of
@@ -98,7 +98,7 @@ class Review:
         except OSError as error:
             raise InputError(f"{file}: cannot be read: {error}. Ask its owner.") from None
         except ValidationError as error:
-            raise complaint(error, str(file)) from None
+            raise make_data_error(error, str(file)) from None
 
     def read_decisions(self) -> list[Decision]:
         """All that stand, in the order in which they were made: not taken back, on an item that is still as it was shown."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
-from sociable.core.spreadsheets import read_rows, render_csv
+from sociable.core.spreadsheets import read_rows
 from sociable.datasets.review.items import ReviewItem, fix_field, outline
 from sociable.datasets.review.records import CHOICES, Decision, Group
 from sociable.datasets.review.reviewing import Review
@@ -39,7 +39,7 @@ def write_review_sheet(
     for item in items:
         shown = [legible(outline(item.record[name])) if name in item.record else "" for name in fields]
         rows.append([_make_key(item), legible(item.id), *shown, *("" for _ in FILLED_IN), reviewer, str(group)])
-    write_atomically(file, csv_text(heading, rows))
+    write_atomically(file, render_csv(heading, rows))
     return len(items)
 
 

@@ -14,7 +14,7 @@ from sociable.datasets.review.applying import REVIEWED, is_applied_before_last
 from sociable.datasets.review.outcomes import State
 from sociable.datasets.review.records import Decision
 from sociable.datasets.review.reviewing import Review
-from sociable.statistics.agreement import Label, alpha_interval, cohen_interval, fleiss_interval, observed_agreement
+from sociable.statistics.agreement import Label, measure_alpha, measure_cohen, measure_fleiss, measure_observed
 from sociable.statistics.intervals import Interval
 
 DECISION = "decision"

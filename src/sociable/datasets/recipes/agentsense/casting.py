@@ -13,14 +13,12 @@ from pydantic import Field
 from sociable.benchmarks.agentsense.briefing import agentsense_prompts, ask_for_script, names_script
 from sociable.benchmarks.agentsense.dataset import read_scenario
 from sociable.benchmarks.agentsense.scenario import Relationship
-from sociable.benchmarks.agentsense.similarity import find_nearest_passage
 from sociable.benchmarks.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, list_cast_faults
 from sociable.core.data_files import Text
 from sociable.core.errors import DataError
 from sociable.core.names import words
-from sociable.core.prompts import quote
 from sociable.core.records import Record
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.datasets.recipes.agentsense.draft import (
     Draft,
     Secret,
@@ -84,7 +82,7 @@ class Scenario(Item):
 async def replace_entities(item: Draft, writer: Writer) -> Sequence[Draft]:
     """Names by which the story could be known (step 11, Prompts 11 and 12)."""
     names = [person.name for person in item.people]
-    given = {"scene": quoted(item.texts()), "names": quoted("\n".join(names))}
+    given = {"scene": quote(item.texts()), "names": quote("\n".join(names))}
     found = await writer.write(_Replacements, "a list of replacements", "entities", **given)
     taken = {spelling.casefold() for spelling, name in find_spellings(item.passage.names).items() if name in names}
     pairs = {each.original: each.replacement for each in found.replacements if each.original.casefold() not in taken}
@@ -103,7 +101,7 @@ async def replace_entities(item: Draft, writer: Writer) -> Sequence[Draft]:
 async def make_slots(item: Draft, writer: Writer) -> Sequence[Draft]:
     """Parts in the place of characters, with what whoever takes them must be (step 11, Prompts 13 to 15)."""
     names = [person.name for person in item.people]
-    given = {"scene": quoted(item.texts()), "names": quoted("\n".join(names))}
+    given = {"scene": quote(item.texts()), "names": quote("\n".join(names))}
     found = await writer.write(_Slots, "a description of parts", "slots", **given)
     slot_of = {name: f"part{number}" for number, name in enumerate(names, start=1)}
     called = {name.casefold(): slot for name, slot in slot_of.items()}
@@ -156,10 +154,10 @@ async def find_casts(item: Draft, writer: Writer) -> Sequence[Draft]:
         given = {
             # Not what is secret: profiles are read by everybody's player.
             "scene": item.scene,
-            "parts": quoted("\n".join(_describe_parts(item))),
+            "parts": quote("\n".join(_describe_parts(item))),
             "count": str(CASTS - len(casts)),
             "first": next(iter(item.slots)),
-            "taken": quoted("\n".join(taken) or "(none)"),
+            "taken": quote("\n".join(taken) or "(none)"),
         }
         for cast in (await writer.write(_Casts, "a list of casts", "casts", **given)).casts:
             try:
@@ -174,7 +172,7 @@ async def find_casts(item: Draft, writer: Writer) -> Sequence[Draft]:
 
 async def write_scenarios(seed: int, item: Draft, writer: Writer) -> Sequence[Scenario]:
     """A scenario for each cast, in the native layout; a scene too like its script falls out."""
-    nearest = nearest_passage(f"{item.background} {item.description}", {"script": item.passage.text})
+    nearest = find_nearest_passage(f"{item.background} {item.description}", {"script": item.passage.text})
     if nearest is not None and nearest.similarity.gestalt > MOST_LIKE:
         raise Rejected("too like its script", f"{nearest.similarity.gestalt:.2f}")
     found = []
@@ -227,7 +225,7 @@ def _make_record(identifier: str, item: Draft, cast: Mapping[str, Member], seed:
 def _make_question(key: str, secret: Secret, about: str, seed: int) -> dict[str, Any]:
     options = [secret.answer, *secret.wrong]
     # In the same place for every cast, as in the bundled templates.
-    named_generator(seed, "options", key).shuffle(options)
+    make_generator(seed, "options", key).shuffle(options)
     label = options.index(secret.answer)
     return {"question": secret.question, "options": options, "answer_label": label, "about": about, "key": key}
 

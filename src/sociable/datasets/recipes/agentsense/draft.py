@@ -9,7 +9,6 @@ from itertools import chain
 from sociable.benchmarks.agentsense.scenario import Relationship
 from sociable.benchmarks.agentsense.templates import AgeGap, Member, Slot
 from sociable.core.data_files import Text
-from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.stages import Item
 
@@ -67,7 +66,7 @@ class Draft(Item):
     @property
     def scene(self) -> str:
         """The scene as it is shown to the model that writes, fenced."""
-        return quoted(f"Background: {self.background}\nDescription: {self.description}")
+        return quote(f"Background: {self.background}\nDescription: {self.description}")
 
     def texts(self) -> str:
         """All that the draft says."""

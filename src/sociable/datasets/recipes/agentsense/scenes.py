@@ -9,7 +9,6 @@ from pydantic import Field
 
 from sociable.core.data_files import Text
 from sociable.core.names import words
-from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.recipes.agentsense.draft import Draft, Passage, Person, Secret
 from sociable.datasets.stages import Rejected, Writer
@@ -55,7 +54,7 @@ class _Options(Record):
 
 async def set_scene(item: Passage, writer: Writer) -> Sequence[Draft]:
     """Background and description (Figure 3, steps 2 and 3)."""
-    before, passage = quoted(item.before or "(the play begins)"), quoted(item.text)
+    before, passage = quote(item.before or "(the play begins)"), quote(item.text)
     scene = await writer.write(_Scene, "a scene", "background", before=before, passage=passage)
     people = tuple(Person(name=name) for name in item.names)
     return [Draft(id=item.id, passage=item, background=scene.background, description=scene.description, people=people)]
@@ -65,7 +64,7 @@ async def find_goals(item: Draft, writer: Writer) -> Sequence[Draft]:
     """Goals of each character (step 4, Prompt 4)."""
     people = []
     for person in item.people:
-        given = {"scene": item.scene, "passage": quoted(item.passage.text), "name": quoted(person.name)}
+        given = {"scene": item.scene, "passage": quote(item.passage.text), "name": quote(person.name)}
         found = await writer.write(_Goals, "a list of goals", "goals", **given)
         people.append(person.model_copy(update={"goals": found.goals}))
     return [_keep_who_want(item, people)]
@@ -86,12 +85,12 @@ async def rewrite(item: Draft, writer: Writer) -> Sequence[Draft]:
 
 async def filter_goals(item: Draft, writer: Writer) -> Sequence[Draft]:
     """Goals that can be reached in the scene (step 6, Prompt 6)."""
-    names = quoted("\n".join(each.name for each in item.people))
+    names = quote("\n".join(each.name for each in item.people))
     people = []
     for person in item.people:
         kept = []
         for goal in person.goals:
-            given = {"scene": item.scene, "names": names, "name": quoted(person.name), "goal": quoted(goal)}
+            given = {"scene": item.scene, "names": names, "name": quote(person.name), "goal": quote(goal)}
             try:
                 update = (await writer.write(_Update, "an examination", "filter", **given)).update
             except Rejected as rejected:
@@ -107,7 +106,7 @@ async def filter_goals(item: Draft, writer: Writer) -> Sequence[Draft]:
 
 async def find_secrets(item: Draft, writer: Writer) -> Sequence[Draft]:
     """Private information with questions and options (steps 7 to 10, Prompts 7 to 10). A scene may have none."""
-    given = {"scene": item.scene, "goals": _quote_goals(item), "passage": quoted(item.passage.text)}
+    given = {"scene": item.scene, "goals": _quote_goals(item), "passage": quote(item.passage.text)}
     found = await writer.write(_Secrets, "a list of questions", "secret", **given)
     secrets: dict[str, list[Secret]] = {person.name: [] for person in item.people}
     called = {name.casefold(): name for name in secrets}
@@ -124,10 +123,10 @@ async def find_secrets(item: Draft, writer: Writer) -> Sequence[Draft]:
 
 
 async def _add_options(item: Draft, asked: _Asked, writer: Writer) -> Secret:
-    given = {"scene": item.scene, "goals": _quote_goals(item), "question": quoted(asked.question), "answer": quoted(asked.answer)}
+    given = {"scene": item.scene, "goals": _quote_goals(item), "question": quote(asked.question), "answer": quote(asked.answer)}
     called = "three wrong answers"
     found = await writer.write(_Options, called, "options", **given)
-    found = await writer.write(_Options, called, "rephrase", **given, options=quoted("\n".join(found.options)))
+    found = await writer.write(_Options, called, "rephrase", **given, options=quote("\n".join(found.options)))
     if len({tuple(words(each)) for each in (asked.answer, *found.options)}) < 4:
         raise Rejected("not four different answers")
     return Secret(question=asked.question, answer=asked.answer, fact=asked.statement, wrong=found.options)
@@ -142,7 +141,7 @@ def _keep_who_want(item: Draft, people: Sequence[Person]) -> Draft:
 
 
 def _quote_goals(item: Draft) -> str:
-    return quoted("\n".join(f"{person.name}: {goal}" for person in item.people for goal in person.goals))
+    return quote("\n".join(f"{person.name}: {goal}" for person in item.people for goal in person.goals))
 
 
 def _check_question(asked: _Asked, owner: str, item: Draft) -> None:

@@ -10,10 +10,10 @@ from pydantic import Field
 
 from sociable.benchmarks.anteval.characters import Attributes, Sheet, draw_attributes, load_sheets
 from sociable.core.data_files import Text
-from sociable.core.names import Name, normalised_name
-from sociable.core.prompts import one_line, quoted
+from sociable.core.names import Name, normalise_name
+from sociable.core.prompts import put_on_one_line, quote
 from sociable.core.records import Record
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.datasets.recipe import Recipe, RecipeOptions
 from sociable.datasets.sources import make_slug
 from sociable.datasets.stages import AskingStage, Item, Rejected, Stage, WholeStage, Writer
@@ -43,10 +43,10 @@ class Character(Item):
 async def describe(taken: Sequence[str], item: Drawn, writer: Writer) -> Sequence[Character]:
     """A name, none of those ``taken``, and a description."""
     drawn = item.attributes.model_dump(mode="json", by_alias=True)
-    sheet = quoted("\n".join(f"{field}: {_put_in_words(value)}" for field, value in drawn.items()))
-    given = {"sheet": sheet, "race": one_line(item.attributes.race), "taken": one_line(", ".join(taken))}
+    sheet = quote("\n".join(f"{field}: {_put_in_words(value)}" for field, value in drawn.items()))
+    given = {"sheet": sheet, "race": put_on_one_line(item.attributes.race), "taken": put_on_one_line(", ".join(taken))}
     found = await writer.write(_Described, "a character", "character", **given)
-    if normalised_name(found.name) in map(normalised_name, taken):
+    if normalise_name(found.name) in map(normalise_name, taken):
         raise Rejected("a name that is taken", found.name)
     made = Sheet.model_validate({**drawn, **found.model_dump(), "id": f"{make_slug(found.name)}-{item.id}"})
     return [Character(id=item.id, sheet=made.model_dump(mode="json", by_alias=True))]
@@ -58,7 +58,7 @@ def reject_namesakes(items: Sequence[Character]) -> Mapping[str, Rejected]:
     return {
         item.id: Rejected("a name that is taken", str(item.sheet["name"]))
         for item in items
-        if first.setdefault(normalised_name(str(item.sheet["name"])), item.id) != item.id
+        if first.setdefault(normalise_name(str(item.sheet["name"])), item.id) != item.id
     }
 
 
@@ -70,7 +70,7 @@ def _put_in_words(value: Any) -> str:
 
 def draw_characters(count: int, seed: int) -> list[Drawn]:
     """So many characters' attributes; the same for the same seed."""
-    draws = ((number, named_generator(seed, "character", number)) for number in range(1, count + 1))
+    draws = ((number, make_generator(seed, "character", number)) for number in range(1, count + 1))
     return [Drawn(id=str(number), attributes=draw_attributes(generator)) for number, generator in draws]
 
 

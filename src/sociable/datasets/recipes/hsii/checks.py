@@ -56,7 +56,7 @@ def find_common_words(texts: Iterable[str]) -> frozenset[str]:
 
 
 def _load_bundled_texts() -> Iterator[str]:
-    for case in load_dataset().cases:
+    for case in load_dataset().items:
         yield from (case.golden.content, case.background.scene)
 
 

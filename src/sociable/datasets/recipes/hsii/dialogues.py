@@ -15,7 +15,7 @@ from pydantic import Field
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, cut_cases, load_dataset
 from sociable.core.errors import DataError
-from sociable.core.prompts import one_line
+from sociable.core.prompts import put_on_one_line
 from sociable.datasets.recipe import Recipe, RecipeOptions
 from sociable.datasets.recipes.hsii.checks import PARTIES, check_golden
 from sociable.datasets.review.records import HSII_TAGS
@@ -65,7 +65,7 @@ async def cut_stretches(assistant: str | None, item: Transcript, writer: Writer)
     if not kept:
         raise Rejected("nobody turns from one to another in it", f"{part}'s part")
     # What was really said stays as it was said, so people call the assistant by this name.
-    scene = f"{one_line(item.scene or item.title or 'A conversation.')} The {ASSISTANT} takes the part of {part}."
+    scene = f"{put_on_one_line(item.scene or item.title or 'A conversation.')} The {ASSISTANT} takes the part of {part}."
     common = {"transcript": item.id, "topic": item.title or "conversation", "scene": scene, "assistant": part}
     return [Stretch(id=f"{item.id}-{number}", turns=tuple(turns), **common) for number, turns in enumerate(kept, start=1)]
 

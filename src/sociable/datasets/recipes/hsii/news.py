@@ -11,7 +11,7 @@ from pydantic import Field, field_validator
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
 from sociable.core.data_files import Text
-from sociable.core.prompts import defused, one_line, quoted
+from sociable.core.prompts import defuse, put_on_one_line, quote
 from sociable.core.records import Record
 from sociable.datasets.articles import Article, read_articles
 from sociable.datasets.recipe import Recipe, RecipeOptions
@@ -104,7 +104,7 @@ async def fit_article(shortest: int, item: Article, writer: Writer) -> Sequence[
 
 async def write_scene(common: Collection[str], item: Article, writer: Writer) -> Sequence[Scene]:
     """``common``: words that make no name by being written with a capital."""
-    article = quoted(f"{one_line(item.title)}\n{item.text[:READ]}")
+    article = quote(f"{put_on_one_line(item.title)}\n{item.text[:READ]}")
     written = await writer.write(WrittenScene, "a scene", "scene", article=article)
     check_characters(written.characters)
     names = find_identities(f"{item.title}.\n{item.text}", common)
@@ -125,10 +125,10 @@ def reject_calm_scenes(most: int | None, items: Sequence[Scene]) -> Mapping[str,
 async def write_dialogue(item: Scene, writer: Writer) -> Sequence[Dialogue]:
     conflicts = [f"{', '.join(each.between)}: {each.over}" for each in item.conflicts]
     given = {
-        "scene": quoted(f"{item.domain}: {item.scene}"),
-        "characters": quoted("\n".join(item.characters)),
-        "relationships": quoted("\n".join(item.relationships)),
-        "conflicts": quoted("\n".join(conflicts)),
+        "scene": quote(f"{item.domain}: {item.scene}"),
+        "characters": quote("\n".join(item.characters)),
+        "relationships": quote("\n".join(item.relationships)),
+        "conflicts": quote("\n".join(conflicts)),
         "assistant": ASSISTANT,
     }
     written = await writer.write(WrittenDialogue, "a dialogue", "dialogue", **given)
@@ -142,7 +142,7 @@ async def write_dialogue(item: Scene, writer: Writer) -> Sequence[Dialogue]:
             "conflicts": " ".join(f"{each}." for each in conflicts),
         },
         "messages": [
-            {**{name: defused(text) for name, text in dict(each).items()}, "index": number}
+            {**{name: defuse(text) for name, text in dict(each).items()}, "index": number}
             for number, each in enumerate(written.messages, start=1)
         ],
     }
