@@ -220,10 +220,7 @@ def _sensitivity(runs: Runs) -> Iterator[Block]:
     if not tested:
         return
     templates = sorted(set().union(*tested.values()))
-    flags = {
-        template: [probabilities.get(template, 1.0) < ABNORMAL for probabilities in tested.values()] for template in templates
-    }
-    flagged = [template for template in templates if 2 * sum(flags[template]) > len(tested)]
+    flagged = [each for each in templates if 2 * sum(own.get(each, 1.0) < ABNORMAL for own in tested.values()) > len(tested)]
     yield Paragraph(
         f"Templates whose goal completion depends on who is played (χ², App. D.7, p < {ABNORMAL:g} for most of the models): "
         f"{len(flagged)} of {len(templates)}; by chance alone about {ABNORMAL * len(templates):.0f} for each model."
