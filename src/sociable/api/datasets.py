@@ -11,12 +11,14 @@ import dotenv
 
 from sociable.api.runs import load_result, settings_for, write_document
 from sociable.core.errors import InputError
-from sociable.core.view import Document
+from sociable.core.view import Document, Paragraph, Section, Table
 from sociable.datasets.build import DATASET, WRITING, Build, StageCounts, Writing, open_build
 from sociable.datasets.card import write_cards
 from sociable.datasets.funnel import make_build_document
 from sociable.datasets.recipe import RecipeOptions, find_recipe
-from sociable.datasets.review.applying import REVIEWED
+from sociable.datasets.review.applying import REVIEWED, apply_review
+from sociable.datasets.review.reviewing import Review
+from sociable.datasets.review.status import show_status
 from sociable.engine.event_loop import on_interrupt, waited
 from sociable.engine.opening import Watch, build_seats, prices_of
 from sociable.engine.registry import find_benchmark
@@ -88,6 +90,19 @@ async def _run(build: Build) -> list[StageCounts]:
         return await build.run()
     finally:
         undo()
+
+
+def review(folder: str | Path, *, apply: bool = False, anyway: bool = False) -> Document:
+    """How far the review of a build is, and how well its reviewers agree.
+
+    ``apply`` writes the reviewed data set: what people kept, with their fixes. It is refused while items are undecided,
+    unless ``anyway``. Decisions are made at the terminal or on sheets (``sociable review``). Raises InputError.
+    """
+    opened = Review(Path(folder))
+    said = [Paragraph(apply_review(opened, anyway=anyway))] if apply else []
+    summary, *rest = show_status(opened)
+    assert isinstance(summary, Table)
+    return Document("Review", str(folder), summary, [Section("More", [*said, *rest])])
 
 
 def audit(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from sociable.core.data_files import RawRecord, read_records
+from sociable.core.data_files import RawRecord, make_data_error, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import storable
 from sociable.datasets.sources import is_about, make_slug, read_items, read_text

@@ -17,6 +17,7 @@ from typing import Any
 
 from sociable.core.errors import InputError
 from sociable.core.names import words
+from sociable.core.seeding import derive_seed
 
 SIMILARITY = 0.8
 WORDS_PER_SHINGLE = 2

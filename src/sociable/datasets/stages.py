@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from sociable.core.prompts import Prompts
 from sociable.core.records import Record, Usage, storable
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
+from sociable.models.replies import find_closing_object
 
 
 class Item(Record):

@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from sociable.core.data_files import RawRecord, make_data_error, read_records
 from sociable.core.errors import DataError, InputError
-from sociable.core.names import names_a_group, words
+from sociable.core.names import find_people, find_person, names_a_group, words
 from sociable.core.records import Record, storable
 from sociable.datasets.sources import is_about, read_items, read_text
 from sociable.datasets.stages import Item

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
-from sociable.core.spreadsheets import read_rows
+from sociable.core.spreadsheets import read_rows, render_csv
 from sociable.datasets.review.items import ReviewItem, fix_field, outline
 from sociable.datasets.review.records import CHOICES, Decision, Group
 from sociable.datasets.review.reviewing import Review

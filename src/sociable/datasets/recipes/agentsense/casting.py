@@ -13,10 +13,12 @@ from pydantic import Field
 from sociable.benchmarks.agentsense.briefing import agentsense_prompts, ask_for_script, names_script
 from sociable.benchmarks.agentsense.dataset import read_scenario
 from sociable.benchmarks.agentsense.scenario import Relationship
+from sociable.benchmarks.agentsense.similarity import find_nearest_passage
 from sociable.benchmarks.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, list_cast_faults
 from sociable.core.data_files import Text
 from sociable.core.errors import DataError
 from sociable.core.names import words
+from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.core.seeding import make_generator
 from sociable.datasets.recipes.agentsense.draft import (

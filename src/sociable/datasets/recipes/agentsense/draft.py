@@ -9,6 +9,7 @@ from itertools import chain
 from sociable.benchmarks.agentsense.scenario import Relationship
 from sociable.benchmarks.agentsense.templates import AgeGap, Member, Slot
 from sociable.core.data_files import Text
+from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.stages import Item
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from sociable.core.data_files import Text
 from sociable.core.names import words
+from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.recipes.agentsense.draft import Draft, Passage, Person, Secret
 from sociable.datasets.stages import Rejected, Writer
