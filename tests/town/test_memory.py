@@ -11,7 +11,6 @@ import pytest
 from numpy.typing import NDArray
 
 from sociable.core.errors import InputError
-from sociable.town import memory as module
 from sociable.town.memory import Embedded, HashedWords, Memory, MemoryStream, sentence_embeddings
 
 
@@ -126,7 +125,7 @@ def test_embeddings_that_are_not_installed_say_how_to_get_them(monkeypatch: pyte
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(module, "import_module", absent)
+    monkeypatch.setattr("sociable.models.embeddings.import_module", absent)
     with pytest.raises(InputError, match=r"sociable\[embeddings\]"):
         sentence_embeddings("a model nobody has loaded")
 

@@ -16,9 +16,9 @@ from virtual_time import run_in_virtual_time
 from sociable.town.bodies import Injection, Physics
 from sociable.town.events import AnyEvent, Talked, Walked
 from sociable.town.map import Address, Tile
-from sociable.town.minds import Activity, Sighting, View
+from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Sighting, View
 from sociable.town.scheduler import Ahead, Lockstep
-from sociable.town.simulation import IDLE, IDLE_MINUTES, Simulation
+from sociable.town.simulation import Simulation
 from sociable.town.timeline import steps_of, timelines
 
 BED = Address("Hall", "room", "bed")

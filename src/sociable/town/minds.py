@@ -13,6 +13,10 @@ from typing import Protocol
 from sociable.town.events import AnyEvent, Line
 from sociable.town.map import Address, Tile
 
+IDLE = "nothing in particular"
+IDLE_MINUTES = 60
+"""Of a resident that has nothing else to do, before it is asked again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Activity:

@@ -27,7 +27,7 @@ from sociable.town.bodies import Body, Injection, Physics
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.events import AnyEvent, Began, Line, Noted, Slept, Talked, Walked, in_order, in_runs
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.minds import Activity, Decision, Mind, Sighting, TakenAway, Talk, View
+from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Mind, Sighting, TakenAway, Talk, View
 from sociable.town.places import PlaceFinder
 from sociable.town.scheduler import Scheduler
 
@@ -37,9 +37,6 @@ WORDS_PER_MINUTE = 130
 _BATCHES_AT_ONCE = 16
 _CELL = 4
 """The width of a cell, in radii of sight."""
-
-IDLE = "nothing in particular"
-IDLE_MINUTES = 60
 
 T = TypeVar("T")
 
@@ -465,7 +462,7 @@ class Simulation:
         return named_generator(self._seed, "seat", self._label, body.name, minute).choice(tiles)
 
     def _set_out(self, body: Body, goal: Tile) -> None:
-        body.route, body.bound_for = self.town.way(body.tile, goal) or "", goal
+        body.route, body.bound_for = self.town.find_way(body.tile, goal) or "", goal
 
     def _another_seat(self, body: Body, minute: int) -> Tile | None:
         """A free tile within reach of the place it is going to, or is at, if somebody stands on the one it wants.

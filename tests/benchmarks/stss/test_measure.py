@@ -58,7 +58,7 @@ class Log:
     def walks(self, name: str, place: str, time: str) -> int:
         """Six tiles a minute; the minute after whose end it is there."""
         goal = self.town.free_tiles(Address.parse(place))[0]
-        way = self.town.way(self.now[name], goal)
+        way = self.town.find_way(self.now[name], goal)
         assert way
         self.events.append(Walked(minute=at(time), resident=name, start=self.now[name], way=in_runs(way), tiles_per_minute=6))
         self.now[name] = goal

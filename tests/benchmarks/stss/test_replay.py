@@ -19,7 +19,7 @@ from sociable.benchmarks.stss.replay import Attended, Replay, ReplayResident, Re
 from sociable.core.errors import InputError
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked, in_runs
-from sociable.town.map import Address, Tile, TownMap, grouped
+from sociable.town.map import Address, Tile, TownMap, group_by_place
 from sociable.town.timeline import timelines
 from sociable.town.town_file import load_map
 
@@ -105,7 +105,7 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
                 Began(minute=begin, resident=name, doing=doing, planned_place=place, address=place, until=end, asleep=sleeps)
             )
             goal = bed if sleeps else tile_in(place, "")
-            way = town.way(here, goal) or ""
+            way = town.find_way(here, goal) or ""
             if way:
                 events.append(Walked(minute=begin, resident=name, start=here, way=in_runs(way), tiles_per_minute=PACE))
                 here = goal
@@ -404,7 +404,7 @@ def tiny_town(walls_belong_to_the_house: bool = True) -> TownMap:
         for x in range(6)
         if walls_belong_to_the_house or rows[y][x] != "#"
     ]
-    return TownMap("Tiny", blocked, grouped(room), {"House": "home"})
+    return TownMap("Tiny", blocked, group_by_place(room), {"House": "home"})
 
 
 def tiny_replay(log: Sequence[AnyEvent], **others: Any) -> Replay:

@@ -9,14 +9,13 @@ from typing import Any
 
 from sociable.agents.generative.planning import DOING_LENGTH, PLACE_LENGTH, Unreadable
 from sociable.agents.generative.replies import (
-    day_in,
-    fields_in,
-    importance_in,
-    minute_in,
-    name_in,
-    text_of,
-    times_in,
-    true,
+    clean_text,
+    find_day,
+    find_importance,
+    find_name,
+    find_times,
+    is_yes,
+    parse_fields,
 )
 from sociable.core.prompts import one_line, quoted
 from sociable.core.records import storable
@@ -39,31 +38,20 @@ _QUOTES_WITHIN = re.compile(r'"says"\s*:\s*"(?P<says>.*)"\s*(?:,\s*"ends"\s*:\s*
 """Words with quotation marks that were not escaped, so that it is no JSON."""
 
 
-def utterance_in(reply: Reply, speaker: str, *, plain: bool) -> Utterance:
+def parse_utterance(reply: Reply, speaker: str, *, plain: bool) -> Utterance:
     """What was said. Prose is taken for the words; JSON without words, and an empty reply, end the conversation."""
-    said = _said(reply.text.strip(), speaker, plain=plain)
-    return replace(said, note="; ".join(filter(None, (said.note, reply.defect))), defect=reply.defect)
-
-
-def _said(text: str, speaker: str, *, plain: bool) -> Utterance:
-    if plain:
-        says = _without_frame(text, speaker)
-        return Utterance(says, ends=not says)
-    fields = fields_in(text)
-    if not fields and (found := _QUOTES_WITHIN.search(text)):
-        fields = {"says": found["says"], "ends": found["ends"]}
-    says = _spoken(fields, speaker)
-    if says:
-        return Utterance(says, ends=true(fields.get("ends")))
-    if fields or text.startswith(("{", "[", "```")):
-        return Utterance("", ends=True, note="no words in it")
-    says = _without_frame(text, speaker)
-    return Utterance(says, ends=not says, note=NOT_IN_FORM if says else "")
-
-
-def _spoken(fields: dict[str, Any], speaker: str) -> str:
-    value = fields.get("says")
-    return _without_frame(value, speaker) if isinstance(value, str) else ""
+    text = reply.text.strip()
+    fields = {} if plain else parse_fields(text)
+    if not plain and not fields and (found := _QUOTES_WITHIN.search(text)):
+        fields = found.groupdict()
+    note, ends, says = "", is_yes(fields.get("ends")), fields.get("says")
+    words = _without_frame(says, speaker) if isinstance(says, str) else ""
+    if not words and (fields or (not plain and text.startswith(("{", "[", "```")))):
+        note, ends = "no words in it", True
+    elif not words:
+        words = _without_frame(text, speaker)
+        note, ends = NOT_IN_FORM if words and not plain else "", not words
+    return Utterance(words, ends, "; ".join(filter(None, (note, reply.defect))), reply.defect)
 
 
 def _without_frame(text: str, speaker: str) -> str:
@@ -75,12 +63,12 @@ def _without_frame(text: str, speaker: str) -> str:
     return text[:SAYS_LENGTH].rstrip()
 
 
-def choice_in(reply: str, names: Sequence[str]) -> str:
+def parse_choice(reply: str, names: Sequence[str]) -> str:
     """Whom somebody wants to talk to; empty for nobody. Raises Unreadable where there is no JSON."""
-    fields = fields_in(reply)
+    fields = parse_fields(reply)
     if not fields:
         raise Unreadable("there was no JSON in it.")
-    return name_in(fields.get("talk_to"), names)
+    return find_name(fields.get("talk_to"), names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,48 +107,42 @@ class TakeAway:
     plan_anew: bool
 
 
-def take_away_in(reply: str, partner: str, minute: int, clock: Clock) -> TakeAway:
+def parse_take_away(reply: str, partner: str, minute: int, clock: Clock) -> TakeAway:
     """Raises Unreadable where there is no summary in it."""
-    fields = fields_in(reply)
-    summary = text_of(fields.get("summary"), SUMMARY_LENGTH)
+    fields = parse_fields(reply)
+    summary = clean_text(fields.get("summary"), SUMMARY_LENGTH)
     if not summary:
         raise Unreadable('there was no "summary" in it.')
-    agreed = fields.get("agreed")
-    items = [agreed] if isinstance(agreed, dict) else agreed if isinstance(agreed, list) else []
-    told = fields.get("remember")
-    facts = [text_of(each, FACT_LENGTH) for each in (told if isinstance(told, list) else [told])]
+    agreed, told = (each if isinstance(each, list) else [each] for each in (fields.get("agreed"), fields.get("remember")))
+    agreements = (parse_agreement(item, partner, minute, clock) for item in agreed[:MOST_AGREEMENTS])
+    facts = [fact for each in told if (fact := clean_text(each, FACT_LENGTH))]
     return TakeAway(
         summary,
-        importance_in(fields.get("importance")),
-        tuple(filter(None, (agreement_in(item, partner, minute, clock) for item in items[:MOST_AGREEMENTS]))),
-        tuple(filter(None, facts))[:MOST_FACTS],
-        true(fields.get("today")),
+        find_importance(fields.get("importance")),
+        tuple(filter(None, agreements)),
+        tuple(facts[:MOST_FACTS]),
+        is_yes(fields.get("today")),
     )
 
 
-def agreement_in(item: Any, partner: str, minute: int, clock: Clock) -> Agreement | None:
+def parse_agreement(item: Any, partner: str, minute: int, clock: Clock) -> Agreement | None:
     """None where it says not what is to be done. An hour that has passed already, with no day said, is tomorrow's."""
-    if not isinstance(item, dict):
+    if not isinstance(item, dict) or not (doing := clean_text(item.get("doing"), DOING_LENGTH)):
         return None
-    doing = text_of(item.get("doing"), DOING_LENGTH)
-    if not doing:
-        return None
-    day_said = text_of(item.get("day"), 40)
+    day_said = clean_text(item.get("day"), 40)
     hours = item.get("from")
-    said = " ".join(filter(None, (day_said, text_of(hours, 20))))
+    said = " ".join(filter(None, (day_said, clean_text(hours, 20))))
     # The day may stand with the hour.
-    day = day_in(day_said, minute, clock) if day_said else day_in(hours, minute, clock)
-    times = times_in(hours)
-    agreement = Agreement((partner,), doing, text_of(item.get("place"), PLACE_LENGTH), said=said)
+    day = find_day(day_said, minute, clock) if day_said else find_day(hours, minute, clock)
+    times = find_times(hours)
+    agreement = Agreement((partner,), doing, clean_text(item.get("place"), PLACE_LENGTH), said=said)
     if not times or (day is None and day_said):
         return agreement
     today = minute // MINUTES_PER_DAY
     start = (today if day is None else day) * MINUTES_PER_DAY + times[0]
     if day is None and start < minute:
         start += MINUTES_PER_DAY
-    end_time = minute_in(item.get("to"))
-    if end_time is None and len(times) > 1:
-        end_time = times[1]
+    end_time = next(iter([*find_times(item.get("to"))[:1], *times[1:]]), None)
     end = None if end_time is None else start - times[0] + end_time
     if end is not None and end <= start:
         # Over midnight, or nonsense.
@@ -198,12 +180,11 @@ class Agenda:
 
 
 def _appointment(agreement: Agreement) -> tuple[object, ...]:
-    what = agreement.place.casefold() or agreement.doing.casefold()
-    if agreement.start is None:
-        return (None, agreement.doing.casefold(), agreement.place.casefold(), agreement.said.casefold())
-    return (agreement.start, what)
+    """What two agreements have in common if they are about the same."""
+    place, doing = agreement.place.casefold(), agreement.doing.casefold()
+    return (None, doing, place, agreement.said.casefold()) if agreement.start is None else (agreement.start, place or doing)
 
 
-def remains_of(lines: Sequence[Line]) -> str:
+def render_beginning(lines: Sequence[Line]) -> str:
     """What is remembered of a conversation whose summary cannot be read: its beginning."""
-    return text_of(" / ".join(f"{line.speaker}: {line.says}" for line in lines if line.says.strip()), SUMMARY_LENGTH // 2)
+    return clean_text(" / ".join(f"{line.speaker}: {line.says}" for line in lines if line.says.strip()), SUMMARY_LENGTH // 2)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sociable.agents.generative.planning import Unreadable
-from sociable.agents.generative.replies import fields_in, importance_in, listed, text_of
+from sociable.agents.generative.replies import clean_text, find_importance, find_list, parse_fields
 from sociable.town.memory import Memory
 
 REFLECTION_THRESHOLD = 150.0
@@ -30,7 +30,7 @@ class Thought:
     importance: float
 
 
-def looked_back_on(memories: Sequence[Memory]) -> Sequence[Memory]:
+def choose_latest(memories: Sequence[Memory]) -> Sequence[Memory]:
     """The latest of them, oldest first. What was known from the beginning is no news."""
     found: list[Memory] = []
     letters = 0
@@ -43,16 +43,16 @@ def looked_back_on(memories: Sequence[Memory]) -> Sequence[Memory]:
     return found[::-1]
 
 
-def ratings_in(reply: str, count: int) -> list[float]:
+def parse_ratings(reply: str, count: int) -> list[float]:
     """From 1 to 10, one for each memory; those that are missing are everyday. Raises Unreadable where there are none."""
-    fields = fields_in(reply)
-    found = listed(fields, "ratings")
+    fields = parse_fields(reply)
+    found = find_list(fields, "ratings")
     if len(found) == 1 and isinstance(found[0], dict) and len(found[0]) > 1:
         # {"ratings": {"1": 3, "2": 5}}
         found = list(found[0].values())
     elif not found:
         found = [fields[key] for key in map(str, range(1, count + 1)) if key in fields]
-    ratings = [importance_in(_importance_of(each)) for each in found[:count]]
+    ratings = [find_importance(_importance_of(each)) for each in found[:count]]
     if not any(ratings):
         raise Unreadable('"ratings" held no numbers.')
     return [rating or EVERYDAY for rating in ratings] + [EVERYDAY] * (count - len(ratings))
@@ -64,15 +64,13 @@ def _importance_of(value: object) -> object:
     return next((value[key] for key in ("importance", "rating", "score") if key in value), None)
 
 
-def thoughts_in(reply: str) -> Sequence[Thought]:
+def parse_thoughts(reply: str) -> Sequence[Thought]:
     """Raises Unreadable where there are none."""
     thoughts = []
-    for item in listed(fields_in(reply), "thoughts")[:MOST_THOUGHTS]:
-        text, importance = (
-            (item.get("text", item.get("thought")), item.get("importance")) if isinstance(item, dict) else (item, None)
-        )
-        if said := text_of(text, 400):
-            thoughts.append(Thought(said, importance_in(importance) or THOUGHT_IMPORTANCE))
+    for item in find_list(parse_fields(reply), "thoughts")[:MOST_THOUGHTS]:
+        fields = item if isinstance(item, dict) else {"text": item}
+        if said := clean_text(fields.get("text", fields.get("thought")), 400):
+            thoughts.append(Thought(said, find_importance(fields.get("importance")) or THOUGHT_IMPORTANCE))
     if not thoughts:
         raise Unreadable('"thoughts" held none.')
     return thoughts

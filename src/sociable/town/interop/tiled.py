@@ -31,7 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sociable.core.data_files import complaint
 from sociable.core.errors import DataError, StorageFailure
 from sociable.core.run_folder import write_atomically
-from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, grouped, street_and_beyond, unreachable
+from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, claim_tiles, find_street, group_by_place
 
 TILE_NUMBER = 0x0FFF_FFFF
 """Of an entry of a tile layer; the four bits above say how the tile is turned."""
@@ -62,7 +62,9 @@ class _Property(_Part):
     value: Any = None
 
 
-class _Object(_Part):
+class _Object(_Part, extra="allow"):
+    """Has an extra field for its form where that is neither a rectangle nor a point."""
+
     id: int = 0
     name: str = ""
     type: str = ""
@@ -75,11 +77,6 @@ class _Object(_Part):
     rotation: float = 0.0
     gid: int = 0
     template: str = ""
-    ellipse: bool = False
-    capsule: bool = False
-    polygon: Any = None
-    polyline: Any = None
-    text: Any = None
     properties: tuple[_Property, ...] = ()
 
 
@@ -157,7 +154,7 @@ class _Reader:
         if drawn.orientation != "orthogonal":
             raise self._fail("field 'orientation'", f"'{drawn.orientation}' maps are not read; expected 'orthogonal'")
         self.layers = list(_flat(drawn.layers, 0.0, 0.0))
-        self.extent = self._extent()
+        self.extent = self._find_extent()
         if not (0 < self.extent.width <= LARGEST and 0 < self.extent.height <= LARGEST):
             size = f"{self.extent.width} by {self.extent.height} tiles"
             raise self._fail("field 'layers'", f"what is drawn is {size} large; expected between 1 and {LARGEST} each way")
@@ -176,10 +173,10 @@ class _Reader:
         self._read_arenas()
         for tile in self._read_things():
             blocked[tile.y, tile.x] = True
-        places = grouped((self.claims[tile], tile) for tile in sorted(self.claims, key=lambda tile: (tile.y, tile.x)))
-        reached = street_and_beyond(blocked, places)
-        for address in unreachable(places, reached):
-            raise self._fail("layer 'arenas'", f"'{address}' cannot be reached from the street; see the layer 'collision'")
+        places = group_by_place((self.claims[tile], tile) for tile in sorted(self.claims, key=lambda tile: (tile.y, tile.x)))
+        reached, lost = find_street(blocked, places)
+        if lost:
+            raise self._fail("layer 'arenas'", f"'{lost[0]}' cannot be reached from the street; see the layer 'collision'")
         doors = self._read_doors(reached)
         flooded = frozenset(Tile(x, y) for y, x in np.argwhere(water).tolist())
         own_name = next((str(each.value) for each in self.drawn.properties if each.name == "name" and each.value), name)
@@ -188,11 +185,11 @@ class _Reader:
     def _named(self, name: str, kind: str) -> Sequence[_Layer]:
         return [layer for layer in self.layers if layer.name == name and layer.type == kind]
 
-    def _extent(self) -> Rect:
+    def _find_extent(self) -> Rect:
         """In the map's own coordinates, which can be negative in an infinite one."""
         if not self.drawn.infinite:
             return Rect(0, 0, self.drawn.width, self.drawn.height)
-        parts = [self._spot(layer, chunk) for layer in self.layers for chunk in self._chunks(layer)]
+        parts = [spot for layer in self.layers for spot, _ in self._chunks(layer)]
         parts += [self._rect(layer, each) for layer in self._named("sectors", "objectgroup") for each in layer.objects]
         left, top = (min((part[axis] for part in parts), default=0) for axis in (0, 1))
         right, bottom = (max((part[axis] + part[axis + 2] for part in parts), default=0) for axis in (0, 1))
@@ -200,36 +197,34 @@ class _Reader:
 
     # Layers of tiles
 
-    def _chunks(self, layer: _Layer) -> Sequence[_Chunk]:
-        if layer.type != "tilelayer" or layer.data is None:
-            return layer.chunks
-        width, height = layer.width or self.drawn.width, layer.height or self.drawn.height
-        return [_Chunk.model_construct(x=0, y=0, width=width, height=height, data=layer.data)]
-
-    def _spot(self, layer: _Layer, chunk: _Chunk) -> Rect:
-        dx, dy = round(layer.offsetx / self.drawn.tilewidth), round(layer.offsety / self.drawn.tileheight)
-        return Rect(chunk.x + dx, chunk.y + dy, chunk.width, chunk.height)
+    def _chunks(self, layer: _Layer) -> Iterator[tuple[Rect, TileNumbers]]:
+        """The parts that a tile layer is written in, each with where it lies in the map's own coordinates."""
+        chunks = [(chunk.x, chunk.y, chunk.width, chunk.height, chunk.data) for chunk in layer.chunks]
+        if layer.type == "tilelayer" and layer.data is not None:
+            chunks = [(0, 0, layer.width or self.drawn.width, layer.height or self.drawn.height, layer.data)]
+        right, down = round(layer.offsetx / self.drawn.tilewidth), round(layer.offsety / self.drawn.tileheight)
+        return ((Rect(x + right, y + down, width, height), data) for x, y, width, height, data in chunks)
 
     def _painted(self, name: str) -> NDArray[np.bool_]:
         """[height, width]: where the tile layers of a name have a tile."""
-        painted = np.zeros((self.extent.height, self.extent.width), bool)
+        x, y, width, height = self.extent
+        painted = np.zeros((height, width), bool)
         for layer in self._named(name, "tilelayer"):
-            for chunk in self._chunks(layer):
-                spot = self._spot(layer, chunk)
-                tiles = self._tile_numbers(layer, chunk).reshape(chunk.height, chunk.width)
-                rows, columns = np.nonzero(tiles)
-                rows, columns = rows + spot.y - self.extent.y, columns + spot.x - self.extent.x
-                inside = (rows >= 0) & (rows < self.extent.height) & (columns >= 0) & (columns < self.extent.width)
+            for spot, data in self._chunks(layer):
+                tiles = self._tile_numbers(f"layer '{name}'", layer, spot, data)
+                rows, columns = (axis + start for axis, start in zip(np.nonzero(tiles), (spot.y - y, spot.x - x), strict=True))
+                inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
                 painted[rows[inside], columns[inside]] = True
         return painted
 
-    def _tile_numbers(self, layer: _Layer, chunk: _Chunk) -> NDArray[np.int64]:
-        where, wanted = f"layer '{layer.name}'", chunk.width * chunk.height
-        if isinstance(chunk.data, list):
-            numbers = np.array(chunk.data, np.int64)
+    def _tile_numbers(self, where: str, layer: _Layer, spot: Rect, data: TileNumbers) -> NDArray[np.int64]:
+        """[height, width] of a part of a tile layer."""
+        wanted = spot.width * spot.height
+        if isinstance(data, list):
+            numbers = np.array(data, np.int64)
         elif layer.encoding == "base64" and layer.compression in ("", "zlib", "gzip"):
             try:
-                raw = base64.b64decode(chunk.data.strip(), validate=True)
+                raw = base64.b64decode(data.strip(), validate=True)
                 if layer.compression:
                     # + 32: whichever of the two it is. No more is unpacked than is wanted, and a byte to see that there is more.
                     raw = zlib.decompressobj(zlib.MAX_WBITS + 32).decompress(raw, 4 * wanted + 1)
@@ -241,8 +236,8 @@ class _Reader:
             how = layer.compression or layer.encoding
             raise self._fail(where, f"its tiles are written as {how}, which is not read; {remedy}")
         if numbers.size != wanted:
-            raise self._fail(where, f"holds {numbers.size} tiles; expected {chunk.width} times {chunk.height}")
-        return numbers & TILE_NUMBER
+            raise self._fail(where, f"holds {numbers.size} tiles; expected {spot.width} times {spot.height}")
+        return (numbers & TILE_NUMBER).reshape(spot.height, spot.width)
 
     # Layers of objects
 
@@ -252,7 +247,7 @@ class _Reader:
         if drawn.template:
             raise self._fail(where, f"is an instance of the template {drawn.template}, which is not read; detach it in Tiled")
         for form in ("ellipse", "capsule", "polygon", "polyline", "text"):
-            if getattr(drawn, form):
+            if drawn.model_extra and drawn.model_extra.get(form):
                 raise self._fail(where, f"is of the form {form}; expected a rectangle or a point")
         if drawn.rotation % 360:
             raise self._fail(where, f"is turned by {drawn.rotation:g} degrees; expected an upright rectangle")
@@ -279,24 +274,18 @@ class _Reader:
                 properties = {each.name: each.value for each in drawn.properties}
                 yield _Shape(drawn.name.strip(), (drawn.class_ or drawn.type).strip(), properties, tiles, where)
 
-    def _claim(self, address: Address, whole: Address | None, shape: _Shape) -> None:
-        """Gives a place its tiles, which were those of the ``whole`` it is a part of, or its own already."""
+    def _claim(self, address: Address, shape: _Shape) -> None:
         name = address.thing or address.arena or address.sector
         if not name or ":" in name:
             raise self._fail(shape.where, f"expected a name without a colon, found '{name}'")
-        for tile in shape.tiles:
-            owner = self.claims.get(tile)
-            if owner not in (whole, address):
-                if whole is not None and (owner is None or not owner.within(whole)):
-                    raise self._fail(shape.where, f"'{address}' is not inside '{whole}': see {list(tile)}")
-                raise self._fail(shape.where, f"'{address}' and '{owner}' overlap at {list(tile)}")
-            self.claims[tile] = address
+        if problem := claim_tiles(self.claims, address, shape.tiles, again=True):
+            raise self._fail(shape.where, problem)
 
     def _read_sectors(self) -> Mapping[str, str]:
         """Their kinds."""
         kinds: dict[str, str] = {}
         for shape in self._shapes("sectors"):
-            self._claim(Address(shape.name), None, shape)
+            self._claim(Address(shape.name), shape)
             if kind := str(shape.properties.get("kind") or shape.kind):
                 kinds[shape.name] = kind
         if not self.claims:
@@ -308,35 +297,31 @@ class _Reader:
         for shape in self._shapes("arenas"):
             sector, colon, arena = (part.strip() for part in shape.name.partition(":"))
             if not colon:
-                around = self.claims.get(shape.tiles[0])
-                sector, arena = str(shape.properties.get("sector") or (around.sector if around else "")), shape.name
+                around = self.claims.get(shape.tiles[0], Address(""))
+                sector, arena = str(shape.properties.get("sector") or around.sector), shape.name
             if sector not in sectors:
                 problem = f"there is no sector '{sector}'" if sector else "lies in no sector and names none"
                 raise self._fail(shape.where, f"{problem}; there are {', '.join(sorted(sectors))}")
-            self._claim(Address(sector, arena), Address(sector), shape)
+            self._claim(Address(sector, arena), shape)
 
     def _read_things(self) -> Iterator[Tile]:
         """Gives the tiles of those that are no seats."""
         for shape in self._shapes("objects"):
-            around = self.claims.get(shape.tiles[0])
-            if around is None or not around.arena:
+            around = self.claims.get(shape.tiles[0], Address(""))
+            if not around.arena:
                 raise self._fail(shape.where, "lies in no arena")
-            arena = Address(around.sector, around.arena)
-            self._claim(Address(arena.sector, arena.arena, shape.name), arena, shape)
+            self._claim(Address(around.sector, around.arena, shape.name), shape)
             seat = shape.properties.get("seat", False)
             if not isinstance(seat, bool):
                 raise self._fail(shape.where, f"its property 'seat' must be true or false, found '{seat}'")
-            if not seat:
-                yield from shape.tiles
+            yield from () if seat else shape.tiles
 
     def _read_doors(self, reached: NDArray[np.bool_]) -> frozenset[Tile]:
-        doors = []
-        for shape in self._shapes("doors"):
-            for tile in shape.tiles:
-                if not reached[tile.y, tile.x]:
-                    raise self._fail(shape.where, f"cannot be walked through at {list(tile)}; see the layer 'collision'")
-                doors.append(tile)
-        return frozenset(doors)
+        doors = [(tile, shape.where) for shape in self._shapes("doors") for tile in shape.tiles]
+        for tile, where in doors:
+            if not reached[tile.y, tile.x]:
+                raise self._fail(where, f"cannot be walked through at {list(tile)}; see the layer 'collision'")
+        return frozenset(tile for tile, _ in doors)
 
 
 def _where(layer: _Layer, drawn: _Object) -> str:
@@ -385,12 +370,11 @@ def write_tiled(town: TownMap, path: Path) -> None:
                 walls[y, x] = 0
             for seat in (True, False):
                 own = [tile for tile in tiles if town.is_free(tile) == seat]
-                written["objects"] += _rectangles(address.thing, own, "seat", "bool", seat)
-        elif address.arena:
-            written["arenas"] += _rectangles(str(address), tiles)
+                written["objects"] += _objects(address.thing, own, "seat", "bool", seat)
         else:
-            written["sectors"] += _rectangles(address.sector, tiles, "kind", "string", town.kinds.get(address.sector, ""))
-    written["doors"] += _rectangles("", town.doors)
+            kind = town.kinds.get(str(address), "")
+            written["arenas" if address.arena else "sectors"] += _objects(str(address), tiles, "kind", "string", kind)
+    written["doors"] += _objects("", town.doors)
     number = count(1)
     layers = [
         {"name": name, "type": "tilelayer", "width": town.width, "height": town.height, "data": grid.ravel().tolist()}
@@ -416,17 +400,15 @@ def write_tiled(town: TownMap, path: Path) -> None:
     _write_picture(picture)
 
 
-def _rectangles(
-    name: str, tiles: Iterable[Tile], key: str = "", kind: str = "", value: object = None
-) -> Iterator[dict[str, Any]]:
-    """The objects that cover a place's tiles, with a property if there is one."""
-    for rect in rectangles(tiles):
+def _objects(name: str, tiles: Iterable[Tile], key: str = "", kind: str = "", value: object = "") -> Iterator[dict[str, Any]]:
+    """The objects that cover a place's tiles, with a property unless its value is empty."""
+    for rect in cover_with_rectangles(tiles):
         x, y, width, height = (each * TILE_SIZE for each in rect)
         shape = {"name": name, "type": "", "x": x, "y": y, "width": width, "height": height, "rotation": 0, "visible": True}
-        yield shape | ({"properties": [{"name": key, "type": kind, "value": value}]} if value not in (None, "") else {})
+        yield shape | ({"properties": [{"name": key, "type": kind, "value": value}]} if value != "" else {})
 
 
-def rectangles(tiles: Iterable[Tile]) -> list[Rect]:
+def cover_with_rectangles(tiles: Iterable[Tile]) -> list[Rect]:
     """Rectangles that cover ``tiles`` and nothing else, without overlap: runs of a row, joined with the same run below."""
     left = set(tiles)
     found = []
@@ -444,8 +426,7 @@ def rectangles(tiles: Iterable[Tile]) -> list[Rect]:
 def _write_picture(path: Path) -> None:
     from matplotlib.image import imsave  # takes a while to load, and only writers need it
 
-    pixels = np.repeat(np.repeat(np.array([_COLOURS], np.uint8), TILE_SIZE, axis=0), TILE_SIZE, axis=1)
     try:
-        imsave(path, pixels)
+        imsave(path, np.array([_COLOURS], np.uint8).repeat(TILE_SIZE, axis=0).repeat(TILE_SIZE, axis=1))
     except OSError as error:
         raise StorageFailure.at(path, error) from error
