@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from sociable.town.events import AnyEvent
+from sociable.town.events import AnyEvent, Noted
 from sociable.town.map import Address, Tile
 from sociable.town.minds import Activity, Decision, Mind
 
@@ -88,3 +88,6 @@ class Body:
     def is_free(self, minute: int) -> bool:
         """Whether it was awake and in no conversation in a minute of which its state is known."""
         return not self.busy_from <= minute < self.busy_until
+
+    def note(self, minute: int, about: str, text: str) -> None:
+        self.log.append(Noted(minute=minute, resident=self.name, about=about, text=text))

@@ -6,9 +6,9 @@ reference residents, a user's own. A mind that needs no model answers at once; o
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sociable.town.events import AnyEvent, Line
 from sociable.town.map import Address, Tile
@@ -121,3 +121,27 @@ class Mind(Protocol):
 
     def conclude(self, talk: Talk, until: int) -> TakenAway | Awaitable[TakenAway]:
         """Asked once when the conversation is over; it goes on at minute ``until``."""
+
+
+@runtime_checkable
+class Injectable(Protocol):
+    """A mind that can be told something from outside the simulation."""
+
+    def inject(self, minute: int, text: str) -> None:
+        """Takes note of a text at a minute."""
+
+
+@runtime_checkable
+class Interviewable(Protocol):
+    """A mind that can be asked from outside the simulation."""
+
+    async def interview(self, question: str, minute: int) -> str:
+        """What it answers at a minute; it remembers neither question nor answer."""
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    """A mind that can be given the memory of another life."""
+
+    def restore(self, events: Iterable[AnyEvent]) -> None:
+        """Remembers what its own part of an event log says, in place of what it knew."""

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeVar
 
 from rapidfuzz.distance import OSA
 
@@ -25,6 +26,8 @@ LONGEST = 200
 
 Words = frozenset[str]
 """Without order, endings, articles and prepositions."""
+
+T = TypeVar("T")
 
 
 # The language. Every list is read through ``_listed``, so that it can be written as people write.
@@ -322,28 +325,20 @@ class PlaceFinder:
         if word in self._vocabulary or word in _FILLING_WORDS or any(sign.isdigit() for sign in word):
             return word
         # Short words are too often one letter away from another: beach and bench, mall and hall.
-        close = [known for known in self._vocabulary if known[0] == word[0] and max(len(known), len(word)) >= 6]
-        slips = {known: OSA.distance(word, known) for known in close}
-        least = min(slips.values(), default=len(word))
-        nearest = [known for known in close if slips[known] == least]
-        return nearest[0] if len(nearest) == 1 and least <= (2 if len(word) >= 9 else 1) else word
+        close = {known: known for known in self._vocabulary if known[0] == word[0] and max(len(known), len(word)) >= 6}
+        return _nearest_spelling(word, close, 2 if len(word) >= 9 else 1) or word
 
     def _nearly_named(self, words: Sequence[str]) -> Address | None:
         """A sector, or an arena of one, whose name differs from the whole text in a letter or two."""
-        text = " ".join(words)
-        if len(text) < 8:
-            return None
-        digits = [word for word in words if word.isdigit()]
-        slips = {
-            address: OSA.distance(text, name)
+        text, digits = " ".join(words), [word for word in words if word.isdigit()]
+        names = {
+            address: " ".join(order)
             for order, addresses in self._by_name.items()
-            if (name := " ".join(order))[:1] == text[0] and digits == [word for word in order if word.isdigit()]
+            if order and order[0][0] == text[:1] and digits == [word for word in order if word.isdigit()]
             for address in addresses
             if not address.thing
         }
-        least = min(slips.values(), default=len(text))
-        nearest = [address for address, distance in slips.items() if distance == least]
-        return nearest[0] if len(nearest) == 1 and least <= (2 if len(text) >= 20 else 1) else None
+        return _nearest_spelling(text, names, 2 if len(text) >= 20 else 1) if len(text) >= 8 else None
 
     # At home
 
@@ -467,6 +462,14 @@ class PlaceFinder:
                 place = _nearest(found, home, here)
                 return place if place is None or not place.thing else None
         return None
+
+
+def _nearest_spelling(text: str, names: Mapping[T, str], most: int) -> T | None:
+    """The one whose name is a text with the fewest slips of the pen, if there are no more than ``most``."""
+    slips = {each: OSA.distance(text, name, score_cutoff=most) for each, name in names.items()}
+    least = min(slips.values(), default=most + 1)
+    nearest = [each for each, distance in slips.items() if distance == least]
+    return nearest[0] if len(nearest) == 1 and least <= most else None
 
 
 def _as_address(text: str) -> str:

@@ -18,23 +18,22 @@ from __future__ import annotations
 import asyncio
 import heapq
 import math
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
 from inspect import isawaitable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sociable.core.seeding import named_generator
 from sociable.town.bodies import Body, Injection, Physics
 from sociable.town.clock import MINUTES_PER_DAY
-from sociable.town.events import AnyEvent, Began, Line, Noted, Slept, Talked, Walked, in_order, in_runs
+from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, in_order, in_runs
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Mind, Sighting, TakenAway, Talk, View
+from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Injectable, Mind, Sighting, TakenAway, Talk, View
 from sociable.town.places import PlaceFinder
 from sociable.town.scheduler import Scheduler
 
 WORDS_PER_MINUTE = 130
 """Spoken at ease; it decides how long a conversation takes."""
 
-_BATCHES_AT_ONCE = 16
 _CELL = 4
 """The width of a cell, in radii of sight."""
 
@@ -84,17 +83,13 @@ class Simulation:
         self._changed: dict[int, int] = dict.fromkeys((body.zone for body in self.bodies), -1)
         """By zone, the last minute in which something visible changed there."""
         self._queue: list[tuple[int, int]] = []
-        self._before_looking: dict[Body, list[Body]] = {}
-        """By resident that lags behind, those who wait for it with perceiving."""
-        self._before_going_on: dict[Body, list[Body]] = {}
-        """By resident that has not decided, those in its sight who have, and wait for it."""
+        self._waiting: dict[Body, list[Body]] = {}
+        """By resident, those who wait for it: it lags behind and could come into their sight, or is there and undecided."""
         self._behind: dict[Body, None] = {}
         """Residents who are asked, talk or wait, in a fixed order."""
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._begun = 0
-        """How many tasks have been begun and not yet been given a chance to finish at once."""
+        self._open = 0
+        """How many answers of minds are awaited, and conversations held."""
         self._wake = asyncio.Event()
-        self._failure: BaseException | None = None
 
     @property
     def events(self) -> list[AnyEvent]:
@@ -103,33 +98,22 @@ class Simulation:
 
     async def run(self, until: int | None = None) -> None:
         """Lives until minute ``until``, by default the end. Raises what a mind raised; then the simulation is over."""
-        end = min(self.minutes, until if until is not None else self.minutes)
-        self._queue = [(body.minute, body.place) for body in self.bodies if body.minute < end]
+        self._end = min(self.minutes, until if until is not None else self.minutes)
+        self._queue = [(body.minute, body.place) for body in self.bodies if body.minute < self._end]
         heapq.heapify(self._queue)
-        self._end = end
-        batches = 0
         try:
-            while self._queue or self._tasks:
-                if self._failure is not None:
-                    raise self._failure
-                if self._queue:
-                    self._live(self._next_batch())
-                    batches += 1
-                    # Minds that need no model answer before anybody has to wait for them; replies of models are let in.
-                    if self._begun or (self._tasks and batches % _BATCHES_AT_ONCE == 0):
-                        self._begun = 0
-                        await asyncio.sleep(0)
-                else:
-                    self._wake.clear()
-                    await self._wake.wait()
-            if self._failure is not None:
-                raise self._failure
-        finally:
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            async with asyncio.TaskGroup() as self._tasks:
+                while self._queue or self._open:
+                    if self._queue:
+                        self._live(self._next_batch())
+                    if self._open:
+                        # Minds that need no model answer before anybody has to wait for them; replies of models are let in.
+                        self._wake.clear()
+                        await (asyncio.sleep(0) if self._queue else self._wake.wait())
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
         assert not self._behind, "somebody waits for nobody"
-        if end == self.minutes:
+        if self._end == self.minutes:
             for body in self.bodies:
                 self._end_leg(body)
 
@@ -167,7 +151,7 @@ class Simulation:
                 if other is None:
                     self._go_on(minute, members)
                 else:
-                    self._wait(self._before_going_on, body, other)
+                    self._wait(body, other)
 
     def _concerned(self, decided: Iterable[Body], minute: int) -> set[Body]:
         """Those who want to talk to somebody, or whom somebody does or still might."""
@@ -184,7 +168,7 @@ class Simulation:
         could_meet, town, physics = self.scheduler.could_meet, self.town, self.physics
         for other in lagging:
             if could_meet(town, physics, other, body, minute - other.minute):
-                self._wait(self._before_looking, body, other)
+                self._wait(body, other)
                 return
         body.perceived = True
         body.seat = self._another_seat(body, minute)
@@ -194,14 +178,14 @@ class Simulation:
         else:
             self._behind[body] = None
             self._start(self._asked(body, decision))
-        self._call_up(self._before_going_on, body)
+        self._call_up(body)
 
     async def _asked(self, body: Body, answer: Awaitable[Decision]) -> None:
         body.decision = await answer
         body.decided = True
         del self._behind[body]
-        heapq.heappush(self._queue, (body.minute, body.place))
-        self._call_up(self._before_going_on, body)
+        self._queue_up(body)
+        self._call_up(body)
 
     def _linked(self, body: Body, minute: int) -> tuple[list[Body], Body | None]:
         """Whom wishes to talk link to ``body``, itself included, and somebody for whom they must wait.
@@ -222,31 +206,29 @@ class Simulation:
                     spread.append(other)
         return list(found), None
 
-    def _wait(self, waiting: dict[Body, list[Body]], body: Body, other: Body) -> None:
+    def _wait(self, body: Body, other: Body) -> None:
         body.waits_for = other
         self._behind[body] = None
-        waiting.setdefault(other, []).append(body)
-
-    def _call_up(self, waiting: dict[Body, list[Body]], body: Body) -> None:
-        """Those who waited for ``body`` look again whether they may go on."""
-        for other in waiting.pop(body, ()):
-            if other.waits_for is body:
-                self._wait_no_more(other)
-                heapq.heappush(self._queue, (other.minute, other.place))
-        self._wake.set()
+        self._waiting.setdefault(other, []).append(body)
 
     def _wait_no_more(self, body: Body) -> None:
         body.waits_for = None
         del self._behind[body]
 
+    def _call_up(self, body: Body) -> None:
+        """Those who waited for ``body`` look again whether they may go on."""
+        for other in self._waiting.pop(body, ()):
+            if other.waits_for is body:
+                self._wait_no_more(other)
+                self._queue_up(other)
+        self._wake.set()
+
     def _reach(self, body: Body, minute: int) -> None:
         """The next minute it may live is ``minute``: more is known of it than before."""
         body.minute, body.perceived, body.decided, body.decision = minute, False, False, None
-        if self._behind:
-            self._call_up(self._before_looking, body)
-            self._call_up(self._before_going_on, body)
+        self._call_up(body)
 
-    def _be_due(self, body: Body) -> None:
+    def _queue_up(self, body: Body) -> None:
         if body.minute < self._end:
             heapq.heappush(self._queue, (body.minute, body.place))
 
@@ -281,15 +263,11 @@ class Simulation:
         """Whom it attends to, as they were after minute ``minute``."""
         x, y = body.tile
         near = sorted(self._in_sight(body), key=lambda other: ((other.tile.x - x) ** 2 + (other.tile.y - y) ** 2, other.place))
-        return [
-            Sighting(
-                other.name,
-                other.activity.doing if other.activity else "",
-                other.talking_to if not (free := other.is_free(minute)) else "",
-                free,
-            )
-            for other in near[: self.physics.bandwidth]
-        ]
+        sightings = []
+        for other in near[: self.physics.bandwidth]:
+            doing, free = other.activity.doing if other.activity else "", other.is_free(minute)
+            sightings.append(Sighting(other.name, doing, "" if free else other.talking_to, free))
+        return sightings
 
     def _decide(self, body: Body, minute: int) -> Decision | Awaitable[Decision] | None:
         """Steps 1 and 2. None: it goes on as it was."""
@@ -319,10 +297,9 @@ class Simulation:
     def _inject(self, body: Body, minute: int) -> None:
         while body.injections and body.injections[0].minute <= minute:
             text = body.injections.popleft().text
-            body.log.append(Noted(minute=minute, resident=body.name, about="injected event", text=text))
-            inject = getattr(body.mind, "inject", None)
-            if inject is not None:
-                inject(minute, text)
+            body.note(minute, "injected event", text)
+            if isinstance(body.mind, Injectable):
+                body.mind.inject(minute, text)
 
     def _go_on(self, minute: int, members: Sequence[Body]) -> None:
         """Steps 3 to 5 for residents whose wishes have nothing to do with anybody else's."""
@@ -339,8 +316,7 @@ class Simulation:
             activity = body.activity
             if activity is None or minute >= activity.until:
                 # Honest about a mind that breaks its contract; the minute has to be spent somehow.
-                note = "its activity was over and it named no other"
-                body.log.append(Noted(minute=minute, resident=body.name, about="no activity", text=note))
+                body.note(minute, "no activity", "its activity was over and it named no other")
                 self._begin(body, Activity(IDLE, minute + IDLE_MINUTES), minute)
         for body in members:
             if body in talking:
@@ -358,7 +334,7 @@ class Simulation:
                 self._reach(body, body.busy_until)
             else:
                 self._reach(body, minute + 1)
-            self._be_due(body)
+            self._queue_up(body)
         for first, second in pairs:
             self._meet(first, second, minute)
 
@@ -418,7 +394,7 @@ class Simulation:
         body.next_activity = taken.activity
         del self._behind[body]
         self._reach(body, until)
-        self._be_due(body)
+        self._queue_up(body)
 
     def _talk(self, body: Body, other: Body, minute: int, lines: Sequence[Line], *, began: bool) -> Talk:
         spoken = sum(line.speaker == body.name for line in lines)
@@ -431,20 +407,16 @@ class Simulation:
     def _begin(self, body: Body, activity: Activity, minute: int) -> None:
         """Turns to an activity, and to the way there."""
         self._end_leg(body)
-        body.activity = activity
-        body.route = ""
-        body.goal = None
-        address = None
-        if activity.place:
-            address = self.places.find(activity.place, body.home, self.town.address_of(body.tile))
-            tiles = self.town.free_tiles(address) if address is not None else []
-            if address is None or not tiles:
-                text = f"'{activity.place}' is no place that can be reached; it stays where it is"
-                body.log.append(Noted(minute=minute, resident=body.name, about="unknown place", text=text))
-                address = None
-            elif body.tile not in tiles or address.thing:
-                body.goal = address
-                self._set_out(body, self._draw(tiles, body, minute))
+        body.activity, body.route, body.goal = activity, "", None
+        address = self.places.find(activity.place, body.home, self.town.address_of(body.tile)) if activity.place else None
+        tiles = self.town.free_tiles(address) if address is not None else []
+        if not tiles:
+            address = None
+            if activity.place:
+                body.note(minute, "unknown place", f"'{activity.place}' is no place that can be reached; it stays where it is")
+        elif address is not None and (body.tile not in tiles or address.thing):
+            body.goal = address
+            self._set_out(body, self._draw(tiles, body, minute))
         body.log.append(
             Began(
                 minute=minute,
@@ -474,9 +446,8 @@ class Simulation:
         if body.route:
             clash = any(other.tile == body.bound_for for other in self._in_sight(body))
         else:
-            clash = body.arrived == minute - 1 and any(
-                other.tile == body.tile and other.place < body.place for other in self._in_sight(body)
-            )
+            before = (other for other in self._in_sight(body) if other.place < body.place)
+            clash = body.arrived == minute - 1 and any(other.tile == body.tile for other in before)
         if not clash:
             return None
         taken = {other.tile for other in self._in_sight(body)}
@@ -509,29 +480,19 @@ class Simulation:
     def _end_leg(self, body: Body) -> None:
         """Writes down the walk so far."""
         if body.leg:
-            body.log.append(
-                Walked(
-                    minute=body.leg_minute,
-                    resident=body.name,
-                    start=body.leg_start,
-                    way=in_runs(body.leg),
-                    tiles_per_minute=self.physics.tiles_per_minute,
-                )
-            )
-        body.leg = ""
+            start, way, pace = body.leg_start, in_runs(body.leg), self.physics.tiles_per_minute
+            walk = Walked(minute=body.leg_minute, resident=body.name, start=start, way=way, tiles_per_minute=pace)
+            body.log.append(walk)
+            body.leg = ""
 
     # Waiting for minds.
 
-    def _start(self, work: Awaitable[None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._begun += 1
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self._open += 1
+        self._tasks.create_task(work).add_done_callback(self._finish)
 
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None and self._failure is None:
-            self._failure = error
+    def _finish(self, task: asyncio.Task[None]) -> None:
+        self._open -= 1
         self._wake.set()
 
 
