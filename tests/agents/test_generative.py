@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sociable.agents.architecture import Situation, TaskInWords, find_architecture
+from sociable.agents.architecture import Situation, TaskInWords
 from sociable.agents.asking import Asker
 from sociable.agents.generative import generative, generative_with_target_driven_planning
 from sociable.agents.generative.briefing import PLACEHOLDERS, load_generative_prompts, render_places, render_walks
@@ -970,24 +970,6 @@ async def test_an_asker_names_its_calls_and_keeps_to_one_at_a_time() -> None:
     asker._model = SimpleNamespace(name="nested", generate=ask_within)
     with pytest.raises(AssertionError, match="has not answered yet"):
         await asker.ask("plan", [])
-
-
-def test_architectures_are_found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = {
-        "generative": SimpleNamespace(name="generative", load=lambda: generative),
-        "odd": SimpleNamespace(name="odd", load=lambda: 7),
-    }
-
-    def entry_points(group: str, name: str | None = None) -> list[SimpleNamespace]:
-        assert group == "sociable.architectures"
-        return [point for key, point in points.items() if name in (None, key)]
-
-    monkeypatch.setattr("sociable.agents.architecture.metadata.entry_points", entry_points)
-    assert find_architecture("generative") is generative
-    with pytest.raises(InputError, match=r"no architecture 'clever'; there are: generative, odd"):
-        find_architecture("clever")
-    with pytest.raises(InputError, match="'odd' is no function"):
-        find_architecture("odd")
 
 
 # The hashed model.

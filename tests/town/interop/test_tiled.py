@@ -234,7 +234,7 @@ def objects(drawn: dict[str, Any], name: str, *shapes: dict[str, Any]) -> Sequen
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (lambda d: d.update(orientation="isometric"), "field 'orientation': 'isometric' maps are not read"),
+        (lambda d: d.update(orientation="isometric"), "field 'orientation': Input should be 'orthogonal', found 'isometric'"),
         (lambda d: d.pop("tilewidth"), "'tilewidth': Field required"),
         (lambda d: d.update(width=0), "0 by 4 tiles large"),
         (lambda d: d["layers"].pop(0), "there is no tile layer 'collision'"),

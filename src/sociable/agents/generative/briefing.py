@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from statistics import median
 
@@ -103,29 +104,24 @@ def render_task(task: TaskInWords) -> str:
 
 def render_places(town: TownMap, home: Address, tiles_per_minute: int) -> str:
     """One line a sector: its kind, how far it is from home, its arenas."""
-    entrances, arenas = _entrances(town), _arenas(town)
+    entrances = _find_entrances(town)
     start = entrances.get(home.sector)
     lines = []
-    for sector in sorted(arenas):
+    for sector, arenas in _arenas(town).items():
         about = [town.kinds[sector]] if town.kinds.get(sector) else []
         if sector == home.sector:
             about.append("you live here")
         elif start and (goal := entrances.get(sector)) and (distance := town.distance(start, goal)) is not None:
             about.append(f"{_minutes(distance, tiles_per_minute)} min from home")
-        lines.append(f"{sector} ({', '.join(about) or 'a place'}): {'; '.join(arenas[sector]) or '-'}")
+        lines.append(f"{sector} ({', '.join(about) or 'a place'}): {'; '.join(arenas) or '-'}")
     return "\n".join(lines)
 
 
 @lru_cache(maxsize=16)
 def render_walks(town: TownMap, tiles_per_minute: int) -> str:
     """How long walks between two sectors take, as far as there is a way; empty in a town of one."""
-    entrances = list(_entrances(town).values())
-    distances = [
-        distance
-        for place, goal in enumerate(entrances)
-        for start in entrances[:place]
-        if (distance := town.distance(start, goal)) is not None
-    ]
+    ways = (town.distance(start, goal) for goal, start in combinations(_find_entrances(town).values(), 2))
+    distances = [distance for distance in ways if distance is not None]
     if not distances:
         return ""
     usual, longest = (_minutes(tiles, tiles_per_minute) for tiles in (median(distances), max(distances)))
@@ -137,17 +133,16 @@ def _minutes(tiles: float, tiles_per_minute: int) -> int:
 
 
 @lru_cache(maxsize=16)
-def _arenas(town: TownMap) -> dict[str, list[str]]:
+def _arenas(town: TownMap) -> Mapping[str, Sequence[str]]:
+    """By sector the names of its arenas, both in alphabetical order."""
     found: dict[str, list[str]] = {}
     for address in sorted(town.places):
-        arenas = found.setdefault(address.sector, [])
-        if address.arena and not address.thing:
-            arenas.append(address.arena)
+        found.setdefault(address.sector, []).extend([address.arena] if address.is_arena else [])
     return found
 
 
 @lru_cache(maxsize=16)
-def _entrances(town: TownMap) -> dict[str, Tile]:
+def _find_entrances(town: TownMap) -> Mapping[str, Tile]:
     """By sector, a tile of it that can be stepped on from outside; any other where there is none."""
     found = {}
     for sector in _arenas(town):

@@ -110,7 +110,7 @@ class _Tileset(_Part):
 
 
 class _Map(_Part):
-    orientation: str = "orthogonal"
+    orientation: Literal["orthogonal"] = "orthogonal"
     infinite: bool = False
     width: Side
     height: Side
@@ -139,7 +139,7 @@ class _Shape(NamedTuple):
 
     name: str
     kind: str
-    """Its class."""
+    """Its property of that name, or else its class."""
     properties: Mapping[str, Any]
     tiles: Sequence[Tile]
     where: str
@@ -151,8 +151,6 @@ class _Reader:
     def __init__(self, drawn: _Map, source: str) -> None:
         self.drawn = drawn
         self.source = source
-        if drawn.orientation != "orthogonal":
-            raise self._fail("field 'orientation'", f"'{drawn.orientation}' maps are not read; expected 'orthogonal'")
         self.layers = list(_flat(drawn.layers, 0.0, 0.0))
         self.extent = self._find_extent()
         if not (0 < self.extent.width <= LARGEST and 0 < self.extent.height <= LARGEST):
@@ -272,7 +270,8 @@ class _Reader:
                     raise self._fail(where, f"is not inside the map of {self.extent.width} by {self.extent.height} tiles")
                 tiles = [Tile(x - self.extent.x, y - self.extent.y) for x, y in rect.tiles()]
                 properties = {each.name: each.value for each in drawn.properties}
-                yield _Shape(drawn.name.strip(), (drawn.class_ or drawn.type).strip(), properties, tiles, where)
+                kind = str(properties.get("kind") or (drawn.class_ or drawn.type).strip())
+                yield _Shape(drawn.name.strip(), kind, properties, tiles, where)
 
     def _claim(self, address: Address, shape: _Shape) -> None:
         name = address.thing or address.arena or address.sector
@@ -286,8 +285,8 @@ class _Reader:
         kinds: dict[str, str] = {}
         for shape in self._shapes("sectors"):
             self._claim(Address(shape.name), shape)
-            if kind := str(shape.properties.get("kind") or shape.kind):
-                kinds[shape.name] = kind
+            if shape.kind:
+                kinds[shape.name] = shape.kind
         if not self.claims:
             raise self._fail("field 'layers'", "there is no object layer 'sectors' with rectangles in it")
         return kinds
