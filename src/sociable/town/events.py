@@ -58,7 +58,7 @@ class Walked(Event):
     tiles_per_minute: int
 
 
-def in_runs(steps: str) -> str:
+def render_steps(steps: str) -> str:
     """``E5S12`` for five times E and twelve times S."""
     return "".join(f"{heading}{len(list(run))}" for heading, run in groupby(steps))
 
@@ -123,6 +123,6 @@ AnyEvent = Annotated[
 ]
 
 
-def in_order(logs: Iterable[list[AnyEvent]]) -> list[AnyEvent]:
+def merge_logs(logs: Iterable[list[AnyEvent]]) -> list[AnyEvent]:
     """One log out of every resident's own."""
     return sorted((event for log in logs for event in log), key=lambda event: (event.minute, event.resident))

@@ -46,7 +46,7 @@ class Relevance(Protocol):
 
     def add(self, text: str) -> None: ...
 
-    def to(self, query: str) -> NDArray[np.float64]:
+    def compare(self, query: str) -> NDArray[np.float64]:
         """The likeness of every text added, in their order; the more alike the higher."""
 
 
@@ -103,9 +103,9 @@ class MemoryStream:
         last_used = np.asarray(self._last_used)
         recency = DECAY_PER_HOUR ** ((minute - last_used[candidates]) / 60)
         score = (
-            RECENCY_WEIGHT * _scaled(recency)
-            + RELEVANCE_WEIGHT * _scaled(self._relevance.to(query)[candidates])
-            + IMPORTANCE_WEIGHT * _scaled(np.asarray(self._importance)[candidates])
+            RECENCY_WEIGHT * _scale(recency)
+            + RELEVANCE_WEIGHT * _scale(self._relevance.compare(query)[candidates])
+            + IMPORTANCE_WEIGHT * _scale(np.asarray(self._importance)[candidates])
         )
         # Rounded, so that the last bit, which differs among processors, decides nothing.
         best = candidates[np.lexsort((-candidates, -np.round(score, 9)))[:count]]
@@ -114,7 +114,7 @@ class MemoryStream:
         return [self._memories[number] for number in best.tolist()]
 
 
-def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _scale(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """(x - min) / (max - min): from 0 to 1; all 0 where all are alike."""
     low, high = values.min(), values.max()
     return (values - low) / (high - low) if high > low else np.zeros_like(values)
@@ -141,7 +141,7 @@ class HashedWords:
     def add(self, text: str) -> None:
         self._waiting.append(text)
 
-    def to(self, query: str) -> NDArray[np.float64]:
+    def compare(self, query: str) -> NDArray[np.float64]:
         # One call for the query and for what was added since the last.
         rows = _hasher().transform(_words(text) for text in (query, *self._waiting))
         lengths = np.diff(rows.indptr)
@@ -187,7 +187,7 @@ class Embedded:
     def add(self, text: str) -> None:
         self._waiting.append(text)
 
-    def to(self, query: str) -> NDArray[np.float64]:
+    def compare(self, query: str) -> NDArray[np.float64]:
         rows = np.asarray(self._encode([query, *self._waiting]), np.float32)
         rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
         self._rows.frombytes(rows[1:].tobytes())
@@ -196,6 +196,6 @@ class Embedded:
         return likeness.astype(np.float64)
 
 
-def sentence_embeddings(model: str = "all-MiniLM-L6-v2") -> Embedded:
+def load_sentence_embeddings(model: str = "all-MiniLM-L6-v2") -> Embedded:
     """Likeness by meaning, from a local model of sentence-transformers. Raises InputError where that is not installed."""
     return Embedded(sentence_encoder(model))

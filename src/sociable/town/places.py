@@ -30,7 +30,7 @@ Words = frozenset[str]
 T = TypeVar("T")
 
 
-# The language. Every list is read through ``_listed``, so that it can be written as people write.
+# The language. Every list is read through ``_parse_list``, so that it can be written as people write.
 
 _KINDS: Mapping[str, str] = {
     "bakery": "bakery, baker, bakeshop",
@@ -140,7 +140,7 @@ def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-def _spoken(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """All words, in order: lower case, without accents, endings and possessives; numbers as digits."""
     plain = "".join(sign for sign in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(sign))
     plain = re.sub("['\u2019\u02bc`\u00b4](?:s\\b)?", "", plain.replace("&", " and ").replace("+", " and "))
@@ -148,28 +148,28 @@ def _spoken(text: str) -> list[str]:
     return [str(_NUMBERS.index(word)) if word in _NUMBERS else _stem(word) for word in words]
 
 
-_SILENT_WORDS = frozenset(_spoken(_SILENT))
+_SILENT_WORDS = frozenset(_split_words(_SILENT))
 
 
 def _words(text: str) -> list[str]:
-    return [word for word in _spoken(text) if word not in _SILENT_WORDS]
+    return [word for word in _split_words(text) if word not in _SILENT_WORDS]
 
 
-def _listed(text: str) -> tuple[Words, ...]:
+def _parse_list(text: str) -> tuple[Words, ...]:
     return tuple(frozenset(_words(phrase)) for phrase in text.split(","))
 
 
-_FILLING_WORDS: Words = frozenset().union(*_listed(_FILLING))
-_GENERIC_WORDS: Words = frozenset().union(*_listed(_GENERIC))
-_OWN_WORDS: Words = frozenset().union(*_listed(_OWN))
-_HOME_WORDS: Words = frozenset().union(*_listed(_HOME))
-_ORDINARY_WORDS: Words = frozenset().union(*_listed(_ORDINARY))
-_SURROUNDING_WORDS: Words = frozenset().union(*_listed(_SURROUNDINGS))
-_BARE_HOMES = _listed(_BARE_HOME)
-_HERE_PHRASES = frozenset(tuple(_spoken(phrase)) for phrase in _HERE.split(","))
-_KIND_PHRASES = {kind: _listed(phrases) for kind, phrases in _KINDS.items()}
-_BESIDE_NAMES = {kind: _listed(phrases) for kind, phrases in _WITH_A_NAME.items()}
-_HOUSEHOLD_ROOMS = {frozenset(_words(room)): _listed(names) for room, names in _HOUSEHOLD.items()}
+_FILLING_WORDS: Words = frozenset().union(*_parse_list(_FILLING))
+_GENERIC_WORDS: Words = frozenset().union(*_parse_list(_GENERIC))
+_OWN_WORDS: Words = frozenset().union(*_parse_list(_OWN))
+_HOME_WORDS: Words = frozenset().union(*_parse_list(_HOME))
+_ORDINARY_WORDS: Words = frozenset().union(*_parse_list(_ORDINARY))
+_SURROUNDING_WORDS: Words = frozenset().union(*_parse_list(_SURROUNDINGS))
+_BARE_HOMES = _parse_list(_BARE_HOME)
+_HERE_PHRASES = frozenset(tuple(_split_words(phrase)) for phrase in _HERE.split(","))
+_KIND_PHRASES = {kind: _parse_list(phrases) for kind, phrases in _KINDS.items()}
+_BESIDE_NAMES = {kind: _parse_list(phrases) for kind, phrases in _WITH_A_NAME.items()}
+_HOUSEHOLD_ROOMS = {frozenset(_words(room)): _parse_list(names) for room, names in _HOUSEHOLD.items()}
 _SAID_OTHERWISE = [(tuple(_words(said)), tuple(_words(meant))) for said, meant in _OTHER_WORDS.items()]
 
 
@@ -201,11 +201,11 @@ class _Place:
         return len(self.unexplained(said)), len(self.own - said), depth
 
 
-def _phrases(kind: str) -> tuple[Words, ...]:
-    return _KIND_PHRASES.get(kind) or _listed(kind)
+def _find_phrases(kind: str) -> tuple[Words, ...]:
+    return _KIND_PHRASES.get(kind) or _parse_list(kind)
 
 
-def _kinds_of(sector: str, kind: str) -> tuple[str, ...]:
+def _find_kinds(sector: str, kind: str) -> tuple[str, ...]:
     """What a sector is: what the map says, and what its name ends with, before a "for" or "of"."""
     name = re.split(r"\b(?:for|of)\b", sector, maxsplit=1)[0]
     parts = [_words(part) for part in re.split(r"\band\b|&", name)]
@@ -221,7 +221,7 @@ def _place(address: Address, kinds: Sequence[str]) -> _Place:
     sector, arena = _words(address.sector), _words(address.arena)
     order = tuple(_words(address.thing) or arena or sector)
     own = frozenset(order)
-    called = tuple(phrase for kind in kinds for phrase in (*_phrases(kind), *_BESIDE_NAMES.get(kind, ())))
+    called = tuple(phrase for kind in kinds for phrase in (*_find_phrases(kind), *_BESIDE_NAMES.get(kind, ())))
     core = own
     if not address.arena:
         core = own.difference(_GENERIC_WORDS, *(phrase for phrase in called if phrase <= own)) or own
@@ -233,7 +233,7 @@ class PlaceFinder:
 
     def __init__(self, town: TownMap) -> None:
         self._town_name = _words(town.name)
-        kinds = {address.sector: _kinds_of(address.sector, town.kinds.get(address.sector, "")) for address in town.places}
+        kinds = {address.sector: _find_kinds(address.sector, town.kinds.get(address.sector, "")) for address in town.places}
         self._places = [_place(address, kinds[address.sector]) for address in town.places]
         self._by_address = {place.address: place for place in self._places}
         self._rooms: dict[str, list[_Place]] = defaultdict(list)
@@ -251,7 +251,7 @@ class PlaceFinder:
         for sector, own_kinds in kinds.items():
             for kind in own_kinds:
                 shops = ("", "shop", "store") if kind in _SHOPS else ("",)
-                for phrase in {phrase.union(_words(shop)) for phrase in _phrases(kind) for shop in shops}:
+                for phrase in {phrase.union(_words(shop)) for phrase in _find_phrases(kind) for shop in shops}:
                     self._by_kind[phrase].add(Address(sector))
         self._vocabulary: Words = frozenset().union(*(place.own for place in self._places), *self._by_kind)
         self._pairs = dict.fromkeys(pair for place in self._places for pair in pairwise(place.order))
@@ -268,8 +268,8 @@ class PlaceFinder:
     def _find(self, text: str, home: Address, here: Address | None) -> Address | None:
         if exact := self._exact.get(_as_address(text)):
             return exact
-        text = self._without_town(text)
-        if tuple(_spoken(text)) in _HERE_PHRASES:
+        text = self._strip_town(text)
+        if tuple(_split_words(text)) in _HERE_PHRASES:
             return here
         words = _words(text)
         if words and len(named := self._by_name.get(tuple(words), ())) == 1:
@@ -278,13 +278,13 @@ class PlaceFinder:
         words = [word for word in words if word not in _OWN_WORDS]
         for spelling in self._spellings(words):
             said = frozenset(spelling)
-            if at_home := self._at_home(said, mine, home):
+            if at_home := self._find_at_home(said, mine, home):
                 return at_home
-            if found := self._meant(said, text):
-                return _nearest(found, home, here)
-        return self._nearly_named(words) or self._without_surroundings(text, home, here)
+            if found := self._find_in_town(said, text):
+                return _choose_nearest(found, home, here)
+        return self._find_nearly_named(words) or self._find_without_surroundings(text, home, here)
 
-    def _without_town(self, text: str) -> str:
+    def _strip_town(self, text: str) -> str:
         """Without the town's own name before or after a place, or after "in"."""
         parts = [part for part in re.split(r"[:;,>|<{}\[\]()]|\s[-–—]\s", text) if _words(part)]
         others = [part for part in parts if _words(part) != self._town_name]
@@ -299,13 +299,13 @@ class PlaceFinder:
         """The words as they are, then as they may have been meant, each way once."""
         seen = set()
         spelling = tuple(words)
-        for mended in (lambda each: each, _said_otherwise, self._joined, self._corrected, _said_otherwise, self._joined):
+        for mended in (lambda each: each, _say_otherwise, self._join_or_part, self._correct, _say_otherwise, self._join_or_part):
             spelling = mended(spelling)
             if spelling and spelling not in seen:
                 seen.add(spelling)
                 yield spelling
 
-    def _joined(self, words: tuple[str, ...]) -> tuple[str, ...]:
+    def _join_or_part(self, words: tuple[str, ...]) -> tuple[str, ...]:
         """Two words as one where only that is known ("guild hall"), and one as two ("tearoom")."""
         found: list[str] = []
         for word in words:
@@ -317,18 +317,18 @@ class PlaceFinder:
                 found.append(word)
         return tuple(found)
 
-    def _corrected(self, words: tuple[str, ...]) -> tuple[str, ...]:
+    def _correct(self, words: tuple[str, ...]) -> tuple[str, ...]:
         """With slips of the pen in longer words mended, where only one word of the town's can have been meant."""
-        return tuple(self._corrected_word(word) for word in words)
+        return tuple(self._correct_word(word) for word in words)
 
-    def _corrected_word(self, word: str) -> str:
+    def _correct_word(self, word: str) -> str:
         if word in self._vocabulary or word in _FILLING_WORDS or any(sign.isdigit() for sign in word):
             return word
         # Short words are too often one letter away from another: beach and bench, mall and hall.
         close = {known: known for known in self._vocabulary if known[0] == word[0] and max(len(known), len(word)) >= 6}
-        return _nearest_spelling(word, close, 2 if len(word) >= 9 else 1) or word
+        return _find_nearest_spelling(word, close, 2 if len(word) >= 9 else 1) or word
 
-    def _nearly_named(self, words: Sequence[str]) -> Address | None:
+    def _find_nearly_named(self, words: Sequence[str]) -> Address | None:
         """A sector, or an arena of one, whose name differs from the whole text in a letter or two."""
         text, digits = " ".join(words), [word for word in words if word.isdigit()]
         names = {
@@ -338,11 +338,11 @@ class PlaceFinder:
             for address in addresses
             if not address.thing
         }
-        return _nearest_spelling(text, names, 2 if len(text) >= 20 else 1) if len(text) >= 8 else None
+        return _find_nearest_spelling(text, names, 2 if len(text) >= 20 else 1) if len(text) >= 8 else None
 
     # At home
 
-    def _at_home(self, said: Words, mine: bool, home: Address) -> Address | None:
+    def _find_at_home(self, said: Words, mine: bool, home: Address) -> Address | None:
         """The asker's own room, a room of its house, or a thing in it, where that is what is said."""
         room = self._by_address.get(Address(home.sector, home.arena))
         if room is None:
@@ -353,19 +353,19 @@ class PlaceFinder:
             if not rest.difference(*(phrase for phrase in room.kinds if phrase <= said)):
                 return room.address
         said -= {"home"}
-        if said and (mine or said in _HOUSEHOLD_ROOMS) and (found := self._home_room(said, room)):
+        if said and (mine or said in _HOUSEHOLD_ROOMS) and (found := self._find_home_room(said, room)):
             return found
-        return self._home_thing(said, room)
+        return self._find_home_thing(said, room)
 
-    def _suite(self, room: _Place) -> list[_Place]:
+    def _find_suite(self, room: _Place) -> list[_Place]:
         """The rooms of a house that go with one by name: flat 3's, Abigail Chen's; all where none do."""
         rooms = self._rooms[room.address.sector]
         telling = room.own - {"room", "bedroom", "main", "living"}
         alike = [each for each in rooms if telling <= each.own]
         return alike if telling and len(alike) > 1 else rooms
 
-    def _home_room(self, said: Words, room: _Place) -> Address | None:
-        suite = self._suite(room)
+    def _find_home_room(self, said: Words, room: _Place) -> Address | None:
+        suite = self._find_suite(room)
         for rooms in (suite, self._rooms[room.address.sector]):
             for wanted in _HOUSEHOLD_ROOMS.get(said, (said,)):
                 fitting = [each for each in rooms if wanted <= each.own]
@@ -383,9 +383,9 @@ class PlaceFinder:
                         return Address(room.address.sector, thing.address.arena)
         return None
 
-    def _home_thing(self, said: Words, room: _Place) -> Address | None:
+    def _find_home_thing(self, said: Words, room: _Place) -> Address | None:
         """The only such thing in the own room, or else in the rooms that go with it."""
-        arenas = {each.address.arena for each in self._suite(room)}
+        arenas = {each.address.arena for each in self._find_suite(room)}
         things = [each for each in self._things[room.address.sector] if each.address.arena in arenas]
         for near in ([each for each in things if each.address.arena == room.address.arena], things):
             fitting = [each for each in near if said and said <= each.own and each.order[-1] in said]
@@ -395,7 +395,7 @@ class PlaceFinder:
 
     # In town
 
-    def _meant(self, said: Words, text: str) -> list[Address]:
+    def _find_in_town(self, said: Words, text: str) -> list[Address]:
         """All places that fit equally well; empty when there is none."""
         fitting = [place for place in self._places if place.fits(said) and not _is_cut_short(place, said, text)]
         best = min((place.cost(said) for place in fitting), default=None)
@@ -411,14 +411,14 @@ class PlaceFinder:
             # A bread oven is an oven too.
             things = [thing for things in self._things.values() for thing in things]
             return [thing.address for thing in things if said <= thing.own and thing.order[-1] in said]
-        return self._partly_named(said)
+        return self._find_partly_named(said)
 
     def _only_room(self, sector: Address, said: Words) -> Address:
         """Of a football pitch with changing rooms, the pitch."""
         rooms = [each.address for each in self._rooms[sector.sector] if each.own <= said]
         return rooms[0] if len(rooms) == 1 else sector
 
-    def _partly_named(self, said: Words) -> list[Address]:
+    def _find_partly_named(self, said: Words) -> list[Address]:
         """Adam's house, for Adam Smith's; Adam's room; what several rooms of one house have in common."""
         sectors = [
             place.address
@@ -444,7 +444,7 @@ class PlaceFinder:
         living = [room.address for room in group if {"living", "room"} <= room.own]
         return living if len(living) == 1 else [Address(sector)]
 
-    def _without_surroundings(self, text: str, home: Address, here: Address | None) -> Address | None:
+    def _find_without_surroundings(self, text: str, home: Address, here: Address | None) -> Address | None:
         """The pub, of "the pub on the quay": what stands before a word of place, if what follows is no place to be in."""
         without = re.sub(r"\([^()]*\)", " ", text)
         if without != text and _words(without):
@@ -454,17 +454,17 @@ class PlaceFinder:
             return None
         head, tail = text[: where.start()], text[where.end() :]
         around = frozenset(_words(tail))
-        near = where["how"].casefold().startswith(_NEAR) and self._meant(around, tail)
+        near = where["how"].casefold().startswith(_NEAR) and self._find_in_town(around, tail)
         if not near and not around <= _SURROUNDING_WORDS:
             return None
         for spelling in self._spellings(_words(head)):
-            if found := self._meant(frozenset(spelling), head):
-                place = _nearest(found, home, here)
+            if found := self._find_in_town(frozenset(spelling), head):
+                place = _choose_nearest(found, home, here)
                 return place if place is None or not place.thing else None
         return None
 
 
-def _nearest_spelling(text: str, names: Mapping[T, str], most: int) -> T | None:
+def _find_nearest_spelling(text: str, names: Mapping[T, str], most: int) -> T | None:
     """The one whose name is a text with the fewest slips of the pen, if there are no more than ``most``."""
     slips = {each: OSA.distance(text, name, score_cutoff=most) for each, name in names.items()}
     least = min(slips.values(), default=most + 1)
@@ -487,13 +487,13 @@ def _is_cut_short(place: _Place, said: Words, text: str) -> bool:
     if word in _ORDINARY_WORDS:
         return True
     for found in re.finditer(r"(?P<article>\b(?:the|an?)\s+)?(?P<word>[^\W_]+(?P<whose>['’]s)?)", text, re.IGNORECASE):
-        if _spoken(found["word"]) == [word]:
+        if _split_words(found["word"]) == [word]:
             somebodys = found["whose"] or found["word"].casefold() == f"{word}s"
             return not (somebodys or (found["word"][0].isupper() and not found["article"]))
     return True
 
 
-def _nearest(found: Sequence[Address], home: Address, here: Address | None) -> Address | None:
+def _choose_nearest(found: Sequence[Address], home: Address, here: Address | None) -> Address | None:
     """The only one, the only one at home, the only one around; or what they are all in."""
     areas = [Address(home.sector, home.arena), Address(home.sector)]
     areas += [Address(here.sector, here.arena), Address(here.sector)] if here else []
@@ -506,7 +506,7 @@ def _nearest(found: Sequence[Address], home: Address, here: Address | None) -> A
     return None
 
 
-def _said_otherwise(words: tuple[str, ...]) -> tuple[str, ...]:
+def _say_otherwise(words: tuple[str, ...]) -> tuple[str, ...]:
     for said, meant in _SAID_OTHERWISE:
         for start in range(len(words) - len(said) + 1):
             if words[start : start + len(said)] == said:

@@ -31,10 +31,10 @@ class Ahead:
     """Residents go on as soon as nothing pending can still affect them."""
 
     def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-        return steps_to_sight(town, physics.radius, lagging, other) <= minutes * physics.tiles_per_minute
+        return count_steps_to_sight(town, physics.radius, lagging, other) <= minutes * physics.tiles_per_minute
 
 
-def steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body) -> float:
+def count_steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body) -> float:
     """At least so many steps must be walked until the two can see each other; infinite where there is no way."""
     along, across = abs(lagging.tile.x - other.tile.x), abs(lagging.tile.y - other.tile.y)
     if along < across:

@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 from sociable.core.seeding import named_generator
 from sociable.town.bodies import Body, Injection, Physics
 from sociable.town.clock import MINUTES_PER_DAY
-from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, in_order, in_runs
+from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, merge_logs, render_steps
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Injectable, Mind, Sighting, TakenAway, Talk, View
 from sociable.town.places import PlaceFinder
@@ -94,7 +94,7 @@ class Simulation:
     @property
     def events(self) -> list[AnyEvent]:
         """The log so far."""
-        return in_order(body.log for body in self.bodies)
+        return merge_logs(body.log for body in self.bodies)
 
     async def run(self, until: int | None = None) -> None:
         """Lives until minute ``until``, by default the end. Raises what a mind raised; then the simulation is over."""
@@ -143,17 +143,17 @@ class Simulation:
         decided = [body for body in batch if body.decided]
         if self._queue and self._queue[0][0] == minute:
             decided += self._next_batch()  # who waited for one of these to decide
-        concerned = self._concerned(decided, minute)
+        concerned = self._find_concerned(decided, minute)
         self._go_on(minute, [body for body in decided if body not in concerned])
         for body in decided:
             if body in concerned and body.minute == minute:
-                members, other = self._linked(body, minute)
+                members, other = self._find_linked(body, minute)
                 if other is None:
                     self._go_on(minute, members)
                 else:
                     self._wait(body, other)
 
-    def _concerned(self, decided: Iterable[Body], minute: int) -> set[Body]:
+    def _find_concerned(self, decided: Iterable[Body], minute: int) -> set[Body]:
         """Those who want to talk to somebody, or whom somebody does or still might."""
         concerned = {other for body in self._behind if body.minute == minute for other in self._in_sight(body)}
         for body in decided:
@@ -171,23 +171,23 @@ class Simulation:
                 self._wait(body, other)
                 return
         body.perceived = True
-        body.seat = self._another_seat(body, minute)
+        body.seat = self._find_another_seat(body, minute)
         decision = self._decide(body, minute)
         if decision is None or isinstance(decision, Decision):
             body.decision, body.decided = decision, True
         else:
             self._behind[body] = None
-            self._start(self._asked(body, decision))
+            self._start(self._await_decision(body, decision))
         self._call_up(body)
 
-    async def _asked(self, body: Body, answer: Awaitable[Decision]) -> None:
+    async def _await_decision(self, body: Body, answer: Awaitable[Decision]) -> None:
         body.decision = await answer
         body.decided = True
         del self._behind[body]
         self._queue_up(body)
         self._call_up(body)
 
-    def _linked(self, body: Body, minute: int) -> tuple[list[Body], Body | None]:
+    def _find_linked(self, body: Body, minute: int) -> tuple[list[Body], Body | None]:
         """Whom wishes to talk link to ``body``, itself included, and somebody for whom they must wait.
 
         Nobody goes on before everybody in its sight has seen it, and knows whether they want to talk to it.
@@ -259,7 +259,7 @@ class Simulation:
         side = _CELL * self.physics.radius
         return body.zone, body.tile.x // side, body.tile.y // side
 
-    def _attended(self, body: Body, minute: int) -> list[Sighting]:
+    def _attend(self, body: Body, minute: int) -> list[Sighting]:
         """Whom it attends to, as they were after minute ``minute``."""
         x, y = body.tile
         near = sorted(self._in_sight(body), key=lambda other: ((other.tile.x - x) ** 2 + (other.tile.y - y) ** 2, other.place))
@@ -281,7 +281,7 @@ class Simulation:
         before = minute - 1
         body.looked = before
         body.moment = minute
-        sightings = self._attended(body, before)
+        sightings = self._attend(body, before)
         now = {(sighting.name, sighting.doing, sighting.talking_to): sighting for sighting in sightings}
         news = [sighting for seen, sighting in now.items() if seen not in body.retained]
         # What is in sight is never forgotten while it is, so that looking twice at the same changes nothing.
@@ -306,7 +306,7 @@ class Simulation:
         for body in members:
             if body.waits_for is not None:
                 self._wait_no_more(body)
-        pairs = self._pairs(minute, members)
+        pairs = self._pair_up(minute, members)
         talking = {body for pair in pairs for body in pair}
         for body in members:
             if (decision := body.decision) is not None:
@@ -340,7 +340,7 @@ class Simulation:
 
     # 3. and 4. Meeting and talking.
 
-    def _pairs(self, minute: int, members: Sequence[Body]) -> list[tuple[Body, Body]]:
+    def _pair_up(self, minute: int, members: Sequence[Body]) -> list[tuple[Body, Body]]:
         """Who begins to talk to whom."""
         taken: set[Body] = set()
         pairs = []
@@ -371,7 +371,7 @@ class Simulation:
         words = 0
         for turn in range(2 * self.physics.turns_each):
             speaker, listener = (first, second) if turn % 2 == 0 else (second, first)
-            said = await _answered(speaker.mind.speak(self._talk(speaker, listener, minute, lines, began=speaker is first)))
+            said = await _await_answer(speaker.mind.speak(self._talk(speaker, listener, minute, lines, began=speaker is first)))
             if said.says.strip() or said.note:
                 lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
                 words += len(said.says.split())
@@ -389,7 +389,7 @@ class Simulation:
         await self._conclude(second, first, minute, lines, until, began=False)
 
     async def _conclude(self, body: Body, other: Body, minute: int, lines: Sequence[Line], until: int, *, began: bool) -> None:
-        taken: TakenAway = await _answered(body.mind.conclude(self._talk(body, other, minute, lines, began=began), until))
+        taken: TakenAway = await _await_answer(body.mind.conclude(self._talk(body, other, minute, lines, began=began), until))
         body.log.extend(taken.notes)
         body.next_activity = taken.activity
         del self._behind[body]
@@ -436,7 +436,7 @@ class Simulation:
     def _set_out(self, body: Body, goal: Tile) -> None:
         body.route, body.bound_for = self.town.find_way(body.tile, goal) or "", goal
 
-    def _another_seat(self, body: Body, minute: int) -> Tile | None:
+    def _find_another_seat(self, body: Body, minute: int) -> Tile | None:
         """A free tile within reach of the place it is going to, or is at, if somebody stands on the one it wants.
 
         Of two who have come to the same one the second by name goes.
@@ -480,7 +480,7 @@ class Simulation:
     def _end_leg(self, body: Body) -> None:
         """Writes down the walk so far."""
         if body.leg:
-            start, way, pace = body.leg_start, in_runs(body.leg), self.physics.tiles_per_minute
+            start, way, pace = body.leg_start, render_steps(body.leg), self.physics.tiles_per_minute
             walk = Walked(minute=body.leg_minute, resident=body.name, start=start, way=way, tiles_per_minute=pace)
             body.log.append(walk)
             body.leg = ""
@@ -500,5 +500,5 @@ def _wants(body: Body, other: Body) -> bool:
     return body.decision is not None and body.decision.talk_to == other.name
 
 
-async def _answered(answer: T | Awaitable[T]) -> T:
+async def _await_answer(answer: T | Awaitable[T]) -> T:
     return await answer if isawaitable(answer) else answer

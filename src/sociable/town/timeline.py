@@ -49,7 +49,7 @@ class Timeline:
         return next(partners, "")
 
 
-def timelines(events: Iterable[AnyEvent], starts: Mapping[str, Tile], minutes: int) -> dict[str, Timeline]:
+def read_timelines(events: Iterable[AnyEvent], starts: Mapping[str, Tile], minutes: int) -> dict[str, Timeline]:
     """Everybody's days, from where each stood at the beginning."""
     of: dict[str, list[AnyEvent]] = {name: [] for name in starts}
     talks: dict[str, list[Talked]] = {name: [] for name in starts}
@@ -66,7 +66,7 @@ def _timeline(name: str, own: Sequence[AnyEvent], talks: Sequence[Talked], start
     here = start
     for walk in sorted((event for event in own if isinstance(event, Walked)), key=lambda event: event.minute):
         tiles += [here] * (walk.minute - len(tiles))
-        way = tiles_of(walk)
+        way = trace_walk(walk)
         for first in range(0, len(way), walk.tiles_per_minute):
             here = way[min(first + walk.tiles_per_minute, len(way)) - 1]
             tiles.append(here)
@@ -80,7 +80,7 @@ def _timeline(name: str, own: Sequence[AnyEvent], talks: Sequence[Talked], start
     return Timeline(name, tiles, began, sorted(talks, key=lambda talk: talk.minute), asleep)
 
 
-def tiles_of(walk: Walked) -> list[Tile]:
+def trace_walk(walk: Walked) -> list[Tile]:
     """The tiles of a walk, without the one it began on."""
     steps = (heading for heading, count in _RUN.findall(walk.way) for _ in range(int(count)))
     return list(accumulate(steps, Tile.after, initial=Tile(*walk.start)))[1:]

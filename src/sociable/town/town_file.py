@@ -38,7 +38,7 @@ def load_map(path: Path) -> TownMap:
         if is_smallville(path):
             return load_smallville(path)
         raise InputError(f"{path}: no map in this folder; {WHAT_IS_READ}.")
-    value = _json(path)
+    value = _read_json(path)
     if is_tiled(value):
         return read_tiled(value, str(path), path.stem)
     if isinstance(value, dict) and "sectors" in value:
@@ -46,7 +46,7 @@ def load_map(path: Path) -> TownMap:
     raise InputError(f"{path}: not a map; {WHAT_IS_READ}.")
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{path}: no such file; {WHAT_IS_READ}.")
     if path.suffix in (".tmx", ".tsx", ".tsj"):
@@ -55,29 +55,29 @@ def _json(path: Path) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def _whole_numbers(value: object, names: str) -> list[int]:
+def _parse_numbers(value: object, names: str) -> list[int]:
     wanted = len(names.split())
     if isinstance(value, list) and len(value) == wanted and all(type(each) is int for each in value):
         return value
     raise ValueError(f"expected {wanted} whole numbers, {names}, found {str(value)[:60]}")
 
 
-def _rect(value: object) -> Rect:
-    rect = Rect(*_whole_numbers(value, "x y width height"))
+def _parse_rect(value: object) -> Rect:
+    rect = Rect(*_parse_numbers(value, "x y width height"))
     if rect.width < 1 or rect.height < 1:
         raise ValueError(f"expected a width and a height of at least 1, found {value}")
     return rect
 
 
-def _no_colon(name: str) -> str:
+def _check_name(name: str) -> str:
     if ":" in name or "\n" in name:
         raise ValueError(f"{name!r} has a colon or a line break in it, which part a place from what is in it")
     return name
 
 
-PlaceName = Annotated[Text, AfterValidator(_no_colon)]
-RectField = Annotated[Rect, PlainValidator(_rect)]
-TileField = Annotated[Tile, PlainValidator(lambda value: Tile(*_whole_numbers(value, "x y")))]
+PlaceName = Annotated[Text, AfterValidator(_check_name)]
+RectField = Annotated[Rect, PlainValidator(_parse_rect)]
+TileField = Annotated[Tile, PlainValidator(lambda value: Tile(*_parse_numbers(value, "x y")))]
 Side = Annotated[int, Field(ge=1, le=LARGEST)]
 
 

@@ -45,16 +45,16 @@ def parse_utterance(reply: Reply, speaker: str, *, plain: bool) -> Utterance:
     if not plain and not fields and (found := _QUOTES_WITHIN.search(text)):
         fields = found.groupdict()
     note, ends, says = "", is_yes(fields.get("ends")), fields.get("says")
-    words = _without_frame(says, speaker) if isinstance(says, str) else ""
+    words = _strip_frame(says, speaker) if isinstance(says, str) else ""
     if not words and (fields or (not plain and text.startswith(("{", "[", "```")))):
         note, ends = "no words in it", True
     elif not words:
-        words = _without_frame(text, speaker)
+        words = _strip_frame(text, speaker)
         note, ends = NOT_IN_FORM if words and not plain else "", not words
     return Utterance(words, ends, "; ".join(filter(None, (note, reply.defect))), reply.defect)
 
 
-def _without_frame(text: str, speaker: str) -> str:
+def _strip_frame(text: str, speaker: str) -> str:
     """Words without the speaker's name before them and quotation marks around them."""
     text = storable(text).strip()
     text = re.sub(rf"^(?:{re.escape(speaker)}|{re.escape(speaker.split(' ')[0])})\s*:\s*", "", text, flags=re.IGNORECASE)

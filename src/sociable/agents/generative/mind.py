@@ -136,12 +136,12 @@ class GenerativeMind:
         over = view.activity is None or view.minute >= view.activity.until
         people = self._worth_considering(view)
         if view.activity is None and view.minute < self._persona.wakes:
-            return self._decided(view, Activity("sleeping", self._persona.wakes, self._persona.home, asleep=True))
+            return self._make_decision(view, Activity("sleeping", self._persona.wakes, self._persona.home, asleep=True))
         due = len(self.memory.unrated) >= RATED_AT_ONCE or self._gathered >= REFLECTION_THRESHOLD
         step = self._step_at(view.minute) if over else None
         if people or due or (over and step is None):
             return self._think(view, over, people)
-        return self._decided(view, step)
+        return self._make_decision(view, step)
 
     async def _think(self, view: View, over: bool, people: Sequence[Sighting]) -> Decision:
         """A decision that needs a model."""
@@ -151,13 +151,13 @@ class GenerativeMind:
             await self._reflect(view.minute)
         activity = await self._next_activity(view) if over else None
         talk_to = await self._react(view, activity, people) if people and not (activity and activity.asleep) else ""
-        return self._decided(view, activity, talk_to)
+        return self._make_decision(view, activity, talk_to)
 
-    def _decided(self, view: View, activity: Activity | None, talk_to: str = "") -> Decision:
+    def _make_decision(self, view: View, activity: Activity | None, talk_to: str = "") -> Decision:
         self._activity = activity or view.activity
         self._in_sight = {sighting.name for sighting in view.sightings}
         self.alarm = self._next_look(view)
-        return Decision(activity, talk_to, self._taken_notes())
+        return Decision(activity, talk_to, self._take_notes())
 
     async def speak(self, talk: Talk) -> Utterance:
         situation, partner = self._situation, talk.partner
@@ -196,7 +196,7 @@ class GenerativeMind:
         self._talked[talk.partner] = until
         self._known = None
         if not any(line.says.strip() for line in talk.lines):
-            return TakenAway(self._taken_notes())
+            return TakenAway(self._take_notes())
         taken = await self._take_away(talk, until)
         me, partner, plan = self._persona.name, talk.partner, self._plan
         self._remember(until, "conversation", f"{partner}: {taken.summary}", taken.importance)
@@ -212,7 +212,7 @@ class GenerativeMind:
             if self.agenda.add(each) and plan is not None and each.start is not None and not each.is_over(until):
                 anew = anew or each.start < plan.wake + IDLE_MINUTES
         activity = await self._replan(plan, talk, until) if anew and plan is not None else None
-        return TakenAway(self._taken_notes(), activity)
+        return TakenAway(self._take_notes(), activity)
 
     # What others may ask.
 
@@ -263,7 +263,7 @@ class GenerativeMind:
             self._gathered += importance
         self._notes.append(Remembered(minute=minute, resident=self._persona.name, memory=kind, text=text, importance=importance))
 
-    def _taken_notes(self) -> Sequence[AnyEvent]:
+    def _take_notes(self) -> Sequence[AnyEvent]:
         notes, self._notes = tuple(self._notes), []
         return notes
 
@@ -302,7 +302,7 @@ class GenerativeMind:
             self._plan, self._midnight = None, minute // MINUTES_PER_DAY * MINUTES_PER_DAY
         if self._plan is None:
             if minute >= self._midnight + self._persona.sleeps:
-                return self._asleep(self._midnight + MINUTES_PER_DAY + self._persona.wakes, minute)
+                return self._sleep(self._midnight + MINUTES_PER_DAY + self._persona.wakes, minute)
             self._plan = await self._plan_day(minute)
             if self._plan is None:
                 return Activity(IDLE, minute + IDLE_MINUTES)
@@ -310,13 +310,13 @@ class GenerativeMind:
 
     async def _go_on_with(self, plan: DayPlan, minute: int) -> Activity:
         if minute >= plan.bed:
-            return self._asleep(plan.wake, minute)
+            return self._sleep(plan.wake, minute)
         self._steps = deque(await self._decompose(plan, minute))
         step = self._step_at(minute)
         assert step is not None, "the steps of a stretch begin with it"
         return step
 
-    def _asleep(self, wake: int, minute: int) -> Activity:
+    def _sleep(self, wake: int, minute: int) -> Activity:
         return Activity("sleeping", max(wake, minute + IDLE_MINUTES), self._persona.home, asleep=True)
 
     def _step_at(self, minute: int) -> Activity | None:
@@ -382,11 +382,11 @@ class GenerativeMind:
         able = [
             each for each in view.sightings if each.free and minute >= self._talked.get(each.name, -TALK_COOLDOWN) + TALK_COOLDOWN
         ]
-        fresh = [each.name for each in able if minute >= self._may_be_considered(each.name)]
+        fresh = [each.name for each in able if minute >= self._consider_from(each.name)]
         new = any(name not in self._in_sight for name in fresh)
         return able if fresh and (new or minute >= self._reacted + REACTION_PAUSE) else ()
 
-    def _may_be_considered(self, name: str) -> int:
+    def _consider_from(self, name: str) -> int:
         """From when on."""
         return max(self._talked.get(name, -TALK_COOLDOWN), self._considered.get(name, -TALK_COOLDOWN)) + TALK_COOLDOWN
 
@@ -394,7 +394,7 @@ class GenerativeMind:
         """When to ask again though nobody new has come."""
         looks = (
             max(
-                self._may_be_considered(each.name),
+                self._consider_from(each.name),
                 self._reacted + REACTION_PAUSE,
                 # When somebody becomes free nothing tells.
                 view.minute + (1 if each.free else REACTION_PAUSE),

@@ -85,7 +85,7 @@ def parse_day_plan(reply: str, frame: Frame) -> DayPlan:
     fields = parse_fields(reply)
     if not fields:
         raise Unreadable("there was no JSON in it.")
-    parts = [part for item in _items(fields)[:MOST_PARTS] if (part := _part(item, frame)) is not None]
+    parts = [part for item in _find_items(fields)[:MOST_PARTS] if (part := _parse_part(item, frame)) is not None]
     if not parts:
         raise Unreadable('"hours" held no part with a time ("from") and what you do ("doing").')
     parts.sort(key=lambda part: part.start)
@@ -104,10 +104,10 @@ def parse_day_plan(reply: str, frame: Frame) -> DayPlan:
     bed = max(frame.now + 1, min(bed, frame.midnight + LATEST_BED))
     wake = frame.wake if wake is None else frame.midnight + MINUTES_PER_DAY + wake % MINUTES_PER_DAY
     words = clean_text(fields.get("plan"), PLAN_LENGTH)
-    return DayPlan(words, _without_gaps(parts, frame, bed), bed, max(wake, bed + SHORTEST_SLEEP))
+    return DayPlan(words, _close_gaps(parts, frame, bed), bed, max(wake, bed + SHORTEST_SLEEP))
 
 
-def _items(fields: Mapping[str, Any]) -> list[Any]:
+def _find_items(fields: Mapping[str, Any]) -> list[Any]:
     """The parts of a plan, in whatever form they came."""
     hours = fields.get("hours")
     if isinstance(hours, dict) and "doing" not in hours:
@@ -116,7 +116,7 @@ def _items(fields: Mapping[str, Any]) -> list[Any]:
     return find_list(fields, "hours")
 
 
-def _part(item: Any, frame: Frame) -> Part | None:
+def _parse_part(item: Any, frame: Frame) -> Part | None:
     if isinstance(item, str):
         # 08:00-09:00 breakfast @ Home: kitchen
         words, _, place = item.partition("@")
@@ -142,7 +142,7 @@ def _on_the_day(time: int, frame: Frame) -> int:
     return minute + MINUTES_PER_DAY if minute < frame.now and time < AFTER_MIDNIGHT else minute
 
 
-def _without_gaps(parts: Sequence[Part], frame: Frame, bed: int) -> tuple[Part, ...]:
+def _close_gaps(parts: Sequence[Part], frame: Frame, bed: int) -> tuple[Part, ...]:
     """From now to bedtime: each part lasts until the next begins."""
     if not parts or parts[0].start > frame.now:
         parts = [replace(frame.before, start=frame.now), *parts]
@@ -163,15 +163,15 @@ def parse_steps(reply: str, parts: Sequence[Part]) -> list[Part]:
         raise Unreadable('"steps" held nothing with "minutes" and "doing".')
     numbers = [find_number(item.get("part")) for item in steps]
     if any(number is None or not 1 <= number <= len(parts) for number in numbers):
-        return _filled(steps, parts)
+        return _fill(steps, parts)
     found: list[Part] = []
     for number, part in enumerate(parts, start=1):
         own = [item for item, of in zip(steps, numbers, strict=True) if int(of or 0) == number]
-        found += _filled(own, [part]) if own else [part]
+        found += _fill(own, [part]) if own else [part]
     return found
 
 
-def _filled(items: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> list[Part]:
+def _fill(items: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> list[Part]:
     minute, end = parts[0].start, parts[-1].end
     steps: list[Part] = []
     for item in items:

@@ -52,13 +52,13 @@ def parse_ratings(reply: str, count: int) -> list[float]:
         found = list(found[0].values())
     elif not found:
         found = [fields[key] for key in map(str, range(1, count + 1)) if key in fields]
-    ratings = [find_importance(_importance_of(each)) for each in found[:count]]
+    ratings = [find_importance(_find_rating(each)) for each in found[:count]]
     if not any(ratings):
         raise Unreadable('"ratings" held no numbers.')
     return [rating or EVERYDAY for rating in ratings] + [EVERYDAY] * (count - len(ratings))
 
 
-def _importance_of(value: object) -> object:
+def _find_rating(value: object) -> object:
     if not isinstance(value, dict):
         return value
     return next((value[key] for key in ("importance", "rating", "score") if key in value), None)

@@ -38,21 +38,21 @@ def parse_value(text: str) -> dict[str, Any] | list[Any] | None:
         return None
     for attempt, start in enumerate(match.start() for match in islice(re.finditer(r"[{\[]", text), _ATTEMPTS)):
         # The first one is mended before what stands inside it is taken for the whole.
-        for read in (_json, _python, *([_cut_off] if attempt == 0 else [])):
-            found = _in_lower_case(read(text[start:]))
+        for read in (_parse_json, _parse_python, *([_parse_cut_off] if attempt == 0 else [])):
+            found = _lower_keys(read(text[start:]))
             if found and isinstance(found, dict | list):
                 return found
     return None
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     for each in (text, _TRAILING_COMMA.sub("", text), _TRAILING_COMMA.sub("", text.translate(_SMART_QUOTES))):
         with suppress(ValueError, RecursionError):
             return json.JSONDecoder(strict=False).raw_decode(each)[0]
     return None
 
 
-def _python(text: str) -> Any:
+def _parse_python(text: str) -> Any:
     """An object as Python writes it. Quotes are not understood in the search for the bracket that closes it."""
     depth = 0
     for match in re.finditer(r"[{}\[\]]", text):
@@ -65,10 +65,10 @@ def _python(text: str) -> Any:
     return None
 
 
-def _cut_off(text: str) -> Any:
+def _parse_cut_off(text: str) -> Any:
     """What is whole of a text that ends too early: brackets are closed, if need be before its last commas."""
     for _ in range(_ATTEMPTS):
-        found = _json(text + _closing(text))
+        found = _parse_json(text + _closing(text))
         if found is not None:
             return found
         text, comma, _ = text.rpartition(",")
@@ -92,13 +92,13 @@ def _closing(text: str) -> str:
     return ('"' if inside else "") + "".join(reversed(open_brackets))
 
 
-def _in_lower_case(value: Any, depth: int = 0) -> Any:
+def _lower_keys(value: Any, depth: int = 0) -> Any:
     """A value with its keys in lower case; what lies too deep in it is left out."""
     if depth > 5:
         return None
     if isinstance(value, dict):
-        return {str(key).strip().lower(): _in_lower_case(each, depth + 1) for key, each in value.items()}
-    return [_in_lower_case(each, depth + 1) for each in value] if isinstance(value, list | tuple) else value
+        return {str(key).strip().lower(): _lower_keys(each, depth + 1) for key, each in value.items()}
+    return [_lower_keys(each, depth + 1) for each in value] if isinstance(value, list | tuple) else value
 
 
 def parse_fields(text: str) -> dict[str, Any]:
@@ -175,13 +175,13 @@ def find_times(value: Any) -> list[int]:
         (match.start(), minute)
         for match in _TIME.finditer(text)
         if (match["minute"] or match["half"] or _BARE_HOUR.fullmatch(text))
-        if (minute := _minute(match)) is not None
+        if (minute := _parse_minute(match)) is not None
     ]
     found += [(text.lower().find(name), minute) for name, minute in _NAMED_TIMES.items() if name in text.lower()]
     return [minute for _, minute in sorted(found)]
 
 
-def _minute(match: re.Match[str]) -> int | None:
+def _parse_minute(match: re.Match[str]) -> int | None:
     hour, minute = int(match["hour"]), int(match["minute"] or 0)
     if half := (match["half"] or "").lower():
         if not 1 <= hour <= 12:
@@ -213,12 +213,12 @@ def find_day(value: Any, minute: int, clock: Clock) -> int | None:
         return None
     text, today = value[:80].lower(), minute // MINUTES_PER_DAY
     if found := _ISO_DATE.search(value[:80]):
-        return _days(clock, int(found[1]), int(found[2]), int(found[3]))
+        return _count_days(clock, int(found[1]), int(found[2]), int(found[3]))
     year = clock.day(minute).year
     if found := _DAY_MONTH.search(text):
-        return _days(clock, year, _MONTHS.index(found[2]) + 1, int(found[1]))
+        return _count_days(clock, year, _MONTHS.index(found[2]) + 1, int(found[1]))
     if found := _MONTH_DAY.search(text):
-        return _days(clock, year, _MONTHS.index(found[1]) + 1, int(found[2]))
+        return _count_days(clock, year, _MONTHS.index(found[1]) + 1, int(found[2]))
     if "day after tomorrow" in text:
         return today + 2
     if "tomorrow" in text:
@@ -231,7 +231,7 @@ def find_day(value: Any, minute: int, clock: Clock) -> int | None:
     return None
 
 
-def _days(clock: Clock, year: int, month: int, day: int) -> int | None:
+def _count_days(clock: Clock, year: int, month: int, day: int) -> int | None:
     try:
         return (date(year, month, day) - clock.start).days
     except ValueError:

@@ -61,15 +61,15 @@ class TargetDrivenPlanning:
 
     def render_for_planning(self) -> str:
         """What stands in the prompts that plan a day."""
-        return self._render("for_planning", reminder=_shown(self.plan_reminder))
+        return self._render("for_planning", reminder=_quote(self.plan_reminder))
 
     def render_for_talking(self) -> str:
         """What stands in the prompts for words."""
-        return self._render("for_talking", reminder=_shown(self.conversation_reminder))
+        return self._render("for_talking", reminder=_quote(self.conversation_reminder))
 
     def _render(self, name: str, **told: str) -> str:
-        return self._prompts[f"tdp_{name}"].render(task=self._task, general_plan=_shown(self.general_plan), **told)
+        return self._prompts[f"tdp_{name}"].render(task=self._task, general_plan=_quote(self.general_plan), **told)
 
 
-def _shown(text: str | None) -> str:
+def _quote(text: str | None) -> str:
     return quoted(text or "(nothing)")

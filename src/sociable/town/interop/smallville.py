@@ -43,9 +43,9 @@ def load_smallville(folder: Path) -> TownMap:
     """The map. Raises InputError or DataError, which name the file that is missing or wrong."""
     if not (folder / META).is_file() and (folder / "matrix" / META).is_file():
         folder = folder / "matrix"
-    meta = _checked(_Meta, _json(folder / META), str(folder / META))
-    at = {name: _matrix(folder, name, meta) for name in ("collision", "sector", "arena", "game_object")}
-    names = {name: _names(folder, name, at[name]) for name in ("sector", "arena", "game_object")}
+    meta = _check(_Meta, _read_json(folder / META), str(folder / META))
+    at = {name: _read_matrix(folder, name, meta) for name in ("collision", "sector", "arena", "game_object")}
+    names = {name: _read_names(folder, name, at[name]) for name in ("sector", "arena", "game_object")}
     tiles = []
     for y, x in np.argwhere(at["sector"] | at["arena"]).tolist():
         arena = int(at["arena"][y, x])
@@ -61,11 +61,11 @@ def load_smallville(folder: Path) -> TownMap:
     return TownMap(meta.world_name, ~reached, places, {})
 
 
-def _matrix(folder: Path, name: str, meta: _Meta) -> NDArray[np.int64]:
+def _read_matrix(folder: Path, name: str, meta: _Meta) -> NDArray[np.int64]:
     """[height, width]: block ids."""
     file = folder / "maze" / f"{name}_maze.csv"
     try:
-        ids = np.array([int(cell) for cell in _text(file).replace("\n", ",").split(",") if cell.strip()], np.int64)
+        ids = np.array([int(cell) for cell in _read_text(file).replace("\n", ",").split(",") if cell.strip()], np.int64)
     except (ValueError, OverflowError) as error:
         raise DataError(str(file), "", f"expected block ids, whole numbers parted by commas: {error}") from None
     if ids.size != meta.maze_height * meta.maze_width:
@@ -74,12 +74,12 @@ def _matrix(folder: Path, name: str, meta: _Meta) -> NDArray[np.int64]:
     return ids.reshape(meta.maze_height, meta.maze_width)
 
 
-def _names(folder: Path, name: str, ids: NDArray[np.int64]) -> Mapping[int, Sequence[str]]:
+def _read_names(folder: Path, name: str, ids: NDArray[np.int64]) -> Mapping[int, Sequence[str]]:
     """By block id what stands behind the world's name in its row."""
     file = folder / BLOCKS / f"{name}_blocks.csv"
     wanted = 4 if name == "arena" else 3
     found: dict[int, Sequence[str]] = {}
-    for place, cells in _rows(file):
+    for place, cells in _read_rows(file):
         if len(cells) < wanted or not cells[0].isdecimal() or not all(cells):
             raise DataError(place, "", f"expected an id, the world, and names, {wanted} cells in all; found {cells}")
         found[int(cells[0])] = cells[2:]
@@ -136,20 +136,20 @@ def load_smallville_personas(folder: Path, history: Path | None = None) -> list[
     people = sorted(path for path in (folder / "personas").iterdir() if path.is_dir())
     if not people:
         raise InputError(f"{folder / 'personas'}: nobody in it; expected a folder for each persona.")
-    history = history or _history(folder, len(people))
-    facts = dict(_facts(history))
+    history = history or _find_history(folder, len(people))
+    facts = dict(_read_facts(history))
     starts_file = folder / "environment" / "0.json"
-    starts = _json(starts_file)
+    starts = _read_json(starts_file)
     personas = []
     for person in people:
         file = person / "bootstrap_memory" / "scratch.json"
-        who = _checked(_Scratch, _json(file), str(file))
+        who = _check(_Scratch, _read_json(file), str(file))
         _, *home = (part.strip() for part in who.living_area.split(":"))
         if len(home) != 2 or not all(home):
             raise DataError(str(file), "living_area", f"expected 'world:sector:arena', found {who.living_area!r}")
         if not isinstance(starts, dict) or who.name not in starts:
             raise DataError(str(starts_file), who.name, "is missing; expected x and y of the tile where this persona starts")
-        start = _checked(_Start, starts[who.name], f"{starts_file}, {who.name}")
+        start = _check(_Start, starts[who.name], f"{starts_file}, {who.name}")
         if who.name not in facts:
             raise DataError(str(history), "Name", f"has no row for {who.name}")
         written = who.model_dump(exclude={"living_area"})
@@ -157,7 +157,7 @@ def load_smallville_personas(folder: Path, history: Path | None = None) -> list[
     return personas
 
 
-def _history(folder: Path, people: int) -> Path:
+def _find_history(folder: Path, people: int) -> Path:
     name = f"agent_history_init_n{people}.csv"
     for place in (folder, folder.parent):
         if (place / name).is_file():
@@ -165,15 +165,15 @@ def _history(folder: Path, people: int) -> Path:
     raise InputError(f"{folder}: {name}, with what the {people} personas know, is neither in this folder nor beside it.")
 
 
-def _facts(history: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _read_facts(history: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Names, each with what it knows; the first row is the heading."""
-    for place, cells in islice(_rows(history), 1, None):
+    for place, cells in islice(_read_rows(history), 1, None):
         if len(cells) != 2:
             raise DataError(place, "", f"expected a name and what it knows, found {len(cells)} cells")
         yield cells[0], tuple(fact.strip() for fact in cells[1].split(";") if fact.strip())
 
 
-def _text(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -182,17 +182,17 @@ def _text(file: Path) -> str:
         raise InputError(f"{file}: cannot be read: {error}") from None
 
 
-def _rows(file: Path) -> Iterator[tuple[str, list[str]]]:
+def _read_rows(file: Path) -> Iterator[tuple[str, list[str]]]:
     """The rows of a CSV file that are not empty, each with its place."""
-    for number, row in enumerate(csv.reader(io.StringIO(_text(file))), start=1):
+    for number, row in enumerate(csv.reader(io.StringIO(_read_text(file))), start=1):
         cells = [cell.strip() for cell in row]
         if any(cells):
             yield f"{file}, line {number}", cells
 
 
-def _json(file: Path) -> Any:
+def _read_json(file: Path) -> Any:
     try:
-        return json.loads(_text(file))
+        return json.loads(_read_text(file))
     except json.JSONDecodeError as error:
         raise DataError(f"{file}, line {error.lineno}", "", f"not JSON ({error.msg})") from None
     except RecursionError:
@@ -202,7 +202,7 @@ def _json(file: Path) -> Any:
 R = TypeVar("R", bound=BaseModel)
 
 
-def _checked(kind: type[R], value: Any, place: str) -> R:
+def _check(kind: type[R], value: Any, place: str) -> R:
     try:
         return kind.model_validate(value)
     except ValidationError as error:

@@ -151,7 +151,7 @@ class _Reader:
     def __init__(self, drawn: _Map, source: str) -> None:
         self.drawn = drawn
         self.source = source
-        self.layers = list(_flat(drawn.layers, 0.0, 0.0))
+        self.layers = list(_flatten(drawn.layers, 0.0, 0.0))
         self.extent = self._find_extent()
         if not (0 < self.extent.width <= LARGEST and 0 < self.extent.height <= LARGEST):
             size = f"{self.extent.width} by {self.extent.height} tiles"
@@ -163,10 +163,10 @@ class _Reader:
         return DataError(f"{self.source}, {where}", "", problem)
 
     def town(self, name: str) -> TownMap:
-        if not self._named("collision", "tilelayer"):
+        if not self._find_layers("collision", "tilelayer"):
             raise self._fail("field 'layers'", "there is no tile layer 'collision', in which any tile is a wall")
-        water = self._painted("water")
-        blocked = self._painted("collision") | water
+        water = self._read_painted("water")
+        blocked = self._read_painted("collision") | water
         kinds = self._read_sectors()
         self._read_arenas()
         for tile in self._read_things():
@@ -180,22 +180,22 @@ class _Reader:
         own_name = next((str(each.value) for each in self.drawn.properties if each.name == "name" and each.value), name)
         return TownMap(own_name, ~reached, places, kinds, doors, flooded)
 
-    def _named(self, name: str, kind: str) -> Sequence[_Layer]:
+    def _find_layers(self, name: str, kind: str) -> Sequence[_Layer]:
         return [layer for layer in self.layers if layer.name == name and layer.type == kind]
 
     def _find_extent(self) -> Rect:
         """In the map's own coordinates, which can be negative in an infinite one."""
         if not self.drawn.infinite:
             return Rect(0, 0, self.drawn.width, self.drawn.height)
-        parts = [spot for layer in self.layers for spot, _ in self._chunks(layer)]
-        parts += [self._rect(layer, each) for layer in self._named("sectors", "objectgroup") for each in layer.objects]
+        parts = [spot for layer in self.layers for spot, _ in self._find_chunks(layer)]
+        parts += [self._read_rect(layer, each) for layer in self._find_layers("sectors", "objectgroup") for each in layer.objects]
         left, top = (min((part[axis] for part in parts), default=0) for axis in (0, 1))
         right, bottom = (max((part[axis] + part[axis + 2] for part in parts), default=0) for axis in (0, 1))
         return Rect(left, top, right - left, bottom - top)
 
     # Layers of tiles
 
-    def _chunks(self, layer: _Layer) -> Iterator[tuple[Rect, TileNumbers]]:
+    def _find_chunks(self, layer: _Layer) -> Iterator[tuple[Rect, TileNumbers]]:
         """The parts that a tile layer is written in, each with where it lies in the map's own coordinates."""
         chunks = [(chunk.x, chunk.y, chunk.width, chunk.height, chunk.data) for chunk in layer.chunks]
         if layer.type == "tilelayer" and layer.data is not None:
@@ -203,19 +203,19 @@ class _Reader:
         right, down = round(layer.offsetx / self.drawn.tilewidth), round(layer.offsety / self.drawn.tileheight)
         return ((Rect(x + right, y + down, width, height), data) for x, y, width, height, data in chunks)
 
-    def _painted(self, name: str) -> NDArray[np.bool_]:
+    def _read_painted(self, name: str) -> NDArray[np.bool_]:
         """[height, width]: where the tile layers of a name have a tile."""
         x, y, width, height = self.extent
         painted = np.zeros((height, width), bool)
-        for layer in self._named(name, "tilelayer"):
-            for spot, data in self._chunks(layer):
-                tiles = self._tile_numbers(f"layer '{name}'", layer, spot, data)
+        for layer in self._find_layers(name, "tilelayer"):
+            for spot, data in self._find_chunks(layer):
+                tiles = self._decode_tiles(f"layer '{name}'", layer, spot, data)
                 rows, columns = (axis + start for axis, start in zip(np.nonzero(tiles), (spot.y - y, spot.x - x), strict=True))
                 inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
                 painted[rows[inside], columns[inside]] = True
         return painted
 
-    def _tile_numbers(self, where: str, layer: _Layer, spot: Rect, data: TileNumbers) -> NDArray[np.int64]:
+    def _decode_tiles(self, where: str, layer: _Layer, spot: Rect, data: TileNumbers) -> NDArray[np.int64]:
         """[height, width] of a part of a tile layer."""
         wanted = spot.width * spot.height
         if isinstance(data, list):
@@ -239,9 +239,9 @@ class _Reader:
 
     # Layers of objects
 
-    def _rect(self, layer: _Layer, drawn: _Object) -> Rect:
+    def _read_rect(self, layer: _Layer, drawn: _Object) -> Rect:
         """The tiles of an object, in the map's own coordinates."""
-        where = _where(layer, drawn)
+        where = _render_place(layer, drawn)
         if drawn.template:
             raise self._fail(where, f"is an instance of the template {drawn.template}, which is not read; detach it in Tiled")
         for form in ("ellipse", "capsule", "polygon", "polyline", "text"):
@@ -249,12 +249,12 @@ class _Reader:
                 raise self._fail(where, f"is of the form {form}; expected a rectangle or a point")
         if drawn.rotation % 360:
             raise self._fail(where, f"is turned by {drawn.rotation:g} degrees; expected an upright rectangle")
-        right, down = self._anchor(drawn, where) if drawn.gid else (0.0, 0.0)
-        x, width = _edges(drawn.x + layer.offsetx - right * drawn.width, drawn.width, self.drawn.tilewidth)
-        y, height = _edges(drawn.y + layer.offsety - down * drawn.height, drawn.height, self.drawn.tileheight)
+        right, down = self._find_anchor(drawn, where) if drawn.gid else (0.0, 0.0)
+        x, width = _round_edges(drawn.x + layer.offsetx - right * drawn.width, drawn.width, self.drawn.tilewidth)
+        y, height = _round_edges(drawn.y + layer.offsety - down * drawn.height, drawn.height, self.drawn.tileheight)
         return Rect(x, y, width, height)
 
-    def _anchor(self, drawn: _Object, where: str) -> tuple[float, float]:
+    def _find_anchor(self, drawn: _Object, where: str) -> tuple[float, float]:
         before = [each for each in self.drawn.tilesets if each.firstgid <= drawn.gid & TILE_NUMBER]
         tileset = max(before, key=lambda each: each.firstgid, default=None)
         if tileset is None or tileset.source:
@@ -262,10 +262,10 @@ class _Reader:
             raise self._fail(where, f"is a picture from {source}; in Tiled embed the tileset, or draw a rectangle")
         return _ANCHORS.get(tileset.objectalignment, _ANCHORS["bottomleft"])
 
-    def _shapes(self, name: str) -> Iterator[_Shape]:
-        for layer in self._named(name, "objectgroup"):
+    def _read_shapes(self, name: str) -> Iterator[_Shape]:
+        for layer in self._find_layers(name, "objectgroup"):
             for drawn in layer.objects:
-                where, rect = _where(layer, drawn), self._rect(layer, drawn)
+                where, rect = _render_place(layer, drawn), self._read_rect(layer, drawn)
                 if not rect.within(self.extent):
                     raise self._fail(where, f"is not inside the map of {self.extent.width} by {self.extent.height} tiles")
                 tiles = [Tile(x - self.extent.x, y - self.extent.y) for x, y in rect.tiles()]
@@ -283,7 +283,7 @@ class _Reader:
     def _read_sectors(self) -> Mapping[str, str]:
         """Their kinds."""
         kinds: dict[str, str] = {}
-        for shape in self._shapes("sectors"):
+        for shape in self._read_shapes("sectors"):
             self._claim(Address(shape.name), shape)
             if shape.kind:
                 kinds[shape.name] = shape.kind
@@ -293,7 +293,7 @@ class _Reader:
 
     def _read_arenas(self) -> None:
         sectors = {place.sector for place in self.claims.values()}
-        for shape in self._shapes("arenas"):
+        for shape in self._read_shapes("arenas"):
             sector, colon, arena = (part.strip() for part in shape.name.partition(":"))
             if not colon:
                 around = self.claims.get(shape.tiles[0], Address(""))
@@ -305,7 +305,7 @@ class _Reader:
 
     def _read_things(self) -> Iterator[Tile]:
         """Gives the tiles of those that are no seats."""
-        for shape in self._shapes("objects"):
+        for shape in self._read_shapes("objects"):
             around = self.claims.get(shape.tiles[0], Address(""))
             if not around.arena:
                 raise self._fail(shape.where, "lies in no arena")
@@ -316,28 +316,28 @@ class _Reader:
             yield from () if seat else shape.tiles
 
     def _read_doors(self, reached: NDArray[np.bool_]) -> frozenset[Tile]:
-        doors = [(tile, shape.where) for shape in self._shapes("doors") for tile in shape.tiles]
+        doors = [(tile, shape.where) for shape in self._read_shapes("doors") for tile in shape.tiles]
         for tile, where in doors:
             if not reached[tile.y, tile.x]:
                 raise self._fail(where, f"cannot be walked through at {list(tile)}; see the layer 'collision'")
         return frozenset(tile for tile, _ in doors)
 
 
-def _where(layer: _Layer, drawn: _Object) -> str:
+def _render_place(layer: _Layer, drawn: _Object) -> str:
     return f"layer '{layer.name}', object {drawn.id}" + (f" '{drawn.name}'" if drawn.name else "")
 
 
-def _flat(layers: Iterable[_Layer], dx: float, dy: float) -> Iterator[_Layer]:
+def _flatten(layers: Iterable[_Layer], dx: float, dy: float) -> Iterator[_Layer]:
     """Layers out of their groups, with the groups' offsets."""
     for layer in layers:
         offset = {"offsetx": layer.offsetx + dx, "offsety": layer.offsety + dy}
         if layer.type == "group":
-            yield from _flat(layer.layers, offset["offsetx"], offset["offsety"])
+            yield from _flatten(layer.layers, offset["offsetx"], offset["offsety"])
         else:
             yield layer.model_copy(update=offset)
 
 
-def _edges(start: float, length: float, tile: int) -> tuple[int, int]:
+def _round_edges(start: float, length: float, tile: int) -> tuple[int, int]:
     """The first tile and the number of tiles; what is smaller than half a tile lies in the tile of its middle."""
     first, last = round(start / tile), round((start + length) / tile)
     if last <= first:
@@ -369,11 +369,11 @@ def write_tiled(town: TownMap, path: Path) -> None:
                 walls[y, x] = 0
             for seat in (True, False):
                 own = [tile for tile in tiles if town.is_free(tile) == seat]
-                written["objects"] += _objects(address.thing, own, "seat", "bool", seat)
+                written["objects"] += _render_shapes(address.thing, own, "seat", "bool", seat)
         else:
             kind = town.kinds.get(str(address), "")
-            written["arenas" if address.arena else "sectors"] += _objects(str(address), tiles, "kind", "string", kind)
-    written["doors"] += _objects("", town.doors)
+            written["arenas" if address.arena else "sectors"] += _render_shapes(str(address), tiles, "kind", "string", kind)
+    written["doors"] += _render_shapes("", town.doors)
     number = count(1)
     layers = [
         {"name": name, "type": "tilelayer", "width": town.width, "height": town.height, "data": grid.ravel().tolist()}
@@ -399,7 +399,9 @@ def write_tiled(town: TownMap, path: Path) -> None:
     _write_picture(picture)
 
 
-def _objects(name: str, tiles: Iterable[Tile], key: str = "", kind: str = "", value: object = "") -> Iterator[dict[str, Any]]:
+def _render_shapes(
+    name: str, tiles: Iterable[Tile], key: str = "", kind: str = "", value: object = ""
+) -> Iterator[dict[str, Any]]:
     """The objects that cover a place's tiles, with a property unless its value is empty."""
     for rect in cover_with_rectangles(tiles):
         x, y, width, height = (each * TILE_SIZE for each in rect)
