@@ -20,7 +20,7 @@ NAME = "human"
 
 
 class PersonModel:
-    """Whoever sits at the terminal. ``show`` draws blocks there, ``say`` writes a line; ``keyboard`` is a file descriptor."""
+    """The person at the terminal. ``show`` draws blocks there, ``say`` writes a line; ``keyboard`` is a file descriptor."""
 
     abandonable = True
     """A stop need not wait for an answer that has not been given."""
@@ -50,7 +50,7 @@ class PersonModel:
         return Reply(storable(form.reply(answers)).strip(), Usage(calls=1))
 
     def _forget_what_was_typed_ahead(self) -> None:
-        """Nobody can have meant it for a question that was not on the screen. A pipe is another matter."""
+        """Drops what nobody can have meant for a question that was not on the screen yet; a pipe is another matter."""
         if not os.isatty(self._keyboard):
             return
         self._typed = b""
@@ -115,6 +115,6 @@ def _find_choice(answer: str, choices: Sequence[str]) -> str | None:
 
 
 def _build_plain_form(request: Request) -> Form:
-    """For what nobody wrote a form for: the prompt itself."""
+    """A form that shows the prompt itself, where nobody wrote another."""
     blocks = [Quotation(message["role"], message["content"]) for message in request.messages]
     return Form("What a model would be sent", [*blocks, Paragraph("")], [Question("Your reply, on one line:")])

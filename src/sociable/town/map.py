@@ -35,7 +35,7 @@ class Tile(NamedTuple):
     y: int
 
     def after(self, steps: str) -> Tile:
-        """Where so many steps lead, each one of N, E, S and W."""
+        """The tile that so many steps lead to, each one of N, E, S and W."""
         east, south = steps.count("E") - steps.count("W"), steps.count("S") - steps.count("N")
         return Tile(self.x + east, self.y + south)
 
@@ -83,7 +83,7 @@ class Address:
 
     @property
     def whole(self) -> Address | None:
-        """What this place is a part of; None for a sector."""
+        """The place this one is a part of; None for a sector."""
         return Address(self.sector, self.arena if self.thing else "") if self.arena else None
 
     def within(self, other: Address) -> bool:
@@ -106,17 +106,17 @@ class TownMap:
     blocked: NDArray[np.bool_]
     """[height, width]: what cannot be stood on, or not be reached from the street."""
     places: Mapping[Address, Sequence[Tile]]
-    """By address its tiles, walls included."""
+    """The tiles of every address, walls included."""
     kinds: Mapping[str, str]
-    """Of sectors: café, park, …"""
+    """The kinds of sectors: café, park, …"""
     doors: frozenset[Tile] = frozenset()
-    """Where the file names them; nothing but drawings depends on it."""
+    """The doors that the file names; nothing but drawings depends on them."""
     water: frozenset[Tile] = frozenset()
-    """Likewise."""
+    """The water that the file names; nothing but drawings depends on it."""
 
     @cached_property
     def digest(self) -> str:
-        """Of the places and of where people can walk."""
+        """A fingerprint of the places and of the ground that can be walked on."""
         places = sorted((str(address), [tuple(tile) for tile in tiles]) for address, tiles in self.places.items())
         return hashlib.sha256(f"{self.name}{places}".encode() + self.blocked.tobytes()).hexdigest()
 
@@ -138,7 +138,7 @@ class TownMap:
         return {tile: address for address in places for tile in self.places[address]}
 
     def address_of(self, tile: Tile) -> Address | None:
-        """Where somebody who stands on ``tile`` is; None in the street."""
+        """The most precise place that ``tile`` is in; None in the street."""
         return self._address_of.get(tile)
 
     @cached_property
@@ -194,7 +194,7 @@ class TownMap:
 
     @cachedmethod(lambda self: self._found)
     def _towards(self, goal: Tile, area: Rect) -> memoryview:
-        """By index of tile in an area the next one on a shortest way to a goal; negative at the goal, and without a way."""
+        """The next tile on a shortest way to a goal by index of tile in an area; negative at the goal, and without a way."""
         _, after = breadth_first_order(self._graph(area), _index(goal, area))
         # The narrowest numbers that hold every index, and the -9999 that stands where there is no way.
         return memoryview(after.astype(np.min_scalar_type(-max(len(after), 9999))))
@@ -230,7 +230,7 @@ class TownMap:
         return None if way is None else len(way)
 
     def free_tiles(self, address: Address) -> list[Tile]:
-        """Where one can stand there; beside a thing that cannot be stood on, if possible in its arena. Row by row."""
+        """The tiles one can stand on there, row by row; for a thing that blocks those beside it, if possible in its arena."""
         if (found := self._free_tiles.get(address)) is None:
             tiles = self.places.get(address, ())
             free = {tile for tile in tiles if self.is_free(tile)}

@@ -1,6 +1,6 @@
 """A memory stream: what a resident has seen, heard and thought, and which of it comes to mind (Park et al. 2023, section 4.1).
 
-No model inside. How alike two texts are is somebody else's to say: by default the words they share (``HashedWords``), or
+No model inside. How alike two texts are is told by a ``Relevance``: by default the words they share (``HashedWords``), or
 sentence embeddings.
 """
 
@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from sociable.models.embeddings import Encoder, sentence_encoder
 
 MemoryKind = Literal["fact", "seen", "conversation", "plan", "thought", "told"]
-"""As in ``events.Remembered``."""
+"""The kinds of ``events.Remembered``."""
 
 RECENCY_WEIGHT, RELEVANCE_WEIGHT, IMPORTANCE_WEIGHT = 0.5, 3.0, 2.0
-"""Of the authors' town."""
+"""The weights in the authors' town."""
 DECAY_PER_HOUR = 0.995
-"""Of recency, since a memory was last used (Park et al., section 4.1)."""
+"""The factor of recency for every hour since a memory was last used (Park et al., section 4.1)."""
 UNRATED_COUNTS_AS = 1.0
-"""The lowest importance: what nobody has rated yet is taken for everyday."""
+"""The lowest importance: a memory that nobody has rated yet is taken for everyday."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class MemoryStream:
 
     @property
     def memories(self) -> Sequence[Memory]:
-        """All, in the order in which they were added."""
+        """All memories, in the order in which they were added."""
         return self._memories
 
     def add(self, minute: int, kind: MemoryKind, text: str, importance: float = 0.0) -> Memory:
@@ -77,7 +77,7 @@ class MemoryStream:
 
     @property
     def unrated(self) -> Sequence[Memory]:
-        """Those nobody has rated, oldest first."""
+        """The memories that nobody has rated, oldest first."""
         return list(self._unrated.values())
 
     def rate(self, number: int, importance: float) -> None:

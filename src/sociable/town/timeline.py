@@ -1,4 +1,4 @@
-"""The event log read back: where everybody was in every minute, doing what. What is scored and shown comes from here."""
+"""The event log read back, for scores and reports: where everybody was in every minute, doing what."""
 
 from __future__ import annotations
 
@@ -16,31 +16,32 @@ _RUN = re.compile(r"([NESW])(\d+)")
 
 @dataclass(frozen=True)
 class Timeline:
-    """One resident's days: ``tiles`` after each minute, and what it had turned to."""
+    """One resident's days."""
 
     name: str
     tiles: Sequence[Tile]
+    """The tile it stood on after each minute."""
     began: Sequence[Began]
-    """In order of time."""
+    """The activities it turned to, in order of time."""
     talks: Sequence[Talked]
-    """Whoever began them, in order of time."""
+    """Its conversations, whoever began them, in order of time."""
     asleep: Sequence[bool]
-    """By minute."""
+    """Whether it slept, by minute."""
 
     @cached_property
     def activities(self) -> Sequence[Began | None]:
-        """By minute; None before the first."""
+        """The activity of each minute; None before the first."""
         found: list[Began | None] = [None] * len(self.tiles)
         for event in self.began:
             found[event.minute :] = [event] * (len(found) - event.minute)
         return found
 
     def addresses(self, town: TownMap) -> Sequence[Address | None]:
-        """Where it stood after each minute; None in the street."""
+        """The place it stood in after each minute; None in the street."""
         return [town.address_of(tile) for tile in self.tiles]
 
     def talking_to(self, minute: int) -> str:
-        """With whom it is in conversation; empty: nobody."""
+        """The name of the resident it talks to at a minute; empty: nobody."""
         partners = (
             talk.partner if talk.resident == self.name else talk.resident
             for talk in self.talks
@@ -50,15 +51,15 @@ class Timeline:
 
 
 def read_timelines(events: Iterable[AnyEvent], starts: Mapping[str, Tile], minutes: int) -> dict[str, Timeline]:
-    """Everybody's days, from where each stood at the beginning."""
-    of: dict[str, list[AnyEvent]] = {name: [] for name in starts}
+    """Everybody's days by name; ``starts`` are the tiles on which they stood at the beginning."""
+    own: dict[str, list[AnyEvent]] = {name: [] for name in starts}
     talks: dict[str, list[Talked]] = {name: [] for name in starts}
     for event in events:
-        of[event.resident].append(event)
+        own[event.resident].append(event)
         if isinstance(event, Talked):
             talks[event.resident].append(event)
             talks[event.partner].append(event)
-    return {name: _timeline(name, own, talks[name], starts[name], minutes) for name, own in of.items()}
+    return {name: _timeline(name, events, talks[name], starts[name], minutes) for name, events in own.items()}
 
 
 def _timeline(name: str, own: Sequence[AnyEvent], talks: Sequence[Talked], start: Tile, minutes: int) -> Timeline:

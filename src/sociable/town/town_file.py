@@ -33,7 +33,7 @@ WHAT_IS_READ = (
 
 
 def load_map(path: Path) -> TownMap:
-    """A map in any of the layouts that are known. Raises InputError or DataError, which name file and field."""
+    """Loads a map in any of the known layouts. Raises InputError or DataError, which name file and field."""
     if path.is_dir():
         if is_smallville(path):
             return load_smallville(path)
@@ -112,7 +112,7 @@ class TownRecord(Record):
 
 
 def read_town(value: Any, source: str) -> TownMap:
-    """The parsed file. Raises DataError with ``source`` as its place at the first thing that cannot be built."""
+    """The town of a parsed file. Raises DataError with ``source`` as its place at the first thing that cannot be built."""
     try:
         record = TownRecord.model_validate(value)
     except ValidationError as error:
@@ -130,9 +130,9 @@ class _Builder:
         self.blocked = np.zeros((record.height, record.width), bool)
         self.places: dict[Address, Sequence[Tile]] = {}
         self.fields: dict[str, str] = {}
-        """By place, in lower case, where in the file it is."""
+        """The field of the file that each place is in, by its address in lower case."""
         self.owners: dict[Tile, Address] = {}
-        """By tile the sector, then the arena, then the thing that has it."""
+        """The sector, then the arena, then the thing that each tile belongs to."""
 
     def town(self) -> TownMap:
         for number, sector in enumerate(self.record.sectors):

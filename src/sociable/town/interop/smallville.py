@@ -75,7 +75,7 @@ def _read_matrix(folder: Path, name: str, meta: _Meta) -> NDArray[np.int64]:
 
 
 def _read_names(folder: Path, name: str, ids: NDArray[np.int64]) -> Mapping[int, Sequence[str]]:
-    """By block id what stands behind the world's name in its row."""
+    """The names by block id: what follows the world's name in its row."""
     file = folder / BLOCKS / f"{name}_blocks.csv"
     wanted = 4 if name == "arena" else 3
     found: dict[int, Sequence[str]] = {}
@@ -91,7 +91,7 @@ def _read_names(folder: Path, name: str, ids: NDArray[np.int64]) -> Mapping[int,
 
 @dataclass(frozen=True, slots=True)
 class SmallvillePersona:
-    """Who lives there, as the authors wrote it."""
+    """A resident of Smallville, as the authors wrote it."""
 
     name: str
     age: int
@@ -101,9 +101,9 @@ class SmallvillePersona:
     lifestyle: str
     home: Address
     start: Tile
-    """Where it stands when the simulation begins."""
+    """The tile it stands on when the simulation begins."""
     facts: tuple[str, ...] = ()
-    """What it knows, in the second person. Some of them misspell the names of others."""
+    """Sentences it knows, in the second person. Some misspell the names of others."""
 
 
 class _Scratch(BaseModel):
@@ -124,7 +124,7 @@ class _Start(BaseModel):
 
 
 def load_smallville_personas(folder: Path, history: Path | None = None) -> list[SmallvillePersona]:
-    """Those of a folder with ``personas`` and ``environment/0.json``, in the order of their names.
+    """The personas of a folder with ``personas`` and ``environment/0.json``, in the order of their names.
 
     Facts are taken from ``history``, or from ``agent_history_init_n25.csv`` (for 25 personas) in the folder or beside it.
     Raises InputError or DataError, which name what is missing.

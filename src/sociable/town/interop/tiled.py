@@ -2,7 +2,7 @@
 
 How a map says what it means; layers of other names are there to be looked at:
 
-* tile layer ``collision``: any tile blocks. Tile layer ``water``, if there is one: likewise, and is drawn as water.
+* tile layer ``collision``: any tile blocks. Tile layer ``water``, if there is one: any tile blocks and is drawn as water.
 * object layer ``sectors``: rectangles with a name; the property ``kind``, or else the class, says what each is.
 * object layer ``arenas``: rectangles named ``Sector: arena``, or ``arena`` with the property ``sector``, or lying in one.
 * object layer ``objects``, if there is one: rectangles, points, or pictures of an embedded tileset, each in an arena.
@@ -34,17 +34,17 @@ from sociable.core.run_folder import write_atomically
 from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, claim_tiles, find_street, group_by_place
 
 TILE_NUMBER = 0x0FFF_FFFF
-"""Of an entry of a tile layer; the four bits above say how the tile is turned."""
+"""The bits of a tile layer's entry that name the tile; the four above them say how it is turned."""
 
 _ANCHORS = {
     "topleft": (0.0, 0.0), "top": (0.5, 0.0), "topright": (1.0, 0.0),
     "left": (0.0, 0.5), "center": (0.5, 0.5), "right": (1.0, 0.5),
     "bottomleft": (0.0, 1.0), "bottom": (0.5, 1.0), "bottomright": (1.0, 1.0),
 }  # fmt: skip
-"""Which point of a picture its x and y are, in shares of its width and height."""
+"""The point of a picture that its x and y name, in shares of its width and height."""
 
 
-# Of what Tiled writes, the parts that mean something here.
+# The parts of a Tiled file that mean something here.
 
 
 class _Part(BaseModel):
@@ -69,7 +69,7 @@ class _Object(_Part, extra="allow"):
     name: str = ""
     type: str = ""
     class_: str = Field("", alias="class")
-    """What 1.9 calls ``type``."""
+    """The name of ``type`` in Tiled 1.9."""
     x: Pixels
     y: Pixels
     width: float = Field(0.0, ge=0.0, le=1e9)
@@ -157,7 +157,7 @@ class _Reader:
             size = f"{self.extent.width} by {self.extent.height} tiles"
             raise self._fail("field 'layers'", f"what is drawn is {size} large; expected between 1 and {LARGEST} each way")
         self.claims: dict[Tile, Address] = {}
-        """Of every tile the most precise place that has it."""
+        """The most precise place of every tile that has one."""
 
     def _fail(self, where: str, problem: str) -> DataError:
         return DataError(f"{self.source}, {where}", "", problem)
@@ -351,7 +351,7 @@ TILE_SIZE = 32
 """Pixels."""
 
 _COLOURS = ((90, 84, 78), (108, 154, 190))
-"""Of the two tiles: wall, water."""
+"""The colours of the two tiles: wall, water."""
 
 
 def write_tiled(town: TownMap, path: Path) -> None:
