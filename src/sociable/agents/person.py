@@ -106,12 +106,9 @@ class PersonModel:
 def _find_choice(answer: str, choices: Sequence[str]) -> str | None:
     """The choice meant by a number, a name, or the beginning of one name only."""
     exact = [choice for choice in choices if choice.lower() == answer.lower()]
-    if exact:
-        return exact[0]
-    if answer.isdecimal() and 1 <= int(answer) <= len(choices):
-        return choices[int(answer) - 1]
-    meant = [choice for choice in choices if answer and choice.lower().startswith(answer.lower())]
-    return meant[0] if len(meant) == 1 else None
+    numbered = choices[int(answer) - 1 : int(answer)] if answer.isdecimal() and int(answer) else []
+    begun = [choice for choice in choices if answer and choice.lower().startswith(answer.lower())]
+    return next((meant[0] for meant in (exact[:1], numbered, begun) if len(meant) == 1), None)
 
 
 def _build_plain_form(request: Request) -> Form:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -30,7 +30,47 @@ Words = frozenset[str]
 T = TypeVar("T")
 
 
-# The language. Every list is read through ``_parse_list``, so that it can be written as people write.
+# Words.
+
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+_SILENT = (
+    "the, a, an, at, in, on, to, of, for, by, from, into, inside, within, and, n, near, beside, around, along, through, "
+    "over, down, up, go, going, walk, walking, head, heading, visit, visiting, return, returning, stay, staying, is, it"
+)
+
+
+def _stem(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _split_words(text: str) -> list[str]:
+    """All words, in order: lower case, without accents, endings and possessives; numbers as digits."""
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(sign))
+    plain = re.sub("['\u2019\u02bc`\u00b4](?:s\\b)?", "", plain.replace("&", " and ").replace("+", " and "))
+    words = re.findall(r"[^\W_]+", plain)
+    return [str(_NUMBERS.index(word)) if word in _NUMBERS else _stem(word) for word in words]
+
+
+_SILENT_WORDS = frozenset(_split_words(_SILENT))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _split_words(text) if word not in _SILENT_WORDS]
+
+
+def _parse_list(text: str) -> tuple[Words, ...]:
+    """Phrases with commas between, each by its words."""
+    return tuple(frozenset(_words(phrase)) for phrase in text.split(","))
+
+
+def _any_of(text: str) -> Words:
+    return frozenset(_words(text))
+
+
+# The language, written as people write it.
 
 _KINDS: Mapping[str, str] = {
     "bakery": "bakery, baker, bakeshop",
@@ -71,23 +111,21 @@ _WITH_A_NAME: Mapping[str, str] = {
 }
 """What can be said beside a name of this kind and means nothing alone: Okafor's store."""
 
-_GENERIC = "house, building, family"
+_GENERIC = _any_of("house, building, family")
 """Of a name what may be left out."""
 
-_SILENT = (
-    "the, a, an, at, in, on, to, of, for, by, from, into, inside, within, and, n, near, beside, around, along, through, "
-    "over, down, up, go, going, walk, walking, head, heading, visit, visiting, return, returning, stay, staying, is, it"
-)
-_FILLING = (
+_FILLING = _any_of(
     "local, nearby, nearest, closest, neighbourhood, neighborhood, town, village, city, usual, favourite, favorite, same, "
     "back, main, area, section, part, seating, interior, building, place, spot, location, number, no, quiet, free, whole, "
     "table, seat, chair, corner, desk, counter, bench, sofa, armchair, window, floor, stool, shelf, shelves, some, somewhere"
 )
 """Says nothing beside a place, and means none alone."""
 
-_OWN = "my, our, your, his, her, their, own"
-_HOME = "home, house, flat, apartment, room, bedroom, dorm, dormitory, residence, lodgings, loft, cottage, quarters, place"
-_BARE_HOME = "home, house, flat, apartment, room, bedroom, dorm room"
+_OWN = _any_of("my, our, your, his, her, their, own")
+_HOME = _any_of(
+    "home, house, flat, apartment, room, bedroom, dorm, dormitory, residence, lodgings, loft, cottage, quarters, place"
+)
+_BARE_HOMES = _parse_list("home, house, flat, apartment, room, bedroom, dorm room")
 """What means home without a word like my."""
 
 _HERE = (
@@ -115,13 +153,13 @@ _OTHER_WORDS: Mapping[str, str] = {
     "locker room": "changing room", "sitting room": "living room",
 }  # fmt: skip
 
-_ORDINARY = (
+_ORDINARY = _any_of(
     "bank, beach, bolt, bridge, church, dock, ferry, forest, harbour, hill, island, lake, market, mill, mountain, oak, port, "
     "post, quay, river, salt, sea, sport, spring, station, tide, tower, valley, water, wharf, wood"
 )
 """Names of places begin with them, but alone they mean something else: the ferry is not Ferry Clinic."""
 
-_SURROUNDINGS = (
+_SURROUNDINGS = _any_of(
     "quay, quayside, waterfront, river, riverside, riverbank, harbour, harbourside, seafront, shore, sea, water, corner, "
     "road, street, town, village, centre, center, square, hill, way, front"
 )
@@ -131,41 +169,6 @@ _WHERE = re.compile(
 )
 _NEAR = ("next", "across", "opposite", "near", "beside", "behind", "by")
 
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-def _stem(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-
-
-def _split_words(text: str) -> list[str]:
-    """All words, in order: lower case, without accents, endings and possessives; numbers as digits."""
-    plain = "".join(sign for sign in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(sign))
-    plain = re.sub("['\u2019\u02bc`\u00b4](?:s\\b)?", "", plain.replace("&", " and ").replace("+", " and "))
-    words = re.findall(r"[^\W_]+", plain)
-    return [str(_NUMBERS.index(word)) if word in _NUMBERS else _stem(word) for word in words]
-
-
-_SILENT_WORDS = frozenset(_split_words(_SILENT))
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in _split_words(text) if word not in _SILENT_WORDS]
-
-
-def _parse_list(text: str) -> tuple[Words, ...]:
-    return tuple(frozenset(_words(phrase)) for phrase in text.split(","))
-
-
-_FILLING_WORDS: Words = frozenset().union(*_parse_list(_FILLING))
-_GENERIC_WORDS: Words = frozenset().union(*_parse_list(_GENERIC))
-_OWN_WORDS: Words = frozenset().union(*_parse_list(_OWN))
-_HOME_WORDS: Words = frozenset().union(*_parse_list(_HOME))
-_ORDINARY_WORDS: Words = frozenset().union(*_parse_list(_ORDINARY))
-_SURROUNDING_WORDS: Words = frozenset().union(*_parse_list(_SURROUNDINGS))
-_BARE_HOMES = _parse_list(_BARE_HOME)
 _HERE_PHRASES = frozenset(tuple(_split_words(phrase)) for phrase in _HERE.split(","))
 _KIND_PHRASES = {kind: _parse_list(phrases) for kind, phrases in _KINDS.items()}
 _BESIDE_NAMES = {kind: _parse_list(phrases) for kind, phrases in _WITH_A_NAME.items()}
@@ -193,7 +196,7 @@ class _Place:
         return rest.difference(*(phrase for phrase in self.kinds if phrase <= said)) if rest else rest
 
     def fits(self, said: Words) -> bool:
-        return bool(self.core) and self.core <= said and self.unexplained(said) <= _FILLING_WORDS
+        return bool(self.core) and self.core <= said and self.unexplained(said) <= _FILLING
 
     def cost(self, said: Words) -> tuple[int, int, int]:
         """The words that say nothing, the words of the name that were not said, the depth: less is better."""
@@ -224,7 +227,7 @@ def _place(address: Address, kinds: Sequence[str]) -> _Place:
     called = tuple(phrase for kind in kinds for phrase in (*_find_phrases(kind), *_BESIDE_NAMES.get(kind, ())))
     core = own
     if not address.arena:
-        core = own.difference(_GENERIC_WORDS, *(phrase for phrase in called if phrase <= own)) or own
+        core = own.difference(_GENERIC, *(phrase for phrase in called if phrase <= own)) or own
     return _Place(address, order, own, core, frozenset((*sector, *arena)) - own, called)
 
 
@@ -238,6 +241,7 @@ class PlaceFinder:
         self._by_address = {place.address: place for place in self._places}
         self._rooms: dict[str, list[_Place]] = defaultdict(list)
         self._things: dict[str, list[_Place]] = defaultdict(list)
+        """By sector."""
         for place in self._places:
             if place.address.arena:
                 (self._things if place.address.thing else self._rooms)[place.address.sector].append(place)
@@ -274,8 +278,8 @@ class PlaceFinder:
         words = _words(text)
         if words and len(named := self._by_name.get(tuple(words), ())) == 1:
             return next(iter(named))
-        mine = not _OWN_WORDS.isdisjoint(words)
-        words = [word for word in words if word not in _OWN_WORDS]
+        mine = not _OWN.isdisjoint(words)
+        words = [word for word in words if word not in _OWN]
         for spelling in self._spellings(words):
             said = frozenset(spelling)
             if at_home := self._find_at_home(said, mine, home):
@@ -322,7 +326,7 @@ class PlaceFinder:
         return tuple(self._correct_word(word) for word in words)
 
     def _correct_word(self, word: str) -> str:
-        if word in self._vocabulary or word in _FILLING_WORDS or any(sign.isdigit() for sign in word):
+        if word in self._vocabulary or word in _FILLING or any(sign.isdigit() for sign in word):
             return word
         # Short words are too often one letter away from another: beach and bench, mall and hall.
         close = {known: known for known in self._vocabulary if known[0] == word[0] and max(len(known), len(word)) >= 6}
@@ -348,10 +352,8 @@ class PlaceFinder:
         if room is None:
             return None
         mine = mine or "home" in said
-        if said & _HOME_WORDS and (mine or said in _BARE_HOMES):
-            rest = said - _HOME_WORDS - room.own - room.around - _FILLING_WORDS
-            if not rest.difference(*(phrase for phrase in room.kinds if phrase <= said)):
-                return room.address
+        if said & _HOME and (mine or said in _BARE_HOMES) and room.unexplained(said) <= _HOME | _FILLING:
+            return room.address
         said -= {"home"}
         if said and (mine or said in _HOUSEHOLD_ROOMS) and (found := self._find_home_room(said, room)):
             return found
@@ -386,12 +388,9 @@ class PlaceFinder:
     def _find_home_thing(self, said: Words, room: _Place) -> Address | None:
         """The only such thing in the own room, or else in the rooms that go with it."""
         arenas = {each.address.arena for each in self._find_suite(room)}
-        things = [each for each in self._things[room.address.sector] if each.address.arena in arenas]
-        for near in ([each for each in things if each.address.arena == room.address.arena], things):
-            fitting = [each for each in near if said and said <= each.own and each.order[-1] in said]
-            if len(fitting) == 1:
-                return fitting[0].address
-        return None
+        things = [thing.address for thing in self._find_things(said) if thing.address.sector == room.address.sector]
+        near = [address for address in things if address.arena in arenas]
+        return _only([address for address in near if address.arena == room.address.arena], near)
 
     # In town
 
@@ -402,21 +401,20 @@ class PlaceFinder:
         found = [place for place in fitting if place.cost(said) == best]
         if found and not all(place.address.thing and place.own == said for place in found):
             return [place.address for place in found]
-        for words in (said, said - _FILLING_WORDS):
+        for words in (said, said - _FILLING):
             phrases = [phrase for phrase in self._by_kind if phrase <= words]
             if phrases and frozenset().union(*phrases) == words:
                 sectors = {sector for phrase in phrases for sector in self._by_kind[phrase]}
-                return [self._only_room(each, said) for each in sectors if not self._by_address[each].unexplained(words)]
+                meant = [each for each in sectors if not self._by_address[each].unexplained(words)]
+                # Of a football pitch with changing rooms, the pitch.
+                return [_only([room.address for room in self._rooms[each.sector] if room.own <= said]) or each for each in meant]
         if found:
-            # A bread oven is an oven too.
-            things = [thing for things in self._things.values() for thing in things]
-            return [thing.address for thing in things if said <= thing.own and thing.order[-1] in said]
+            return [thing.address for thing in self._find_things(said)]
         return self._find_partly_named(said)
 
-    def _only_room(self, sector: Address, said: Words) -> Address:
-        """Of a football pitch with changing rooms, the pitch."""
-        rooms = [each.address for each in self._rooms[sector.sector] if each.own <= said]
-        return rooms[0] if len(rooms) == 1 else sector
+    def _find_things(self, said: Words) -> list[_Place]:
+        """Things of such a name: a bread oven is an oven too."""
+        return [each for each in self._places if each.address.thing and said and said <= each.own and each.order[-1] in said]
 
     def _find_partly_named(self, said: Words) -> list[Address]:
         """Adam's house, for Adam Smith's; Adam's room; what several rooms of one house have in common."""
@@ -425,24 +423,20 @@ class PlaceFinder:
             for place in self._places
             if not place.address.arena
             and said & place.core
-            and place.unexplained(said) <= _FILLING_WORDS
+            and place.unexplained(said) <= _FILLING
             and (said & (place.own - place.core) or any(phrase <= said for phrase in place.kinds))
         ]
-        rooms = [room for rooms in self._rooms.values() for room in rooms]
+        rooms = [place for place in self._places if place.address.is_arena]
         if len(said) > 1:
             sectors += [room.address for room in rooms if said <= room.own and room.order[-1] in said]
         if sectors:
             return sectors
-        groups: dict[str, list[_Place]] = defaultdict(list)
-        for room in rooms:
-            if said & room.own and room.unexplained(said) <= _FILLING_WORDS:
-                groups[room.address.sector].append(room)
-        groups = {sector: group for sector, group in groups.items() if len(group) > 1}
-        if len(groups) != 1:
+        rooms = [room for room in rooms if said & room.own and room.unexplained(said) <= _FILLING]
+        shared = [sector for sector, count in Counter(room.address.sector for room in rooms).items() if count > 1]
+        if len(shared) != 1:
             return []
-        ((sector, group),) = groups.items()
-        living = [room.address for room in group if {"living", "room"} <= room.own]
-        return living if len(living) == 1 else [Address(sector)]
+        living = [room.address for room in rooms if room.address.sector == shared[0] and {"living", "room"} <= room.own]
+        return [_only(living) or Address(shared[0])]
 
     def _find_without_surroundings(self, text: str, home: Address, here: Address | None) -> Address | None:
         """The pub, of "the pub on the quay": what stands before a word of place, if what follows is no place to be in."""
@@ -455,21 +449,23 @@ class PlaceFinder:
         head, tail = text[: where.start()], text[where.end() :]
         around = frozenset(_words(tail))
         near = where["how"].casefold().startswith(_NEAR) and self._find_in_town(around, tail)
-        if not near and not around <= _SURROUNDING_WORDS:
+        if not near and not around <= _SURROUNDINGS:
             return None
-        for spelling in self._spellings(_words(head)):
-            if found := self._find_in_town(frozenset(spelling), head):
-                place = _choose_nearest(found, home, here)
-                return place if place is None or not place.thing else None
-        return None
+        meant = (self._find_in_town(frozenset(spelling), head) for spelling in self._spellings(_words(head)))
+        place = _choose_nearest(next(filter(None, meant), []), home, here)
+        return None if place is not None and place.thing else place
 
 
 def _find_nearest_spelling(text: str, names: Mapping[T, str], most: int) -> T | None:
     """The one whose name is a text with the fewest slips of the pen, if there are no more than ``most``."""
     slips = {each: OSA.distance(text, name, score_cutoff=most) for each, name in names.items()}
     least = min(slips.values(), default=most + 1)
-    nearest = [each for each, distance in slips.items() if distance == least]
-    return nearest[0] if len(nearest) == 1 and least <= most else None
+    return _only([each for each, distance in slips.items() if distance == least <= most])
+
+
+def _only(*groups: Sequence[T]) -> T | None:
+    """The member of the first group that has one member only."""
+    return next((group[0] for group in groups if len(group) == 1), None)
 
 
 def _as_address(text: str) -> str:
@@ -481,10 +477,10 @@ def _is_cut_short(place: _Place, said: Words, text: str) -> bool:
 
     Written as a name, or as somebody's, it is one: Turnpage, Okafor's.
     """
-    if place.address.arena or len(place.core) > 1 or said - _FILLING_WORDS != place.core or place.core == place.own:
+    if place.address.arena or len(place.core) > 1 or said - _FILLING != place.core or place.core == place.own:
         return False
     (word,) = place.core
-    if word in _ORDINARY_WORDS:
+    if word in _ORDINARY:
         return True
     for found in re.finditer(r"(?P<article>\b(?:the|an?)\s+)?(?P<word>[^\W_]+(?P<whose>['’]s)?)", text, re.IGNORECASE):
         if _split_words(found["word"]) == [word]:
@@ -495,15 +491,9 @@ def _is_cut_short(place: _Place, said: Words, text: str) -> bool:
 
 def _choose_nearest(found: Sequence[Address], home: Address, here: Address | None) -> Address | None:
     """The only one, the only one at home, the only one around; or what they are all in."""
-    areas = [Address(home.sector, home.arena), Address(home.sector)]
-    areas += [Address(here.sector, here.arena), Address(here.sector)] if here else []
-    for group in (found, *([each for each in found if each.within(area)] for area in areas)):
-        if len(group) == 1:
-            return group[0]
-    for whole in ({Address(each.sector, each.arena) for each in found}, {Address(each.sector) for each in found}):
-        if len(whole) == 1:
-            return whole.pop()
-    return None
+    areas = [Address(place.sector, arena) for place in (home, here) if place for arena in (place.arena, "")]
+    wholes = ({Address(each.sector, each.arena) for each in found}, {Address(each.sector) for each in found})
+    return _only(found, *([each for each in found if each.within(area)] for area in areas), *map(list, wholes))
 
 
 def _say_otherwise(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a generative agent is told: its prompts, and the words for what stands in them.
+"""The prompts of a generative agent, and the words for what stands in them.
 
 The first message says who the resident is and what the town is like. It never changes, so that a server's prefix cache
 serves every call of a resident.
@@ -64,16 +64,14 @@ def build_messages(resident: ChatMessage, text: str) -> list[ChatMessage]:
 
 
 def render_resident(situation: Situation, prompts: Prompts) -> ChatMessage:
-    """Who the resident is and what the town is like."""
+    """The first message: who the resident is and what the town is like."""
     persona = situation.persona
+    known = "\n".join(f"{one_line(name)}: {one_line(line)}" for name, line in situation.acquaintances.items())
     text = prompts["resident"].render(
         name=one_line(persona.name),
         town=one_line(situation.town.name),
         persona=quoted(render_persona(persona)),
-        acquaintances=quoted(
-            "\n".join(f"{one_line(name)}: {one_line(line)}" for name, line in situation.acquaintances.items())
-            or "(nobody in particular)"
-        ),
+        acquaintances=quoted(known or "(nobody in particular)"),
         places=quoted(render_places(situation.town, Address.parse(persona.home), situation.tiles_per_minute)),
         walks=render_walks(situation.town, situation.tiles_per_minute),
     )
@@ -119,7 +117,7 @@ def render_places(town: TownMap, home: Address, tiles_per_minute: int) -> str:
 
 @lru_cache(maxsize=16)
 def render_walks(town: TownMap, tiles_per_minute: int) -> str:
-    """How long walks between two sectors take, as far as there is a way; empty in a town of one."""
+    """The time that walks between two sectors take, as far as there is a way; empty in a town of one."""
     ways = (town.distance(start, goal) for goal, start in combinations(_find_entrances(town).values(), 2))
     distances = [distance for distance in ways if distance is not None]
     if not distances:
@@ -134,7 +132,7 @@ def _minutes(tiles: float, tiles_per_minute: int) -> int:
 
 @lru_cache(maxsize=16)
 def _arenas(town: TownMap) -> Mapping[str, Sequence[str]]:
-    """By sector the names of its arenas, both in alphabetical order."""
+    """The names of the arenas by sector, both in alphabetical order."""
     found: dict[str, list[str]] = {}
     for address in sorted(town.places):
         found.setdefault(address.sector, []).extend([address.arena] if address.is_arena else [])
@@ -143,7 +141,7 @@ def _arenas(town: TownMap) -> Mapping[str, Sequence[str]]:
 
 @lru_cache(maxsize=16)
 def _find_entrances(town: TownMap) -> Mapping[str, Tile]:
-    """By sector, a tile of it that can be stepped on from outside; any other where there is none."""
+    """A tile of every sector that can be stepped on from outside; any other of it where there is none."""
     found = {}
     for sector in _arenas(town):
         tiles = sorted(town.free_tiles(Address(sector)))
@@ -180,10 +178,9 @@ def render_parts(parts: Sequence[Part], *, numbered: bool = False) -> str:
     lines = []
     for number, part in enumerate(parts, start=1):
         place = f", at {part.place}" if part.place else ""
+        hours = f"{time_of_day(part.start)} to {time_of_day(part.end)}"
         if numbered:
-            hours = f"Part {number}, {time_of_day(part.start)} to {time_of_day(part.end)} ({part.end - part.start} minutes)"
-        else:
-            hours = f"{time_of_day(part.start)} to {time_of_day(part.end)}"
+            hours = f"Part {number}, {hours} ({part.end - part.start} minutes)"
         lines.append(f"{hours}: {one_line(part.doing)}{one_line(place)}")
     return quoted("\n".join(lines) or "(nothing)")
 

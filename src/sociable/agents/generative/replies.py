@@ -66,14 +66,11 @@ def _parse_python(text: str) -> Any:
 
 
 def _parse_cut_off(text: str) -> Any:
-    """What is whole of a text that ends too early: brackets are closed, if need be before its last commas."""
+    """The whole part of a text that ends too early: brackets are closed, if need be before its last commas."""
     for _ in range(_ATTEMPTS):
-        found = _parse_json(text + _closing(text))
-        if found is not None:
+        if (found := _parse_json(text + _closing(text))) is not None:
             return found
-        text, comma, _ = text.rpartition(",")
-        if not comma:
-            return None
+        text = text.rpartition(",")[0]
     return None
 
 
@@ -103,19 +100,15 @@ def _lower_keys(value: Any, depth: int = 0) -> Any:
 
 def parse_fields(text: str) -> dict[str, Any]:
     """The object in a reply; a list counts as one without names. Empty where there is neither."""
-    found = parse_value(text)
-    if isinstance(found, dict):
-        return found
-    return {"": found} if found else {}
+    found = parse_value(text) or {}
+    return found if isinstance(found, dict) else {"": found}
 
 
 def find_list(fields: Mapping[str, Any], name: str) -> list[Any]:
-    """A field that is a list; under another name, if it is the only list there is."""
+    """A field that is a list, or an object as its only item; where there is no such field, the only list there is."""
     value = fields.get(name)
-    if isinstance(value, dict):
-        return [value]
-    if isinstance(value, list):
-        return value
+    if isinstance(value, dict | list):
+        return [value] if isinstance(value, dict) else value
     lists = [each for each in fields.values() if isinstance(each, list)]
     return lists[0] if value is None and len(lists) == 1 else []
 
@@ -147,7 +140,7 @@ def find_number(value: Any) -> float | None:
 
 
 def find_importance(value: Any) -> float:
-    """From 1 to 10, or 0 where it says none."""
+    """An importance from 1 to 10, or 0 where a value says none."""
     number = find_number(value)
     return 0.0 if number is None else min(10.0, max(1.0, number))
 
@@ -199,8 +192,9 @@ def find_time(value: Any) -> int | None:
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({'|'.join(_MONTHS)})[a-z]*")
-_MONTH_DAY = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b")
+_DAY_MONTH = re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{'|'.join(_MONTHS)})[a-z]*")
+_MONTH_DAY = re.compile(rf"\b(?P<month>{'|'.join(_MONTHS)})[a-z]*\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b")
+_SOON = {"day after tomorrow": 2, "tomorrow": 1, r"\b(?:today|tonight|now|this (?:morning|afternoon|evening))\b": 0}
 _WEEKDAY = re.compile(rf"\b({'|'.join((*_WEEKDAYS, 'tues', 'thurs?', *(day[:3] for day in _WEEKDAYS)))})\b")
 
 
@@ -214,17 +208,11 @@ def find_day(value: Any, minute: int, clock: Clock) -> int | None:
     text, today = value[:80].lower(), minute // MINUTES_PER_DAY
     if found := _ISO_DATE.search(value[:80]):
         return _count_days(clock, int(found[1]), int(found[2]), int(found[3]))
-    year = clock.day(minute).year
-    if found := _DAY_MONTH.search(text):
-        return _count_days(clock, year, _MONTHS.index(found[2]) + 1, int(found[1]))
-    if found := _MONTH_DAY.search(text):
-        return _count_days(clock, year, _MONTHS.index(found[1]) + 1, int(found[2]))
-    if "day after tomorrow" in text:
-        return today + 2
-    if "tomorrow" in text:
-        return today + 1
-    if re.search(r"\b(?:today|tonight|now|this (?:morning|afternoon|evening))\b", text):
-        return today
+    if found := _DAY_MONTH.search(text) or _MONTH_DAY.search(text):
+        return _count_days(clock, clock.day(minute).year, _MONTHS.index(found["month"]) + 1, int(found["day"]))
+    for words, days in _SOON.items():
+        if re.search(words, text):
+            return today + days
     if found := _WEEKDAY.search(text):
         wanted = next(place for place, day in enumerate(_WEEKDAYS) if day.startswith(found[1][:3]))
         return today + (wanted - clock.day(minute).weekday()) % 7
@@ -239,7 +227,7 @@ def _count_days(clock: Clock, year: int, month: int, day: int) -> int | None:
 
 
 def find_name(value: Any, names: Sequence[str]) -> str:
-    """Which of ``names`` is meant: the whole name, or a part of it that only one of them has. Empty for nobody."""
+    """The one of ``names`` that is meant, by the whole name or a part that only one has; empty for nobody."""
     text = clean_text(value, 120).lower()
     whole = [name for name in names if name.lower() == text] or [name for name in names if _is_in(name.lower(), text)]
     parts = [name for name in names if any(_is_in(part, text) for part in name.lower().split() if len(part) > 1)]
