@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
@@ -159,7 +159,7 @@ def render_place(address: Address | None) -> str:
     return f"at {address}" if address is not None else "in the street"
 
 
-def render_memories(memories: Sequence[Memory], clock: Clock) -> str:
+def render_memories(memories: Iterable[Memory], clock: Clock) -> str:
     """One line each, in order of time."""
     ordered = sorted(memories, key=lambda memory: memory.number)
     return quoted("\n".join(_memory_line(memory, clock) for memory in ordered) or "(nothing)")

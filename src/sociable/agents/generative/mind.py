@@ -61,10 +61,10 @@ free again, and each consideration is a call."""
 STRETCH = 180
 """Minutes of a plan that are broken into steps at once; what comes later may still change."""
 FACT_IMPORTANCE = 5.0
-"""Of what a resident knows from the beginning: rated by nobody, it stands in the middle."""
+"""The importance of what a resident knows from the beginning: rated by nobody, it stands in the middle."""
 PLAN_IMPORTANCE = 5.0
 INJECTED_IMPORTANCE = 8.0
-"""Of what is injected: whoever does it means it to be noticed."""
+"""The importance of what is injected: whoever does it means it to be noticed."""
 COUNTED: frozenset[MemoryKind] = frozenset({"seen", "conversation", "told"})
 """Kinds whose importance brings a reflection nearer: what happens, not what was thought about it."""
 OF_PEOPLE: frozenset[MemoryKind] = frozenset({"fact", "conversation", "told", "thought"})
@@ -109,23 +109,24 @@ class GenerativeMind:
             "rate": (low, "ratings", 1),
             "reflect": (low, "thoughts", 1),
         }
-        """By purpose, who is asked, for what, and how often at most."""
+        """The model that is asked for each purpose, the name of what is wanted, and the most times it is asked."""
         self._notes: list[AnyEvent] = []
         self._gathered = 0.0
         self._plan: DayPlan | None = None
         self._midnight = 0
-        """Before the last time it got up."""
+        """The midnight before the last time it got up."""
         self._steps: deque[Part] = deque()
         self._activity: Activity | None = None
         self._talked: dict[str, int] = {}
+        """The minute by name at which it last talked to somebody."""
         self._considered: dict[str, int] = {}
-        """By name, when it last decided that it had nothing to say to them."""
+        """The minute by name at which it last decided that it had nothing to say to somebody."""
         self._reacted = -REACTION_PAUSE
         self._in_sight: set[str] = set()
         self._doings: dict[str, str] = {}
-        """By name, what they were last seen doing."""
+        """The doing by name that it last saw of somebody."""
         self._known: Sequence[Memory] | None = None
-        """What it remembers of the partner it is talking to, the same until the end of the conversation."""
+        """The memories of the partner it is talking to, the same until the end of the conversation."""
         for fact in self._persona.facts:
             self._remember(0, "fact", fact, FACT_IMPORTANCE)
 
@@ -217,7 +218,7 @@ class GenerativeMind:
     # What others may ask.
 
     async def interview(self, question: str, minute: int) -> str:
-        """What it answers to somebody outside the town; neither question nor answer is remembered."""
+        """Its answer to somebody outside the town; neither question nor answer is remembered."""
         found = self.memory.retrieve(question, minute, REMEMBERED_FOR_PLANS, noting_use=False)
         text = self._render(
             "interview",
@@ -374,29 +375,22 @@ class GenerativeMind:
     # Reacting.
 
     def _worth_considering(self, view: View) -> Sequence[Sighting]:
-        """Whom to ask the model about: everybody it could talk to, if that is to be asked at all.
+        """Everybody it could talk to, if the model is to be asked about them; nobody else.
 
-        It is when there is one whom it has not lately considered, or talked with; and then not too often.
+        It is asked when there is one whom it has not lately considered, or talked with; and then not too often.
         """
-        minute = view.minute
-        able = [
-            each for each in view.sightings if each.free and minute >= self._talked.get(each.name, -TALK_COOLDOWN) + TALK_COOLDOWN
-        ]
-        fresh = [each.name for each in able if minute >= self._consider_from(each.name)]
-        new = any(name not in self._in_sight for name in fresh)
-        return able if fresh and (new or minute >= self._reacted + REACTION_PAUSE) else ()
-
-    def _consider_from(self, name: str) -> int:
-        """From when on."""
-        return max(self._talked.get(name, -TALK_COOLDOWN), self._considered.get(name, -TALK_COOLDOWN)) + TALK_COOLDOWN
+        rested, again = view.minute - TALK_COOLDOWN, view.minute >= self._reacted + REACTION_PAUSE
+        able = [each for each in view.sightings if each.free and self._talked.get(each.name, rested) <= rested]
+        fresh = [each.name for each in able if self._considered.get(each.name, rested) <= rested]
+        return able if fresh and (again or not self._in_sight.issuperset(fresh)) else ()
 
     def _next_look(self, view: View) -> int | None:
-        """When to ask again though nobody new has come."""
+        """The minute at which to ask again though nobody new has come."""
         looks = (
             max(
-                self._consider_from(each.name),
+                *(known[each.name] + TALK_COOLDOWN for known in (self._talked, self._considered) if each.name in known),
                 self._reacted + REACTION_PAUSE,
-                # When somebody becomes free nothing tells.
+                # Nothing tells when somebody becomes free.
                 view.minute + (1 if each.free else REACTION_PAUSE),
             )
             for each in view.sightings
@@ -404,14 +398,11 @@ class GenerativeMind:
         return min(looks, default=None)
 
     async def _react(self, view: View, activity: Activity | None, people: Sequence[Sighting]) -> str:
-        """Whom it goes up to; empty for nobody."""
+        """The name of the one it goes up to; empty for nobody."""
         minute, doing = view.minute, activity or view.activity
-        known: dict[int, Memory] = {}
         queries = [(each.name, REMEMBERED_OF_ONE_IN_SIGHT) for each in people]
         queries.append((self._persona.currently, REMEMBERED_OF_SUBJECT))
-        for query, count in queries:
-            found = self.memory.retrieve(query, minute, count, kinds=OF_PEOPLE)
-            known |= {memory.number: memory for memory in found}
+        found = {memory for query, count in queries for memory in self.memory.retrieve(query, minute, count, kinds=OF_PEOPLE)}
         about = self._situation.acquaintances
         lines = (f"- {render_sighting(each)}{f'. {one_line(about[each.name])}' if each.name in about else ''}" for each in people)
         names = [each.name for each in people]
@@ -422,7 +413,7 @@ class GenerativeMind:
             place=render_place(view.address),
             doing=quoted(one_line(doing.doing if doing else IDLE)),
             people=quoted("\n".join(lines)),
-            memories=render_memories(list(known.values()), self._clock),
+            memories=render_memories(found, self._clock),
         )
         self._reacted = minute
         if not chosen:
@@ -459,8 +450,8 @@ class GenerativeMind:
         return self._prompts[purpose].render(**told, **{name: moment[name]() for name in missing})
 
     async def _ask(self, purpose: str, minute: int, read: Callable[[str], T], **told: str) -> T | None:
-        """What ``read`` makes of the reply. If it makes nothing of it, the model is told what was wrong and asked again; then
-        it is None, and noted."""
+        """The reply as ``read`` reads it. If it cannot, the model is told what was wrong and asked again; then it is None, and
+        noted."""
         asker, wanted, tries = self._questions[purpose]
         asked = text = self._render(purpose, minute, **told)
         excerpt = ""
