@@ -156,7 +156,7 @@ class TownMap:
 
     @cached_property
     def steps_into(self) -> Callable[[int], NDArray[np.int32]]:
-        """Gives the fewest steps into a zone, by index of tile (y * width + x); -1 where there is no way."""
+        """Finds the fewest steps into a zone, by index of tile (y * width + x); -1 where there is no way."""
 
         @lru_cache(MEMORY_FOR_WAYS // (self.blocked.size * 4) or 1)
         def steps_into(zone: int) -> NDArray[np.int32]:
@@ -263,7 +263,7 @@ def neighbours(tile: Tile) -> Iterable[Tile]:
 
 
 def group_by_place(tiles: Iterable[tuple[Address, Tile]]) -> dict[Address, list[Tile]]:
-    """Every address with the tiles of its parts."""
+    """The tiles of every address, with those of its parts."""
     places: dict[Address, list[Tile]] = defaultdict(list)
     for address, tile in tiles:
         for whole in dict.fromkeys((Address(address.sector), Address(address.sector, address.arena), address)):

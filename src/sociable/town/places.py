@@ -1,4 +1,4 @@
-"""What place in a town somebody means who writes freely: "the café", "college library", "my room", "Okafors grocery store".
+"""Finds the place that somebody means who writes freely: "the café", "college library", "my room", "Okafors grocery store".
 
 A text means a place when every word of it is accounted for: by the place's name, by the names of what it is in, by its
 kind, or by words that say nothing. A word too many ("Harbour Café" in a town where the café has another name) means a
@@ -25,7 +25,7 @@ LONGEST = 200
 """Characters a place's name may have; what is longer is no name."""
 
 Words = frozenset[str]
-"""Without order, endings, articles and prepositions."""
+"""Words of a text without order, endings, articles and prepositions."""
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ _KINDS: Mapping[str, str] = {
     "square": "square, plaza",
     "studios": "studios, artists' studios, art studios",
 }
-"""What a kind is called when nothing else is said. A kind of a map that is not here is called what it is called."""
+"""The names of a kind when nothing else is said. A kind of a map that is not in this list has its own name only."""
 
 _SHOPS = ("bakery", "bookshop", "grocery", "hardware store", "pharmacy", "market")
 
@@ -109,24 +109,24 @@ _WITH_A_NAME: Mapping[str, str] = {
     "flats": "flat, apartment",
     "dormitory": "house, hall",
 }
-"""What can be said beside a name of this kind and means nothing alone: Okafor's store."""
+"""Words that can stand beside a name of this kind and mean nothing alone: Okafor's store."""
 
 _GENERIC = _any_of("house, building, family")
-"""Of a name what may be left out."""
+"""Words of a name that may be left out."""
 
 _FILLING = _any_of(
     "local, nearby, nearest, closest, neighbourhood, neighborhood, town, village, city, usual, favourite, favorite, same, "
     "back, main, area, section, part, seating, interior, building, place, spot, location, number, no, quiet, free, whole, "
     "table, seat, chair, corner, desk, counter, bench, sofa, armchair, window, floor, stool, shelf, shelves, some, somewhere"
 )
-"""Says nothing beside a place, and means none alone."""
+"""Words that say nothing beside a place, and mean none alone."""
 
 _OWN = _any_of("my, our, your, his, her, their, own")
 _HOME = _any_of(
     "home, house, flat, apartment, room, bedroom, dorm, dormitory, residence, lodgings, loft, cottage, quarters, place"
 )
 _BARE_HOMES = _parse_list("home, house, flat, apartment, room, bedroom, dorm room")
-"""What means home without a word like my."""
+"""Phrases that mean home without a word like my."""
 
 _HERE = (
     "here, right here, where i am, where i already am, where he is, where she is, where they are, current location, "
@@ -183,13 +183,13 @@ class _Place:
     address: Address
     order: tuple[str, ...]
     own: Words
-    """Of its name."""
+    """The words of its name."""
     core: Words
-    """Those of them that must be said."""
+    """The words of its name that must be said."""
     around: Words
-    """Of the names of what it is in."""
+    """The words of the places that it is in."""
     kinds: tuple[Words, ...]
-    """What its sector's kind is called, alone or beside a name."""
+    """The names of its sector's kind, alone or beside a name."""
 
     def unexplained(self, said: Words) -> Words:
         rest = said - self.own - self.around
@@ -209,7 +209,7 @@ def _find_phrases(kind: str) -> tuple[Words, ...]:
 
 
 def _find_kinds(sector: str, kind: str) -> tuple[str, ...]:
-    """What a sector is: what the map says, and what its name ends with, before a "for" or "of"."""
+    """The kinds of a sector: the map's, and those that its name ends with, before a "for" or "of"."""
     name = re.split(r"\b(?:for|of)\b", sector, maxsplit=1)[0]
     parts = [_words(part) for part in re.split(r"\band\b|&", name)]
     named = (
@@ -241,13 +241,13 @@ class PlaceFinder:
         self._by_address = {place.address: place for place in self._places}
         self._rooms: dict[str, list[_Place]] = defaultdict(list)
         self._things: dict[str, list[_Place]] = defaultdict(list)
-        """By sector."""
+        """The things of each sector, as ``_rooms`` has its arenas."""
         for place in self._places:
             if place.address.arena:
                 (self._things if place.address.thing else self._rooms)[place.address.sector].append(place)
         self._exact = {_as_address(str(address)): address for address in town.places}
         self._by_name: dict[tuple[str, ...], set[Address]] = defaultdict(set)
-        """By the words of the whole address, in order."""
+        """Places by the words of the whole address, in order."""
         for place in self._places:
             self._by_name[tuple(_words(str(place.address)))].add(place.address)
         self._by_kind: dict[Words, set[Address]] = defaultdict(set)
@@ -263,7 +263,7 @@ class PlaceFinder:
         self._cached = lru_cache(maxsize=8192)(self._find)
 
     def find(self, text: str, home: Address, here: Address | None = None) -> Address | None:
-        """The place meant by ``text``, for somebody who lives at ``home``, an arena, and is ``here`` (None: in the street).
+        """Finds the place meant by ``text``, for somebody who lives at ``home``, an arena, and is ``here`` (None: in the street).
 
         None where there is no such place, or where several fit. A sector when none of its arenas is said, or several are.
         """
@@ -439,7 +439,7 @@ class PlaceFinder:
         return [_only(living) or Address(shared[0])]
 
     def _find_without_surroundings(self, text: str, home: Address, here: Address | None) -> Address | None:
-        """The pub, of "the pub on the quay": what stands before a word of place, if what follows is no place to be in."""
+        """The place before a word like "on" or "by", if none to be in follows: the pub, of "the pub on the quay"."""
         without = re.sub(r"\([^()]*\)", " ", text)
         if without != text and _words(without):
             return self._find(without, home, here)

@@ -1,7 +1,7 @@
 """The town lives: residents perceive, decide, talk, walk and sleep, minute by minute, and the log says what they did.
 
 What a resident does in minute t depends on nothing but the state of the town after minute t - 1, within its reach: who is
-near, awake and free. So residents need not take their minutes together. Which ones may go on is the scheduler's to say
+near, awake and free. So residents need not take their minutes together. The scheduler says which ones may go on
 (``scheduler.py``); the log is the same whatever it says, so long as it is right.
 
 1. Perceive: whoever stands in the same arena within the radius of sight, nearest first, ties by name, as many as attention
@@ -32,7 +32,7 @@ from sociable.town.places import PlaceFinder
 from sociable.town.scheduler import Scheduler
 
 WORDS_PER_MINUTE = 130
-"""Spoken at ease; it decides how long a conversation takes."""
+"""The pace of speech at ease, which decides how long a conversation takes."""
 
 _CELL = 4
 """The width of a cell, in radii of sight."""
@@ -77,18 +77,18 @@ class Simulation:
         for injection in sorted(injections, key=lambda each: each.minute):
             self.by_name[injection.resident].injections.append(injection)
         self._occupants: dict[tuple[int, int, int], set[Body]] = {}
-        """By cell, a part of a zone that is wider than anybody can see: a street may have the whole town in it."""
+        """The bodies in each cell, a part of a zone wider than anybody can see: a street may have the whole town in it."""
         for body in self.bodies:
             self._occupants.setdefault(self._cell(body), set()).add(body)
         self._changed: dict[int, int] = dict.fromkeys((body.zone for body in self.bodies), -1)
-        """By zone, the last minute in which something visible changed there."""
+        """The last minute in which something visible changed, by zone."""
         self._queue: list[tuple[int, int]] = []
         self._waiting: dict[Body, list[Body]] = {}
-        """By resident, those who wait for it: it lags behind and could come into their sight, or is there and undecided."""
+        """Those who wait for each resident: it lags behind and could come into their sight, or is there and undecided."""
         self._behind: dict[Body, None] = {}
         """Residents who are asked, talk or wait, in a fixed order."""
         self._open = 0
-        """How many answers of minds are awaited, and conversations held."""
+        """The number of answers that are awaited and conversations that are held."""
         self._wake = asyncio.Event()
 
     @property
@@ -154,7 +154,7 @@ class Simulation:
                     self._wait(body, other)
 
     def _find_concerned(self, decided: Iterable[Body], minute: int) -> set[Body]:
-        """Those who want to talk to somebody, or whom somebody does or still might."""
+        """Those who want to talk, and those to whom somebody wants to talk or still might."""
         concerned = {other for body in self._behind if body.minute == minute for other in self._in_sight(body)}
         for body in decided:
             if body.decision is not None and body.decision.talk_to:
@@ -188,7 +188,7 @@ class Simulation:
         self._call_up(body)
 
     def _find_linked(self, body: Body, minute: int) -> tuple[list[Body], Body | None]:
-        """Whom wishes to talk link to ``body``, itself included, and somebody for whom they must wait.
+        """The residents whom wishes to talk link to ``body``, itself included, and somebody for whom they must wait.
 
         Nobody goes on before everybody in its sight has seen it, and knows whether they want to talk to it.
         """
@@ -237,8 +237,8 @@ class Simulation:
     def _in_sight(self, body: Body) -> list[Body]:
         """Others within reach after the minute before, whoever they are, in no order.
 
-        Whoever has lived this minute already was out of reach, or the scheduler would have made it wait; where it stands now
-        is none of ``body``'s business.
+        Whoever has lived this minute already was out of reach, or the scheduler would have made it wait; its tile of now does
+        not count.
         """
         x, y = body.tile
         radius, minute = self.physics.radius, body.minute
@@ -260,7 +260,7 @@ class Simulation:
         return body.zone, body.tile.x // side, body.tile.y // side
 
     def _attend(self, body: Body, minute: int) -> list[Sighting]:
-        """Whom it attends to, as they were after minute ``minute``."""
+        """The others it attends to, as they were after a minute."""
         x, y = body.tile
         near = sorted(self._in_sight(body), key=lambda other: ((other.tile.x - x) ** 2 + (other.tile.y - y) ** 2, other.place))
         sightings = []
@@ -270,7 +270,7 @@ class Simulation:
         return sightings
 
     def _decide(self, body: Body, minute: int) -> Decision | Awaitable[Decision] | None:
-        """Steps 1 and 2. None: it goes on as it was."""
+        """Steps 1 and 2. None: the resident goes on as it was."""
         mind, activity = body.mind, body.activity
         if body.injections and body.injections[0].minute <= minute:
             self._inject(body, minute)
@@ -341,7 +341,7 @@ class Simulation:
     # 3. and 4. Meeting and talking.
 
     def _pair_up(self, minute: int, members: Sequence[Body]) -> list[tuple[Body, Body]]:
-        """Who begins to talk to whom."""
+        """Those who begin to talk, each with whom it goes up to."""
         taken: set[Body] = set()
         pairs = []
         wishes = [(body, body.decision.talk_to) for body in members if body.decision is not None and body.decision.talk_to]

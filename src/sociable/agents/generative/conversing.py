@@ -1,4 +1,4 @@
-"""Conversations: the words in a reply, what is taken away, and the agenda of what was agreed. No model inside."""
+"""Conversations: the words in a reply, the conclusions, and the agenda of agreements. No model inside."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ NOT_IN_FORM = "not in the form asked for"
 SAYS_LENGTH, SUMMARY_LENGTH, FACT_LENGTH = 2000, 1000, 300
 """Characters: what is longer is cut."""
 MOST_AGREEMENTS, MOST_FACTS = 5, 5
-"""That one conversation can leave."""
+"""The most that one conversation can leave."""
 MOST_SHOWN, MOST_OPEN_SHOWN = 12, 3
-"""Of the agenda, in a prompt: of what has an hour, the soonest; of what has none, the latest agreed on."""
+"""The most of the agenda in a prompt: the soonest of what has an hour, the latest of what has none."""
 LATE = 60
 """Minutes after which something whose end is not known is over."""
 
@@ -39,7 +39,7 @@ _QUOTES_WITHIN = re.compile(r'"says"\s*:\s*"(?P<says>.*)"\s*(?:,\s*"ends"\s*:\s*
 
 
 def parse_utterance(reply: Reply, speaker: str, *, plain: bool) -> Utterance:
-    """What was said. Prose is taken for the words; JSON without words, and an empty reply, end the conversation."""
+    """The words in a reply. Prose is taken for words; JSON without words, and an empty reply, end the conversation."""
     text = reply.text.strip()
     fields = {} if plain else parse_fields(text)
     if not plain and not fields and (found := _QUOTES_WITHIN.search(text)):
@@ -64,7 +64,7 @@ def _strip_frame(text: str, speaker: str) -> str:
 
 
 def parse_choice(reply: str, names: Sequence[str]) -> str:
-    """Whom somebody wants to talk to; empty for nobody. Raises Unreadable where there is no JSON."""
+    """The name of the one to talk to; empty for nobody. Raises Unreadable where there is no JSON."""
     fields = parse_fields(reply)
     if not fields:
         raise Unreadable("there was no JSON in it.")
@@ -108,7 +108,7 @@ class TakeAway:
 
 
 def parse_take_away(reply: str, partner: str, minute: int, clock: Clock) -> TakeAway:
-    """Raises Unreadable where there is no summary in it."""
+    """The conclusions in a reply. Raises Unreadable where there is no summary in it."""
     fields = parse_fields(reply)
     summary = clean_text(fields.get("summary"), SUMMARY_LENGTH)
     if not summary:
@@ -126,7 +126,10 @@ def parse_take_away(reply: str, partner: str, minute: int, clock: Clock) -> Take
 
 
 def parse_agreement(item: Any, partner: str, minute: int, clock: Clock) -> Agreement | None:
-    """None where it says not what is to be done. An hour that has passed already, with no day said, is tomorrow's."""
+    """The agreement in an item; None where it names nothing to do.
+
+    An hour that has passed already, without a day, is tomorrow's.
+    """
     if not isinstance(item, dict) or not (doing := clean_text(item.get("doing"), DOING_LENGTH)):
         return None
     day_said = clean_text(item.get("day"), 40)
@@ -151,7 +154,7 @@ def parse_agreement(item: Any, partner: str, minute: int, clock: Clock) -> Agree
 
 
 class Agenda:
-    """What a resident has agreed to."""
+    """All that a resident has agreed to."""
 
     def __init__(self) -> None:
         self._agreements: list[Agreement] = []
@@ -161,7 +164,7 @@ class Agenda:
         return self._agreements
 
     def add(self, agreement: Agreement) -> bool:
-        """Whether it is new. The same time and place agreed on with somebody else adds a name to what is there."""
+        """Tells whether an agreement is new. The same agreed on with somebody else only adds a name to the one there is."""
         for place, known in enumerate(self._agreements):
             if _appointment(known) == _appointment(agreement):
                 partners = tuple(dict.fromkeys((*known.partners, *agreement.partners)))
@@ -171,7 +174,7 @@ class Agenda:
         return True
 
     def in_words(self, minute: int, clock: Clock) -> str:
-        """What is still to come, the soonest first; what has no hour at the end."""
+        """The agreements that are still to come, the soonest first, those without an hour at the end."""
         coming = [each for each in self._agreements if each.start is not None and not each.is_over(minute)]
         coming.sort(key=lambda each: each.start or 0)
         without_hour = [each for each in self._agreements if each.start is None]
@@ -180,11 +183,11 @@ class Agenda:
 
 
 def _appointment(agreement: Agreement) -> tuple[object, ...]:
-    """What two agreements have in common if they are about the same."""
+    """A key that is the same for two agreements about the same."""
     place, doing = agreement.place.casefold(), agreement.doing.casefold()
     return (None, doing, place, agreement.said.casefold()) if agreement.start is None else (agreement.start, place or doing)
 
 
 def render_beginning(lines: Sequence[Line]) -> str:
-    """What is remembered of a conversation whose summary cannot be read: its beginning."""
+    """The beginning of a conversation, which is remembered if its summary cannot be read."""
     return clean_text(" / ".join(f"{line.speaker}: {line.says}" for line in lines if line.says.strip()), SUMMARY_LENGTH // 2)

@@ -27,12 +27,12 @@ _IN_ONE_LINE = re.compile(rf"\W*{_CLOCK_TIME}\s*(?:(?:-|–|to|until)\s*{_CLOCK_
 
 
 class Unreadable(Exception):
-    """A reply out of which nothing can be had; its text tells the model what was wrong."""
+    """Nothing can be had from a reply; the text tells the model what was wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some time, in minutes of the simulation, what is done in it and where; no place: wherever one is."""
+    """A stretch of time in minutes of the simulation, with a doing and a place; no place: wherever one is."""
 
     start: int
     end: int
@@ -45,19 +45,19 @@ class DayPlan:
     """From getting up to going to bed, without gaps."""
 
     words: str
-    """In broad strokes."""
+    """The plan in broad strokes."""
     parts: tuple[Part, ...]
     bed: int
     wake: int
     """The next morning."""
 
     def rest(self, minute: int) -> list[Part]:
-        """What is left of it."""
+        """The parts that are left of it at a minute."""
         return [replace(part, start=max(part.start, minute)) for part in self.parts if part.end > minute]
 
     @property
     def in_lines(self) -> str:
-        """As in ``events.Planned``."""
+        """The plan as ``events.Planned`` has it."""
         return "\n".join(
             f"{time_of_day(part.start)}-{time_of_day(part.end)} {part.doing}{f' @ {part.place}' if part.place else ''}"
             for part in self.parts
@@ -66,21 +66,21 @@ class DayPlan:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a plan is made within, in minutes of the simulation."""
+    """The bounds of a plan, in minutes of the simulation."""
 
     midnight: int
     """At the beginning of the day that is planned."""
     now: int
     before: Part
-    """What goes on until the first part begins."""
+    """The part that goes on until the first one begins."""
     bed: int
     wake: int
-    """Where the plan names none."""
+    """Bedtime and rising where the plan names none."""
 
 
 def parse_day_plan(reply: str, frame: Frame) -> DayPlan:
-    """Mended: what has no end lasts until the next begins, a gap is filled by what stood before it, of two that overlap the
-    later begins in time, and what lies in the past is left out. Raises Unreadable.
+    """The plan in a reply, mended: a part without an end lasts until the next begins, a gap is filled by the part before it,
+    of two that overlap the later begins in time, and parts in the past are left out. Raises Unreadable.
     """
     fields = parse_fields(reply)
     if not fields:

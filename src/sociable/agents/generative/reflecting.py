@@ -16,12 +16,12 @@ RATED_AT_ONCE = 20
 LOOKED_BACK_ON = 100
 """The latest memories that a reflection is made of (Park et al., section 4.2)."""
 LOOKED_BACK_LETTERS = 8000
-"""Of those, no more than so many characters, for a window of 4096 tokens."""
+"""The most characters of those memories, for a window of 4096 tokens."""
 MOST_THOUGHTS = 5
 EVERYDAY = 3.0
 """The importance of what stays unrated because a reply could not be read."""
 THOUGHT_IMPORTANCE = 5.0
-"""Of a thought that comes without one."""
+"""The importance of a thought that comes without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Thought:
 
 
 def choose_latest(memories: Sequence[Memory]) -> Sequence[Memory]:
-    """The latest of them, oldest first. What was known from the beginning is no news."""
+    """The latest memories, oldest first, without those that were there from the beginning."""
     found: list[Memory] = []
     letters = 0
     for memory in reversed(memories[-LOOKED_BACK_ON:]):
@@ -44,7 +44,7 @@ def choose_latest(memories: Sequence[Memory]) -> Sequence[Memory]:
 
 
 def parse_ratings(reply: str, count: int) -> list[float]:
-    """From 1 to 10, one for each memory; those that are missing are everyday. Raises Unreadable where there are none."""
+    """A rating from 1 to 10 for each memory; missing ones are everyday. Raises Unreadable where there are none."""
     fields = parse_fields(reply)
     found = find_list(fields, "ratings")
     if len(found) == 1 and isinstance(found[0], dict) and len(found[0]) > 1:
@@ -65,7 +65,7 @@ def _find_rating(value: object) -> object:
 
 
 def parse_thoughts(reply: str) -> Sequence[Thought]:
-    """Raises Unreadable where there are none."""
+    """The thoughts in a reply. Raises Unreadable where there are none."""
     thoughts = []
     for item in find_list(parse_fields(reply), "thoughts")[:MOST_THOUGHTS]:
         fields = item if isinstance(item, dict) else {"text": item}

@@ -5,7 +5,7 @@
 3. A reminder for conversations, once.
 
 All at temperature 0. The plan reminder goes into the prompts that plan a day, the general plan and the conversation reminder
-into those for words, the task's description into both; nothing of it goes anywhere else.
+into those for words, the task's description into both; none of them goes anywhere else.
 """
 
 from __future__ import annotations
@@ -60,11 +60,11 @@ class TargetDrivenPlanning:
         return "\n".join(filter(None, lines))[:LONGEST].rstrip()
 
     def render_for_planning(self) -> str:
-        """What stands in the prompts that plan a day."""
+        """The text for the prompts that plan a day."""
         return self._render("for_planning", reminder=_quote(self.plan_reminder))
 
     def render_for_talking(self) -> str:
-        """What stands in the prompts for words."""
+        """The text for the prompts for words."""
         return self._render("for_talking", reminder=_quote(self.conversation_reminder))
 
     def _render(self, name: str, **told: str) -> str:

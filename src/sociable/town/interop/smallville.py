@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -21,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from sociable.core.data_files import Text, complaint
+from sociable.core.data_files import Text, complaint, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.town.map import LARGEST, Address, Tile, TownMap, find_street, group_by_place
 
 META, BLOCKS = "maze_meta_info.json", "special_blocks"
+_MISSING = "no such file. It is a part of Smallville; copy its folder whole."
 
 
 def is_smallville(folder: Path) -> bool:
@@ -177,7 +177,7 @@ def _read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise InputError(f"{file}: no such file. It is a part of Smallville; copy its folder whole.") from None
+        raise InputError(f"{file}: {_MISSING}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: cannot be read: {error}") from None
 
@@ -191,12 +191,9 @@ def _read_rows(file: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _read_json(file: Path) -> Any:
-    try:
-        return json.loads(_read_text(file))
-    except json.JSONDecodeError as error:
-        raise DataError(f"{file}, line {error.lineno}", "", f"not JSON ({error.msg})") from None
-    except RecursionError:
-        raise DataError(f"{file}, line 1", "", "not JSON (too deep)") from None
+    if not file.is_file():
+        raise InputError(f"{file}: {_MISSING}")
+    return next((raw.value for raw in read_records(file, None)), None)
 
 
 R = TypeVar("R", bound=BaseModel)
