@@ -211,15 +211,12 @@ class Simulation:
         self._behind[body] = None
         self._waiting.setdefault(other, []).append(body)
 
-    def _wait_no_more(self, body: Body) -> None:
-        body.waits_for = None
-        del self._behind[body]
-
     def _call_up(self, body: Body) -> None:
         """Those who waited for ``body`` look again whether they may go on."""
         for other in self._waiting.pop(body, ()):
             if other.waits_for is body:
-                self._wait_no_more(other)
+                other.waits_for = None
+                del self._behind[other]
                 self._queue_up(other)
         self._wake.set()
 
@@ -272,16 +269,17 @@ class Simulation:
     def _decide(self, body: Body, minute: int) -> Decision | Awaitable[Decision] | None:
         """Steps 1 and 2. None: the resident goes on as it was."""
         mind, activity = body.mind, body.activity
-        if body.injections and body.injections[0].minute <= minute:
-            self._inject(body, minute)
+        while body.injections and body.injections[0].minute <= minute:
+            text = body.injections.popleft().text
+            body.note(minute, "injected event", text)
+            if isinstance(mind, Injectable):
+                mind.inject(minute, text)
         over = activity is None or minute >= activity.until
         asked = over or (mind.alarm is not None and minute >= mind.alarm)
         if not asked and self._changed[body.zone] <= body.looked and body.next_activity is None:
             return None
-        before = minute - 1
-        body.looked = before
-        body.moment = minute
-        sightings = self._attend(body, before)
+        body.looked, body.moment = minute - 1, minute
+        sightings = self._attend(body, minute - 1)
         now = {(sighting.name, sighting.doing, sighting.talking_to): sighting for sighting in sightings}
         news = [sighting for seen, sighting in now.items() if seen not in body.retained]
         # What is in sight is never forgotten while it is, so that looking twice at the same changes nothing.
@@ -294,18 +292,11 @@ class Simulation:
         address = self.town.address_of(body.tile)
         return mind.decide(View(minute, body.tile, address, activity, bool(body.route), sightings, news))
 
-    def _inject(self, body: Body, minute: int) -> None:
-        while body.injections and body.injections[0].minute <= minute:
-            text = body.injections.popleft().text
-            body.note(minute, "injected event", text)
-            if isinstance(body.mind, Injectable):
-                body.mind.inject(minute, text)
-
     def _go_on(self, minute: int, members: Sequence[Body]) -> None:
         """Steps 3 to 5 for residents whose wishes have nothing to do with anybody else's."""
         for body in members:
-            if body.waits_for is not None:
-                self._wait_no_more(body)
+            body.waits_for = None
+            self._behind.pop(body, None)
         pairs = self._pair_up(minute, members)
         talking = {body for pair in pairs for body in pair}
         for body in members:
@@ -397,10 +388,8 @@ class Simulation:
         self._queue_up(body)
 
     def _talk(self, body: Body, other: Body, minute: int, lines: Sequence[Line], *, began: bool) -> Talk:
-        spoken = sum(line.speaker == body.name for line in lines)
-        return Talk(
-            minute, other.name, self.town.address_of(body.tile), tuple(lines), began, spoken, self.physics.turns_each - spoken
-        )
+        here, spoken = self.town.address_of(body.tile), sum(line.speaker == body.name for line in lines)
+        return Talk(minute, other.name, here, tuple(lines), began, spoken, self.physics.turns_each - spoken)
 
     # 5. Walking.
 
