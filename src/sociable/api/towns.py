@@ -34,6 +34,7 @@ from sociable.engine.settings import RunSettings, folder_name
 from sociable.models.journal import JournalledModel, copy_calls
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
 from sociable.town.interop.tiled import write_tiled
+from sociable.town.minds import Interviewable
 from sociable.town.persona import WEEKDAYS
 from sociable.town.town_file import load_map
 
@@ -248,8 +249,7 @@ async def _interviewed(
     try:
         town = Town(study.scenarios[task], repeat, seated(seats), study.setting)
         mind = town.minds[name]
-        ask = getattr(mind, "interview", None)
-        if ask is None:
+        if not isinstance(mind, Interviewable):
             raise InputError(f"The architecture of {name} gives no interviews.")
         for model in models:
             model.only_recorded = True
@@ -259,7 +259,7 @@ async def _interviewed(
             raise InputError(f"The run has not come to that moment yet ({error}). Go on with: sociable resume") from None
         for model in models:
             model.only_recorded = False
-        return [await ask(question, minute) for question in questions]
+        return [await mind.interview(question, minute) for question in questions]
     finally:
         for model in models:
             await model.close()

@@ -17,7 +17,7 @@ from sociable.benchmarks.stss.options import StssOptions
 from sociable.benchmarks.stss.records import Stage, StssEpisode
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
-from sociable.town.events import Agreed, AnyEvent, Began, Line, Slept, Talked, Walked, in_order, in_runs
+from sociable.town.events import Agreed, AnyEvent, Began, Line, Slept, Talked, Walked, merge_logs, render_steps
 from sociable.town.map import Address, Tile, TownMap
 
 HALL, KITCHEN, STORE, TEA_ROOM = (
@@ -58,9 +58,11 @@ class Log:
     def walks(self, name: str, place: str, time: str) -> int:
         """Six tiles a minute; the minute after whose end it is there."""
         goal = self.town.free_tiles(Address.parse(place))[0]
-        way = self.town.way(self.now[name], goal)
+        way = self.town.find_way(self.now[name], goal)
         assert way
-        self.events.append(Walked(minute=at(time), resident=name, start=self.now[name], way=in_runs(way), tiles_per_minute=6))
+        self.events.append(
+            Walked(minute=at(time), resident=name, start=self.now[name], way=render_steps(way), tiles_per_minute=6)
+        )
         self.now[name] = goal
         return at(time) + -(-len(way) // 6) - 1
 
@@ -90,7 +92,7 @@ class Log:
             task=self.task,
             starts={name: (tile.x, tile.y) for name, tile in self.tiles.items()},
             minutes=2 * MINUTES_PER_DAY,
-            events=tuple(in_order([self.events])),
+            events=tuple(merge_logs([self.events])),
         )
         return Measurement(episode, self.town, self.clock, StssOptions(**options)).result()
 

@@ -18,9 +18,9 @@ from sociable.benchmarks.stss.records import Stage
 from sociable.benchmarks.stss.replay import Attended, Replay, ReplayResident, ReplayTask, Told, replay_page, write_replay
 from sociable.core.errors import InputError
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
-from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked, in_runs
-from sociable.town.map import Address, Tile, TownMap, grouped
-from sociable.town.timeline import timelines
+from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked, render_steps
+from sociable.town.map import Address, Tile, TownMap, group_by_place
+from sociable.town.timeline import read_timelines
 from sociable.town.town_file import load_map
 
 if TYPE_CHECKING:
@@ -105,9 +105,9 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
                 Began(minute=begin, resident=name, doing=doing, planned_place=place, address=place, until=end, asleep=sleeps)
             )
             goal = bed if sleeps else tile_in(place, "")
-            way = town.way(here, goal) or ""
+            way = town.find_way(here, goal) or ""
             if way:
-                events.append(Walked(minute=begin, resident=name, start=here, way=in_runs(way), tiles_per_minute=PACE))
+                events.append(Walked(minute=begin, resident=name, start=here, way=render_steps(way), tiles_per_minute=PACE))
                 here = goal
             arrival = begin + max(0, -(-len(way) // PACE) - 1)
             if sleeps:
@@ -207,7 +207,7 @@ def made_talks(
     draw: random.Random, task: ReplayTask,
 ) -> tuple[list[Talked], list[Told]]:  # fmt: skip
     """Talks of those who stand near one another for a while, and who heard of the event in them."""
-    lives = timelines(events, starts, MINUTES)
+    lives = read_timelines(events, starts, MINUTES)
     taken: dict[str, set[int]] = {name: set() for name in names}
     talks: list[Talked] = []
     told: list[Told] = []
@@ -370,7 +370,7 @@ def shown(page: Page, panel: str) -> str:
 
 
 def test_residents_are_where_the_log_says_and_as_it_says(page: Page, usual: Replay) -> None:
-    lives = timelines(usual.log, {resident.name: resident.start for resident in usual.residents}, MINUTES)
+    lives = read_timelines(usual.log, {resident.name: resident.start for resident in usual.residents}, MINUTES)
     minutes = [*range(0, MINUTES, 61), *range(540, 600)]
     sliding = """minutes => minutes.map(minute => {
       const slider = document.getElementById('slider');
@@ -404,7 +404,7 @@ def tiny_town(walls_belong_to_the_house: bool = True) -> TownMap:
         for x in range(6)
         if walls_belong_to_the_house or rows[y][x] != "#"
     ]
-    return TownMap("Tiny", blocked, grouped(room), {"House": "home"})
+    return TownMap("Tiny", blocked, group_by_place(room), {"House": "home"})
 
 
 def tiny_replay(log: Sequence[AnyEvent], **others: Any) -> Replay:

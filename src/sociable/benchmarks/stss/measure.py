@@ -21,7 +21,7 @@ from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.town.clock import Clock, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.timeline import Timeline, timelines
+from sociable.town.timeline import Timeline, read_timelines
 
 HALF = 0.5
 """Of a background's plans, or of its words, that may come to nothing before an episode is left unscored."""
@@ -83,7 +83,7 @@ class Measurement:
         self.clock = clock
         self._options = options
         starts = {name: Tile(*tile) for name, tile in episode.starts.items()}
-        self.timelines = timelines(episode.events, starts, episode.minutes)
+        self.timelines = read_timelines(episode.events, starts, episode.minutes)
         self._as_authors = options.attendance == "authors"
         self._least = 1 if self._as_authors else ATTENDANCE_MINUTES
 

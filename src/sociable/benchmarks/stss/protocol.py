@@ -30,7 +30,7 @@ from sociable.models.protocol import Model, Reply, Request, Scope
 from sociable.town.bodies import Injection, Physics
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.map import Address, TownMap
-from sociable.town.memory import MemoryStream, sentence_embeddings
+from sociable.town.memory import MemoryStream, load_sentence_embeddings
 from sociable.town.minds import Mind
 from sociable.town.persona import Persona, acquaintances_of
 from sociable.town.places import PlaceFinder
@@ -189,7 +189,7 @@ class Town:
 
 def remembering(embeddings: str | None) -> MemoryStream:
     """A memory stream in which likeness is that of words, or of sentence embeddings by a model. Raises InputError."""
-    return MemoryStream(sentence_embeddings(embeddings) if embeddings else None)
+    return MemoryStream(load_sentence_embeddings(embeddings) if embeddings else None)
 
 
 class AskedAnew:

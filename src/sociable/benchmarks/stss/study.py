@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sociable.agents.architecture import find_architecture
-from sociable.agents.generative.briefing import generative_prompts
+from sociable.agents.generative.briefing import load_generative_prompts
 from sociable.benchmarks.stss.measure import Measured, Measurement, background_failure
 from sociable.benchmarks.stss.metrics import METRICS, estimate_all, score_episode
 from sociable.benchmarks.stss.opening import opened
@@ -49,7 +49,7 @@ class StssStudy(Study):
         self.templates = files.templates
         self.source = files.source
         self.remarks = files.remarks
-        self.digests = {**files.digests, "prompts": generative_prompts(options.prompts).digest}
+        self.digests = {**files.digests, "prompts": load_generative_prompts(options.prompts).digest}
         # A run can be resumed and reported from anywhere.
         paths = {name: str(Path(path).resolve()) for name in ("town", "residents") if (path := getattr(own, name))}
         self.resolved = {"options": {**options.values, **paths}}

@@ -39,7 +39,7 @@ from sociable.reports.result_tables import Metric, cells, columns_of, cost_block
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import Noted, Talked, Walked
 from sociable.town.map import Address, Tile
-from sociable.town.timeline import timelines
+from sociable.town.timeline import read_timelines
 
 _BY_TYPE = {
     TaskType.PUBLIC: "Pub. act.",
@@ -278,7 +278,7 @@ def _talks(study: StssStudy, task: Task, episode: StssEpisode, folder: str) -> I
     yield Paragraph(text)
     # Where somebody stands follows from its own walks.
     own = [event for event in episode.events if isinstance(event, Walked) and event.resident == performer]
-    life = timelines(own, {performer: Tile(*episode.starts[performer])}, episode.minutes)[performer]
+    life = read_timelines(own, {performer: Tile(*episode.starts[performer])}, episode.minutes)[performer]
     for talk in shown:
         partner = talk.partner if talk.resident == performer else talk.resident
         here = study.setting.town.address_of(life.tiles[talk.minute])

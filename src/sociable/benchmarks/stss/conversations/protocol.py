@@ -30,7 +30,7 @@ from sociable.engine.seats import Seat, Seats
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Line, Noted, Remembered
 from sociable.town.map import Address, TownMap
-from sociable.town.minds import Activity, Mind, Sighting, Talk, Utterance, View
+from sociable.town.minds import Activity, Mind, Restorable, Sighting, Talk, Utterance, View
 from sociable.town.simulation import WORDS_PER_MINUTE
 
 T = TypeVar("T")
@@ -122,11 +122,10 @@ class _Play:
         looked = mind.decide(self._view(side, other))
         if isawaitable(looked):
             await looked
-        restore = getattr(mind, "restore", None)
-        if restore is None:
+        if not isinstance(mind, Restorable):
             name = options.agent if performs else options.background_agent
             raise InputError(f"The architecture '{name}' cannot be given a memory: its minds have no method restore(events).")
-        restore(side.past)
+        mind.restore(side.past)
         return mind
 
     def _built(self, architecture: str, side: Side, seat: Seat, *, performs: bool) -> Mind:

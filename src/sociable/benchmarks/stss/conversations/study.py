@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from sociable.agents.architecture import find_architecture
-from sociable.agents.generative.briefing import generative_prompts
+from sociable.agents.generative.briefing import load_generative_prompts
 from sociable.benchmarks.stss.conversations.dataset import load_scenes, select_templates
 from sociable.benchmarks.stss.conversations.judge import (
     ConditionQuestion,
@@ -60,7 +60,7 @@ class ConversationStudy(Study):
             "dataset": loaded.digest,
             "town": town.digest,
             "prompts": self.prompts.digest,
-            "agent prompts": generative_prompts(self.setting.prompts).digest,
+            "agent prompts": load_generative_prompts(self.setting.prompts).digest,
         }
         # A run can be resumed and reported from anywhere.
         paths = {name: str(Path(path).resolve()) for name in ("town", "agent_prompts") if (path := getattr(own, name))}

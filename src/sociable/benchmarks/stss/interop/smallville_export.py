@@ -26,7 +26,7 @@ from sociable.town.clock import Clock
 from sociable.town.events import AnyEvent, Remembered
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.persona import Persona
-from sociable.town.timeline import Timeline, timelines
+from sociable.town.timeline import Timeline, read_timelines
 
 SECONDS_PER_STEP = 60
 
@@ -114,7 +114,7 @@ class _Film:
         self._town = town
         self._clock = clock
         self._starts = {name: Tile(*tile) for name, tile in episode.starts.items()}
-        self._timelines = timelines(episode.events, self._starts, episode.minutes)
+        self._timelines = read_timelines(episode.events, self._starts, episode.minutes)
         self._chats = {name: _chats(timeline, episode.minutes) for name, timeline in self._timelines.items()}
 
     @property

@@ -20,7 +20,7 @@ from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import Clock, time_of_day
 from sociable.town.events import Agreed, Planned, Remembered, Talked
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.timeline import Timeline, timelines
+from sociable.town.timeline import Timeline, read_timelines
 
 MOST_MEMORIES = 24
 """The latest, beside the day's plan; a conversation is hardly ever about what was seen in the morning."""
@@ -47,7 +47,7 @@ class Recollection:
         self._town = town
         self._clock = clock
         starts = {name: Tile(*tile) for name, tile in episode.starts.items()}
-        self.timelines: Mapping[str, Timeline] = timelines(self._events, starts, minute + 1)
+        self.timelines: Mapping[str, Timeline] = read_timelines(self._events, starts, minute + 1)
 
     def before(self, name: str, partner: str) -> tuple[tuple[Remembered, ...], tuple[Agreed, ...]]:
         """All that ``name`` remembers and has promised when its conversation with ``partner`` begins."""
