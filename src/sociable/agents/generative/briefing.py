@@ -16,7 +16,7 @@ from statistics import median
 
 from sociable.agents.architecture import Situation, TaskInWords
 from sociable.agents.generative.planning import Part
-from sociable.core.prompts import Prompts, put_on_one_line, load_package_prompts, quote
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.models.protocol import ChatMessage
 from sociable.town.clock import Clock, time_of_day
 from sociable.town.events import Line
@@ -171,7 +171,9 @@ _KINDS = {"seen": "seen", "conversation": "a conversation", "plan": "your plan",
 def _memory_line(memory: Memory, clock: Clock) -> str:
     if memory.kind == "fact":
         return f"- {put_on_one_line(memory.text)}"
-    return f"- {clock.moment(memory.minute):%a} {time_of_day(memory.minute)}, {_KINDS[memory.kind]}: {put_on_one_line(memory.text)}"
+    return (
+        f"- {clock.moment(memory.minute):%a} {time_of_day(memory.minute)}, {_KINDS[memory.kind]}: {put_on_one_line(memory.text)}"
+    )
 
 
 def render_parts(parts: Sequence[Part], *, numbered: bool = False) -> str:

@@ -181,7 +181,9 @@ class GenerativeMind:
             partner=partner,
             beginning="You have gone up to them." if talk.began else "They have come up to you.",
             acquaintance=quote(put_on_one_line(situation.acquaintances.get(partner, "(only what you remember)"))),
-            doing=quote(f"{self._persona.name}: {put_on_one_line(mine)}\n{partner}: {put_on_one_line(self._doings.get(partner, IDLE))}"),
+            doing=quote(
+                f"{self._persona.name}: {put_on_one_line(mine)}\n{partner}: {put_on_one_line(self._doings.get(partner, IDLE))}"
+            ),
             memories=render_memories(self._known, self._clock),
             task=task,
             conversation=render_transcript(talk.lines),
@@ -278,7 +280,9 @@ class GenerativeMind:
                 "rate",
                 minute,
                 partial(parse_ratings, count=count),
-                memories=quote("\n".join(f"{place}. {put_on_one_line(each.text)}" for place, each in enumerate(memories, start=1))),
+                memories=quote(
+                    "\n".join(f"{place}. {put_on_one_line(each.text)}" for place, each in enumerate(memories, start=1))
+                ),
                 count=str(count),
                 example=", ".join(str(3 + place % 3) for place in range(min(count, 3))) + (", ..." if count > 3 else ""),
             )
@@ -404,7 +408,10 @@ class GenerativeMind:
         queries.append((self._persona.currently, REMEMBERED_OF_SUBJECT))
         found = {memory for query, count in queries for memory in self.memory.retrieve(query, minute, count, kinds=OF_PEOPLE)}
         about = self._situation.acquaintances
-        lines = (f"- {render_sighting(each)}{f'. {put_on_one_line(about[each.name])}' if each.name in about else ''}" for each in people)
+        lines = (
+            f"- {render_sighting(each)}{f'. {put_on_one_line(about[each.name])}' if each.name in about else ''}"
+            for each in people
+        )
         names = [each.name for each in people]
         chosen = await self._ask(
             "react",
