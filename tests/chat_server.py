@@ -139,7 +139,7 @@ async def resident(call: Call) -> web.Response:
 
 @functools.cache
 def _town_model() -> Any:
-    path = Path(__file__).parent / "stss" / "town_model.py"
+    path = Path(__file__).parent / "benchmarks" / "stss" / "town_model.py"
     spec = importlib.util.spec_from_file_location("town_model", path)
     assert spec is not None
     assert spec.loader is not None

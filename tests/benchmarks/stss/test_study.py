@@ -71,7 +71,7 @@ def test_nobody_judges_and_nothing_is_compared_with(tmp_path: Path) -> None:
 
 
 def test_people_and_places_that_are_not_there(tmp_path: Path) -> None:
-    task = next(iter(json.loads((Path(sociable.__file__).parent / "stss" / "data" / "tasks.json").read_text())))
+    task = next(iter(json.loads((Path(sociable.__file__).parent / "benchmarks" / "stss" / "data" / "tasks.json").read_text())))
     for change, message in (
         ({"performers": ["Nobody At All"]}, "nobody is called 'Nobody At All'"),
         ({"places": ["The Moon: crater"]}, "there is no 'The Moon: crater'"),
@@ -177,7 +177,7 @@ def test_several_runs_are_told_apart_in_a_figure_and_stages_fit_a_page(tmp_path:
 
 
 def test_templates_without_labelled_texts_are_audited_by_their_own_words(tmp_path: Path) -> None:
-    bundled = json.loads((Path(sociable.__file__).parent / "stss" / "data" / "tasks.json").read_text())
+    bundled = json.loads((Path(sociable.__file__).parent / "benchmarks" / "stss" / "data" / "tasks.json").read_text())
     soup = next(each for each in bundled if each["id"] == "soup-swap")
     ducks = next(each for each in bundled if each["type"] == "asking for help")
     mine = soup | {"id": "mine", "activity": "festival", "wordings": ["ladling pumpkin soup", "eating a sandwich"]}

@@ -174,7 +174,7 @@ def test_replay_and_export(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_task_may_have_the_sign_in_its_name_that_parts_it_from_its_repeat(tmp_path: Path) -> None:
-    tasks = json.loads((Path(sociable.__file__).parent / "stss" / "data" / "tasks.json").read_text())
+    tasks = json.loads((Path(sociable.__file__).parent / "benchmarks" / "stss" / "data" / "tasks.json").read_text())
     (tmp_path / "tasks.json").write_text(json.dumps([tasks[0] | {"id": "soup#2"}]))
     run = tmp_path / "run"
     runs.run("stss", "reference/silent", dataset=str(tmp_path / "tasks.json"), out=run)
