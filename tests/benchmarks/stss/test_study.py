@@ -10,8 +10,8 @@ import pytest
 
 import sociable
 from sociable.api import datasets, runs, towns
-from sociable.benchmarks.stss.measure import Attendance, Measured, background_failure
-from sociable.benchmarks.stss.records import Stage, StssEpisode
+from sociable.benchmarks.stss.measure import find_background_failure
+from sociable.benchmarks.stss.records import Attendance, Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import TaskType
 from sociable.benchmarks.stss.views import TALKS_SHOWN, _people_table, short_labels
 from sociable.core.errors import DataError, InputError
@@ -151,9 +151,11 @@ def test_every_conversation_of_the_performer_stands_by_itself_those_about_the_ta
 
 def test_half_a_point_of_an_appointment_is_said_of_the_person() -> None:
     task = next(each for each in runs.study("stss").scenarios.values() if each.type is TaskType.APPOINTMENT)
-    there = [Attendance(name, task.start, task.start + 20, True) for name in (task.performer, task.target)]
+    there = [
+        Attendance(resident=name, start=task.start, end=task.start + 20, counts=True) for name in (task.performer, task.target)
+    ]
     for score, came in ((1.0, "done"), (0.5, "done, in another place: half a point")):
-        measured = Measured(score, "", there, [], {task.target: Stage.DONE}, None)
+        measured = Measured(score=score, reason="", attendance=tuple(there), stages={task.target: Stage.DONE})
         target, performer = _people_table(task, measured, Clock()).rows
         assert target.cells[:2] == [task.target, came]
         # It takes two: when the performer was at it stands beside.
@@ -254,12 +256,12 @@ def test_a_background_that_cannot_plan_or_speak_leaves_the_episode_unscored() ->
     name = task.cast[0]
     plan = Planned(minute=0, resident=name, plan="")
     unread = Noted(minute=0, resident=name, about="unreadable plan", text="")
-    assert background_failure(broken([plan])) == ""
-    assert background_failure(broken([plan, unread])) == ""
-    assert "2 of 3" in background_failure(broken([plan, unread, unread]))
+    assert find_background_failure(broken([plan])) == ""
+    assert find_background_failure(broken([plan, unread])) == ""
+    assert "2 of 3" in find_background_failure(broken([plan, unread, unread]))
     # The performer's own plans are the agent's: they are scored, whatever they are.
     own = Noted(minute=0, resident=task.performer, about="unreadable plan", text="")
-    assert background_failure(broken([own, own, own])) == ""
+    assert find_background_failure(broken([own, own, own])) == ""
     mute = [Line(speaker=task.performer, says="Hello"), Line(speaker=name, says="")]
     talk = Talked(minute=0, resident=task.performer, partner=name, until=1, lines=tuple(mute))
-    assert "said nothing in 1 of 1 turns" in background_failure(broken([talk]))
+    assert "said nothing in 1 of 1 turns" in find_background_failure(broken([talk]))

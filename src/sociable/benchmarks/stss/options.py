@@ -6,20 +6,21 @@ from typing import Literal
 
 from pydantic import Field
 
+from sociable.benchmarks.stss.task import LAST_MINUTE
 from sociable.core.records import Record
 
 
 class Injected(Record):
     """Something one resident, or everybody, learns at a moment from outside the simulation."""
 
-    minute: int = Field(ge=0, lt=2 * 24 * 60)
+    minute: int = Field(ge=0, lt=LAST_MINUTE)
     text: str
     resident: str = ""
-    """Empty: everybody."""
+    """Empty: everybody learns it."""
 
 
 class Fork(Record):
-    """Which episode of the run whose journal was copied is lived again."""
+    """The episode that is lived again, of the run whose journal was copied."""
 
     repeat: int = Field(default=0, ge=0)
     anew_from: int | None = Field(default=None, ge=0)

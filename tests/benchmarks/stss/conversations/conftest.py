@@ -78,7 +78,7 @@ def runs(
         lived = Town(task, 0, seats(agent), Setting(town, places, people, clock, StssOptions(), seed))
         # Scenes are of the day before the event's.
         asyncio.run(lived.simulation.run(until=MINUTES_PER_DAY))
-        return lived.episode()
+        return lived.make_episode()
 
     return [
         make_run(f"{agent}-{seed}", *(episode(name, agent, seed) for name in TEMPLATES), agent=f"reference/{agent}", seed=seed)

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, met_in_conversation, met_in_summary
+from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, is_met_in_conversation, is_met_in_summary
 from sociable.benchmarks.stss.conversations.protocol import Setting
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.scene import Scene
-from sociable.benchmarks.stss.task import Subtask
 from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
 from sociable.core.records import Judgment, Usage
 from sociable.engine.seats import Seat
@@ -57,7 +56,7 @@ PLACEHOLDERS: Mapping[str, frozenset[str]] = {
 }
 
 
-def conversation_prompts(override: Path | None = None) -> Prompts:
+def load_conversation_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
     return package_prompts("sociable.benchmarks.stss.conversations", PLACEHOLDERS, override)
 
@@ -72,14 +71,12 @@ class ConditionQuestion:
         return f"{self.text}|{self.condition}"
 
 
-def questions_about(scene: Scene, episode: ConversationEpisode) -> dict[str, ConditionQuestion]:
+def list_questions(scene: Scene, episode: ConversationEpisode) -> dict[str, ConditionQuestion]:
     """What judges are asked, by criterion.
 
     Nothing where the other failed, or the performer said nothing (then nothing is met); nothing of a summary that is lost.
     """
-    if episode.partner_failure or not any(
-        turn.content.strip() and turn.speaker == scene.performer.name for turn in episode.turns
-    ):
+    if episode.partner_failure or not episode.has_words_of(scene.performer.name):
         return {}
     texts = [Text.CONVERSATION, *([] if episode.summary_failure else [Text.SUMMARY])]
     asked = [ConditionQuestion(text, condition) for text in texts for condition in CONDITIONS[scene.type]]
@@ -92,7 +89,7 @@ async def judge_condition(
     """One judge's answer. Unparsable is UNSCORED, never no."""
     usage, reason = Usage(), ""
     if seat.model is None:
-        answer: bool | None = _by_rule(scene, episode, asked, setting)
+        answer: bool | None = _judge_by_rule(scene, episode, asked, setting)
     else:
         scope = seat.scope(episode.id, f"{seat.name}|{asked.criterion}")
         messages = ask_judge(scene, episode, asked, setting.clock, prompts)
@@ -102,36 +99,38 @@ async def judge_condition(
     return yes_no_judgment(answer, reason, usage=usage, **about)
 
 
-def _by_rule(scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, setting: Setting) -> bool:
-    about = (setting.clock, setting.places)
+def _judge_by_rule(scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, setting: Setting) -> bool:
+    about = (scene.minute, setting.clock, setting.places)
     if asked.text is Text.SUMMARY:
-        return met_in_summary(asked.condition, scene.task, episode.summary, scene.minute, *about)
-    return met_in_conversation(asked.condition, scene.task, episode.lines, scene.minute, *about)
+        return is_met_in_summary(asked.condition, scene.task, episode.summary, *about)
+    return is_met_in_conversation(asked.condition, scene.task, episode.lines, *about)
 
 
 def ask_judge(
     scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, clock: Clock, prompts: Prompts
 ) -> list[ChatMessage]:
-    text = transcript(episode) if asked.text is Text.CONVERSATION else episode.summary or "(nothing)"
+    """The messages that put a question to a judge."""
+    text = write_transcript(episode) if asked.text is Text.CONVERSATION else episode.summary or "(nothing)"
     shown = prompts[f"judge_{asked.text}"].render(
         performer=scene.performer.name,
         target=scene.target.name,
         task=quoted(one_line(scene.task.goal)),
         now=clock.in_words(scene.minute),
         text=quoted(text),
-        question=quoted(question_in_words(scene, asked.condition, clock, prompts)),
+        question=quoted(word_question(scene, asked.condition, clock, prompts)),
     )
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": shown}]
 
 
-def transcript(episode: ConversationEpisode) -> str:
+def write_transcript(episode: ConversationEpisode) -> str:
     """One line a turn; who said nothing is not in it."""
     return "\n".join(f"{turn.speaker}: {one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
 
 
-def question_in_words(scene: Scene, condition: Condition, clock: Clock, prompts: Prompts) -> str:
+def word_question(scene: Scene, condition: Condition, clock: Clock, prompts: Prompts) -> str:
+    """The question whether a condition is met, with what it says of the task."""
     task = scene.task
-    steps = task.subtasks
+    steps = [f"{step.doing}, at {step.place}" for step in task.subtasks]
     truth = {
         "performer": scene.performer.name,
         "target": scene.target.name,
@@ -140,12 +139,8 @@ def question_in_words(scene: Scene, condition: Condition, clock: Clock, prompts:
         "day": clock.day_in_words(task.start),
         "from": time_of_day(task.start),
         "to": time_of_day(task.end),
-        "first": _step(steps[0]) if steps else "",
-        "further": "; ".join(map(_step, steps[1:])),
-        "order": ", then ".join(step.doing for step in steps),
+        "first": "".join(steps[:1]),
+        "further": "; ".join(steps[1:]),
+        "order": ", then ".join(step.doing for step in task.subtasks),
     }
     return prompts[_question(condition)].render(**{name: one_line(truth[name]) for name in _TRUTH[condition]})
-
-
-def _step(step: Subtask) -> str:
-    return f"{step.doing}, at {step.place}"

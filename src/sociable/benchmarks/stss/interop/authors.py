@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 from pydantic import BaseModel, Field, ValidationError
 
-from sociable.benchmarks.stss.dataset import DAYS, expected_participants
-from sociable.benchmarks.stss.keywords import ERRANDS, before_and_after, is_doing, mentions, stems
-from sociable.benchmarks.stss.task import Keyword, Signs, Subtask, Task, TaskType
+from sociable.benchmarks.stss.dataset import count_expected
+from sociable.benchmarks.stss.keywords import ERRANDS, find_stems, has_phrase, is_doing, phrase_preparation
+from sociable.benchmarks.stss.task import DAYS, Keyword, Signs, Subtask, Task, TaskType
 from sociable.core.data_files import RawRecord, Text, complaint, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.town.clock import MINUTES_PER_DAY, Clock
@@ -83,7 +83,7 @@ class _Goal(BaseModel):
         """All of them, each once: "literature" and "literatures" are one."""
         found: dict[tuple[str, ...], str] = {}
         for word in (self.keyword, *self.alter_kwd):
-            found.setdefault(stems(word), word)
+            found.setdefault(find_stems(word), word)
         return tuple(found.values())
 
 
@@ -270,7 +270,7 @@ class _Importer:
             if wanted != usual:
                 self.remark("task.target_num", f"is {wanted}, where all of this type have {usual}; it is not used.")
             return 1
-        expected, rule = max(wanted - 1, 1), expected_participants(kind, cast)
+        expected, rule = max(wanted - 1, 1), count_expected(kind, cast)
         if expected != rule:
             self.remark(
                 "task.target_num", f"is {wanted}, so {expected} beside the performer; by the paper's rule {rule} of {cast}."
@@ -353,11 +353,11 @@ class _Importer:
     def _signs(self, goal: _Goal, *, errand: bool) -> Signs:
         # Where the thing itself is to shop, whoever shops is doing it.
         errand = errand or bool(
-            {stems(phrase)[0] for phrase in ERRANDS} & {stem for word in goal.keywords for stem in stems(word)}
+            {find_stems(phrase)[0] for phrase in ERRANDS} & {stem for word in goal.keywords for stem in find_stems(word)}
         )
         # "For the party" is said of what comes before a party; "for a coffee" of having one.
         event = _TYPES.get(self.record.task_type.casefold()) in (TaskType.PUBLIC, TaskType.ONLINE)
-        return Signs(keywords=(goal.keywords,), not_keywords=before_and_after(goal.keyword) if event else (), errand=errand)
+        return Signs(keywords=(goal.keywords,), not_keywords=phrase_preparation(goal.keyword) if event else (), errand=errand)
 
     def _wordings(self, signs: Signs) -> tuple[str, ...]:
         """The keywords themselves, as far as the filter takes them for the thing. Raises _LeftOut when it takes none."""
@@ -383,14 +383,14 @@ class _Importer:
         """Looks for texts that are about something else than what is scored."""
         record = self.record
         own = record.keywords
-        if not any(mentions(text, word) for text in (record.goal, record.FPG) for word in own):
+        if not any(has_phrase(text, word) for text in (record.goal, record.FPG) for word in own):
             shown = ", ".join(f"'{word}'" for word in own)
             self.remark("task.goal.keyword", f"goal and FPG mention none of {shown}: another task's keywords?")
         else:
             foreign = {goal.keyword for other in others for goal in other.task.goal} - set(own)
             for name, text in record.texts.items():
-                strange = sorted(word for word in foreign if mentions(text, word))
-                if strange and not any(mentions(text, word) for word in own):
+                strange = sorted(word for word in foreign if has_phrase(text, word))
+                if strange and not any(has_phrase(text, word) for word in own):
                     self.remark(name, f"mentions '{strange[0]}', of another task, and none of this one's keywords.")
         wanted = {Address.parse(place).sector for place in (task.place, *(step.place for step in task.subtasks)) if place}
         for name, text in record.texts.items():
@@ -402,16 +402,16 @@ class _Importer:
             persona = self.people[name]
             for text in (persona.currently, *persona.facts):
                 # "14th": the stemmer leaves it a word of its own.
-                if any(mentions(text, f"{day:%B} {day.day}{end}") for end in ("", "th", "st", "nd", "rd")) and any(
-                    mentions(text, goal.keyword) for goal in record.task.goal
+                if any(has_phrase(text, f"{day:%B} {day.day}{end}") for end in ("", "th", "st", "nd", "rd")) and any(
+                    has_phrase(text, goal.keyword) for goal in record.task.goal
                 ):
                     self.remark("all_chars", f"{name} has such a thing in mind that day without the task: '{text}'")
 
     def _sectors(self, text: str) -> Iterator[str]:
         """The sectors that a text names, the longer name before one that is a part of it."""
-        rest = " ".join(stems(text))
+        rest = " ".join(find_stems(text))
         for sector in sorted({place.sector for place in self.town.places}, key=len, reverse=True):
-            name = " ".join(stems(sector))
+            name = " ".join(find_stems(sector))
             if f" {name} " in f" {rest} ":
                 yield sector
                 rest = rest.replace(name, " ")

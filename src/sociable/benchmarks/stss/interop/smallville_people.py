@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from sociable.benchmarks.stss.keywords import mentions
+from sociable.benchmarks.stss.keywords import has_phrase
 from sociable.core.errors import DataError
 from sociable.town.clock import MINUTES_PER_DAY, time_of_day
 from sociable.town.interop.smallville import SmallvillePersona, load_smallville_personas
@@ -351,7 +351,7 @@ class _HabitReader:
         """Public places in the order in which they are named."""
         found: dict[str, Address] = {}
         for sector in self._arenas:
-            if mentions(clause, re.sub(r"^the\s+", "", sector, flags=re.IGNORECASE)):
+            if has_phrase(clause, re.sub(r"^the\s+", "", sector, flags=re.IGNORECASE)):
                 found[sector] = Address(sector)
         for words in re.findall(r"\bthe ([^\W\d_]+(?: [^\W\d_]+)?)", clause, re.IGNORECASE) if not found else ():
             for phrase in (words, words.split()[0]):
@@ -366,7 +366,7 @@ class _HabitReader:
         if place.arena:
             return place
         arenas = self._arenas[place.sector]
-        named = [arena for arena in arenas if mentions(clause, arena.arena)]
+        named = [arena for arena in arenas if has_phrase(clause, arena.arena)]
         wanted = "class" if re.search(r"\bteach|\bclass", clause, re.IGNORECASE) else ""
         wanted = wanted or ("library" if re.search(r"\bstud|\bread|\bwrit", clause, re.IGNORECASE) else "")
         fitting = [arena for arena in arenas if wanted and wanted in arena.arena.casefold()]
