@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sociable.api.runs import folder_name, open_run, resume, settings_for
-from sociable.benchmarks.stss.inputs import load_town
+from sociable.benchmarks.stss.dataset import load_town
 from sociable.benchmarks.stss.interop.smallville_export import export_smallville
 from sociable.benchmarks.stss.protocol import Town
 from sociable.benchmarks.stss.records import StssEpisode

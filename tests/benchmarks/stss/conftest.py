@@ -10,9 +10,8 @@ import pytest
 
 from sociable.benchmarks.stss.dataset import BUNDLED, TaskTemplate, draw_task, load_residents, load_templates
 from sociable.benchmarks.stss.measure import measure_episode
-from sociable.benchmarks.stss.options import StssOptions
 from sociable.benchmarks.stss.protocol import Setting, run_task
-from sociable.benchmarks.stss.records import Measured, StssEpisode
+from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Sampling

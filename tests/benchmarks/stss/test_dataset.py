@@ -16,7 +16,6 @@ from sociable.benchmarks.stss.dataset import (
     BUNDLED,
     CAST,
     TaskTemplate,
-    count_expected,
     draw_task,
     is_solvable,
     load_residents,
@@ -68,7 +67,7 @@ def test_thirty_templates_of_five_types(templates: Templates) -> None:
     ],
 )
 def test_expected_participants(kind: TaskType, background: int, expected: int) -> None:
-    assert count_expected(kind, background) == expected
+    assert kind.count_expected(background) == expected
 
 
 def test_every_template_can_be_drawn_and_says_what_was_drawn(draws: Mapping[str, list[Task]], templates: Templates) -> None:
@@ -81,7 +80,7 @@ def test_every_template_can_be_drawn_and_says_what_was_drawn(draws: Mapping[str,
             assert not re.search(r"[{}]", task.goal + task.first_person)
             assert task.performer in task.goal
             assert task.day == 1  # Tuesday
-            assert task.expected == count_expected(task.type, len(task.cast))
+            assert task.expected == task.type.count_expected(len(task.cast))
             if task.type in (TaskType.PUBLIC, TaskType.COMPANIONS):
                 assert task.place in template.places
                 assert task.place in task.goal

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.stss.measure import measure_episode
-from sociable.benchmarks.stss.options import StssOptions
-from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
+from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
 from sociable.town.events import Agreed, AnyEvent, Began, Line, Slept, Talked, Walked, in_order, in_runs

@@ -14,7 +14,7 @@ import pytest
 
 from sociable.api import runs
 from sociable.benchmarks.stss.dataset import TaskTemplate
-from sociable.benchmarks.stss.reference import Performer, Standing, make_performer
+from sociable.benchmarks.stss.reference import Performer, make_performer
 from sociable.benchmarks.stss.routine import CLOSINGS, OPENINGS, REPLIES, RoutineMind, World
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
@@ -136,8 +136,8 @@ def test_an_unknown_agent_or_share_is_refused_before_anything_is_run(benchmark: 
 def test_whom_the_heuristic_addresses(make_task: Callable[..., Task], performer: MakePerformer) -> None:
     pia = performer("heuristic", make_task())
     assert sees(pia, "Zoe", "Ben", "Ann") == "Ben"  # nobody outside the cast; the first in sight
-    assert hears(pia, "Yes, gladly.", "Ben") and pia.standing["Ben"] is Standing.SETTLED
-    assert hears(pia, "I am sorry, I cannot.", "Ann") and pia.standing["Ann"] is Standing.REFUSED
+    assert hears(pia, "Yes, gladly.", "Ben") and pia.settled == ["Ben"]
+    assert hears(pia, "I am sorry, I cannot.", "Ann") and pia.refused == {"Ann"}
     assert sees(pia, "Ben", "Ann") == ""  # neither again
     assert sees(pia, "Cy", minute=minute_of("19:00", 2)) == ""  # it is over
     # With those it has nothing to say to it talks of the weather.
@@ -173,10 +173,10 @@ def test_only_the_oracle_takes_another_time(
     answer, ends = hears(pia, "I would like to, but I cannot at that time. Could we say Tuesday at 18:00 instead?")
     if moves:
         assert "on Tuesday at 18:00" in answer and not ends
-        assert (pia.moment, pia.standing["Ann"]) == (minute_of("18:00", 2), Standing.SETTLED)
+        assert (pia.moment, pia.settled) == (minute_of("18:00", 2), ["Ann"])
     else:
         assert answer in CLOSINGS and ends
-        assert pia.standing["Ann"] is Standing.REFUSED
+        assert pia.refused == {"Ann"}
 
 
 def test_the_oracle_moves_its_time_for_nobody_once_it_is_promised(
@@ -186,7 +186,7 @@ def test_the_oracle_moves_its_time_for_nobody_once_it_is_promised(
     hears(pia, "Yes, gladly.", "Ann")
     promised = pia.moment
     hears(pia, "I cannot at that time. Could we say Tuesday at 17:00 instead?", "Ben")
-    assert (pia.moment, pia.standing["Ben"]) == (promised, Standing.REFUSED)
+    assert (pia.moment, pia.refused) == (promised, {"Ben"})
 
 
 def test_the_oracle_proposes_a_time_at_which_most_can(make_task: Callable[..., Task], performer: MakePerformer) -> None:

@@ -1,50 +1,58 @@
-"""Task templates and residents, and a template made a task by the seed: performer, cast, place and time (section 3.1).
+"""All that a study reads: town, residents and tasks, ours or of others; and a template made a task by the seed (section 3.1).
 
-A task is drawn so that it can be solved: at its time enough of its cast are neither asleep nor at work.
+Performer, cast, place and time of a task are drawn so that it can be solved: at its time enough of its cast are neither
+asleep nor at work.
 """
 
 from __future__ import annotations
 
-import math
+import hashlib
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
+from sociable.benchmarks.stss.interop.authors import is_authors_tasks, load_authors_tasks
+from sociable.benchmarks.stss.interop.smallville_people import is_smallville_people, load_smallville_people
 from sociable.benchmarks.stss.keywords import phrase_attendance, phrase_preparation
+from sociable.benchmarks.stss.records import StssOptions
 from sociable.benchmarks.stss.residents import count_errand_minutes
 from sociable.benchmarks.stss.routine import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World
-from sociable.benchmarks.stss.task import DAYS, LAST_MINUTE, Keyword, KeywordGroup, Place, Signs, Subtask, Task, TaskType
-from sociable.core.data_files import Loaded, RawRecord, Text, complaint, load_items
+from sociable.benchmarks.stss.task import (
+    DAYS,
+    LAST_MINUTE,
+    Keyword,
+    KeywordGroup,
+    Place,
+    Signs,
+    Subtask,
+    Task,
+    TaskType,
+    validate_record,
+)
+from sociable.core.data_files import Loaded, RawRecord, Text, load_items
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import drawn_evenly, named_generator
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
 from sociable.town.map import TownMap
 from sociable.town.persona import Habit, Persona
+from sociable.town.town_file import load_map
 
 BUNDLED = Path(__file__).parent / "data"
 
 CAST = (10, 12)
 """The fewest and the most background characters (section 3.1: "10-12")."""
 
+REMARKS_SHOWN = 3
+"""How many of an importer's remarks are shown; the rest are counted."""
+
 _PLACEHOLDERS = frozenset({"performer", "place", "day", "from", "to", "target", "expected"})
-
-B = TypeVar("B", bound=BaseModel)
-
-
-def validate_record(kind: type[B], raw: RawRecord, **context: Any) -> B:
-    """A record as one of its kind. ``context``: the ``town`` and the ``people`` that must have what it names.
-
-    Raises DataError with place and field.
-    """
-    try:
-        return kind.model_validate(raw.value, context=context)
-    except ValidationError as error:
-        raise complaint(error, raw.place) from None
 
 
 def _check_time(value: str) -> str:
@@ -148,10 +156,6 @@ class TaskTemplate(Record):
         return self
 
 
-class _Home(Record):
-    place: Place
-
-
 class _Habit(Record):
     place: Place
     days: tuple[Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], ...]
@@ -189,7 +193,7 @@ class ResidentRecord(Record):
     lifestyle: Text
     wakes: Time
     sleeps: Time
-    home: _Home
+    home: dict[Literal["place"], Place] = Field(min_length=1)
     work: tuple[_Work, ...] = ()
     usual: tuple[_Usual, ...] = ()
     ties: tuple[_Tie, ...] = ()
@@ -206,7 +210,7 @@ class ResidentRecord(Record):
         usual = [each.make_habit(minute_of(each.at), minute_of(each.at) + each.minutes, work=False) for each in self.usual]
         return Persona(
             **self.model_dump(exclude={"wakes", "sleeps", "home", "work", "usual", "ties"}),
-            home=self.home.place,
+            home=self.home["place"],
             wakes=wakes,
             # Whoever goes to bed after midnight does so on the next day.
             sleeps=sleeps if sleeps > wakes else sleeps + MINUTES_PER_DAY,
@@ -277,7 +281,7 @@ def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clo
     window = draw.choice(template.times)
     start, end = minute_of(window.start, window.day), minute_of(window.end, window.day)
     place = draw.choice(template.places) if template.type in (TaskType.PUBLIC, TaskType.COMPANIONS) else ""
-    expected = count_expected(template.type, len(cast))
+    expected = template.type.count_expected(len(cast))
     words = {
         "performer": performer,
         "target": target,
@@ -313,17 +317,6 @@ def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clo
     )
 
 
-def count_expected(kind: TaskType, background: int) -> int:
-    """Half of the background characters, of companions a third, rounded up (App. A.1); elsewhere one person."""
-    match kind:
-        case TaskType.PUBLIC | TaskType.ONLINE:
-            return math.ceil(background / 2)
-        case TaskType.COMPANIONS:
-            return math.ceil(background / 3)
-        case _:
-            return 1
-
-
 def is_solvable(task: Task, minds: Mapping[str, RoutineMind]) -> bool:
     """Whether, by their habits, enough of the cast could do their part at a time at which the performer can do its own."""
     performer, cast = minds[task.performer], [minds[name] for name in task.cast]
@@ -342,3 +335,82 @@ def is_solvable(task: Task, minds: Mapping[str, RoutineMind]) -> bool:
         case TaskType.HELP:
             minutes = count_errand_minutes(task.subtasks)
             return sum(mind.is_free(minutes, task.start, task.end) for mind in cast) >= 2
+
+
+# Everything together.
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All that the files say."""
+
+    town: TownMap
+    people: Mapping[str, Persona]
+    tasks: Mapping[str, Task]
+    templates: Sequence[TaskTemplate]
+    """Empty where the tasks came ready made."""
+    digests: Mapping[str, str]
+    notes: Sequence[str]
+    remarks: Sequence[str]
+    """All that importers noticed; ``notes`` has the first of them."""
+    source: str
+
+
+def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, seed: int, limit: int | None) -> Inputs:
+    """Raises InputError and DataError, which name file, record and field."""
+    town = load_town(options.town)
+    notes: list[str] = []
+    remarks: list[str] = []
+
+    def remark(noticed: Sequence[str], about: str) -> None:
+        remarks.extend(noticed)
+        notes.extend(noticed[:REMARKS_SHOWN])
+        if more := len(noticed) - len(noticed[:REMARKS_SHOWN]):
+            notes.append(f"{more} more remarks {about}: see `sociable audit stss` with the same files.")
+
+    residents = Path(options.residents) if options.residents else None
+    people: Mapping[str, Persona]
+    if residents is not None and is_smallville_people(residents):
+        people, noticed = load_smallville_people(residents, town)
+        people_digest = _digest(people.values())
+        remark(noticed, "about the people")
+    else:
+        people, loaded_people = load_residents(residents, town)
+        people_digest = loaded_people.digest
+        notes += loaded_people.notes
+    templates: Sequence[TaskTemplate] = ()
+    if dataset is not None and is_authors_tasks(dataset):
+        imported = load_authors_tasks(dataset, town, people, clock)
+        tasks = {task.id: task for task in imported.tasks}
+        source, digest, known = str(dataset), _digest(tasks.values()), list(tasks)
+        remark([str(each) for each in imported.remarks], f"about the tasks in {dataset.name}")
+    else:
+        loaded = load_templates(dataset, town, people)
+        templates, source, digest = loaded.items, loaded.source, loaded.digest
+        known = [template.id for template in templates]
+        wanted = [template for template in templates if not options.tasks or template.id in options.tasks]
+        tasks = {template.id: draw_task(template, people, town, clock, seed) for template in wanted}
+    if unknown := set(options.tasks) - set(known):
+        raise InputError(f"tasks: there is no task '{min(unknown)}'; there are: {', '.join(known)}.")
+    tasks = {name: tasks[name] for name in options.tasks or tasks}
+    digests = {"dataset": digest, "residents": people_digest, "town": town.digest}
+    return Inputs(town, people, _limit(tasks, limit, seed), templates, digests, notes, remarks, source)
+
+
+def _limit(tasks: Mapping[str, Task], limit: int | None, seed: int) -> Mapping[str, Task]:
+    """As many tasks of each type as can be, up to a limit."""
+    groups: dict[str, list[str]] = {}
+    for task in tasks.values():
+        groups.setdefault(task.type, []).append(task.id)
+    chosen = drawn_evenly(groups, len(tasks) if limit is None else limit, named_generator(seed, "limit"))
+    return {name: task for name, task in tasks.items() if name in chosen}
+
+
+@lru_cache(maxsize=4)
+def load_town(path: str | None) -> TownMap:
+    """The bundled town, or another. Raises InputError."""
+    return load_map(Path(path) if path else BUNDLED / "town.json")
+
+
+def _digest(records: Iterable[Record]) -> str:
+    return hashlib.sha256("\n".join(each.model_dump_json() for each in records).encode("utf-8", "replace")).hexdigest()

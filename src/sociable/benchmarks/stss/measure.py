@@ -18,8 +18,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from sociable.benchmarks.stss.keywords import is_doing
-from sociable.benchmarks.stss.options import StssOptions
-from sociable.benchmarks.stss.records import Attendance, Measured, NoteCount, PerformerTalk, Stage, StssEpisode, Told
+from sociable.benchmarks.stss.records import Attendance, Measured, NoteCount, PerformerTalk, Stage, StssEpisode, StssOptions, Told
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.town.clock import Clock
@@ -122,24 +121,20 @@ class _Measurement:
         activity = life.activities[minute]
         return Address.parse(activity.address) if activity is not None and activity.address else None
 
-    def _is_at(self, name: str, minute: int, place: Address | None) -> bool:
-        """``place`` None: anywhere."""
-        here = None if place is None else self._find_address(name, minute)
-        return place is None or (here is not None and here.within(place))
+    def _find_presence(self, name: str, place: str, signs: Signs) -> NDArray[np.bool_]:
+        """By minute of the window, whether somebody is at a place (empty: anywhere), awake, and doing the thing."""
+        life, wanted = self._lives[name], Address.parse(place)
 
-    def _does(self, name: str, minute: int, signs: Signs) -> bool:
-        life = self._lives[name]
-        activity = life.activities[minute]
-        if activity is None or life.asleep[minute] or not is_doing(activity.doing, signs):
-            return False
-        if self._as_authors and self._task.type not in (TaskType.APPOINTMENT, TaskType.COMPANIONS):
-            # They look at when an activity begins, and at nothing of how long it lasts; of these two types at any minute.
-            return self._task.start <= activity.minute <= self._task.end
-        return True
+        def is_present(minute: int) -> bool:
+            here = self._find_address(name, minute) if place else wanted
+            activity = life.activities[minute]
+            if here is None or not here.within(wanted) or activity is None or life.asleep[minute]:
+                return False
+            # The authors look at when an activity begins, and at nothing of how long it lasts; of two types at any minute.
+            begins = not self._as_authors or self._task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS)
+            return is_doing(activity.doing, signs) and (begins or self._task.start <= activity.minute <= self._task.end)
 
-    def _find_presence(self, name: str, place: Address | None, signs: Signs) -> NDArray[np.bool_]:
-        """By minute of the window, whether somebody is at a place doing the thing."""
-        return np.array([self._is_at(name, minute, place) and self._does(name, minute, signs) for minute in self._window], bool)
+        return np.array([is_present(minute) for minute in self._window], bool)
 
     def _find_stays(self, name: str, presence: NDArray[np.bool_], least: int | None = None, step: str = "") -> list[Attendance]:
         """The runs of minutes in which somebody was present; those of ``least`` minutes count."""
@@ -157,16 +152,14 @@ class _Measurement:
     def _score_collective(self) -> _Score:
         """Public and online activities: those who attend, over those expected, at most 1."""
         task = self._task
-        stays = [
-            stay for name in task.cast for stay in self._find_stays(name, self._find_presence(name, task.address, task.signs))
-        ]
+        stays = [stay for name in task.cast for stay in self._find_stays(name, self._find_presence(name, task.place, task.signs))]
         came = len({stay.resident for stay in stays if stay.counts})
         return _Score(min(came / task.expected, 1.0), f"{came} people took part; {task.expected} were expected", stays)
 
     def _score_companions(self) -> _Score:
         """The most people who are present at once with the performer, who is not counted."""
         task = self._task
-        own, *others = (self._find_presence(name, task.address, task.signs) for name in task.residents)
+        own, *others = (self._find_presence(name, task.place, task.signs) for name in task.residents)
         together = np.array(others) & own
         best, counted = 0, set()
         if together.shape[1] >= self._least:
@@ -188,14 +181,13 @@ class _Measurement:
         """1 for the same thing at the same time in the same place; half a point if only the place differs."""
         task = self._task
         pair = (task.performer, task.target)
-        one, other = (self._find_presence(name, None, task.signs) for name in pair)
+        one, other = (self._find_presence(name, "", task.signs) for name in pair)
         both = one & other
         same = [bool(each) and self._are_together(*pair, minute) for minute, each in zip(self._window, both, strict=True)]
         stays = [*self._find_stays(task.performer, one), *self._find_stays(task.target, other)]
-        if _is_long(same, self._least):
-            return _Score(1.0, "both did it at the same time in the same place", stays)
-        if _is_long(both, self._least):
-            return _Score(0.5, "both did it at the same time, in different places", stays)
+        for flags, value, where in ((same, 1.0, " in the same place"), (both, 0.5, ", in different places")):
+            if any(end - start >= self._least for start, end in _find_runs(flags)):
+                return _Score(value, f"both did it at the same time{where}", stays)
         reason = "both did it, not at the same time for long enough"
         if absent := [name for name, did in zip(pair, (one, other), strict=True) if not did.any()]:
             reason = f"{' and '.join(absent)} did not do it"
@@ -221,7 +213,7 @@ class _Measurement:
             after, in_order = task.start, 0
             for number, step in enumerate(task.subtasks, start=1):
                 least = 1 if self._as_authors else step.minutes
-                stays = self._find_stays(name, self._find_presence(name, step.address, step.signs), least, f"step {number}")
+                stays = self._find_stays(name, self._find_presence(name, step.place, step.signs), least, f"step {number}")
                 attendance += stays
                 steps_done |= {number for stay in stays if stay.counts}
                 ends = [max(stay.start, after) + least for stay in stays if stay.end - max(stay.start, after) >= least]
@@ -331,7 +323,3 @@ def _find_runs(flags: Sequence[bool] | NDArray[np.bool_]) -> list[tuple[int, int
     """The first place of every run of True, and the first after it."""
     changes = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
     return [(int(start), int(end)) for start, end in changes.reshape(-1, 2)]
-
-
-def _is_long(flags: Sequence[bool] | NDArray[np.bool_], least: int) -> bool:
-    return any(end - start >= least for start, end in _find_runs(flags))

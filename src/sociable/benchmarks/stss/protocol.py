@@ -16,8 +16,7 @@ from pathlib import Path
 from sociable.agents.architecture import Situation, TaskInWords, find_architecture
 from sociable.agents.asking import Asker
 from sociable.benchmarks.stss.measure import find_background_failure
-from sociable.benchmarks.stss.options import StssOptions
-from sociable.benchmarks.stss.records import StssEpisode
+from sociable.benchmarks.stss.records import StssEpisode, StssOptions
 from sociable.benchmarks.stss.reference import make_performer
 from sociable.benchmarks.stss.residents import ReferenceResident
 from sociable.benchmarks.stss.routine import RoutineMind, World, find_bed

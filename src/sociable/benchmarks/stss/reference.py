@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 
 from sociable.benchmarks.stss.routine import MEETING_MINUTES, RoutineMind, World
 from sociable.benchmarks.stss.speech import find_moments, is_refusal, say_moment, say_place
@@ -37,14 +36,6 @@ _CONSENT = re.compile(r"\b(yes|gladly|of course|i will|with pleasure|count me in
 """The words of a resident who agrees; in small talk much is good, and fine."""
 
 
-class Standing(StrEnum):
-    """Where the performer is with somebody."""
-
-    OPEN = "open"
-    SETTLED = "settled"
-    REFUSED = "refused"
-
-
 class Performer(RoutineMind):
     """The heuristic: follows its day, and tells everything to whom it meets. The other performers differ from it."""
 
@@ -55,7 +46,9 @@ class Performer(RoutineMind):
         super().__init__(persona, world)
         self.task = task
         self.others = others
-        self.standing: dict[str, Standing] = {}
+        self.settled: list[str] = []
+        """Those who have agreed."""
+        self.refused: set[str] = set()
         self.rate = rate
         self.moment = task.start
         """When it proposes to meet."""
@@ -94,9 +87,9 @@ class Performer(RoutineMind):
 
     def is_open_to(self, name: str) -> bool:
         """Whether there is something to say to somebody."""
-        if self.task.type is TaskType.HELP and Standing.SETTLED in self.standing.values():
+        if self.task.type is TaskType.HELP and self.settled:
             return False
-        return name in self._wanted and self.standing.get(name, Standing.OPEN) is Standing.OPEN
+        return name in self._wanted and name not in self.settled and name not in self.refused
 
     def whom_to_address(self, view: View) -> str:
         if view.minute >= self.task.end:
@@ -154,17 +147,16 @@ class Performer(RoutineMind):
             return ""
         moments = [moment for moment in find_moments(answer, talk.minute, clock) if task.start <= moment < task.end]
         # It moves its own time for somebody only where it has promised nobody another.
-        promised = Standing.SETTLED in self.standing.values()
-        if moments and self.negotiates and not promised and self.is_free(MEETING_MINUTES, moments[0]):
+        if moments and self.negotiates and not self.settled and self.is_free(MEETING_MINUTES, moments[0]):
             self.moment = moments[0]
             self._agree(talk)
             where = f"at {say_place(self.place)}" if self.place else ""
             return f"Yes, let us say on {say_moment(self.moment, clock)}, {where}. For the {task.activity}."
-        self.standing[talk.partner] = Standing.REFUSED
+        self.refused.add(talk.partner)
         return ""
 
     def _agree(self, talk: Talk) -> None:
-        self.standing[talk.partner] = Standing.SETTLED
+        self.settled.append(talk.partner)
         if self.task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS):
             self._commit(talk.minute)
         if self._own is not None:
@@ -173,15 +165,13 @@ class Performer(RoutineMind):
     def conclude(self, talk: Talk, until: int) -> TakenAway:
         # Whoever gave no answer has been asked all the same.
         if talk.place_in_turn and self.is_open_to(talk.partner):
-            self.standing[talk.partner] = Standing.REFUSED
+            self.refused.add(talk.partner)
         return super().conclude(talk, until)
 
     async def interview(self, question: str, minute: int) -> str:
         """What it would say of itself; it understands no question."""
-        settled = [name for name, standing in self.standing.items() if standing is Standing.SETTLED]
-        return (
-            f"(A reference performer, without a model.) {self.task.first_person} Agreed so far: {', '.join(settled) or 'nobody'}."
-        )
+        agreed = ", ".join(self.settled) or "nobody"
+        return f"(A reference performer, without a model.) {self.task.first_person} Agreed so far: {agreed}."
 
 
 class Forgetful(Performer):

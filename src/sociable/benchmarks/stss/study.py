@@ -8,12 +8,11 @@ from pathlib import Path
 
 from sociable.agents.architecture import find_architecture
 from sociable.agents.generative.briefing import generative_prompts
-from sociable.benchmarks.stss.inputs import load_inputs
+from sociable.benchmarks.stss.dataset import load_inputs
 from sociable.benchmarks.stss.measure import measure_episode
 from sociable.benchmarks.stss.metrics import METRICS, estimate_all, score_episode
-from sociable.benchmarks.stss.options import StssOptions
 from sociable.benchmarks.stss.protocol import Setting, make_memory, run_task
-from sociable.benchmarks.stss.records import Measured, StssEpisode
+from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.reference import RESIDENTS
 from sociable.benchmarks.stss.rehearsal import rehearse_reply
 from sociable.benchmarks.stss.task import Task

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, model_validator
 
-from sociable.core.data_files import Text
+from sociable.core.data_files import RawRecord, Text, complaint
 from sociable.core.records import Record
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.map import Address
@@ -33,6 +34,11 @@ class TaskType(StrEnum):
     HELP = "asking for help"
     """Things to be done at places, in order, by somebody else."""
 
+    def count_expected(self, background: int) -> int:
+        """Half of the background characters, of companions a third, rounded up (App. A.1); elsewhere one person."""
+        parts = {TaskType.PUBLIC: 2, TaskType.ONLINE: 2, TaskType.COMPANIONS: 3}.get(self)
+        return math.ceil(background / parts) if parts else 1
+
 
 class Part(StrEnum):
     """What a person must be told before it can come (section 3.2's goal conditions). Of help it is ``step 1`` and so on."""
@@ -43,7 +49,6 @@ class Part(StrEnum):
 
 
 def _check_place(place: str, info: ValidationInfo) -> str:
-    """Checks that the map has a place, where a map was given as the validation's context ``town``."""
     town = (info.context or {}).get("town")
     if town is not None and place:
         if Address.parse(place) not in town.places:
@@ -70,6 +75,16 @@ Keyword = Annotated[Text, AfterValidator(_check_keyword)]
 
 KeywordGroup = Annotated[tuple[Keyword, ...], Field(min_length=1)]
 
+B = TypeVar("B", bound=BaseModel)
+
+
+def validate_record(kind: type[B], raw: RawRecord, **context: Any) -> B:
+    """A record of a data file. ``context``: the ``town`` and the ``people`` that must have what it names. Raises DataError."""
+    try:
+        return kind.model_validate(raw.value, context=context)
+    except ValidationError as error:
+        raise complaint(error, raw.place) from None
+
 
 class Signs(Record):
     """By which an activity's text is seen to be it: of every group of ``keywords`` one, and none of ``not_keywords``."""
@@ -91,10 +106,6 @@ class Subtask(Record):
     signs: Signs
     wordings: tuple[str, ...] = ()
     """As somebody who does it might say it."""
-
-    @property
-    def address(self) -> Address:
-        return Address.parse(self.place)
 
 
 class Task(Record):
@@ -137,10 +148,6 @@ class Task(Record):
         if self.type is TaskType.HELP and not self.subtasks:
             raise ValueError(f"subtasks: a task of {self.type} needs them")
         return self
-
-    @property
-    def address(self) -> Address | None:
-        return Address.parse(self.place) if self.place else None
 
     @property
     def day(self) -> int:

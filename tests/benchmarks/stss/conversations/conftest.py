@@ -10,9 +10,8 @@ import pytest
 
 from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
 from sociable.benchmarks.stss.dataset import TaskTemplate, draw_task
-from sociable.benchmarks.stss.options import StssOptions
 from sociable.benchmarks.stss.protocol import Setting, Town
-from sociable.benchmarks.stss.records import StssEpisode
+from sociable.benchmarks.stss.records import StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.records import Usage
 from sociable.datasets.recipes.stss.freeze import TownRun

@@ -16,9 +16,8 @@ from sociable.benchmarks.stss.interop.authors import AuthorsTasks, is_authors_ta
 from sociable.benchmarks.stss.interop.smallville_people import load_smallville_people
 from sociable.benchmarks.stss.keywords import is_doing
 from sociable.benchmarks.stss.measure import measure_episode
-from sociable.benchmarks.stss.options import StssOptions
 from sociable.benchmarks.stss.protocol import Setting, run_task
-from sociable.benchmarks.stss.records import Measured, StssEpisode
+from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import DataError, InputError
 from sociable.engine.seats import Role, Seat, Seats

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
@@ -48,49 +49,74 @@ Of help the fourth is the order of the things, which the score of the action lev
 """
 
 
-def is_met_in_conversation(
-    condition: Condition, task: Task, lines: Sequence[Line], minute: int, clock: Clock, places: Sequence[str]
-) -> bool:
-    """Whether the performer's words, and for what must be agreed the other's too, meet a condition.
+@dataclass(frozen=True)
+class ConditionRule:
+    """Finds by rule which conditions of a task are met by words said at ``minute``."""
 
-    ``places``: names of all that could be agreed on.
-    """
-    if condition is Condition.TIME_AGREED:
-        return find_agreed_moment(task, lines, minute, clock) is not None
-    if condition is Condition.PLACE_AGREED:
-        return find_agreed_place(lines, places) is not None
-    return _is_told(condition, task, [line.says for line in lines if line.speaker == task.performer], minute, clock)
+    task: Task
+    minute: int
+    clock: Clock
+    places: Sequence[str]
+    """The names of all places that could be agreed on."""
 
+    def is_met_in_conversation(self, condition: Condition, lines: Sequence[Line]) -> bool:
+        """Whether the performer's words, and for what must be agreed the other's too, meet a condition."""
+        if condition is Condition.TIME_AGREED:
+            return self.find_agreed_moment(lines) is not None
+        if condition is Condition.PLACE_AGREED:
+            return self.find_agreed_place(lines) is not None
+        return self._is_told(condition, [line.says for line in lines if line.speaker == self.task.performer])
 
-def is_met_in_summary(condition: Condition, task: Task, summary: str, minute: int, clock: Clock, places: Sequence[str]) -> bool:
-    """Whether a summary names what a condition is about. Of what must be agreed it must not tell that it was refused."""
-    if condition is Condition.TIME_AGREED:
-        return bool(_find_possible_moments(task, summary, minute, clock)) and not is_refusal(summary)
-    if condition is Condition.PLACE_AGREED:
-        return any(has_place(summary, place) for place in places) and not is_refusal(summary)
-    return _is_told(condition, task, [summary], minute, clock)
+    def is_met_in_summary(self, condition: Condition, summary: str) -> bool:
+        """Whether a summary names what a condition is about. Of what must be agreed it must not tell that it was refused."""
+        if condition is Condition.TIME_AGREED:
+            return bool(self._find_moments(summary)) and not is_refusal(summary)
+        if condition is Condition.PLACE_AGREED:
+            return bool(self._find_places(summary)) and not is_refusal(summary)
+        return self._is_told(condition, [summary])
 
+    def _is_told(self, condition: Condition, texts: Sequence[str]) -> bool:
+        task = self.task
+        # Time and place may be told though the thing itself is not named: each condition stands for itself.
+        about = task.activity if condition in (Condition.TIME, Condition.PLACE) else ""
+        parts = parse_speech(task, [*texts, about], self.minute, self.clock).parts
+        match condition:
+            case Condition.INVITED | Condition.PURPOSE:
+                return Part.ACTIVITY in parts
+            case Condition.PLACE:
+                return Part.PLACE in parts
+            case Condition.TIME:
+                return Part.TIME in parts
+            case Condition.ASKED:
+                return any(is_about(" ".join(texts), step.signs) for step in task.subtasks)
+            case Condition.FIRST_STEP:
+                return task.needed_parts[0] in parts
+            case Condition.FURTHER_STEPS:
+                return parts.issuperset(task.needed_parts[1:])
+            case Condition.ORDER:
+                return parts.issuperset(task.needed_parts) and any(map(_ORDER.search, texts))
+        raise AssertionError(f"{condition} is not something one side tells the other")
 
-def _is_told(condition: Condition, task: Task, texts: Sequence[str], minute: int, clock: Clock) -> bool:
-    # Time and place may be told though the thing itself is not named: each condition stands for itself.
-    about = task.activity if condition in (Condition.TIME, Condition.PLACE) else ""
-    parts = parse_speech(task, [*texts, about], minute, clock).parts
-    match condition:
-        case Condition.INVITED | Condition.PURPOSE:
-            return Part.ACTIVITY in parts
-        case Condition.PLACE:
-            return Part.PLACE in parts
-        case Condition.TIME:
-            return Part.TIME in parts
-        case Condition.ASKED:
-            return any(is_about(" ".join(texts), step.signs) for step in task.subtasks)
-        case Condition.FIRST_STEP:
-            return task.needed_parts[0] in parts
-        case Condition.FURTHER_STEPS:
-            return parts.issuperset(task.needed_parts[1:])
-        case Condition.ORDER:
-            return parts.issuperset(task.needed_parts) and any(_ORDER.search(text) for text in texts)
-    raise AssertionError(f"{condition} is not something one side tells the other")
+    def find_agreed_moment(self, lines: Sequence[Line]) -> int | None:
+        """When both mean to do it, within the task's time; None: they have not settled it."""
+
+        def is_repeated(proposal: int, says: str) -> bool:
+            """Whether the hour is named again, without a day: "18:00 it is"."""
+            named = any(time.minute == proposal % MINUTES_PER_DAY for time in find_times(says))
+            return named and not find_days(says, self.minute // MINUTES_PER_DAY, self.clock)
+
+        return _find_agreed(lines, self._find_moments, is_repeated)
+
+    def find_agreed_place(self, lines: Sequence[Line]) -> str | None:
+        """Where both mean to do it; None: they have not settled it."""
+        return _find_agreed(lines, self._find_places, lambda place, says: False)
+
+    def _find_moments(self, says: str) -> list[int]:
+        moments = find_moments(says, self.minute, self.clock)
+        return [moment for moment in moments if self.task.start <= moment < self.task.end]
+
+    def _find_places(self, says: str) -> list[str]:
+        return [place for place in self.places if has_place(says, place)]
 
 
 _ORDER = re.compile(
@@ -98,29 +124,7 @@ _ORDER = re.compile(
 )
 
 
-def find_agreed_moment(task: Task, lines: Sequence[Line], minute: int, clock: Clock) -> int | None:
-    """When both mean to do it, within the task's time; None: they have not settled it."""
-
-    def is_repeated(proposal: int, says: str) -> bool:
-        """Whether the hour is named again, without a day: "18:00 it is"."""
-        named = any(time.minute == proposal % MINUTES_PER_DAY for time in find_times(says))
-        return named and not find_days(says, minute // MINUTES_PER_DAY, clock)
-
-    return _find_agreed(lines, lambda says: _find_possible_moments(task, says, minute, clock), is_repeated)
-
-
-def find_agreed_place(lines: Sequence[Line], places: Sequence[str]) -> str | None:
-    """Where both mean to do it; None: they have not settled it."""
-    return _find_agreed(lines, lambda says: [place for place in places if has_place(says, place)])
-
-
-def _find_possible_moments(task: Task, says: str, minute: int, clock: Clock) -> list[int]:
-    return [moment for moment in find_moments(says, minute, clock) if task.start <= moment < task.end]
-
-
-def _find_agreed(
-    lines: Sequence[Line], find: Callable[[str], Sequence[T]], is_repeated: Callable[[T, str], bool] = lambda thing, says: False
-) -> T | None:
+def _find_agreed(lines: Sequence[Line], find: Callable[[str], Sequence[T]], is_repeated: Callable[[T, str], bool]) -> T | None:
     """The last thing that one proposed and the other named again, or said yes to without naming another."""
     proposer = ""
     proposal: T | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, is_met_in_conversation, is_met_in_summary
+from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.protocol import Setting
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.scene import Scene
@@ -89,7 +89,10 @@ async def judge_condition(
     """One judge's answer. Unparsable is UNSCORED, never no."""
     usage, reason = Usage(), ""
     if seat.model is None:
-        answer: bool | None = _judge_by_rule(scene, episode, asked, setting)
+        rule = ConditionRule(scene.task, scene.minute, setting.clock, setting.places)
+        answer: bool | None = rule.is_met_in_conversation(asked.condition, episode.lines)
+        if asked.text is Text.SUMMARY:
+            answer = rule.is_met_in_summary(asked.condition, episode.summary)
     else:
         scope = seat.scope(episode.id, f"{seat.name}|{asked.criterion}")
         messages = ask_judge(scene, episode, asked, setting.clock, prompts)
@@ -97,13 +100,6 @@ async def judge_condition(
         usage = scope.usage
     about = {"episode": episode.id, "scenario": scene.id, "criterion": asked.criterion, "judge": seat.name}
     return yes_no_judgment(answer, reason, usage=usage, **about)
-
-
-def _judge_by_rule(scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, setting: Setting) -> bool:
-    about = (scene.minute, setting.clock, setting.places)
-    if asked.text is Text.SUMMARY:
-        return is_met_in_summary(asked.condition, scene.task, episode.summary, *about)
-    return is_met_in_conversation(asked.condition, scene.task, episode.lines, *about)
 
 
 def ask_judge(

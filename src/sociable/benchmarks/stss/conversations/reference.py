@@ -9,20 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sociable.benchmarks.stss.conversations.conditions import (
-    CONDITIONS,
-    Condition,
-    find_agreed_moment,
-    find_agreed_place,
-    is_met_in_conversation,
-)
+from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.scene import Scene
 from sociable.benchmarks.stss.reference import Performer, make_performer
 from sociable.benchmarks.stss.residents import ReferenceResident
 from sociable.benchmarks.stss.routine import RoutineMind, World
 from sociable.benchmarks.stss.speech import say_moment
-from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.town.clock import Clock
+from sociable.benchmarks.stss.task import TaskType
 from sociable.town.events import Line, Remembered
 from sociable.town.minds import TakenAway, Talk
 
@@ -42,13 +35,14 @@ class Listener(ReferenceResident):
         self._places = places
 
     def conclude(self, talk: Talk, until: int) -> TakenAway:
-        text = summarise(self.task, talk.lines, talk.minute, self.world.clock, self._places)
+        text = summarise(ConditionRule(self.task, talk.minute, self.world.clock, self._places), talk.lines)
         return TakenAway([Remembered(minute=until, resident=self.persona.name, memory="conversation", text=text)])
 
 
-def summarise(task: Task, lines: Sequence[Line], minute: int, clock: Clock, places: Sequence[str]) -> str:
+def summarise(rule: ConditionRule, lines: Sequence[Line]) -> str:
     """What was said, put shortly: every condition that the rule finds met, in words by which it finds it again."""
-    met = {each for each in CONDITIONS[task.type] if is_met_in_conversation(each, task, lines, minute, clock, places)}
+    task = rule.task
+    met = {each for each in CONDITIONS[task.type] if rule.is_met_in_conversation(each, lines)}
     if not met:
         return f"{task.performer} and I passed the time of day."
     if task.type is TaskType.HELP:
@@ -60,11 +54,11 @@ def summarise(task: Task, lines: Sequence[Line], minute: int, clock: Clock, plac
     else:
         what = f"the {task.activity}" if met & {Condition.INVITED, Condition.PURPOSE} else "something"
         found = [f"{task.performer} talked to me about {what}"]
-    moment = task.start if Condition.TIME in met else find_agreed_moment(task, lines, minute, clock)
+    moment = task.start if Condition.TIME in met else rule.find_agreed_moment(lines)
     if met & {Condition.TIME, Condition.TIME_AGREED} and moment is not None:
-        found.append(f"on {say_moment(moment, clock)}")
+        found.append(f"on {say_moment(moment, rule.clock)}")
     if Condition.PLACE in met:
         found.append(f"at {task.place.replace(':', ',')}")
     elif Condition.PLACE_AGREED in met:
-        found.append(f"at {find_agreed_place(lines, places)}")
+        found.append(f"at {rule.find_agreed_place(lines)}")
     return f"{', '.join(found)}."

@@ -22,7 +22,7 @@ from sociable.benchmarks.stss.conversations.metrics import METRICS, estimate_all
 from sociable.benchmarks.stss.conversations.protocol import Setting, run_scene
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
 from sociable.benchmarks.stss.conversations.scene import Scene
-from sociable.benchmarks.stss.inputs import load_town
+from sociable.benchmarks.stss.dataset import load_town
 from sociable.benchmarks.stss.protocol import make_memory
 from sociable.benchmarks.stss.rehearsal import SENTENCE, rehearse_reply
 from sociable.benchmarks.stss.study import seated
