@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.stss.residents import ReferenceResident
-from sociable.benchmarks.stss.routine import World
-from sociable.benchmarks.stss.small_talk import CLOSINGS, OPENINGS, REPLIES
+from sociable.benchmarks.stss.routine import CLOSINGS, OPENINGS, REPLIES, World
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
 from sociable.town.events import Agreed, Line

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sociable.benchmarks.stss.measure import Measured
-from sociable.benchmarks.stss.records import Stage, StssEpisode
+from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion

@@ -8,14 +8,13 @@ from pathlib import Path
 
 from sociable.agents.architecture import find_architecture
 from sociable.agents.generative.briefing import load_generative_prompts
-from sociable.benchmarks.stss.measure import Measured, Measurement, background_failure
+from sociable.benchmarks.stss.dataset import load_inputs
+from sociable.benchmarks.stss.measure import measure_episode
 from sociable.benchmarks.stss.metrics import METRICS, estimate_all, score_episode
-from sociable.benchmarks.stss.opening import opened
-from sociable.benchmarks.stss.options import StssOptions
-from sociable.benchmarks.stss.protocol import Setting, remembering, run_task
-from sociable.benchmarks.stss.records import StssEpisode
+from sociable.benchmarks.stss.protocol import Setting, make_memory, run_task
+from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.reference import RESIDENTS
-from sociable.benchmarks.stss.rehearsal import expected_reply
+from sociable.benchmarks.stss.rehearsal import rehearse_reply
 from sociable.benchmarks.stss.task import Task
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Judgment, Score
@@ -38,10 +37,10 @@ class StssStudy(Study):
         self.seed = options.seed
         for agent in {own.agent, own.background_agent}:
             find_architecture(agent)
-        remembering(own.embeddings)
+        make_memory(own.embeddings)
         self._alone = Role.PARTNER not in options.filled
         clock = Clock()
-        files = opened(options.dataset, own, clock, seed=options.seed, limit=options.limit)
+        files = load_inputs(options.dataset, own, clock, seed=options.seed, limit=options.limit)
         if unknown := {each.resident for each in own.injected if each.resident} - set(files.people):
             raise InputError(f"injected: nobody is called '{min(unknown)}' in {files.town.name}.")
         self.setting = Setting(files.town, PlaceFinder(files.town), files.people, clock, own, options.seed, options.prompts)
@@ -86,21 +85,21 @@ class StssStudy(Study):
         return self.scenarios[scenario].template
 
     def measured(self, episode: StssEpisode) -> Measured:
-        return Measurement(episode, self.setting.town, self.setting.clock, self.options).result()
+        return measure_episode(episode, self.setting.town, self.setting.clock, self.options)
 
     def score(self, episode: StssEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> list[Score]:
         task = self.scenarios[episode.scenario]
         if episode.task is None:
             return score_episode(task, episode, None)
-        failure = background_failure(episode)
-        return score_episode(task, episode, None if failure else self.measured(episode), failure)
+        measured = self.measured(episode)
+        return score_episode(task, episode, None if measured.failure else measured, measured.failure)
 
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
         return estimate_all(scores, {name: task.type for name, task in self.scenarios.items()}, seed=self.seed)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         name, _, purpose = participant.partition("|")
-        return expected_reply(purpose, self.setting.people[name], self.setting.clock, call, asked)
+        return rehearse_reply(purpose, self.setting.people[name], self.setting.clock, call, asked)
 
 
 def seated(seats: Seats) -> Seats:

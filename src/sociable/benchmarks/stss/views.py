@@ -8,10 +8,9 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import cast
 
 from sociable.benchmarks.stss import published
-from sociable.benchmarks.stss.measure import Measured, background_failure, in_words
 from sociable.benchmarks.stss.metrics import NOTHING, RATIO, SCORE, STAGES
-from sociable.benchmarks.stss.records import Stage, StssEpisode
-from sociable.benchmarks.stss.speech import said_of
+from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
+from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.study import StssStudy
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.records import EpisodeStatus, Usage
@@ -213,7 +212,7 @@ def episode_view(run: FinishedRun, episode: StssEpisode) -> Case:
     if episode.task is None:
         return Case(episode.id, [Tag("errored", Tone.BAD)], [Callout(episode.error, Tone.WARNING)])
     measured = study.measured(episode)
-    failure = background_failure(episode)
+    failure = measured.failure
     tone = Tone.GOOD if measured.score >= 0.5 else Tone.BAD
     result = Tag("not scored") if failure else Tag(f"score {measured.score:.2f}", tone)
     why = Callout(f"{_sentence(measured.reason)}: {measured.score:.2f}.")
@@ -258,7 +257,7 @@ def _people_table(task: Task, measured: Measured, clock: Clock) -> Table:
 
 
 def _presence(name: str, measured: Measured) -> str:
-    return "; ".join(in_words(each) for each in measured.attendance if each.resident == name) or MISSING
+    return "; ".join(str(each) for each in measured.attendance if each.resident == name) or MISSING
 
 
 def _talks(study: StssStudy, task: Task, episode: StssEpisode, folder: str) -> Iterator[Paragraph | Transcript]:
@@ -268,7 +267,7 @@ def _talks(study: StssStudy, task: Task, episode: StssEpisode, folder: str) -> I
     if not talks:
         yield Paragraph(f"{performer} talked with nobody.")
         return
-    about = [talk for talk in talks if said_of(task, [line.says for line in talk.lines], talk.minute, clock, task.places).parts]
+    about = [talk for talk in talks if parse_speech(task, [line.says for line in talk.lines], talk.minute, clock).parts]
     shown = [*about, *(talk for talk in talks if talk not in about)][:TALKS_SHOWN]
     count = f"{len(talks)} conversation{'' if len(talks) == 1 else 's'}"
     first = ", which come first" if len(about) > 1 else ", which comes first" if about else ""

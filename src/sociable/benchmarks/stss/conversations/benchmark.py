@@ -53,7 +53,7 @@ class StssConversations(Benchmark):
         from sociable.benchmarks.stss.conversations.audit import audit_document
 
         assert isinstance(study, ConversationStudy)
-        return audit_document(list(study.scenarios.values()), study.setting, study.source)
+        return audit_document(list(study.scenarios.values()), study.setting.clock, study.source)
 
 
 BENCHMARK = StssConversations()

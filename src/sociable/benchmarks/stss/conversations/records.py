@@ -20,6 +20,10 @@ class ConversationEpisode(Episode):
     played_by: dict[str, str] = {}
     """By name: a model's or a reference agent's."""
 
+    def has_words_of(self, name: str) -> bool:
+        """Whether somebody said anything."""
+        return any(turn.content.strip() and turn.speaker == name for turn in self.turns)
+
     @property
     def lines(self) -> list[Line]:
         return [Line(speaker=turn.speaker, says=turn.content, note=turn.note) for turn in self.turns]

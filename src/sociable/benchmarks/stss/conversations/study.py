@@ -12,19 +12,19 @@ from sociable.benchmarks.stss.conversations.dataset import load_scenes, select_t
 from sociable.benchmarks.stss.conversations.judge import (
     ConditionQuestion,
     Text,
-    conversation_prompts,
     judge_condition,
-    question_in_words,
-    questions_about,
-    transcript,
+    list_questions,
+    load_conversation_prompts,
+    word_question,
+    write_transcript,
 )
 from sociable.benchmarks.stss.conversations.metrics import METRICS, estimate_all, score_scene
 from sociable.benchmarks.stss.conversations.protocol import Setting, run_scene
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
 from sociable.benchmarks.stss.conversations.scene import Scene
-from sociable.benchmarks.stss.opening import opened_map
-from sociable.benchmarks.stss.protocol import remembering
-from sociable.benchmarks.stss.rehearsal import SENTENCE, expected_reply
+from sociable.benchmarks.stss.dataset import load_town
+from sociable.benchmarks.stss.protocol import make_memory
+from sociable.benchmarks.stss.rehearsal import SENTENCE, rehearse_reply
 from sociable.benchmarks.stss.study import seated
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate, Judgment, Score, Verdict
@@ -48,10 +48,10 @@ class ConversationStudy(Study):
         self.seed = options.seed
         for agent in {own.agent, own.background_agent}:
             find_architecture(agent)
-        remembering(own.embeddings)
+        make_memory(own.embeddings)
         self._alone = Role.PARTNER not in options.filled
-        self.prompts = conversation_prompts(options.prompts)
-        town = opened_map(own.town)
+        self.prompts = load_conversation_prompts(options.prompts)
+        town = load_town(own.town)
         loaded, clock = load_scenes(options.dataset, town, skip_invalid=options.skip_invalid)
         self.source = loaded.source
         self.setting = Setting(town, clock, own, options.seed)
@@ -93,7 +93,7 @@ class ConversationStudy(Study):
 
     def questions(self, episode: ConversationEpisode) -> Mapping[str, ConditionQuestion]:
         """What judges are asked about an episode, by criterion."""
-        return questions_about(self.scenarios[episode.scenario], episode)
+        return list_questions(self.scenarios[episode.scenario], episode)
 
     def judging_tasks(self, episode: ConversationEpisode, judges: Sequence[Seat]) -> list[JudgingTask]:
         return [
@@ -116,8 +116,12 @@ class ConversationStudy(Study):
             return None
         scene = self.scenarios[episode.scenario]
         situation = f"{self.setting.clock.in_words(scene.minute)}. {scene.task.goal}"
-        text = transcript(episode) if asked.text is Text.CONVERSATION else f"({scene.target.name} remembers:)\n{episode.summary}"
-        question = question_in_words(scene, asked.condition, self.setting.clock, self.prompts)
+        text = (
+            write_transcript(episode)
+            if asked.text is Text.CONVERSATION
+            else f"({scene.target.name} remembers:)\n{episode.summary}"
+        )
+        question = word_question(scene, asked.condition, self.setting.clock, self.prompts)
         return ShownQuestion(situation, scene.performer.name, text, question)
 
     def score(self, episode: ConversationEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> list[Score]:
@@ -135,4 +139,4 @@ class ConversationStudy(Study):
             return json.dumps({"says": SENTENCE * 2, "ends": False})
         scene = self.scenarios[scenario]
         side = scene.performer if name == scene.performer.name else scene.target
-        return expected_reply(purpose, side.persona, self.setting.clock, call, asked)
+        return rehearse_reply(purpose, side.persona, self.setting.clock, call, asked)

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, cast
 
-from sociable.benchmarks.stss.conversations.dataset import scenes_in_lines
+from sociable.benchmarks.stss.conversations.dataset import write_lines
 from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
-from sociable.benchmarks.stss.measure import background_failure
+from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import StssEpisode
 from sociable.benchmarks.stss.study import StssStudy
 from sociable.benchmarks.stss.task import Signs, Task
@@ -131,7 +131,7 @@ def _find_candidates(runs: Sequence[TownRun], left_out: Counter[str]) -> Iterabl
             if episode.status is not EpisodeStatus.COMPLETED or task is None:
                 left_out["of an episode that was not finished"] += 1
                 continue
-            if background_failure(episode):
+            if find_background_failure(episode):
                 left_out["of an episode whose background cannot be trusted"] += 1
                 continue
             met: Counter[str] = Counter()
@@ -280,7 +280,7 @@ def write_scenes(runs: Sequence[TownRun], out: Path, count: int = ENOUGH) -> str
     if not frozen.scenes:
         raise InputError(f"None of the {len(runs)} runs has a conversation of a performer before the day of its event.")
     first = runs[0]
-    lines = scenes_in_lines(frozen.scenes, first.people, first.town, first.clock)
+    lines = write_lines(frozen.scenes, first.people, first.town, first.clock)
     write_atomically(out, "".join(f"{line}\n" for line in lines))
     templates = {scene.template for scene in frozen.scenes}
     return "\n".join([f"{out}: {len(frozen.scenes)} scenes of {len(templates)} templates.", *_describe_scenes(frozen)])

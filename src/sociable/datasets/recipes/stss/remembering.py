@@ -15,7 +15,7 @@ import numpy as np
 
 from sociable.benchmarks.stss.measure import SIGHT_TILES
 from sociable.benchmarks.stss.records import StssEpisode
-from sociable.benchmarks.stss.speech import Said, said_of
+from sociable.benchmarks.stss.speech import Said, parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import Clock, time_of_day
 from sociable.town.events import Agreed, Planned, Remembered, Talked
@@ -196,7 +196,7 @@ class Recollection:
 
     def _find_said(self, talk: Talked, teller: str) -> Said:
         lines = [line.says for line in talk.lines if line.speaker == teller]
-        return said_of(self.task, lines, talk.minute, self._clock, self.task.places)
+        return parse_speech(self.task, lines, talk.minute, self._clock)
 
     def _put_in_words(self, said: Said) -> str:
         task = self.task
