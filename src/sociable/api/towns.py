@@ -24,7 +24,7 @@ from sociable.benchmarks.stss.task import DAYS
 from sociable.core.errors import InputError, RunFailure
 from sociable.core.records import episode_id
 from sociable.core.run_folder import write_atomically
-from sociable.datasets.recipes.stss.freeze import ENOUGH, OWN_RUNS, write_scenes, open_town_run
+from sociable.datasets.recipes.stss.freeze import ENOUGH, OWN_RUNS, open_town_run, write_scenes
 from sociable.engine.benchmark import RunResult
 from sociable.engine.event_loop import waited
 from sociable.engine.opening import Watch, begin_run, opened_run

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, model_validator
 
-from sociable.core.data_files import RawRecord, Text, complaint
+from sociable.core.data_files import RawRecord, Text, make_data_error
 from sociable.core.records import Record
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.map import Address
@@ -83,7 +83,7 @@ def validate_record(kind: type[B], raw: RawRecord, **context: Any) -> B:
     try:
         return kind.model_validate(raw.value, context=context)
     except ValidationError as error:
-        raise complaint(error, raw.place) from None
+        raise make_data_error(error, raw.place) from None
 
 
 class Signs(Record):
