@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sociable.benchmarks.stss.dataset import BUNDLED, TaskTemplate
+from sociable.benchmarks.stss.dataset import BUNDLED, Inputs, TaskTemplate
 from sociable.benchmarks.stss.keywords import is_about, is_doing
-from sociable.benchmarks.stss.study import StssStudy
 from sociable.benchmarks.stss.task import TaskType
 from sociable.core.view import MISSING, Block, Column, Document, Paragraph, Row, Section, Table, with_interval
 from sociable.statistics.intervals import estimate_mean
@@ -54,36 +53,36 @@ def sort_texts(templates: Sequence[TaskTemplate], texts: Sequence[dict[str, Any]
     return found
 
 
-def audit_document(study: StssStudy) -> Document:
-    known = {template.id for template in study.templates}
+def audit_document(inputs: Inputs) -> Document:
+    known = {template.id for template in inputs.templates}
     texts = [each for each in json.loads(ACTIVITY_TEXTS.read_text(encoding="utf-8")) if each["template"] in known]
-    unread = [template for template in study.templates if template.id not in {each["template"] for each in texts}]
+    unread = [template for template in inputs.templates if template.id not in {each["template"] for each in texts}]
     sections: Mapping[str, Sequence[Block]] = {
         "The filter": [Paragraph(_ABOUT_TEXTS)] if texts else [],
         "Keywords and their own templates": list(_check_own_words(unread)) if unread else [],
-        "What was noticed": [Paragraph(remark) for remark in study.remarks],
-        "Templates": [_make_templates_table(study)] if study.templates else [],
+        "What was noticed": [Paragraph(remark) for remark in inputs.remarks],
+        "Templates": [_make_templates_table(inputs)] if inputs.templates else [],
     }
-    summary = _make_filter_table(study, texts) if texts else _make_tasks_table(study)
+    summary = _make_filter_table(inputs, texts) if texts else _make_tasks_table(inputs)
     shown = [Section(title, blocks) for title, blocks in sections.items() if blocks]
-    return Document("Audit of stss", f"{len(study.scenarios)} tasks ({study.source})", summary, shown)
+    return Document("Audit of stss", f"{len(inputs.tasks)} tasks ({inputs.source})", summary, shown)
 
 
-def _make_tasks_table(study: StssStudy) -> Table:
+def _make_tasks_table(inputs: Inputs) -> Table:
     """Tasks that came ready made."""
     rows = [
         Row([task.id, str(task.type), task.performer, task.place or MISSING, str(task.expected)])
-        for task in study.scenarios.values()
+        for task in inputs.tasks.values()
     ]
     columns = [Column("Task"), Column("Type"), Column("Performer"), Column("Place"), Column("Expected", True)]
     return Table("Tasks", columns, rows)
 
 
-def _make_filter_table(study: StssStudy, texts: Sequence[dict[str, Any]]) -> Table:
-    """Precision: of the texts that the filter takes, the share that is the activity. Recall: of those that are it, the share taken."""
+def _make_filter_table(inputs: Inputs, texts: Sequence[dict[str, Any]]) -> Table:
+    """Precision: the share of the texts taken that are the activity. Recall: the share of those that are it that is taken."""
     rows = []
     for title, seen in (("never looked at while the filter was written", False), ("looked at", True)):
-        found = sort_texts(study.templates, [each for each in texts if each["seen"] is seen])
+        found = sort_texts(inputs.templates, [each for each in texts if each["seen"] is seen])
         taken, real = [each for each in found if each.taken], [each for each in found if each.is_it]
         shares = [
             estimate_mean([float(each.taken and each.is_it) for each in among], [each.template for each in among])
@@ -115,10 +114,10 @@ def _check_own_words(templates: Sequence[TaskTemplate]) -> Iterator[Block]:
         yield Table("Wordings that the filter does not take", [Column("Template"), Column("Wording")], missed)
 
 
-def _make_templates_table(study: StssStudy) -> Table:
+def _make_templates_table(inputs: Inputs) -> Table:
     """How much each template leaves to the seed."""
     rows = []
-    for template in study.templates:
+    for template in inputs.templates:
         counts = map(len, (template.performers, template.places, template.times, template.subtasks))
         rows.append(Row([template.id, str(template.type), *(str(count or MISSING) for count in counts)]))
     numbers = [Column(title, True) for title in ("Performers", "Places", "Times", "Steps")]

@@ -24,7 +24,7 @@ from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.town.clock import Clock
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.timeline import timelines
+from sociable.town.timeline import read_timelines
 
 HALF = 0.5
 """The share of a background's plans, or of its words, that may come to nothing before an episode is left unscored."""
@@ -80,7 +80,9 @@ class _Measurement:
         self._task: Task = episode.task
         self._town = town
         self._clock = clock
-        self._lives = timelines(episode.events, {name: Tile(*tile) for name, tile in episode.starts.items()}, episode.minutes)
+        self._lives = read_timelines(
+            episode.events, {name: Tile(*tile) for name, tile in episode.starts.items()}, episode.minutes
+        )
         self._talks = [event for event in episode.events if isinstance(event, Talked)]
         self._window = range(self._task.start, min(self._task.end, episode.minutes))
         self._where_planned = options.place == "planned"
@@ -99,6 +101,7 @@ class _Measurement:
                 score = self._score_help()
         told = tuple(self._find_told())
         return Measured(
+            id=self._episode.id,
             failure=find_background_failure(self._episode),
             score=score.value,
             reason=score.reason,

@@ -17,7 +17,7 @@ from sociable.agents.architecture import Situation, TaskInWords, find_architectu
 from sociable.agents.asking import Asker
 from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import StssEpisode, StssOptions
-from sociable.benchmarks.stss.reference import make_performer
+from sociable.benchmarks.stss.reference import RESIDENTS, make_performer
 from sociable.benchmarks.stss.residents import ReferenceResident
 from sociable.benchmarks.stss.routine import RoutineMind, World, find_bed
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
@@ -27,7 +27,7 @@ from sociable.models.protocol import Model, Reply, Request, Scope
 from sociable.town.bodies import Injection, Physics
 from sociable.town.clock import Clock
 from sociable.town.map import TownMap
-from sociable.town.memory import MemoryStream, sentence_embeddings
+from sociable.town.memory import MemoryStream, load_sentence_embeddings
 from sociable.town.minds import Mind
 from sociable.town.persona import Persona, acquaintances_of
 from sociable.town.places import PlaceFinder
@@ -50,6 +50,16 @@ class Setting:
 
 
 NOON = 12 * 60
+
+
+def fill_background(seats: Seats) -> Seats:
+    """With somebody for the background: reference residents around a reference performer, else the model under test itself."""
+    if seats.partner is not None:
+        return seats
+    subject = seats.subject
+    if subject.model is None:
+        return replace(seats, partner=Seat(Role.PARTNER, f"reference/{RESIDENTS}", None, subject.sampling))
+    return replace(seats, partner=replace(subject, role=Role.PARTNER))
 
 
 async def run_task(task: Task, repeat: int, seats: Seats, setting: Setting) -> StssEpisode:
@@ -172,7 +182,7 @@ class Town:
 
 def make_memory(embeddings: str | None) -> MemoryStream:
     """A memory stream in which likeness is that of words, or of sentence embeddings by a model. Raises InputError."""
-    return MemoryStream(sentence_embeddings(embeddings) if embeddings else None)
+    return MemoryStream(load_sentence_embeddings(embeddings) if embeddings else None)
 
 
 class AskedAnew:

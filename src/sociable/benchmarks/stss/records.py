@@ -98,6 +98,8 @@ class NoteCount(Record):
 class Measured(Record):
     """All that is measured in one episode by rule (App. A.1): what scores, reports and replays are made of."""
 
+    id: str
+    """The episode's."""
     failure: str = ""
     """Why the background cannot be trusted, so that nothing is scored; empty where it can."""
     score: float
