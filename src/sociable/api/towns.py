@@ -5,33 +5,32 @@ All of it stands on the journal: an episode is lived again from its own calls, f
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from sociable.api.runs import folder_name, open_run, resume, settings_for
+from sociable.api.runs import load_result, resume, settings_for
 from sociable.benchmarks.stss.dataset import load_town
 from sociable.benchmarks.stss.interop.smallville_export import export_smallville
-from sociable.benchmarks.stss.protocol import Town
+from sociable.benchmarks.stss.protocol import Town, fill_background
 from sociable.benchmarks.stss.records import StssEpisode
 from sociable.benchmarks.stss.reference import RESIDENTS
 from sociable.benchmarks.stss.replay import Replay, render_replay
-from sociable.benchmarks.stss.study import StssStudy, seated
+from sociable.benchmarks.stss.study import StssStudy
 from sociable.benchmarks.stss.task import DAYS
 from sociable.core.errors import InputError, RunFailure
 from sociable.core.records import episode_id
-from sociable.core.run_folder import write_atomically
+from sociable.core.run_folder import RunFolder, write_atomically
 from sociable.datasets.recipes.stss.freeze import ENOUGH, OWN_RUNS, open_town_run, write_scenes
-from sociable.engine.benchmark import RunResult
 from sociable.engine.event_loop import waited
-from sociable.engine.opening import Watch, begin_run, opened_run
+from sociable.engine.opening import Watch, begin_run, open_run, reopen_study
 from sociable.engine.phases import Progress
-from sociable.engine.run import FinishedRun
-from sociable.engine.seats import Seats
-from sociable.engine.settings import RunSettings
+from sociable.engine.result import RunResult
+from sociable.engine.seats import Role, Seats
+from sociable.engine.settings import RunSettings, folder_name
 from sociable.models.journal import JournalledModel, copy_calls
 from sociable.models.limits import Budget
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
@@ -61,29 +60,21 @@ def parse_moment(text: str, clock: Clock) -> int:
         raise InputError(f"'{text}': {error}") from None
 
 
-@contextlib.contextmanager
-def _open_town_run(folder: Path) -> Iterator[tuple[FinishedRun, StssStudy]]:
-    """A run of stss for reading. Raises InputError for another benchmark's."""
-    with open_run(folder, scored=False) as run:
-        if not isinstance(run.study, StssStudy):
-            raise InputError(
-                f"{folder} is a run of {run.result.manifest['benchmark']}; there is a town in runs of {BENCHMARK} only."
-            )
-        yield run, run.study
+def _load_town_run(folder: Path) -> RunResult[StssStudy]:
+    """A run of stss, scored or not. Raises InputError for another benchmark's."""
+    run: RunResult[Any] = load_result(folder, scored=False)
+    if not isinstance(run.study, StssStudy):
+        raise InputError(f"{folder} is a run of {run.manifest['benchmark']}; there is a town in runs of {BENCHMARK} only.")
+    return run
 
 
-@contextlib.contextmanager
-def _open_episode(folder: Path, name: str) -> Iterator[tuple[FinishedRun, StssStudy, StssEpisode]]:
+def _load_episode(folder: Path, name: str) -> tuple[RunResult[StssStudy], StssEpisode]:
     """An episode of a run of stss that was finished. Raises InputError."""
-    with _open_town_run(folder) as (run, study):
-        identifier = name if name in run.records.episodes else f"{name}#0"
-        if identifier not in run.records.episodes:
-            raise InputError(f"{folder} has no episode '{name}'. `sociable show {folder}` lists them.")
-        episode = run.records.episodes.read(identifier)
-        assert isinstance(episode, StssEpisode)
-        if episode.task is None:
-            raise InputError(f"{identifier} was not finished ({episode.error}). Go on with: sociable resume {folder}")
-        yield run, study, episode
+    run = _load_town_run(folder)
+    episode: StssEpisode = run.episode(name)
+    if episode.task is None:
+        raise InputError(f"{episode.id} was not finished ({episode.error}). Go on with: sociable resume {folder}")
+    return run, episode
 
 
 def _check_new(out: str | Path, kind: str) -> Path:
@@ -95,13 +86,15 @@ def _check_new(out: str | Path, kind: str) -> Path:
 
 def write_replay(folder: str | Path, episode: str, out: str | Path | None = None) -> Path:
     """One HTML file in which the episode can be watched. Returns where it is."""
-    with _open_episode(Path(folder), episode) as (run, study, found):
-        assert found.task is not None
-        path = Path(out) if out else Path(folder) / f"replay-{folder_name(found.id.replace('#', '-'))}.html"
-        title = f"{found.id}: {found.task.activity}, {run.result.label}"
-        town, people, clock = study.setting.town, study.setting.people, study.setting.clock
-        replay = Replay(title, found, study.measured(found), town, people, clock, list(study.fork_notes()))
-        write_atomically(path, render_replay(replay))
+    run, found = _load_episode(Path(folder), episode)
+    assert found.task is not None
+    path = Path(out) if out else Path(folder) / f"replay-{folder_name(found.id.replace('#', '-'))}.html"
+    title, setting = f"{found.id}: {found.task.activity}, {run.label}", run.study.setting
+    notes = list(run.study.fork_notes())
+    write_atomically(
+        path,
+        render_replay(Replay(title, found, run.measured(found), setting.town, setting.people, setting.clock, notes)),
+    )
     return path
 
 
@@ -111,8 +104,9 @@ def write_export(folder: str | Path, episode: str, out: str | Path) -> list[str]
     Returns what the viewer will not show as it was.
     """
     path = _check_new(out, "folder")
-    with _open_episode(Path(folder), episode) as (_, study, found):
-        return export_smallville(found, study.setting.people, study.setting.town, study.setting.clock, path)
+    run, found = _load_episode(Path(folder), episode)
+    setting = run.study.setting
+    return export_smallville(found, setting.people, setting.town, setting.clock, path)
 
 
 def write_map(out: str | Path, town: str | Path | None = None) -> Path:
@@ -141,11 +135,11 @@ def fork(
     source, target = Path(folder), Path(out)
     if not events and not anew:
         raise InputError("A fork changes something: name an event with --inject TEXT, or ask anew with --anew.")
-    with _open_town_run(source) as (run, study):
-        settings = RunSettings.model_validate(run.result.manifest["settings"])
-        task, repeat = _find_task_and_repeat(episode, study, settings.repeats, source)
-        minute = parse_moment(at, study.setting.clock)
-        who = _find_resident(resident, study.scenarios[task].residents) if resident else ""
+    run = _load_town_run(source)
+    settings = RunSettings.model_validate(run.manifest["settings"])
+    task, repeat = _find_task_and_repeat(episode, run.study, settings.repeats, source)
+    minute = parse_moment(at, run.study.setting.clock)
+    who = _find_resident(resident, run.study.scenarios[task].residents) if resident else ""
     injected = [{"minute": minute, "text": text, "resident": who} for text in events]
     options = {
         **settings.options,
@@ -182,11 +176,12 @@ def interview(folder: str | Path, episode: str, resident: str, questions: Sequen
     ``interviews.jsonl``.
     """
     path = Path(folder)
-    with _open_town_run(path) as (finished, study):
-        task, repeat = _find_task_and_repeat(episode, study, finished.result.manifest["settings"]["repeats"], path)
-        minute = parse_moment(at, study.setting.clock)
-        name = _find_resident(resident, study.scenarios[task].residents)
-    with opened_run(path) as (run, _, models):
+    finished = _load_town_run(path)
+    study = finished.study
+    task, repeat = _find_task_and_repeat(episode, study, finished.manifest["settings"]["repeats"], path)
+    minute = parse_moment(at, study.setting.clock)
+    name = _find_resident(resident, study.scenarios[task].residents)
+    with RunFolder.open(path) as locked, open_run(locked, reopen_study(locked, build=tuple(Role))) as (run, models):
         answers = waited(_ask(study, run.seats, task, repeat, name, minute, questions, models))
     with (path / "interviews.jsonl").open("a", encoding="utf-8") as stream:
         for question, answer in zip(questions, answers, strict=True):
@@ -206,7 +201,7 @@ async def _ask(
     models: Sequence[JournalledModel],
 ) -> list[str]:
     try:
-        town = Town(study.scenarios[task], repeat, seated(seats), study.setting)
+        town = Town(study.scenarios[task], repeat, fill_background(seats), study.setting)
         ask = getattr(town.minds[name], "interview", None)
         if ask is None:
             raise InputError(f"The architecture of {name} gives no interviews.")
@@ -240,8 +235,7 @@ def construct_conversations(
     if path.suffix != ".jsonl":
         raise InputError(f"{path}: scenes are JSON Lines; name a file that ends in .jsonl.")
     folders = folders or [_run_reference(Path(runs), number, watch) for number in range(len(OWN_RUNS))]
-    with contextlib.ExitStack() as stack:
-        return write_scenes([open_town_run(stack.enter_context(open_run(folder))) for folder in folders], path, count)
+    return write_scenes([open_town_run(load_result(folder)) for folder in folders], path, count)
 
 
 def _run_reference(runs: Path, number: int, watch: Watch | None) -> Path:

@@ -63,8 +63,8 @@ def fork(
     from sociable.cli.progress import RunProgress
 
     with resumable(out), RunProgress(messages) as progress:
-        towns.fork(folder, episode, out, at=at, events=inject or (), resident=resident, anew=anew, watch=progress)
-    show_report(out)
+        result = towns.fork(folder, episode, out, at=at, events=inject or (), resident=resident, anew=anew, watch=progress)
+    show_report([result])
 
 
 def interview(

@@ -493,7 +493,7 @@ def test_a_click_on_a_dot_tells_what_that_resident_knows_by_then_and_no_more(pag
 
 
 def test_the_plan_of_the_day_has_its_current_block_marked(page: Page, usual: Replay) -> None:
-    name = list(usual.episode.starts)[0]
+    name = next(iter(usual.episode.starts))
     plan = next(event for event in usual.episode.events if isinstance(event, Planned) and event.resident == name)
     page.evaluate("name => replay.choose(name)", name)
     slide(page, plan.minute - 1)
@@ -535,7 +535,7 @@ def test_who_has_been_told_by_whom_by_now(page: Page, usual: Replay) -> None:
     slide(page, usual.episode.task.start + 40)
     assert "on now, until 19:30" in shown(page, "event")
     there = page.locator("[data-key=there]").inner_text()
-    assert list(usual.episode.starts)[0] in there
+    assert next(iter(usual.episode.starts)) in there
     assert all(stage.value in shown(page, "event") for stage in usual.measured.stages.values())
 
 
@@ -609,7 +609,7 @@ def test_whoever_wants_no_motion_gets_stills(browser: BrowserContext, tmp_path: 
 def test_it_opens_when_the_performer_wakes_and_tells_what_its_marks_mean(
     browser: BrowserContext, tmp_path: Path, usual: Replay
 ) -> None:
-    performer = list(usual.episode.starts)[0]
+    performer = next(iter(usual.episode.starts))
     file = tmp_path / "replay.html"
     remark = "An event was injected: everybody learned: The bridge is closed."
     write_page(replace(usual, remarks=[remark]), file)

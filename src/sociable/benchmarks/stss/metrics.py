@@ -49,6 +49,7 @@ class MeasuredTask:
 
 def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
     """All metrics. ``types``: each scenario's."""
+    of_types = [_declare_type(types, kind) for kind in TaskType]
     return Metrics(
         Metric(SCORE, "Overall", "mean over all tasks", "score", _measure(lambda found: found.score, explained=True)),
         *(
@@ -78,6 +79,11 @@ def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
             _measure(lambda found: found.came_to_nothing),
         ),
     )
+
+
+def _declare_type(types: Mapping[str, TaskType], kind: TaskType) -> Metric[MeasuredTask]:
+    meaning = f"mean score of the tasks of {kind}"
+    return Metric(TYPES[kind], _TYPE_TITLES[kind], meaning, "types", aggregate=partial(_estimate_type, types, kind))
 
 
 def _measure(find: Callable[[Measured], float | None], *, explained: bool = False) -> Callable[[MeasuredTask], Value]:

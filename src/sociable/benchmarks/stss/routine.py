@@ -1,4 +1,4 @@
-"""A mind without a model that follows its day and talks of the weather: what reference residents and performers have in common."""
+"""A mind without a model that follows its day and talks of the weather: what reference residents and performers share."""
 
 from __future__ import annotations
 

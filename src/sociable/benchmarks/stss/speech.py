@@ -182,7 +182,7 @@ def _is_date(match: re.Match[str], day: date) -> bool:
 
 
 def find_moments(text: str, minute: int, clock: Clock) -> list[int]:
-    """The moments that a text said at ``minute`` names, in their order: each time on the day it belongs to, or when it comes next.
+    """The moments that a text said at ``minute`` names, in their order: each time on its day, or when it comes next.
 
     A time without its half of the day is taken for the one between 07:00 and 18:59.
     """

@@ -27,7 +27,7 @@ from sociable.town.clock import Clock
 from sociable.town.events import Remembered
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.persona import Persona
-from sociable.town.timeline import timelines
+from sociable.town.timeline import read_timelines
 
 SECONDS_PER_STEP = 60
 
@@ -105,7 +105,7 @@ class _Film:
         self._town = town
         self._clock = clock
         self._starts = {name: Tile(*tile) for name, tile in episode.starts.items()}
-        self._timelines = timelines(episode.events, self._starts, episode.minutes)
+        self._timelines = read_timelines(episode.events, self._starts, episode.minutes)
         self._chats: dict[tuple[str, int], list[list[str]]] = {}
         """By name and minute, all of the conversation that is going on, from its beginning, as the original has it."""
         for name, timeline in self._timelines.items():

@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from sociable.benchmarks.stss.conversations.dataset import write_lines
 from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
@@ -28,7 +28,7 @@ from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus
 from sociable.core.run_folder import write_atomically
 from sociable.datasets.recipes.stss.remembering import Recollection
-from sociable.engine.run import FinishedRun
+from sociable.engine.result import RunResult
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.events import Talked
 from sociable.town.map import TownMap
@@ -70,18 +70,18 @@ class Episodes(Protocol):
     def read(self, identifier: str, /) -> StssEpisode: ...
 
 
-def open_town_run(run: FinishedRun) -> TownRun:
+def open_town_run(run: RunResult[Any]) -> TownRun:
     """Raises InputError for a run of another benchmark."""
-    manifest = run.result.manifest
+    manifest = run.manifest
     if manifest["benchmark"] != "stss":
-        raise InputError(f"{run.result.folder} is a run of {manifest['benchmark']}; scenes are frozen from runs of stss.")
-    study = cast(StssStudy, run.study)
+        raise InputError(f"{run.folder} is a run of {manifest['benchmark']}; scenes are frozen from runs of stss.")
+    study: StssStudy = run.study
     setting, models = study.setting, manifest["models"]
     own = models["subject"]
     # Without a partner reference residents are around a reference performer, and the model itself around a model.
     around = "reference/residents" if own.startswith("reference/") else own
     return TownRun(
-        name=Path(run.result.folder).resolve().name,
+        name=Path(run.folder).resolve().name,
         agent=own if own.startswith("reference/") else f"{own} {study.options.agent}",
         residents=models["partner"] or around,
         seed=study.seed,
