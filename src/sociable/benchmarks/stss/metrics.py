@@ -52,12 +52,7 @@ def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
     of_types = [_declare_type(types, kind) for kind in TaskType]
     return Metrics(
         Metric(SCORE, "Overall", "mean over all tasks", "score", _measure(lambda found: found.score, explained=True)),
-        *(
-            Metric(
-                TYPES[kind], title, f"mean score of the tasks of {kind}", "types", aggregate=partial(_estimate_type, types, kind)
-            )
-            for kind, title in _TYPE_TITLES.items()
-        ),
+        *of_types,
         Metric(
             RATIO,
             "Conv. ratio",
