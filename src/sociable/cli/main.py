@@ -12,6 +12,7 @@ from rich.text import Text
 from sociable import __version__
 from sociable.cli import construct, review, towns
 from sociable.cli.benchmarks import Asked, benchmark_group, read_option
+from sociable.cli.new import new_app
 from sociable.cli.options import (
     BaseUrl,
     BenchmarkName,
@@ -356,6 +357,7 @@ def show(
         showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts, "options": options})
 
 
+app.add_typer(new_app, name="new", help="Start something of your own: a benchmark.")
 towns.add_commands(app)
 construct.add_commands(app)
 review.add_commands(app)

@@ -1,0 +1,65 @@
+"""A benchmark of one's own: it runs, and ``sociable new benchmark`` writes it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import sociable
+from sociable.cli.new import write_benchmark
+from sociable.core.errors import InputError
+from sociable.engine.registry import find_benchmark
+
+from .conftest import EXAMPLES
+
+FOLDER = EXAMPLES / "own_benchmark"
+GRATEFUL = "def reply(messages):\n    return 'Thank you!' if 'Jonas' in messages[-1]['content'] else 'Noted.'\n"
+
+
+def files_of(folder: Path) -> dict[str, str]:
+    """By name, the text of every file that is no by-product of Python's."""
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir() if path.is_file()}
+
+
+def test_the_example_is_what_the_command_writes(tmp_path: Path) -> None:
+    write_benchmark("thanks", tmp_path / "thanks")
+    assert files_of(tmp_path / "thanks") == files_of(FOLDER)
+
+
+@pytest.mark.parametrize("name", ["json", "class", "sociable", "Thanks", "two words", "-a", "hsii"])
+def test_a_name_that_cannot_be_is_refused_and_nothing_is_written(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=name):
+        write_benchmark(name, tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_folder_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is there already"):
+        write_benchmark("thanks", tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_it_runs_and_scores_what_was_said(
+    tmp_path: Path, install: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(FOLDER)
+    monkeypatch.delitem(sys.modules, "thanks", raising=False)
+    (tmp_path / "agent.py").write_text(GRATEFUL)
+    result = sociable.run("thanks", f"python:{tmp_path / 'agent.py'}:reply", out=tmp_path / "run")
+    estimate = result.estimate("thanks")
+    assert estimate is not None
+    # One favour of three is Jonas's.
+    assert estimate.value == pytest.approx(1 / 3)
+
+
+def test_it_runs_under_another_name(tmp_path: Path, install: Callable[[Path], None]) -> None:
+    write_benchmark("good-manners", tmp_path / "new")
+    install(tmp_path / "new")
+    found = find_benchmark("good-manners")
+    assert found.study_type().__name__ == "GoodMannersStudy"
+    (tmp_path / "agent.py").write_text(GRATEFUL)
+    result = sociable.run("good-manners", f"python:{tmp_path / 'agent.py'}:reply", out=tmp_path / "run")
+    assert [score.value for score in result.scores] == [0.0, 1.0, 0.0]
