@@ -1,4 +1,4 @@
-"""What can be done with a run of a town beside scoring it: watch it, live a day again with something changed, ask a resident.
+"""Everything that can be done with a run of a town beside scoring it: watch it, live a day again with a change, ask a resident.
 
 All of it stands on the journal: an episode is lived again from its own calls, for nothing, up to the moment that is asked for.
 """
@@ -30,9 +30,8 @@ from sociable.engine.event_loop import waited
 from sociable.engine.opening import Watch, begin_run, opened_run
 from sociable.engine.phases import Progress
 from sociable.engine.run import FinishedRun
-from sociable.engine.seats import Seats
 from sociable.engine.settings import RunSettings
-from sociable.models.journal import JournalledModel, copy_calls
+from sociable.models.journal import copy_calls
 from sociable.models.limits import Budget
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
 from sociable.town.interop.tiled import write_tiled
@@ -94,7 +93,7 @@ def _check_new(out: str | Path, kind: str) -> Path:
 
 
 def write_replay(folder: str | Path, episode: str, out: str | Path | None = None) -> Path:
-    """One HTML file in which the episode can be watched. Returns where it is."""
+    """Writes one HTML file in which the episode can be watched. Returns its path."""
     with _open_episode(Path(folder), episode) as (run, study, found):
         assert found.task is not None
         path = Path(out) if out else Path(folder) / f"replay-{folder_name(found.id.replace('#', '-'))}.html"
@@ -106,9 +105,9 @@ def write_replay(folder: str | Path, episode: str, out: str | Path | None = None
 
 
 def write_export(folder: str | Path, episode: str, out: str | Path) -> list[str]:
-    """The episode in Smallville's movement layout, for its own viewer, in ``out``, a new folder.
+    """Writes the episode in Smallville's movement layout, for its own viewer, into ``out``, a new folder.
 
-    Returns what the viewer will not show as it was.
+    Returns the things that the viewer will not show as they were, in words.
     """
     path = _check_new(out, "folder")
     with _open_episode(Path(folder), episode) as (_, study, found):
@@ -116,7 +115,7 @@ def write_export(folder: str | Path, episode: str, out: str | Path) -> list[str]
 
 
 def write_map(out: str | Path, town: str | Path | None = None) -> Path:
-    """The bundled town, or the map at ``town`` in any layout that is read, as a map of Tiled's to be drawn on."""
+    """Writes the bundled town, or the map at ``town`` in any layout, as a map of Tiled's to be drawn on. Returns its path."""
     path = _check_new(out, "file")
     write_tiled(load_town(str(town) if town else None), path)
     return path
@@ -176,7 +175,7 @@ def _find_resident(name: str, residents: Sequence[str]) -> str:
 
 
 def interview(folder: str | Path, episode: str, resident: str, questions: Sequence[str], *, at: str) -> list[str]:
-    """What a resident answers at a moment. The answers stay out of its memory, and out of the run's scores.
+    """Asks a resident at a moment, and returns the answers. They stay out of its memory, and out of the run's scores.
 
     The episode is lived again up to there from the journal; only the answers are asked for. They are kept in
     ``interviews.jsonl``.
@@ -187,7 +186,27 @@ def interview(folder: str | Path, episode: str, resident: str, questions: Sequen
         minute = parse_moment(at, study.setting.clock)
         name = _find_resident(resident, study.scenarios[task].residents)
     with opened_run(path) as (run, _, models):
-        answers = waited(_ask(study, run.seats, task, repeat, name, minute, questions, models))
+
+        async def ask() -> list[str]:
+            try:
+                town = Town(study.scenarios[task], repeat, seated(run.seats), study.setting)
+                interview = getattr(town.minds[name], "interview", None)
+                if interview is None:
+                    raise InputError(f"The architecture of {name} gives no interviews.")
+                for model in models:
+                    model.only_recorded = True
+                try:
+                    await town.simulation.run(until=minute)
+                except RunFailure as error:
+                    raise InputError(f"The run has not come to that moment yet ({error}). Go on with: sociable resume") from None
+                for model in models:
+                    model.only_recorded = False
+                return [await interview(question, minute) for question in questions]
+            finally:
+                for model in models:
+                    await model.close()
+
+        answers = waited(ask())
     with (path / "interviews.jsonl").open("a", encoding="utf-8") as stream:
         for question, answer in zip(questions, answers, strict=True):
             record = {"episode": f"{task}#{repeat}", "resident": name, "minute": minute, "question": question, "answer": answer}
@@ -195,39 +214,10 @@ def interview(folder: str | Path, episode: str, resident: str, questions: Sequen
     return answers
 
 
-async def _ask(
-    study: StssStudy,
-    seats: Seats,
-    task: str,
-    repeat: int,
-    name: str,
-    minute: int,
-    questions: Sequence[str],
-    models: Sequence[JournalledModel],
-) -> list[str]:
-    try:
-        town = Town(study.scenarios[task], repeat, seated(seats), study.setting)
-        ask = getattr(town.minds[name], "interview", None)
-        if ask is None:
-            raise InputError(f"The architecture of {name} gives no interviews.")
-        for model in models:
-            model.only_recorded = True
-        try:
-            await town.simulation.run(until=minute)
-        except RunFailure as error:
-            raise InputError(f"The run has not come to that moment yet ({error}). Go on with: sociable resume") from None
-        for model in models:
-            model.only_recorded = False
-        return [await ask(question, minute) for question in questions]
-    finally:
-        for model in models:
-            await model.close()
-
-
 def construct_conversations(
     folders: Sequence[str | Path], out: str | Path, *, count: int = ENOUGH, runs: str | Path = "runs", watch: Watch | None = None
 ) -> str:
-    """Freezes ``count`` conversation scenes out of runs of stss into ``out``, a new .jsonl file. Returns what it took, in words.
+    """Freezes ``count`` conversation scenes out of runs of stss into ``out``, a new .jsonl file. Returns their sources, in words.
 
     Without ``folders`` reference performers live among reference residents first (some minutes, no model), in folders under
     ``runs`` that are used again. Raises InputError.

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from sociable.benchmarks.stss.interop.smallville_people import (
-    parse_hours_of_sleep,
+    find_ties,
     is_smallville_people,
     load_smallville_people,
-    find_ties,
+    parse_hours_of_sleep,
 )
 from sociable.benchmarks.stss.keywords import is_doing
 from sociable.benchmarks.stss.task import Signs

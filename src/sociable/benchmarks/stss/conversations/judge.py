@@ -33,26 +33,22 @@ _TRUTH = {
     Condition.FURTHER_STEPS: {"target", "further"},
     Condition.ORDER: {"target", "order"},
 }
-"""What each question says of the task."""
+"""The parts of the task that each question names."""
 
 _SHOWN = frozenset({"performer", "target", "task", "now", "text", "question"})
 
 
 class Text(StrEnum):
-    """What a condition is looked for in."""
+    """The text in which a condition is looked for."""
 
     CONVERSATION = "conversation"
     SUMMARY = "summary"
 
 
-def _question(condition: Condition) -> str:
-    return f"question_{condition.replace(' ', '_')}"
-
-
 PLACEHOLDERS: Mapping[str, frozenset[str]] = {
     "judge_system": frozenset(),
     **{f"judge_{text}": _SHOWN for text in Text},
-    **{_question(condition): frozenset(names) for condition, names in _TRUTH.items()},
+    **{f"question_{condition.name.lower()}": frozenset(names) for condition, names in _TRUTH.items()},
 }
 
 
@@ -72,11 +68,12 @@ class ConditionQuestion:
 
 
 def list_questions(scene: Scene, episode: ConversationEpisode) -> dict[str, ConditionQuestion]:
-    """What judges are asked, by criterion.
+    """The questions to judges, by criterion.
 
-    Nothing where the other failed, or the performer said nothing (then nothing is met); nothing of a summary that is lost.
+    There are none where the other failed, or the performer said nothing (then nothing is met), and none about a lost summary.
     """
-    if episode.partner_failure or not episode.has_words_of(scene.performer.name):
+    said = any(turn.content.strip() and turn.speaker == scene.performer.name for turn in episode.turns)
+    if episode.partner_failure or not said:
         return {}
     texts = [Text.CONVERSATION, *([] if episode.summary_failure else [Text.SUMMARY])]
     asked = [ConditionQuestion(text, condition) for text in texts for condition in CONDITIONS[scene.type]]
@@ -86,7 +83,7 @@ def list_questions(scene: Scene, episode: ConversationEpisode) -> dict[str, Cond
 async def judge_condition(
     scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, seat: Seat, setting: Setting, prompts: Prompts
 ) -> Judgment:
-    """One judge's answer. Unparsable is UNSCORED, never no."""
+    """Puts a question to one judge. An answer that cannot be parsed is UNSCORED, never no."""
     usage, reason = Usage(), ""
     if seat.model is None:
         rule = ConditionRule(scene.task, scene.minute, setting.clock, setting.places)
@@ -119,7 +116,7 @@ def ask_judge(
 
 
 def write_transcript(episode: ConversationEpisode) -> str:
-    """One line a turn; who said nothing is not in it."""
+    """The conversation, one line a turn; silent turns are left out."""
     return "\n".join(f"{turn.speaker}: {one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
 
 
@@ -139,4 +136,4 @@ def word_question(scene: Scene, condition: Condition, clock: Clock, prompts: Pro
         "further": "; ".join(steps[1:]),
         "order": ", then ".join(step.doing for step in task.subtasks),
     }
-    return prompts[_question(condition)].render(**{name: one_line(truth[name]) for name in _TRUTH[condition]})
+    return prompts[f"question_{condition.name.lower()}"].render(**{name: one_line(truth[name]) for name in _TRUTH[condition]})
