@@ -10,7 +10,7 @@ sys.path[:0] = [str(HERE / "_extensions"), str(HERE.parent / "src")]
 
 project = "sociable"
 author = "The sociable authors"
-copyright = "the sociable authors"
+copyright = "the sociable authors"  # noqa: A001 - Sphinx's name
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "readmes", "public_names"]
 exclude_patterns = ["_build"]
 templates_path: list[str] = []

@@ -32,7 +32,10 @@ PAGES = [
     *sorted((ROOT / "examples").glob("*/README.md")),
 ]
 SERVER = "http://127.0.0.1:8000/v1"
-MODELS = {"openai-compatible/qwen2.5-7b-instruct": "openai-compatible/social", "openai-compatible/a-writer": "openai-compatible/writer"}
+MODELS = {
+    "openai-compatible/qwen2.5-7b-instruct": "openai-compatible/social",
+    "openai-compatible/a-writer": "openai-compatible/writer",
+}
 """Models of the documents, and those of the tests' server that stand in for them."""
 
 _BLOCK = re.compile(r"^```(?P<kind>[a-z]+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -151,7 +154,9 @@ def test_every_command_is_shown_in_a_block_that_says_whether_it_is_carried_out()
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for kind in re.findall(r"^```(\S*)\n(?:.*\n)*?```$", text, re.MULTILINE):
-            assert kind, f"{page.relative_to(ROOT)} has a block of no kind: write console, text, python, toml, json, or a directive"
+            assert kind, (
+                f"{page.relative_to(ROOT)} has a block of no kind: write console, text, python, toml, json, or a directive"
+            )
 
 
 def test_blocks_are_taken_apart() -> None:

@@ -16,7 +16,7 @@ from sociable.benchmarks.stss.measure import measure_episode
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
-from sociable.town.events import Agreed, AnyEvent, Began, Line, Slept, Talked, Walked, merge_logs, render_steps
+from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Slept, Talked, Walked, merge_logs, render_steps
 from sociable.town.map import Address, Tile, TownMap
 
 HALL, KITCHEN, STORE, TEA_ROOM = (
@@ -57,7 +57,7 @@ class Log:
     def walks(self, name: str, place: str, time: str) -> int:
         """Six tiles a minute; the minute after whose end it is there."""
         goal = self.town.free_tiles(Address.parse(place))[0]
-        way = self.town.find_way(self.now[name], goal)
+        way = self.town.way(self.now[name], goal)
         assert way
         self.events.append(
             Walked(minute=at(time), resident=name, start=self.now[name], way=render_steps(way), tiles_per_minute=6)
@@ -513,3 +513,37 @@ def test_news_travel_from_those_who_know(log: MakeLog) -> None:
     told = [(each.teller, each.listener, each.parts) for each in made.measured().told]
     everything = ("activity", "place", "time")
     assert told == [("Pia", "Ann", everything), ("Ann", "Ben", everything), ("Ben", "Cy", ("activity",))]
+
+
+# The whole record.
+
+
+def test_the_performers_conversations_and_notes_are_kept_and_the_record_comes_back_from_json(log: MakeLog) -> None:
+    made = log(there=("Pia", "Ann")).does("Ann", "17:00", "18:00")
+    made.talk("Pia", "Ann", "10:00", ("Pia", INVITATION), ("Ann", "Yes."), day=1, minutes=3)
+    made.talk("Ben", "Pia", "11:00", ("Ben", "Cold today."), day=1)
+    made.talk("Ben", "Cy", "12:00", ("Ben", "Cold today."), day=1)  # without the performer
+    made.events += [Noted(minute=5, resident=name, about="unknown place", text="") for name in ("Pia", "Ann", "Ben")]
+    found = made.measured()
+    assert [(each.minute, each.until, each.partner, each.place, each.is_about_task) for each in found.talks] == [
+        (at("10:00", 1), at("10:03", 1), "Ann", HALL, True),
+        (at("11:00", 1), at("11:01", 1), "Ben", HALL, False),
+    ]
+    assert [line.says for line in found.talks[0].lines] == [INVITATION, "Yes."]
+    counted = [(each.about, each.of_performer, each.count) for each in found.notes]
+    assert counted == [("unknown place", False, 2), ("unknown place", True, 1)]
+    assert found.told and found.attendance and found.stages
+    assert Measured.model_validate_json(found.model_dump_json()) == found
+
+
+def test_words_and_plans_that_came_to_nothing(log: MakeLog) -> None:
+    assert log().measured().came_to_nothing is None
+    made = log().talk("Pia", "Ann", "10:00", ("Pia", "Hello."), ("Ann", ""), ("Pia", " "), day=1)
+    made.events += [
+        Planned(minute=1, resident="Pia", plan="x"),
+        Noted(minute=2, resident="Pia", about="unreadable plan", text=""),
+    ]
+    # Of Pia's two plans and two turns one each; all that her background said was nothing.
+    assert made.measured().came_to_nothing == 0.5
+    assert made.measured().failure == "the background said nothing in 1 of 1 turns"
+    assert log().talk("Pia", "Ann", "10:00", ("Pia", "Hello."), ("Ann", "Yes."), day=1).measured().failure == ""

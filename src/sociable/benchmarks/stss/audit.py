@@ -1,10 +1,10 @@
-"""What can be checked about the tasks and the filter without running a model: ``sociable audit stss``."""
+"""Checks of the tasks and of the keyword filter that need no model: ``sociable audit stss``."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sociable.benchmarks.stss.dataset import BUNDLED, Inputs, TaskTemplate
 from sociable.benchmarks.stss.keywords import is_about, is_doing
@@ -28,29 +28,12 @@ _ABOUT_OWN_WORDS = (
 )
 
 
-class Sorted(NamedTuple):
-    """A labelled text, sorted by the keyword filter."""
-
-    template: str
-    taken: bool
-    """Whether the filter takes it for the activity."""
-    is_it: bool
-    """Whether its readers do."""
-
-
-def sort_texts(templates: Sequence[TaskTemplate], texts: Sequence[dict[str, Any]]) -> list[Sorted]:
-    """``texts``: template, text, is_it, and of help the number of the step (0: none)."""
-    by_id = {template.id: template for template in templates}
-    found = []
-    for each in texts:
-        template = by_id[each["template"]]
-        if template.type is TaskType.HELP:
-            steps = {number for number, step in enumerate(template.subtasks, start=1) if is_doing(each["text"], step.signs)}
-            taken = each["subtask"] in steps if each["is_it"] else bool(steps)
-        else:
-            taken = is_doing(each["text"], template.signs)
-        found.append(Sorted(template.id, taken, each["is_it"]))
-    return found
+def is_taken(template: TaskTemplate, text: Mapping[str, Any]) -> bool:
+    """Whether the filter takes a labelled text for the activity; of help for the step that it is, or for any if it is none."""
+    if template.type is not TaskType.HELP:
+        return is_doing(text["text"], template.signs)
+    steps = {number for number, step in enumerate(template.subtasks, start=1) if is_doing(text["text"], step.signs)}
+    return text["subtask"] in steps if text["is_it"] else bool(steps)
 
 
 def audit_document(inputs: Inputs) -> Document:
@@ -79,14 +62,21 @@ def _make_tasks_table(inputs: Inputs) -> Table:
 
 
 def _make_filter_table(inputs: Inputs, texts: Sequence[dict[str, Any]]) -> Table:
-    """Precision: the share of the texts taken that are the activity. Recall: the share of those that are it that is taken."""
+    """How well the filter does on labelled texts.
+
+    Precision is the share of texts taken that are the activity, recall the share of texts of the activity that are taken.
+    """
     rows = []
+    templates = {template.id: template for template in inputs.templates}
     for title, seen in (("never looked at while the filter was written", False), ("looked at", True)):
-        found = sort_texts(inputs.templates, [each for each in texts if each["seen"] is seen])
-        taken, real = [each for each in found if each.taken], [each for each in found if each.is_it]
+        found = [
+            (each["template"], is_taken(templates[each["template"]], each), each["is_it"])
+            for each in texts
+            if each["seen"] is seen
+        ]
         shares = [
-            estimate_mean([float(each.taken and each.is_it) for each in among], [each.template for each in among])
-            for among in (taken, real)
+            estimate_mean([float(taken and real) for _, taken, real in among], [name for name, _, _ in among])
+            for among in ([each for each in found if each[1]], [each for each in found if each[2]])
         ]
         rows.append(Row([title, str(len(found)), *(with_interval(each.value, each.low, each.high, 2) for each in shares)]))
     return Table(
@@ -98,7 +88,7 @@ def _make_filter_table(inputs: Inputs, texts: Sequence[dict[str, Any]]) -> Table
 
 
 def _check_own_words(templates: Sequence[TaskTemplate]) -> Iterator[Block]:
-    """Where there are no labelled texts: what the keywords make of the names and wordings of each template, or of its steps."""
+    """For templates without labelled texts: what the keywords make of their names and wordings, or of those of their steps."""
     yield Paragraph(_ABOUT_OWN_WORDS)
     rows, missed = [], []
     for template in templates:

@@ -1,4 +1,4 @@
-"""All that a study reads: town, residents and tasks, ours or of others; and a template made a task by the seed (section 3.1).
+"""Everything that a study reads: town, residents and tasks, ours or of others; and how a template becomes a task (section 3.1).
 
 Performer, cast, place and time of a task are drawn so that it can be solved: at its time enough of its cast are neither
 asleep nor at work.
@@ -239,7 +239,7 @@ def load_residents(path: Path | None, town: TownMap) -> tuple[Mapping[str, Perso
 
 
 def load_templates(path: Path | None, town: TownMap, people: Mapping[str, Persona]) -> Loaded[TaskTemplate]:
-    """Raises DataError naming file, line and field where a template names people or places that are not there."""
+    """Task templates. Raises DataError with file, line and field where one names people or places that are not there."""
     return load_items(
         path,
         BUNDLED / "tasks.json",
@@ -256,7 +256,7 @@ _DRAWS = 200
 
 
 def draw_task(template: TaskTemplate, people: Mapping[str, Persona], town: TownMap, clock: Clock, seed: int) -> Task:
-    """Performer, cast, place and time by the seed. Raises InputError when no draw could be solved."""
+    """Draws performer, cast, place and time by the seed. Raises InputError when no draw could be solved."""
     if len(people) < 2:
         raise InputError(f"task {template.id}: nobody lives there beside {', '.join(people)}; a task needs others to ask.")
     world = World(town, clock, 6, LAST_MINUTE, seed, template.id)
@@ -292,14 +292,12 @@ def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clo
         "expected": str(expected),
     }
     why = f" {template.why_help.format(**words)}" if template.why_help else ""
+    same = {name: getattr(template, name) for name in ("id", "type", "activity", "description", "signs", "wordings")}
     return Task(
-        id=template.id,
+        **same,
         template=template.id,
-        type=template.type,
-        activity=template.activity,
         goal=template.goal.format(**words) + why,
         first_person=template.first_person.format(**words) + why,
-        description=template.description,
         performer=performer,
         cast=tuple(cast),
         target=target,
@@ -308,8 +306,6 @@ def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clo
         start=start,
         end=end,
         expected=expected,
-        signs=template.signs,
-        wordings=template.wordings,
         subtasks=tuple(
             Subtask(doing=step.doing, place=step.place, minutes=step.minutes, signs=step.signs, wordings=step.wordings)
             for step in template.subtasks
@@ -342,7 +338,7 @@ def is_solvable(task: Task, minds: Mapping[str, RoutineMind]) -> bool:
 
 @dataclass(frozen=True)
 class Inputs:
-    """All that the files say."""
+    """Everything that the files say."""
 
     town: TownMap
     people: Mapping[str, Persona]
@@ -357,7 +353,7 @@ class Inputs:
 
 
 def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, seed: int, limit: int | None) -> Inputs:
-    """Raises InputError and DataError, which name file, record and field."""
+    """Loads everything that the options and ``dataset`` name. Raises InputError and DataError with file, record and field."""
     town = load_town(options.town)
     notes: list[str] = []
     remarks: list[str] = []
@@ -394,16 +390,18 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
         raise InputError(f"tasks: there is no task '{min(unknown)}'; there are: {', '.join(known)}.")
     tasks = {name: tasks[name] for name in options.tasks or tasks}
     digests = {"dataset": digest, "residents": people_digest, "town": town.digest}
-    return Inputs(town, people, _limit(tasks, limit, seed), templates, digests, notes, remarks, source)
+    chosen = choose_evenly(((task.type, name) for name, task in tasks.items()), limit, seed)
+    tasks = {name: task for name, task in tasks.items() if name in chosen}
+    return Inputs(town, people, tasks, templates, digests, notes, remarks, source)
 
 
-def _limit(tasks: Mapping[str, Task], limit: int | None, seed: int) -> Mapping[str, Task]:
-    """As many tasks of each type as can be, up to a limit."""
-    groups: dict[str, list[str]] = {}
-    for task in tasks.values():
-        groups.setdefault(task.type, []).append(task.id)
-    chosen = draw_evenly(groups, len(tasks) if limit is None else limit, make_generator(seed, "limit"))
-    return {name: task for name, task in tasks.items() if name in chosen}
+def choose_evenly(names: Iterable[tuple[TaskType, str]], limit: int | None, seed: int) -> set[str]:
+    """Draws ``limit`` names (None: all), as many of each type as can be."""
+    groups: dict[str, dict[str, None]] = {}
+    for kind, name in names:
+        groups.setdefault(kind, {})[name] = None
+    count = sum(map(len, groups.values())) if limit is None else limit
+    return draw_evenly(groups, count, make_generator(seed, "limit"))
 
 
 @lru_cache(maxsize=4)

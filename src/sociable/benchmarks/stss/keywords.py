@@ -79,12 +79,12 @@ def is_about(text: str, signs: Signs) -> bool:
 
 
 def phrase_preparation(activity: str) -> tuple[str, ...]:
-    """How an activity's own name stands in what is done beside it: "for the soup swap", "after the soup swap"."""
+    """Phrases with an activity's name for what is done beside it: "for the soup swap", "after the soup swap"."""
     return _before_name(activity, "for", "before", "after", "until", "about")
 
 
 def phrase_attendance(activity: str) -> tuple[str, ...]:
-    """How an activity's own name stands in what people do at it: "chatting with friends at the soup swap"."""
+    """Phrases with an activity's name for what people do at it: "at the soup swap", "during the soup swap"."""
     return _before_name(activity, "at", "during", "in the middle of")
 
 

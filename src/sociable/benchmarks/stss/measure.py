@@ -1,16 +1,16 @@
-"""From the event log to what was measured: who was where, when, doing what (App. A.1). Rules are applied; nobody's opinion is.
+"""Measures an episode from its event log: who was where, when, doing what (App. A.1). Rules are applied, and no opinion.
 
 1. The log is read back: where everybody stood in every minute, and what it had turned to.
 2. Attendance: on the task's date, within its window, at its place, doing the activity, for so many minutes in a row.
 3. The score: a share of the people expected, or what was reached of an appointment or of help.
-4. What was said: who told whom of the event, and what was missing with everybody who did not come.
-5. How much of what residents planned and said could be read.
+4. Conversations: who told whom of the event, and what was missing with everybody who did not come.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from sociable.benchmarks.stss.keywords import is_doing
 from sociable.benchmarks.stss.records import Attendance, Measured, NoteCount, PerformerTalk, Stage, StssEpisode, StssOptions, Told
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Signs, Task, TaskType
-from sociable.town.clock import Clock
+from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.timeline import read_timelines
@@ -30,7 +30,7 @@ HALF = 0.5
 """The share of a background's plans, or of its words, that may come to nothing before an episode is left unscored."""
 
 ATTENDANCE_MINUTES = 10
-"""How long a stay lasts at least that counts (appointment and companions: together)."""
+"""The length of the shortest stay that counts (appointment and companions: together)."""
 
 SIGHT_TILES = 8
 """Two people in no arena are at the same place within so many tiles, in a straight line."""
@@ -90,7 +90,8 @@ class _Measurement:
         self._least = 1 if self._as_authors else ATTENDANCE_MINUTES
 
     def measure(self) -> Measured:
-        match self._task.type:
+        task, events = self._task, self._episode.events
+        match task.type:
             case TaskType.PUBLIC | TaskType.ONLINE:
                 score = self._score_collective()
             case TaskType.COMPANIONS:
@@ -99,7 +100,11 @@ class _Measurement:
                 score = self._score_appointment()
             case TaskType.HELP:
                 score = self._score_help()
-        told = tuple(self._find_told())
+        told, talks = tuple(self._find_told()), tuple(self._find_talks())
+        met = {talk.partner for talk in talks if talk.minute < task.day * MINUTES_PER_DAY}
+        ratio = float(task.target in met) if task.target else len(met) / task.expected
+        readable = list(chain(*_find_readable(events, (task.performer,))))
+        notes = Counter((event.about, event.resident == task.performer) for event in events if isinstance(event, Noted))
         return Measured(
             id=self._episode.id,
             failure=find_background_failure(self._episode),
@@ -108,16 +113,16 @@ class _Measurement:
             attendance=tuple(score.attendance),
             told=told,
             stages=dict(self._find_stages(told, {each.resident for each in score.attendance if each.counts})),
-            conversation_ratio=self._measure_conversation_ratio(),
-            came_to_nothing=self._measure_came_to_nothing(),
-            talks=tuple(self._find_talks()),
-            notes=tuple(self._count_notes()),
+            conversation_ratio=None if task.type is TaskType.HELP else ratio,
+            came_to_nothing=1 - sum(readable) / len(readable) if readable else None,
+            talks=talks,
+            notes=tuple(NoteCount(about=about, of_performer=own, count=n) for (about, own), n in notes.most_common()),
         )
 
     # 2. Attendance.
 
     def _find_address(self, name: str, minute: int) -> Address | None:
-        """Where somebody is in a minute, or, as the authors have it, where its plan says; None: in no arena."""
+        """Somebody's place in a minute, or, as the authors have it, the one its plan names; None: the street, or no place."""
         life = self._lives[name]
         if not self._where_planned:
             return self._town.address_of(life.tiles[minute])
@@ -230,15 +235,15 @@ class _Measurement:
             return _Score(0.5, f"{len(steps_done)} of {count} steps were done, not all by one person in order", attendance)
         return _Score(0.0, "no step was done", attendance)
 
-    # 4. What was said.
+    # 4. Conversations.
 
     def _find_parts(self, talk: Talked, *speakers: str) -> frozenset[str]:
-        """What the words of some people in a conversation tell of the task."""
+        """The parts of the task that the words of some people in a conversation name."""
         lines = [line.says for line in talk.lines if line.speaker in speakers]
         return parse_speech(self._task, lines, talk.minute, self._clock).parts
 
     def _find_told(self) -> Iterator[Told]:
-        """Who told whom of the event: whoever named the activity (of help: a step) to somebody who knew less of it before."""
+        """Everybody who named the activity, or a step of help, to somebody who knew less of it before."""
         known: dict[str, set[str]] = {self._task.performer: set(self._task.needed_parts)}
         for talk in self._talks:
             for teller, listener in ((talk.resident, talk.partner), (talk.partner, talk.resident)):
@@ -250,7 +255,7 @@ class _Measurement:
                     yield Told(minute=talk.minute, teller=teller, listener=listener, parts=tuple(sorted(parts)))
 
     def _find_stages(self, told: Sequence[Told], done: Collection[str]) -> Iterator[tuple[str, Stage]]:
-        """How far the task came with everybody who could have come."""
+        """Everybody who could have come, and how far the task came with them."""
         task = self._task
         agreed = {event.resident for event in self._episode.events if isinstance(event, Agreed) and self._is_event(event)}
         for name in (task.target,) if task.target else task.cast:
@@ -298,28 +303,6 @@ class _Measurement:
                     is_about_task=bool(self._find_parts(talk, talk.resident, talk.partner)),
                     lines=talk.lines,
                 )
-
-    def _measure_conversation_ratio(self) -> float | None:
-        """Different people talked with before the event's day, whoever began, over the number expected; None for help."""
-        task = self._task
-        if task.type is TaskType.HELP:
-            return None
-        before = [{talk.resident, talk.partner} for talk in self._talks if talk.minute < task.day * 24 * 60]
-        people = set().union(*(pair for pair in before if task.performer in pair)) - {task.performer}
-        return float(task.target in people) if task.target else len(people) / task.expected
-
-    # 5. How much could be read.
-
-    def _measure_came_to_nothing(self) -> float | None:
-        """The share of the performer's plans and turns in which nothing could be read; None where there are none."""
-        plans, lines = _find_readable(self._episode.events, (self._task.performer,))
-        read = [*plans, *lines]
-        return 1 - sum(read) / len(read) if read else None
-
-    def _count_notes(self) -> Iterator[NoteCount]:
-        events = (event for event in self._episode.events if isinstance(event, Noted))
-        counts = Counter((event.about, event.resident == self._task.performer) for event in events)
-        return (NoteCount(about=about, of_performer=own, count=count) for (about, own), count in counts.most_common())
 
 
 def _find_runs(flags: Sequence[bool] | NDArray[np.bool_]) -> list[tuple[int, int]]:

@@ -37,7 +37,7 @@ from sociable.town.simulation import Simulation
 
 @dataclass(frozen=True)
 class Setting:
-    """What all tasks of a study share."""
+    """Everything that all tasks of a study share."""
 
     town: TownMap
     places: PlaceFinder
@@ -63,7 +63,7 @@ def fill_background(seats: Seats) -> Seats:
 
 
 async def run_task(task: Task, repeat: int, seats: Seats, setting: Setting) -> StssEpisode:
-    """Lets the days pass. Raises RunFailure and RunStopped."""
+    """Lets the days of a task pass. Raises RunFailure and RunStopped."""
     town = Town(task, repeat, seats, setting)
     await town.simulation.run(until=NOON)
     # Everybody has planned by then. What nobody can read is not paid for to the end.

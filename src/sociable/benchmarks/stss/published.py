@@ -13,7 +13,7 @@ class SimulationRow(NamedTuple):
     model: str
     agent: str
     scores: tuple[float, float, float, float, float]
-    """In the order of ``TaskType``."""
+    """Mean scores in the order of ``TaskType``."""
     overall: float
     conversation_ratio: float
 
@@ -30,13 +30,13 @@ TABLE_4 = (
 )
 
 TEMPLATES = {TaskType.PUBLIC: 10, TaskType.APPOINTMENT: 5, TaskType.COMPANIONS: 5, TaskType.ONLINE: 5, TaskType.HELP: 5}
-"""How many there are of each type (Table 2): what Table 4's overall weighs them by."""
+"""The number of templates of each type (Table 2), by which Table 4's overall weighs them."""
 
 ORIGINAL_REQUESTS = 13_705
 ORIGINAL_TOKENS = 6_600_000
 ORIGINAL_RESIDENTS = 25
 ORIGINAL_HOURS = 10.2
-"""What the original generative agents took, as public accounts of a run of theirs have it: 25 agents for 10.2 simulated hours."""
+"""The cost of the original generative agents, as public accounts of a run have it: 25 agents for 10.2 simulated hours."""
 
 
 def original_per_resident_day(quantity: float) -> float:

@@ -1,4 +1,4 @@
-"""What STSS keeps of an episode, its log and what was measured in it; and its options."""
+"""STSS's records of an episode: its log, and everything that was measured in it; and the benchmark's options."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class StssEpisode(Episode):
     """Two days of a town. ``turns`` stays empty: conversations are events of the log."""
 
     task: Task | None = None
-    """As it was drawn; None in an episode that the run could not finish."""
+    """The task as it was drawn; None in an episode that the run could not finish."""
     starts: dict[str, tuple[int, int]] = {}
-    """By resident, the tile on which it wakes up on the first day."""
+    """The tile on which each resident wakes up on the first day."""
     minutes: int = 0
     tiles_per_minute: int = 6
     events: tuple[AnyEvent, ...] = ()
     played_by: dict[str, str] = {}
-    """By resident: a model's or a reference agent's name."""
+    """The model or reference agent that plays each resident."""
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:
@@ -56,7 +56,7 @@ class Attendance(Record):
     """First minute after it."""
     counts: bool
     why: str = ""
-    """Why it does not count; of help also which step it is."""
+    """The reason why it does not count, and the step of help that it belongs to."""
 
     def __str__(self) -> str:
         """``17:35–18:20, less than 10 minutes``."""
@@ -71,7 +71,7 @@ class Told(Record):
     teller: str
     listener: str
     parts: tuple[str, ...]
-    """What was named, see ``Task.needed_parts``."""
+    """The parts that were named, see ``Task.needed_parts``."""
 
 
 class PerformerTalk(Record):
@@ -88,7 +88,7 @@ class PerformerTalk(Record):
 
 
 class NoteCount(Record):
-    """How often something was noted in the log about the performer, or about everybody else."""
+    """The number of notes of one kind in the log about the performer, or about everybody else."""
 
     about: str
     of_performer: bool
@@ -96,19 +96,19 @@ class NoteCount(Record):
 
 
 class Measured(Record):
-    """All that is measured in one episode by rule (App. A.1): what scores, reports and replays are made of."""
+    """Everything that is measured in one episode by rule (App. A.1): scores, reports and replays are made of it."""
 
     id: str
     """The episode's."""
     failure: str = ""
-    """Why the background cannot be trusted, so that nothing is scored; empty where it can."""
+    """The reason why the background cannot be trusted, so that nothing is scored; empty where it can."""
     score: float
     reason: str
     attendance: tuple[Attendance, ...] = ()
     told: tuple[Told, ...] = ()
-    """In order of time."""
+    """News of the event, in order of time."""
     stages: dict[str, Stage] = {}
-    """By name, everybody who could have come: the cast; of an appointment the target."""
+    """How far the task came with everybody who could have come: the cast; of an appointment the target."""
     conversation_ratio: float | None = None
     """None for help (Table 4's caption)."""
     came_to_nothing: float | None = None

@@ -24,13 +24,13 @@ RESIDENTS = "residents"
 """The reference agent that plays everybody but the performer."""
 
 _WAIT_MINUTES = 6
-"""How long the oracle looks around for somebody before it tries elsewhere."""
+"""The time for which the oracle looks around for somebody before it tries elsewhere."""
 
 _NOBODY = "taking a breath"
-"""What the oracle does when nobody can be found."""
+"""The oracle's activity when nobody can be found."""
 
 _AGAIN_MINUTES = 60
-"""How long the oracle waits before it looks for the same person again."""
+"""The time after which the oracle looks for the same person again."""
 
 _CONSENT = re.compile(r"\b(yes|gladly|of course|i will|with pleasure|count me in)\b", re.IGNORECASE)
 """The words of a resident who agrees; in small talk much is good, and fine."""
@@ -47,11 +47,11 @@ class Performer(RoutineMind):
         self.task = task
         self.others = others
         self.settled: list[str] = []
-        """Those who have agreed."""
+        """The people who have agreed."""
         self.refused: set[str] = set()
         self.rate = rate
         self.moment = task.start
-        """When it proposes to meet."""
+        """The minute at which it proposes to meet."""
         if task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS):
             self.moment = self._choose_moment()
         self.place = task.place or (task.places[0] if task.places else "")
@@ -109,7 +109,7 @@ class Performer(RoutineMind):
         return Utterance(says) if says else self.say_little(talk)
 
     def _choose_omission(self, name: str) -> str:
-        """What is left out of the invitation; the empty string: nothing."""
+        """The part that is left out of the invitation; the empty string: none."""
         if self.rate and self.world.generator("errs", self.persona.name, name).random() < self.rate:
             return self.world.generator("omits", self.persona.name, name).choice(self.task.needed_parts)
         return ""
@@ -140,7 +140,7 @@ class Performer(RoutineMind):
                 return f"I am putting something on: {what}, {when}, {where}. Do come, and pass it on!"
 
     def _settle(self, talk: Talk, answer: str) -> str:
-        """Takes the answer; what to say to it, or the empty string when nothing is left to say."""
+        """Takes the answer to an invitation. Returns a reply, or the empty string when nothing is left to say."""
         task, clock = self.task, self.world.clock
         if _CONSENT.search(answer) and not is_refusal(answer):
             self._agree(talk)
@@ -169,7 +169,7 @@ class Performer(RoutineMind):
         return super().conclude(talk, until)
 
     async def interview(self, question: str, minute: int) -> str:
-        """What it would say of itself; it understands no question."""
+        """Says what it has agreed so far, whatever the question."""
         agreed = ", ".join(self.settled) or "nobody"
         return f"(A reference performer, without a model.) {self.task.first_person} Agreed so far: {agreed}."
 
@@ -227,7 +227,10 @@ class Oracle(Performer):
         return Activity(self._doing, max(min(until, *departures, self.world.minutes), minute + 1), place)
 
     def _find_next(self, minute: int, names: Sequence[str]) -> tuple[str, str]:
-        """Who can be found soonest, and where: by habit, awake when it would arrive, not looked for in vain lately."""
+        """The person who can be found soonest by habit, and the place.
+
+        Whoever would be asleep by then, or has been looked for in vain lately, is left out.
+        """
         found = [(10**6, "", "")]
         for name in names:
             if minute - self._tried.get(name, -_AGAIN_MINUTES) < _AGAIN_MINUTES:

@@ -34,7 +34,7 @@ from sociable.town.map import Address, Tile, TownMap
 from sociable.town.persona import Persona
 
 STREET, WATER, WALL, FLOOR, DOOR, WILD = range(6)
-"""What a tile looks like. Things that stand on it are told separately."""
+"""The looks of a tile. Things that stand on it are told separately."""
 
 _BLOCK = re.compile(r"\s*(\d{1,2}:\d\d)\s*[-–]\s*(\d{1,2}:\d\d)\s+(.*?)(?:\s+@\s*(.*))?\s*")
 """A line of a plan: ``08:30-12:00 serving customers @ The Lantern: public bar``."""
@@ -60,7 +60,7 @@ class Replay:
     people: Mapping[str, Persona]
     clock: Clock
     remarks: Sequence[str] = ()
-    """What else a reader should know about the episode, under its title."""
+    """Everything else that a reader should know about the episode, under its title."""
 
 
 def render_replay(replay: Replay) -> str:
@@ -83,7 +83,7 @@ def _write_policy(style: str, script: str) -> str:
     return f"default-src 'none'; style-src '{ours[0]}'; script-src '{ours[1]}'; base-uri 'none'; form-action 'none'"
 
 
-# What the page is given.
+# The data of the page.
 
 
 def _collect_data(replay: Replay) -> dict[str, Any]:
@@ -99,23 +99,22 @@ def _collect_data(replay: Replay) -> dict[str, Any]:
         "tilesPerMinute": episode.tiles_per_minute,
         "days": [replay.clock.day_in_words(minute) for minute in range(0, episode.minutes, MINUTES_PER_DAY)],
         "town": _draw_town(replay.town, places),
-        "residents": [_describe_resident(replay, task, name, number) for name, number in index.items()],
+        "residents": [_describe_resident(replay, task, name) for name in names],
         "log": [_make_row(event, index) for event in episode.events],
         "task": {"goal": task.goal, "kind": str(task.type), "places": places, "start": task.start, "end": task.end},
         "stages": list(Stage),
         "told": [[each.minute, index[each.teller], index[each.listener], ", ".join(each.parts)] for each in measured.told],
         "attendance": [[index[each.resident], each.start, each.end, each.counts, each.why] for each in measured.attendance],
         "score": None if measured.failure else measured.score,
-        "reasons": [f"not scored: {measured.failure}" if measured.failure else measured.reason],
+        "reason": f"not scored: {measured.failure}" if measured.failure else measured.reason,
     }
 
 
-def _describe_resident(replay: Replay, task: Task, name: str, number: int) -> dict[str, Any]:
+def _describe_resident(replay: Replay, task: Task, name: str) -> dict[str, Any]:
     persona = replay.people[name]
     return {
         "name": name,
         "label": persona.short,
-        "colour": number,
         "start": replay.episode.starts[name],
         "role": "performer" if name == task.performer else "target" if name == task.target else "cast",
         "persona": [
@@ -131,7 +130,7 @@ def _describe_resident(replay: Replay, task: Task, name: str, number: int) -> di
 
 
 def _make_row(event: AnyEvent, index: Mapping[str, int]) -> list[Any]:
-    """An event's kind, minute and resident, and its other fields in their order; people are numbers."""
+    """An event as a row: kind, minute, resident, and the other fields in their order. People are numbers."""
     fields = event.model_dump(exclude={"kind", "minute", "resident"})
     match event:
         case Planned():
@@ -148,7 +147,7 @@ def _make_row(event: AnyEvent, index: Mapping[str, int]) -> list[Any]:
 
 
 def _read_plan(event: Planned) -> list[list[Any]]:
-    """Lines of a plan as [first minute, first minute after it, doing, place]; as [line] what is not in that form."""
+    """The lines of a plan as [first minute, first minute after it, doing, place]; those of another form as [line]."""
     day = event.minute // MINUTES_PER_DAY + 1
     blocks: list[list[Any]] = []
     for line in event.plan.splitlines():
@@ -242,7 +241,7 @@ def _find_footprint(town: TownMap, sector: str) -> _Tiles:
 
 
 def _infer_terrain(town: TownMap, footprints: Mapping[str, _Tiles], walled: Mapping[str, _Tiles]) -> NDArray[np.int8]:
-    """What every tile looks like. ``walled``: the outermost tiles of the sectors that have walls; gaps in these are doors."""
+    """The looks of every tile. ``walled``: the outermost tiles of the sectors that have walls; gaps in these are doors."""
     things, doors, water = _find_things(town), _mark(town, town.doors), _mark(town, town.water)
     kinds = np.full(town.blocked.shape, STREET, np.int8)
     for sector, footprint in footprints.items():

@@ -19,7 +19,7 @@ from sociable.town.minds import TakenAway, Talk, Utterance, View
 from sociable.town.persona import Block, Persona
 
 QUIET_MINUTES = 240
-"""For so long two people who have talked need not talk again, unless one has something to tell."""
+"""The time for which two people who have talked need not talk again, unless one has something to tell."""
 
 _PASS_ON = re.compile(
     r"\b(pass (?:it|this|the word) on|spread the word|tell (?:\w+ )?(?:others|everybody|everyone|friends|people)|"
@@ -30,7 +30,7 @@ _REMEMBERS = "Yes, I remember. I will be there."
 
 
 def count_errand_minutes(steps: Sequence[Subtask]) -> int:
-    """How long somebody must be free to promise all steps, with the ways between."""
+    """The minutes for which somebody must be free to promise all steps, with the ways between."""
     return sum(step.minutes + 27 for step in steps) + 10
 
 
@@ -41,12 +41,12 @@ class ReferenceResident(RoutineMind):
         super().__init__(persona, world)
         self.task = task
         self.agreement: Block | None = None
-        """What it has agreed to; of help the first step."""
+        """The engagement that it has agreed to; of help the first step."""
         self._knows = acquaintances
         self._talked: dict[str, int] = {}
-        """When it last talked with whom."""
+        """The minute at which it last talked with each person."""
         self._told: set[str] = set()
-        """Who knows of the event from it, or before it."""
+        """The people who know of the event from it, or before it."""
         self._news: Said | None = None
         """An invitation that it was told to pass on."""
         self._proposal: Said | None = None
@@ -108,7 +108,10 @@ class ReferenceResident(RoutineMind):
         if not spans:
             if fixed:
                 return "That is kind of you, but I cannot make it then. I hope it goes well."
-            other = self._find_other_time(talk.minute)
+            # Another time of its own: on a half hour, as early as it is free.
+            free = self.find_free_spans(MEETING_MINUTES, max(task.start, talk.minute + 60), task.end)
+            starts = ((-(-(begin + 10) // 30) * 30, until) for begin, until in free)
+            other = next((start for start, until in starts if start + MEETING_MINUTES <= until), None)
             if other is None:
                 return "I am sorry, I have no hour free for that."
             self._proposal = said._replace(moment=other)
@@ -122,14 +125,6 @@ class ReferenceResident(RoutineMind):
             self._told |= {task.performer, talk.partner}
         where = f", at {say_place(place)}" if place else ""
         return f"Yes, gladly: {task.activity}, {say_moment(start, clock)}{where}. I will be there."
-
-    def _find_other_time(self, minute: int) -> int | None:
-        """A time of its own: on a half hour, as early as it is free."""
-        for begin, end in self.find_free_spans(MEETING_MINUTES, max(self.task.start, minute + 60), self.task.end):
-            start = -(-(begin + 10) // 30) * 30
-            if start + MEETING_MINUTES <= end:
-                return start
-        return None
 
     def _promise_help(self, talk: Talk) -> str:
         """Fits every step into a free time, in order, with the ways between."""
@@ -172,7 +167,7 @@ class ReferenceResident(RoutineMind):
     # Outside the simulation.
 
     async def interview(self, question: str, minute: int) -> str:
-        """What it would say of itself; it understands no question."""
+        """Says what it usually does and has agreed to, whatever the question."""
         doing = self.find_due(minute).doing
         known = [f"{each.doing}, day {day_number(each.start)} at {time_of_day(each.start)}" for each in self.engagements]
         agreed = f" I have agreed to this: {'; '.join(known)}." if known else " I have agreed to nothing with anybody."

@@ -1,4 +1,4 @@
-"""A mind without a model that follows its day and talks of the weather: what reference residents and performers share."""
+"""A mind without a model that follows its day and talks of the weather: the base of reference residents and performers."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from sociable.town.minds import Activity, Decision, TakenAway, Talk, Utterance, 
 from sociable.town.persona import Block, Persona, ordinary_day
 
 EARLY_MINUTES = 2
-"""How long before a thing begins people want to be there."""
+"""The time before a thing begins at which people want to be there."""
 
 PAUSE_MINUTES = 20
-"""For less nobody goes home in between."""
+"""The shortest time for which people go home in between."""
 
 MEETING_MINUTES = 50
-"""How long a thing without an end of its own is given."""
+"""The length of a thing that has no end of its own."""
 
 LEAST_MINUTES = 25
-"""For less nobody goes to an event."""
+"""The shortest time for which people go to an event."""
 
 AT_HOME = "seeing to one thing and another"
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What everybody without a model knows of the town."""
+    """Everything that people without a model know of the town."""
 
     town: TownMap
     clock: Clock
@@ -44,7 +44,7 @@ class World:
         return make_generator(self.seed, "reference", self.label, *names)
 
     def travel_minutes(self, start: Tile, goal: str) -> int:
-        """How long the way to a place takes, and a little more; 0 where the place is not known, or none is needed."""
+        """The time that the way to a place takes, and a little more; 0 where the place is not known, or none is needed."""
         tiles = self.town.free_tiles(Address.parse(goal)) if goal else ()
         steps = self.town.distance(start, tiles[0]) if tiles else None
         return 0 if steps is None else steps // self.tiles_per_minute + 1
@@ -69,9 +69,9 @@ class RoutineMind:
         self.world = world
         self.alarm: int | None = None
         self.engagements: list[Block] = []
-        """What it means to do at a time, before any habit; in order of time."""
+        """Things that it means to do, before any habit; in order of time."""
         self.agreed_now: list[AnyEvent] = []
-        """What it has agreed to in the conversation that is going on."""
+        """Agreements of the conversation that is going on."""
         self._home = self.tile = world.tile_of(persona.home)
         self._doing = ""
         self._days = [ordinary_day(persona, world.clock, day) for day in range(world.minutes // MINUTES_PER_DAY + 1)]
@@ -80,7 +80,7 @@ class RoutineMind:
     # The day.
 
     def find_waking(self, minute: int) -> int | None:
-        """When it gets up, if it is in bed at ``minute`` on an ordinary day; else None."""
+        """The minute at which it gets up, if it is in bed at ``minute`` on an ordinary day; else None."""
         persona, time = self.persona, minute % MINUTES_PER_DAY
         if max(persona.sleeps - MINUTES_PER_DAY, 0) <= time < persona.wakes or minute < persona.wakes:
             return minute - time + persona.wakes
@@ -120,12 +120,12 @@ class RoutineMind:
         return engagement.start - self.world.travel_minutes(self.tile, engagement.place) - EARLY_MINUTES
 
     def _set_alarm(self, now: int) -> None:
-        """It wants to be asked when it is time to leave for what comes next."""
+        """Wants to be asked when it is time to leave for what comes next."""
         due = [self._find_departure(each) for each in self.engagements if each.end > now and each.doing != self._doing]
         self.alarm = max(now + 1, min(due)) if due else None
 
     def find_due(self, minute: int) -> Activity:
-        """What it should be doing now, until something else is due."""
+        """The activity that is due now, until something else is."""
         coming = [each for each in self.engagements if each.end > minute]
         for engagement in coming:
             # Once on the way it goes on, though the way may be shorter by now.
@@ -155,7 +155,7 @@ class RoutineMind:
         return Decision(activity, self.whom_to_address(view) if talks else "", notes)
 
     def choose_activity(self, view: View) -> Activity | None:
-        """What it turns to now; None: it goes on."""
+        """The activity that it turns to now; None: it goes on."""
         over = view.activity is None or view.minute >= view.activity.until
         if not over and (self.alarm is None or view.minute < self.alarm):
             return None
@@ -166,7 +166,7 @@ class RoutineMind:
         return due if changes else None
 
     def _note_plan(self, minute: int) -> Sequence[AnyEvent]:
-        """Its day for the log, once a day when it gets up."""
+        """Tells the log its day, once a day when it gets up."""
         day = minute // MINUTES_PER_DAY
         if day == self._planned or self.find_waking(minute):
             return ()
@@ -188,7 +188,7 @@ class RoutineMind:
         return Utterance(draw.choice(OPENINGS if talk.began else REPLIES))
 
     def note_agreement(self, talk: Talk, engagement: Block) -> None:
-        """For the log: it has agreed to something in this conversation."""
+        """Notes for the log that it has agreed to something in this conversation."""
         self.agreed_now.append(
             Agreed(
                 minute=talk.minute,
@@ -206,7 +206,7 @@ class RoutineMind:
         return TakenAway(notes)
 
 
-# What people without a model say when they have nothing to tell.
+# The words of people without a model who have nothing to tell.
 
 OPENINGS = (
     "Morning. You look as if you had slept, which is more than I can say.",

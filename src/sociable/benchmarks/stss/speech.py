@@ -31,7 +31,7 @@ _PLAIN_AFTER = (
     r"(?=\s*(?:[.,:](?!\d)|[;!?)–—-]|$)|\s+(?:a\.?m|p\.?m|in the|at|or|and|until|till|to|on|if|for|today|tomorrow|tonight|this|"
     r"next|sharp|then|with|works?|would|is|suits?|mon|tues?|wed|thu|fri|sat|sun)\w*\b)"
 )
-"""What may follow a bare number that is an hour: "at one point" and "at 12 Chandler's Row" are no times."""
+"""The words that may follow a bare number that is an hour: "at one point" and "at 12 Chandler's Row" are no times."""
 
 _TIMES = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -58,7 +58,7 @@ class TimeInText(NamedTuple):
     """A time of day that a text names."""
 
     place: int
-    """Where in the text."""
+    """Its position in the text."""
     minute: int
     """Minute of the day."""
     sure: bool
@@ -119,7 +119,7 @@ def _read_half(words: str) -> str:
 
 
 def _find_sentence(text: str, place: int) -> tuple[int, int]:
-    """Where the sentence around a place begins, and where the next one does."""
+    """The positions at which the sentence around ``place`` and the one after it begin."""
     starts = [0, *(match.end() for match in _SENTENCE_ENDS.finditer(text)), len(text) + 1]
     number = max(number for number, start in enumerate(starts[:-1]) if start <= place)
     return starts[number], starts[number + 1]
@@ -154,7 +154,7 @@ _VALENTINE = re.compile(r"\bvalentine['’]?s?['’]? day\b", re.IGNORECASE)
 
 @lru_cache(maxsize=16384)
 def find_days(text: str, today: int, clock: Clock) -> tuple[tuple[int, int], ...]:
-    """Where a text that is said on day ``today`` names a day, and which: of this week, or the day before. Days count from 0."""
+    """The days that a text said on day ``today`` names, each after its position: of this week, or the day before. From 0."""
     week = [(day, clock.day(day * MINUTES_PER_DAY)) for day in range(max(today - 1, 0), today + 7)]
     found = [(match.start(), today + ahead) for pattern, ahead in _FROM_TODAY for match in pattern.finditer(text)]
     for match in _WEEKDAY.finditer(text):
@@ -182,9 +182,9 @@ def _is_date(match: re.Match[str], day: date) -> bool:
 
 
 def find_moments(text: str, minute: int, clock: Clock) -> list[int]:
-    """The moments that a text said at ``minute`` names, in their order: each time on its day, or when it comes next.
+    """The moments that a text said at ``minute`` names, in their order.
 
-    A time without its half of the day is taken for the one between 07:00 and 18:59.
+    A time is taken on the day it belongs to, or when it comes next; without its half of the day it is one from 07:00 to 18:59.
     """
     return [candidates[0] for candidates in _find_candidates(text, minute, clock)]
 
@@ -252,28 +252,28 @@ def is_refusal(text: str) -> bool:
 
 
 def say_place(place: str) -> str:
-    """Words ``Sector: arena`` as people say it: The Guildhall (hall)."""
+    """Puts ``Sector: arena`` as people say it: The Guildhall (hall)."""
     sector, _, arena = place.partition(":")
     return f"{sector} ({arena.strip()})" if arena else sector
 
 
 def say_moment(moment: int, clock: Clock) -> str:
-    """Words a minute of the simulation as people say it: Tuesday at 17:00."""
+    """Puts a minute of the simulation as people say it: Tuesday at 17:00."""
     return f"{clock.moment(moment):%A} at {time_of_day(moment)}"
 
 
-# What is told of a task.
+# Words about a task.
 
 
 class Said(NamedTuple):
-    """What has been said of a task."""
+    """Everything that has been said of a task."""
 
     parts: frozenset[str]
     """See ``Task.needed_parts``."""
     moment: int | None = None
-    """When it is to be, if that was said and could be."""
+    """The minute at which it is to be, if that was said and could be."""
     place: str = ""
-    """Where, if that was said."""
+    """The place, if that was said."""
 
     def lacks(self, task: Task) -> tuple[str, ...]:
         return tuple(part for part in task.needed_parts if part not in self.parts)

@@ -14,14 +14,14 @@ from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.map import Address
 
 DAYS = 2
-"""How many days a simulation has."""
+"""The number of days of a simulation."""
 
 LAST_MINUTE = DAYS * MINUTES_PER_DAY
 """The minute at which a simulation ends."""
 
 
 class TaskType(StrEnum):
-    """Table 2: what is specified, what people must settle between them, and what is counted."""
+    """The types of Table 2: each says what is specified, what people must settle between them, and what is counted."""
 
     PUBLIC = "public activity"
     """Time and place specified; people who attend are counted."""
@@ -41,7 +41,7 @@ class TaskType(StrEnum):
 
 
 class Part(StrEnum):
-    """What a person must be told before it can come (section 3.2's goal conditions). Of help it is ``step 1`` and so on."""
+    """Things that a person must be told before it can come (section 3.2's goal conditions); for help ``step 1`` and so on."""
 
     ACTIVITY = "activity"
     PLACE = "place"
@@ -87,12 +87,12 @@ def validate_record(kind: type[B], raw: RawRecord, **context: Any) -> B:
 
 
 class Signs(Record):
-    """By which an activity's text is seen to be it: of every group of ``keywords`` one, and none of ``not_keywords``."""
+    """Signs by which a text is seen to be an activity: of every group of ``keywords`` one, and none of ``not_keywords``."""
 
     keywords: tuple[KeywordGroup, ...] = Field(min_length=1)
     not_keywords: tuple[Keyword, ...] = ()
     there: tuple[str, ...] = ()
-    """What shows that somebody is at it whatever else it does: "at the soup swap"."""
+    """Phrases that show that somebody is at it whatever else it does: "at the soup swap"."""
     errand: bool = False
     """Whether it is a thing done for somebody, which may well be to buy something."""
 
@@ -105,7 +105,7 @@ class Subtask(Record):
     minutes: int = Field(default=5, ge=1)
     signs: Signs
     wordings: tuple[str, ...] = ()
-    """As somebody who does it might say it."""
+    """Ways in which somebody who does it might say so."""
 
 
 class Task(Record):
@@ -128,12 +128,12 @@ class Task(Record):
     place: OptionalPlace = ""
     """``Sector: arena``; empty where it is to be settled, or there is none."""
     places: tuple[str, ...] = ()
-    """Where it could be, for those that must be settled: what people would think of. Scores do not depend on it."""
+    """Places that people would think of, where the place must be settled. Scores do not depend on them."""
     start: int
-    """When the event begins, or the time within which it must fall."""
+    """The beginning of the event, or of the time within which it must fall."""
     end: int
     expected: int = Field(ge=1)
-    """How many people earn the full score of a collective task (App. A.1)."""
+    """The number of people that earns the full score of a collective task (App. A.1)."""
     signs: Signs
     wordings: tuple[str, ...] = ()
     subtasks: tuple[Subtask, ...] = ()
@@ -165,7 +165,7 @@ class Task(Record):
 
     @property
     def needed_parts(self) -> tuple[str, ...]:
-        """What must have been said before somebody can agree. Of help: every step with its place."""
+        """The parts that must have been said before somebody can agree. For help: every step with its place."""
         match self.type:
             case TaskType.HELP:
                 return tuple(f"step {number}" for number in range(1, len(self.subtasks) + 1))

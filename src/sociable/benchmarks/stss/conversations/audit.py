@@ -1,7 +1,7 @@
-"""What can be checked about frozen scenes without playing one: ``sociable audit stss-conversations``.
+"""Checks of frozen scenes that need none to be played: ``sociable audit stss-conversations``.
 
-How even they are, how like one another what people remember is, and who has heard of the matter before the conversation
-begins: with them a summary could be right though the words were not.
+The audit tells how even the scenes are, how much alike people's memories are, and how many people have heard of the matter
+before the conversation begins: their summary could be right though the words were not.
 """
 
 from __future__ import annotations
@@ -45,23 +45,19 @@ def has_heard(side: Side, task: Task, clock: Clock) -> bool:
     )
 
 
-def measure_likeness(one: Scene, other: Scene) -> float:
-    """Memories of both people that two scenes share, over those that either has."""
-    first, second = (
-        {(side.name, memory.text) for side in (scene.performer, scene.target) for memory in side.memories}
-        for scene in (one, other)
-    )
-    return len(first & second) / len(first | second) if first | second else 1.0
-
-
 def find_alike_pairs(scenes: Sequence[Scene]) -> list[tuple[Scene, Scene, float]]:
     """Scenes of one pair of people in which both remember nearly the same, with their likeness; the most alike first."""
-    by_pair: dict[frozenset[str], list[Scene]] = defaultdict(list)
+    by_pair: dict[frozenset[str], list[tuple[Scene, set[tuple[str, str]]]]] = defaultdict(list)
     for scene in scenes:
-        by_pair[frozenset((scene.performer.name, scene.target.name))].append(scene)
-    pairs = (pair for several in by_pair.values() for pair in combinations(several, 2))
-    found = [(one, other, measure_likeness(one, other)) for one, other in pairs]
-    return sorted((each for each in found if each[2] >= ALIKE), key=lambda each: (-each[2], each[0].id, each[1].id))
+        memories = {(side.name, memory.text) for side in (scene.performer, scene.target) for memory in side.memories}
+        by_pair[frozenset((scene.performer.name, scene.target.name))].append((scene, memories))
+    found = []
+    for (one, first), (other, second) in (pair for several in by_pair.values() for pair in combinations(several, 2)):
+        # Memories that two scenes share, over those that either has.
+        likeness = len(first & second) / len(first | second) if first | second else 1.0
+        if likeness >= ALIKE:
+            found.append((one, other, likeness))
+    return sorted(found, key=lambda each: (-each[2], each[0].id, each[1].id))
 
 
 def audit_document(scenes: Sequence[Scene], clock: Clock, source: str) -> Document:

@@ -1,4 +1,4 @@
-"""When a conversation has done what its task needs: goal conditions by type (section 3.2), and a rule that looks for them.
+"""Goal conditions, by which a conversation has done what its task needs (section 3.2), and a rule that looks for them.
 
 The rule reads words by patterns (``stss.speech``): it stands in for a judge in tests and demonstrations, and is none.
 """
@@ -68,7 +68,7 @@ class ConditionRule:
         return self._is_told(condition, [line.says for line in lines if line.speaker == self.task.performer])
 
     def is_met_in_summary(self, condition: Condition, summary: str) -> bool:
-        """Whether a summary names what a condition is about. Of what must be agreed it must not tell that it was refused."""
+        """Whether a summary names what a condition is about, and does not tell that what must be agreed was refused."""
         if condition is Condition.TIME_AGREED:
             return bool(self._find_moments(summary)) and not is_refusal(summary)
         if condition is Condition.PLACE_AGREED:
@@ -98,7 +98,7 @@ class ConditionRule:
         raise AssertionError(f"{condition} is not something one side tells the other")
 
     def find_agreed_moment(self, lines: Sequence[Line]) -> int | None:
-        """When both mean to do it, within the task's time; None: they have not settled it."""
+        """The minute at which both mean to do it, within the task's time; None: they have not settled it."""
 
         def is_repeated(proposal: int, says: str) -> bool:
             """Whether the hour is named again, without a day: "18:00 it is"."""
@@ -108,7 +108,7 @@ class ConditionRule:
         return _find_agreed(lines, self._find_moments, is_repeated)
 
     def find_agreed_place(self, lines: Sequence[Line]) -> str | None:
-        """Where both mean to do it; None: they have not settled it."""
+        """The place where both mean to do it; None: they have not settled it."""
         return _find_agreed(lines, self._find_places, lambda place, says: False)
 
     def _find_moments(self, says: str) -> list[int]:

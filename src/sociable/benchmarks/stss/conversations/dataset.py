@@ -17,11 +17,11 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
+from sociable.benchmarks.stss.dataset import choose_evenly
 from sociable.benchmarks.stss.task import LAST_MINUTE, OptionalPlace, Task, validate_record
 from sociable.core.data_files import Loaded, RawRecord, Text, load_items
 from sociable.core.errors import DataError
 from sociable.core.records import Record
-from sociable.core.seeding import draw_evenly, make_generator
 from sociable.town.clock import Clock
 from sociable.town.events import Agreed, Remembered
 from sociable.town.map import Address, TownMap
@@ -34,7 +34,7 @@ CANARY = "sociable stss-conversations, evaluation data: do not train on it. cana
 
 class SettingRecord(Record):
     town: Text
-    """By name."""
+    """Its name."""
     town_digest: Text
     start: date
     """The first day."""
@@ -116,7 +116,7 @@ class _Reader:
         self._tasks: dict[str, Task] = {}
 
     def read(self, raw: RawRecord) -> list[Scene]:
-        """The scene of a record, or nothing."""
+        """Reads a record. Returns its scene, where it is one."""
         value = dict(raw.value) if isinstance(raw.value, dict) else {}
         kind = _KINDS.get(str(value.pop("kind", "")))
         if kind is None:
@@ -187,9 +187,9 @@ class _Reader:
 def write_lines(scenes: Sequence[Scene], people: Mapping[str, Persona], town: TownMap, clock: Clock) -> Iterator[str]:
     """The lines of a file that ``load_scenes`` reads as the same scenes."""
     tasks: dict[str, Task] = {}
-    """By its name in the file."""
+    """Each task by its name in the file."""
     names: dict[str, str] = {}
-    """By a task's content, its name."""
+    """Each task's name by its content."""
     for scene in scenes:
         content = scene.task.model_dump_json()
         if content not in names:
@@ -219,9 +219,5 @@ def _write_line(kind: str, record: Record) -> str:
 
 def select_templates(scenes: Sequence[Scene], limit: int | None, seed: int) -> dict[str, Scene]:
     """All scenes of ``limit`` templates, as many of each type as can be; by id."""
-    by_type: dict[str, dict[str, None]] = {}
-    for scene in scenes:
-        by_type.setdefault(scene.type, {})[scene.template] = None
-    count = len(scenes) if limit is None else limit
-    templates = draw_evenly(by_type, count, make_generator(seed, "limit"))
+    templates = choose_evenly(((scene.type, scene.template) for scene in scenes), limit, seed)
     return {scene.id: scene for scene in scenes if scene.template in templates}

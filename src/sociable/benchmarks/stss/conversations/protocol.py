@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Setting:
-    """What all scenes of a study share."""
+    """Everything that all scenes of a study share."""
 
     town: TownMap
     clock: Clock
@@ -185,7 +185,7 @@ class _Play:
     # 3.
 
     async def _summarise(self, mind: Mind) -> tuple[str, str]:
-        """(what the other takes away, why there is nothing). Where nobody said anything there is nothing to take away."""
+        """The other's summary, and why there is none. Where nobody said anything both are empty."""
         scene = self._scene
         words = sum(len(line.says.split()) for line in self._lines)
         if not words:
@@ -200,7 +200,7 @@ class _Play:
 
 
 def word_notes(notes: Sequence[AnyEvent], clock: Clock) -> str:
-    """What somebody takes away from a conversation, line by line: what it remembers, and what it means to do."""
+    """The things that somebody takes away from a conversation, line by line: its memories, and what it means to do."""
     lines = [note.text.strip() for note in notes if isinstance(note, Remembered)]
     for note in notes:
         if isinstance(note, Agreed):

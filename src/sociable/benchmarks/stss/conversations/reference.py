@@ -40,7 +40,7 @@ class Listener(ReferenceResident):
 
 
 def summarise(rule: ConditionRule, lines: Sequence[Line]) -> str:
-    """What was said, put shortly: every condition that the rule finds met, in words by which it finds it again."""
+    """Sums up a conversation: every condition that the rule finds met, in words by which it finds it again."""
     task = rule.task
     met = {each for each in CONDITIONS[task.type] if rule.is_met_in_conversation(each, lines)}
     if not met:

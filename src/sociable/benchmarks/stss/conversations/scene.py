@@ -14,7 +14,7 @@ from sociable.town.map import Address
 from sociable.town.persona import Persona
 
 FACT_IMPORTANCE = 5.0
-"""How important a generative agent takes what it knows from the beginning to be."""
+"""The importance that a generative agent gives to what it knows from the beginning."""
 
 
 class Source(Record):
@@ -24,9 +24,9 @@ class Source(Record):
     """Name of the run's folder."""
     episode: str
     agent: str
-    """Who played the performer."""
+    """The model or reference agent that played the performer."""
     residents: str
-    """Who played everybody else."""
+    """The model or reference agent that played everybody else."""
     seed: int
     version: str
     """The version of the benchmark ``stss``."""
@@ -39,11 +39,11 @@ class Side(Record):
     """Without the task, the performer's too."""
     doing: str
     memories: tuple[Remembered, ...]
-    """In order of time; what it knows from the beginning stands in the persona's facts."""
+    """Its memories in order of time; what it knows from the beginning stands in the persona's facts."""
     agreed: tuple[Agreed, ...] = ()
-    """What it has promised, to anybody."""
+    """Its promises, to anybody."""
     acquaintances: Mapping[str, str]
-    """By name, the people it knows: one line each."""
+    """The people it knows: one line each, by name."""
 
     @property
     def name(self) -> str:
@@ -51,7 +51,7 @@ class Side(Record):
 
     @property
     def past(self) -> list[AnyEvent]:
-        """What a mind is to be given back: facts, memories and promises, in order of time."""
+        """Everything that a mind is to be given back: facts, then memories and promises in order of time."""
         facts = (
             Remembered(minute=0, resident=self.name, memory="fact", text=fact, importance=FACT_IMPORTANCE)
             for fact in self.persona.facts

@@ -47,7 +47,7 @@ _TYPES: Mapping[str, TaskType] = {
 _HEADCOUNT = re.compile(r"\b(\d{1,2})\s+(?:other\s+)?(?:people|audience|friends|persons|participants)\b")
 
 NONE = "N/A"
-"""What stands in a field that does not apply."""
+"""The text of a field that does not apply."""
 
 
 class Remark(NamedTuple):
@@ -65,7 +65,7 @@ class Remark(NamedTuple):
 
 class AuthorsTasks(NamedTuple):
     tasks: tuple[Task, ...]
-    """In the order of their files."""
+    """Tasks in the order of their files."""
     remarks: tuple[Remark, ...]
 
 
@@ -124,7 +124,7 @@ def is_authors_tasks(path: Path) -> bool:
 
 
 def load_authors_tasks(path: Path, town: TownMap, people: Mapping[str, Persona], clock: Clock) -> AuthorsTasks:
-    """The tasks that can be run, and what is odd about any. A task's id is its file's name and its number in it.
+    """The tasks that can be run, and everything that is odd about any. A task's id is its file's name and its number in it.
 
     Raises DataError at a record that has not the authors' layout, InputError where no task is left.
     """
@@ -323,9 +323,9 @@ class _Importer:
         return str(found)
 
     def _list_meeting_places(self, target: str) -> tuple[str, ...]:
-        """Of every sector that is nobody's home the arena that is nearest to the two homes, the nearest of all first.
+        """The arena nearest to the two homes in every sector that is nobody's home, the nearest of all first.
 
-        One of each: in conversations people name a sector, seldom its arena.
+        There is one of each sector: in conversations people name a sector, seldom its arena.
         """
         homes = {name: Address.parse(persona.home) for name, persona in self.people.items()}
         private = {home.sector for home in homes.values()}

@@ -38,7 +38,7 @@ _MAZE = "the_ville"
 _ASLEEP, _TALKING, _WALKING, _DOING = "💤", "💬", "🚶", "🙂"
 _NAME = re.compile(r"[^\W_][\w .'’-]*")
 _NODE_TYPES = {"plan": "thought", "thought": "thought", "conversation": "thought"}
-"""The original's kinds of memory, by ours; what is not here is an event."""
+"""The original's kinds of memory, by ours; every other kind is an event there."""
 
 Json = dict[str, Any]
 
@@ -46,7 +46,7 @@ Json = dict[str, Any]
 def export_smallville(
     episode: StssEpisode, people: Mapping[str, Persona], town: TownMap, clock: Clock, folder: Path
 ) -> list[str]:
-    """Writes both forms. Returns what the viewer will not show as it was.
+    """Writes both forms. Returns the things that the viewer will not show as they were, in words.
 
     Raises InputError where there is nothing to show or something of this name is there already, and StorageFailure.
     """
@@ -98,7 +98,7 @@ def _list_losses(episode: StssEpisode, town: TownMap) -> Iterator[str]:
 
 
 class _Film:
-    """What happened, step by step."""
+    """The episode, step by step."""
 
     def __init__(self, episode: StssEpisode, town: TownMap, clock: Clock) -> None:
         self._episode = episode
@@ -107,7 +107,7 @@ class _Film:
         self._starts = {name: Tile(*tile) for name, tile in episode.starts.items()}
         self._timelines = read_timelines(episode.events, self._starts, episode.minutes)
         self._chats: dict[tuple[str, int], list[list[str]]] = {}
-        """By name and minute, all of the conversation that is going on, from its beginning, as the original has it."""
+        """The conversation that is going on, by name and minute; all of it from its beginning, as the original has it."""
         for name, timeline in self._timelines.items():
             for talk in timeline.talks:
                 lines = [[_escape(line.speaker), _escape(line.says)] for line in talk.lines]
@@ -130,7 +130,7 @@ class _Film:
         return self._clock.moment(step).strftime("%B %d, %Y, %H:%M:%S")
 
     def _tile(self, name: str, step: int) -> Tile:
-        """At the beginning of a step."""
+        """Where somebody stands at the beginning of a step."""
         return self._timelines[name].tiles[step - 1] if step else self._starts[name]
 
     def show_tiles(self, step: int) -> Json:
@@ -138,7 +138,7 @@ class _Film:
         return {name: {"maze": _MAZE, "x": tile.x, "y": tile.y} for name, tile in tiles.items()}
 
     def show_step(self, step: int) -> Json:
-        """What everybody does in a step."""
+        """Everybody, as the viewer shows a step."""
         return {name: self._show_person(name, step) for name in self._starts}
 
     def _show_person(self, name: str, step: int) -> Json:

@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
@@ -33,16 +32,16 @@ from sociable.town.persona import WEEKDAYS, Habit, Persona
 from sociable.town.places import PlaceFinder
 
 WAKES, SLEEPS = 7 * 60, 23 * 60
-"""Where a lifestyle names no time."""
+"""The hours of sleep where a lifestyle names none."""
 
 WORK = ((9 * 60, 12 * 60), (13 * 60 + 30, 17 * 60))
 """Hours of work and study that are not said."""
 
 VISIT_MINUTES = 90
-"""How long a visit lasts that has no end."""
+"""The length of a visit that has no end."""
 
 _VISITS = (12 * 60, 15 * 60, 10 * 60, 19 * 60)
-"""When a visit begins that names no time: the first at which there is room."""
+"""The times at which a visit can begin that names none: the first at which there is room."""
 
 _LEAST = 30
 """Minutes: whatever is shorter is left out, and so near to sleep nobody goes out."""
@@ -50,7 +49,7 @@ _LEAST = 30
 
 class SmallvillePeople(NamedTuple):
     people: Mapping[str, Persona]
-    """By full name."""
+    """Everybody by full name."""
     remarks: tuple[str, ...]
     """Whatever was taken for granted, or read with goodwill."""
 
@@ -68,7 +67,9 @@ def load_smallville_people(folder: Path, town: TownMap) -> SmallvillePeople:
     Raises InputError or DataError, which name what is missing; also where somebody has no home on the map.
     """
     written = load_smallville_personas(folder)
-    records = map(_read_json, (folder / "personas").glob("*/bootstrap_memory/scratch.json"))
+    # The files have been read once, so they are whole.
+    files = (folder / "personas").glob("*/bootstrap_memory/scratch.json")
+    records = [json.loads(file.read_text(encoding="utf-8-sig")) for file in files]
     plans = {record["name"].strip(): str(record.get("daily_plan_req") or "").strip() for record in records}
     reader = _HabitReader(town, written)
     people: dict[str, Persona] = {}
@@ -105,12 +106,6 @@ def load_smallville_people(folder: Path, town: TownMap) -> SmallvillePeople:
     if idle := [name for name, persona in people.items() if not persona.habits]:
         remarks.append(f"No place to go to is named for {', '.join(idle)}: without a model they stay at home.")
     return SmallvillePeople(people, tuple(remarks))
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    """A file that has been read once, so it is whole."""
-    record: dict[str, Any] = json.loads(file.read_text(encoding="utf-8-sig"))
-    return record
 
 
 def _find_pronoun(text: str) -> str:
@@ -170,9 +165,9 @@ _NAME = re.compile(r"[^\W\d_][\w'’-]+\s+[^\W\d_][\w'’-]+")
 
 class Ties(NamedTuple):
     names: tuple[str, ...]
-    """In the order of the residents."""
+    """Names in the order of the alphabet."""
     misspelled: Mapping[str, str]
-    """By what was written, the person that was taken to be meant."""
+    """The person that was taken to be meant, by what was written."""
 
 
 def find_ties(who: SmallvillePersona, everybody: Sequence[SmallvillePersona]) -> Ties:
@@ -204,7 +199,7 @@ def _split_sentences(text: str) -> list[str]:
 class _Doing(NamedTuple):
     said: re.Pattern[str]
     doing: str
-    """As it stands in the log: without the name of the place, which would make it look like what is done there."""
+    """The text in the log: without the name of the place, which would make it look like what is done there."""
     work: bool = False
     regular: bool = False
     """Whether it fills the hours of work."""
@@ -233,8 +228,8 @@ _DOINGS = (
     _Doing(_words(r"eat(?:s|ing)?|drink(?:s|ing)?|dinner|lunch|breakfast"), "having something to eat and drink"),
     _Doing(_words(r"relax(?:es|ing)?"), "relaxing"),
 )
-_JUST_THERE = "spending some time"
 _GOES = _words(r"goes?|sits?|visits?|frequents?|spends?|walks?|eats?|likes? to|hangs? out")
+_JUST_THERE = _Doing(_GOES, "spending some time")
 _YOU_GO = re.compile(
     r"\byou (?:(?:also|always|often|usually|sometimes|regularly|try to|like to) )*"
     r"(?:frequent|visit|go to|go for|sit|spend (?:\w+ )?time|take a walk|walk|eat|study|work) ",
@@ -255,14 +250,11 @@ _THERE = _words("there")
 _AFTERWARDS = _words(r"then|afterwards?|after (?:that|this)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
+class _Stretch(NamedTuple):
     """Time somewhere, as far as it was said."""
 
     place: Address
-    doing: str
-    work: bool
-    regular: bool
+    doing: _Doing
     start: int | None = None
     end: int | None = None
 
@@ -282,13 +274,13 @@ class _HabitReader:
                 self._arenas.setdefault(arena.sector, []).append(arena)
 
     def read_habits(self, who: SmallvillePersona, plan: str, hours: HoursOfSleep) -> list[Habit]:
-        """In the order of the day."""
+        """Somebody's habits in the order of the day."""
         read = [list(self._read_stretches(self._cut(text, who), who.home)) for text in (plan, who.learned, who.currently)]
-        work = next((some for some in ([each for each in of if each.regular] for of in read) if some), [])
+        work = next((some for some in ([each for each in of if each.doing.regular] for of in read) if some), [])
         planned = read[0] if any(each in work for each in read[0]) else [*read[0], *work]
         facts = ". ".join(self._cut(fact, who) for fact in who.facts if _YOU_GO.search(fact))
         going = self._read_stretches(facts, who.home, [doing for doing in _DOINGS if not doing.regular])
-        visits = [each for each in (*read[1], *read[2], *going) if not each.regular]
+        visits = [each for each in (*read[1], *read[2], *going) if not each.doing.regular]
         known = {each.place.sector for each in planned}
         for visit in visits:
             if visit.place.sector not in known:
@@ -296,7 +288,7 @@ class _HabitReader:
                 planned.append(visit)
         day = _Day(hours)
         # What has its hours comes first, then work, then what can be done at any time.
-        for stretch in sorted(planned, key=lambda each: (each.start is None, not each.regular)):
+        for stretch in sorted(planned, key=lambda each: (each.start is None, not each.doing.regular)):
             day.fill(stretch, [each.start for each in planned if each.start is not None])
         return sorted(day.habits, key=lambda habit: habit.start)
 
@@ -322,22 +314,22 @@ class _HabitReader:
                 for place in places:
                     if now is not None:
                         yield now
-                    doing = kind or _Doing(_GOES, _JUST_THERE)
-                    regular = doing.regular or bool(_ALL_DAY.search(clause))
-                    now = _Stretch(self._choose_arena(place, clause), doing.doing, doing.work, regular, begin, end)
+                    doing = kind or _JUST_THERE
+                    doing = doing._replace(regular=doing.regular or bool(_ALL_DAY.search(clause)))
+                    now = _Stretch(self._choose_arena(place, clause), doing, begin, end)
                     begin = end = None
                     said = clause
             elif now is not None and not places:
-                if kind is not None and kind.regular and not now.regular and _THERE.search(clause):
+                if kind is not None and kind.regular and not now.doing.regular and _THERE.search(clause):
                     # "Walks over to the college, teaches there from 10am."
                     place = self._choose_arena(Address(now.place.sector), f"{said} {clause}")
-                    now = _Stretch(place, kind.doing, kind.work, kind.regular, now.start if start is None else start)
+                    now = _Stretch(place, kind, now.start if start is None else start)
                 closes = start if _CLOSES.search(clause) else None
                 if closes is not None or end is not None:
-                    now = replace(now, end=end if closes is None else closes)
-                elif kind is not None and now.doing == _JUST_THERE and not _HOME.search(clause):
+                    now = now._replace(end=end if closes is None else closes)
+                elif kind is not None and now.doing.doing == _JUST_THERE.doing and not _HOME.search(clause):
                     # "Goes to the library, sits there writing."
-                    now = replace(now, doing=kind.doing, regular=True)
+                    now = now._replace(doing=kind._replace(work=False, regular=True))
             # "In the afternoon, she visits …": a part of the day may stand before its clause.
             part = opening if not places else None
         if now is not None:
@@ -370,7 +362,7 @@ class _HabitReader:
 
 
 def _read_times(clause: str) -> tuple[int | None, int | None]:
-    """When something begins, and when it ends, as far as that is said."""
+    """The minutes at which something begins and ends, as far as they are said."""
     start = end = None
     for found in _TIMES.finditer(clause):
         before = (found["before"] or "").strip().casefold()
@@ -394,32 +386,27 @@ class _Day:
 
     def fill(self, stretch: _Stretch, starts: Sequence[int]) -> None:
         """``starts``: of everything that has its hour, for whatever has no end ends when the next thing begins."""
+        doing, place = stretch.doing, str(stretch.place)
         for start, end in self._find_spans(stretch, starts):
             for begin, until in self._find_free(max(start, self._first), min(end, self._last)):
-                self.habits.append(
-                    Habit(days=WEEKDAYS, start=begin, end=until, doing=stretch.doing, place=str(stretch.place), work=stretch.work)
-                )
+                self.habits.append(Habit(days=WEEKDAYS, start=begin, end=until, doing=doing.doing, place=place, work=doing.work))
 
-    def _find_spans(self, stretch: _Stretch, starts: Sequence[int]) -> Iterable[tuple[int, int]]:
+    def _find_spans(self, stretch: _Stretch, starts: Sequence[int]) -> list[tuple[int, int]]:
         start, end = stretch.start, stretch.end
-        if start is None and not stretch.regular:
-            room = [begin for begin in _VISITS if self._has_room(begin, begin + VISIT_MINUTES)]
-            return [(begin, begin + VISIT_MINUTES) for begin in room[:1]]
+        if start is None and not stretch.doing.regular:
+            visits = [(begin, begin + VISIT_MINUTES) for begin in _VISITS]
+            room = (each for each in visits if each[0] >= self._first and each[1] <= self._last)
+            return [each for each in room if self._find_free(*each) == [each]][:1]
         if start is not None and end is not None:
             return [(start, end if end > start else end + MINUTES_PER_DAY)]
-        if start is not None and not stretch.regular:
+        if start is not None and not stretch.doing.regular:
             return [(start, start + VISIT_MINUTES)]
-        begin = WORK[0][0] if start is None else start
-        until = min([each for each in starts if each > begin], default=MINUTES_PER_DAY)
-        if end is not None:
-            until = min(until, end)
-        if begin >= WORK[-1][1]:
+        (first, noon), (afternoon, last) = WORK
+        begin = first if start is None else start
+        if begin >= last:
             return [(begin, begin + 4 * 60)]
-        pieces = [(min(begin, WORK[0][0]) if first == WORK[0][0] else first, last) for first, last in WORK]
-        return [(max(first, begin), min(last, until)) for first, last in pieces]
-
-    def _has_room(self, start: int, end: int) -> bool:
-        return start >= self._first and end <= self._last and self._find_free(start, end) == [(start, end)]
+        until = min([MINUTES_PER_DAY if end is None else end, *(each for each in starts if each > begin)])
+        return [(begin, min(noon, until)), (max(afternoon, begin), min(last, until))]
 
     def _find_free(self, start: int, end: int) -> list[tuple[int, int]]:
         """The parts of a time that nothing fills, if they are long enough."""
