@@ -25,7 +25,7 @@ from sociable.dialogue.turn_taking import RoundRobin
 from sociable.engine.phases import Progress, run_phase
 from sociable.engine.seats import Role, Seat
 from sociable.judging.pairwise import VERDICT_SCHEMA, Comparison, Pair, ask_in_order
-from sociable.judging.protocol import ask_judge, judgment_id, make_judgment, make_scope
+from sociable.judging.protocol import judge_question, judgment_id
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
@@ -83,8 +83,8 @@ async def judge_episode(episode: Episode, number: int, model: Model) -> Judgment
     judge = Seat(Role.JUDGE, model.name, model, SAMPLING)
     pair = Pair(subject="\n".join(f"{turn.speaker}: {turn.content}" for turn in episode.turns), golden=GOLDEN)
     comparison = Comparison(question, lambda _text: (0.0, ""))
-    asked = await ask_judge(ask_in_order(pair, comparison, subject_first=True), judge, make_scope(judge, episode, str(number)))
-    return make_judgment(asked, lambda verdict: verdict, judge, episode, str(number))
+    one = ask_in_order(pair, comparison, subject_first=True)
+    return await judge_question(one, lambda verdict: verdict, judge, episode, str(number))
 
 
 def record_files(folder: Path) -> tuple[RecordFile[Episode], RecordFile[Judgment]]:

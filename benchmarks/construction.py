@@ -24,8 +24,9 @@ from headlines import TOPICS, Headline, read_headlines, write_headlines
 
 from sociable.api import datasets
 from sociable.datasets.clusters import cluster_texts
-from sociable.datasets.duplicates import near_duplicates, shingles
-from sociable.datasets.retrieval import Document, Index
+from sociable.datasets.duplicates import cut_shingles, find_near_duplicates
+from sociable.datasets.retrieval import open_index
+from sociable.datasets.selection import CLUSTERS
 from sociable.statistics.density import UNCLUSTERED
 
 R = TypeVar("R")
@@ -108,9 +109,9 @@ def measure_retrieval(file: Path, sizes: Sequence[int]) -> None:
 
 
 def retrieved(file: Path, size: int) -> Retrieved:
-    documents = (Document(f"h{number}", each.text, "") for number, each in enumerate(read_headlines(file, size)))
+    documents = ((f"h{number}", each.text, "") for number, each in enumerate(read_headlines(file, size)))
     began = time.perf_counter()
-    with Index(documents) as index:
+    with open_index(documents) as search:
         built = time.perf_counter() - began
         frequent, rare = by_frequency(read_headlines(file, min(size, 10_000)))
         medians = []
@@ -119,7 +120,7 @@ def retrieved(file: Path, size: int) -> Retrieved:
             times = []
             for keywords in searches:
                 began = time.perf_counter()
-                index.search(keywords, 50)
+                search(keywords, 50)
                 times.append(time.perf_counter() - began)
             medians.append(1000 * statistics.median(times))
     return Retrieved(built, peak_megabytes(), medians)
@@ -129,7 +130,7 @@ def by_frequency(headlines: Iterator[Headline]) -> tuple[list[str], list[str]]:
     """The most frequent words, and as many that are in one headline."""
     counts: dict[str, int] = {}
     for each in headlines:
-        for word in set(shingles(each.text, 1)):
+        for word in set(cut_shingles(each.text, 1)):
             counts[word] = counts.get(word, 0) + 1
     ordered = sorted(counts, key=lambda word: (-counts[word], word))
     return ordered[:SEARCHES], ordered[-SEARCHES:]
@@ -175,13 +176,13 @@ def deduplicated(file: Path, size: int) -> Found:
     texts = ((str(number), each.text) for number, each in enumerate(read_headlines(file, size)))
     kept_of = np.empty(size, dtype=np.int64)
     began = time.perf_counter()
-    for kinship in near_duplicates(texts, SIMILARITY, words_per_shingle=1):
+    for kinship in find_near_duplicates(texts, SIMILARITY, words_per_shingle=1):
         kept_of[int(kinship.id)] = int(kinship.kept)
     seconds, peak = time.perf_counter() - began, peak_megabytes()
     headlines = list(read_headlines(file, size))
 
     def exact(one: int, other: int) -> float:
-        first, second = set(shingles(headlines[one].text, 1)), set(shingles(headlines[other].text, 1))
+        first, second = set(cut_shingles(headlines[one].text, 1)), set(cut_shingles(headlines[other].text, 1))
         return len(first & second) / len(first | second)
 
     planted, fallen = [0] * len(BANDS), [0] * len(BANDS)
@@ -204,7 +205,6 @@ def deduplicated(file: Path, size: int) -> Found:
 
 @dataclass(frozen=True)
 class Clustered:
-    method: str
     count: int
     seconds: float
     peak_megabytes: float
@@ -215,40 +215,36 @@ class Clustered:
     clustered: float
 
 
-DENSITY_SIZES = (2_000, 4_000, 8_000)
-
-
 def measure_clusters(file: Path, sizes: Sequence[int]) -> None:
     print(
-        f"\n## Clusters, {TOPICS} planted topics\n\n| headlines | method | clusters | s | µs / headline | × the smallest "
-        "| peak MB | adjusted Rand index | purity | share clustered |\n|---|---|---|---|---|---|---|---|---|---|"
+        f"\n## Clusters, {TOPICS} planted topics\n\n| headlines | clusters | s | µs / headline | × the smallest "
+        "| peak MB | adjusted Rand index | purity | share clustered |\n|---|---|---|---|---|---|---|---|---|"
     )
-    for own in (DENSITY_SIZES, sizes):
-        per_headline = PerHeadline()
-        for size in own:
-            found = in_process(clustered, file, size)
-            print(
-                f"| {size:,} | {found.method} | {found.count} | {found.seconds:.1f} | {per_headline(found.seconds, size)} "
-                f"| {found.peak_megabytes:.0f} | {found.rand:.3f} | {found.purity:.3f} | {found.clustered:.3f} |",
-                flush=True,
-            )
+    per_headline = PerHeadline()
+    for size in sizes:
+        found = in_process(clustered, file, size)
+        print(
+            f"| {size:,} | {found.count} | {found.seconds:.1f} | {per_headline(found.seconds, size)} "
+            f"| {found.peak_megabytes:.0f} | {found.rand:.3f} | {found.purity:.3f} | {found.clustered:.3f} |",
+            flush=True,
+        )
 
 
 def clustered(file: Path, size: int) -> Clustered:
     from sklearn.metrics import adjusted_rand_score  # type: ignore[import-untyped]
 
     began = time.perf_counter()
-    found = cluster_texts(each.text for each in read_headlines(file, size))
+    labels = cluster_texts((each.text for each in read_headlines(file, size)), CLUSTERS)
     seconds, peak = time.perf_counter() - began, peak_megabytes()
     topics = np.array([each.topic for each in read_headlines(file, size)])
-    inside = found.labels != UNCLUSTERED
-    both = np.bincount(found.labels[inside] * TOPICS + topics[inside], minlength=found.count * TOPICS)
+    inside = labels != UNCLUSTERED
+    count = int(labels.max()) + 1
+    both = np.bincount(labels[inside] * TOPICS + topics[inside], minlength=count * TOPICS)
     return Clustered(
-        method=found.method.value,
-        count=found.count,
+        count=count,
         seconds=seconds,
         peak_megabytes=peak,
-        rand=float(adjusted_rand_score(topics[inside], found.labels[inside])),
+        rand=float(adjusted_rand_score(topics[inside], labels[inside])),
         purity=float(both.reshape(-1, TOPICS).max(axis=1).sum() / inside.sum()),
         clustered=float(inside.mean()),
     )
@@ -275,7 +271,7 @@ def built(source: Path) -> tuple[float, float, float]:
     """Seconds, megabytes of memory, megabytes of the folder."""
     out = source.with_suffix("")
     began = time.perf_counter()
-    datasets.construct_hsii(source, out, shortest=0, spread=500)
+    datasets.construct("hsii", source, out, options={"shortest": 0, "articles": 500})
     seconds, peak = time.perf_counter() - began, peak_megabytes()
     return seconds, peak, sum(path.stat().st_size for path in out.iterdir()) / MEGABYTE
 

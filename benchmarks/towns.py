@@ -25,10 +25,9 @@ from sociable.agents.architecture import Situation
 from sociable.agents.asking import Asker
 from sociable.agents.generative.mind import GenerativeMind
 from sociable.benchmarks.stss.dataset import BUNDLED, draw_task, load_residents, load_templates
-from sociable.benchmarks.stss.protocol import bed_of
-from sociable.benchmarks.stss.reference import reference_performer
+from sociable.benchmarks.stss.reference import make_performer
 from sociable.benchmarks.stss.residents import ReferenceResident
-from sociable.benchmarks.stss.routine import RoutineMind, World
+from sociable.benchmarks.stss.routine import RoutineMind, World, find_bed
 from sociable.models.protocol import Reply, Request
 from sociable.town.bodies import Physics
 from sociable.town.clock import MINUTES_PER_DAY, Clock
@@ -212,7 +211,7 @@ def reference_minds(cast: Mapping[str, Persona], seed: int) -> Iterator[tuple[Pe
     habits = {name: RoutineMind(persona, world) for name, persona in cast.items()}
     for name, persona in cast.items():
         if name == task.performer:
-            yield persona, reference_performer("heuristic", persona, world, task, habits)
+            yield persona, make_performer("heuristic", persona, world, task, habits)
         else:
             yield persona, ReferenceResident(persona, world, task, tuple(persona.ties))
 
@@ -254,7 +253,7 @@ def _simulation(
             lived: Mind = Inside(mind, copy)
             if trace is not None:
                 lived = TracedMind(name, lived, trace)
-            residents.append((name, copy.outside(bed_of(persona, town)), lived))
+            residents.append((name, copy.outside(find_bed(persona, town)), lived))
     large = side_by_side(town, len(minds))
     finder: Any = PlacesOfAll(places, town.width)
     return Simulation(large, residents, scheduler=scheduler, physics=physics, places=finder, minutes=minutes)

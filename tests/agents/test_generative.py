@@ -14,22 +14,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sociable.agents.architecture import Situation, TaskInWords, find_architecture
+from sociable.agents.architecture import Situation, TaskInWords
 from sociable.agents.asking import Asker
 from sociable.agents.generative import generative, generative_with_target_driven_planning
-from sociable.agents.generative.briefing import PLACEHOLDERS, generative_prompts, places_in_words, walks_in_words
-from sociable.agents.generative.conversing import Agenda, Agreement, agreement_in, take_away_in, utterance_in
+from sociable.agents.generative.briefing import PLACEHOLDERS, load_generative_prompts, render_places, render_walks
+from sociable.agents.generative.conversing import Agenda, Agreement, parse_agreement, parse_take_away, parse_utterance
 from sociable.agents.generative.mind import REACTION_PAUSE, TALK_COOLDOWN, GenerativeMind
-from sociable.agents.generative.planning import Frame, Part, Unreadable, day_plan_in, steps_in
-from sociable.agents.generative.reflecting import EVERYDAY, looked_back_on, ratings_in, thoughts_in
-from sociable.agents.generative.replies import day_in, name_in, times_in, value_in
+from sociable.agents.generative.planning import Frame, Part, Unreadable, parse_day_plan, parse_steps
+from sociable.agents.generative.reflecting import EVERYDAY, choose_latest, parse_ratings, parse_thoughts
+from sociable.agents.generative.replies import find_day, find_name, find_times, parse_value
 from sociable.core.errors import InputError, RunFailure
 from sociable.core.records import CUT_OFF, Usage
 from sociable.models.protocol import FinishReason, Reply, Request, Sampling
 from sociable.models.scripted import ScriptedModel
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
 from sociable.town.events import Agreed, Line, Noted, Planned, Remembered
-from sociable.town.map import Address, Tile, TownMap, grouped
+from sociable.town.map import Address, Tile, TownMap, group_by_place
 from sociable.town.memory import MemoryStream
 from sociable.town.minds import Activity, Decision, Sighting, TakenAway, Talk, Utterance, View
 from sociable.town.persona import Habit, Persona
@@ -64,7 +64,7 @@ def small_town() -> TownMap:
     places = (("Row 1", "bedroom", 0), ("Blue Cup", "tea room", 12), ("Green", "lawn", 36))
     tiles = [(Address(sector, arena), Tile(x + i, j)) for sector, arena, x in places for i in range(2) for j in range(2)]
     kinds = {"Row 1": "house", "Blue Cup": "café", "Green": "park"}
-    return TownMap("Smallton", np.zeros((3, 40), np.bool_), grouped(tiles), kinds)
+    return TownMap("Smallton", np.zeros((3, 40), np.bool_), group_by_place(tiles), kinds)
 
 
 TOWN = small_town()
@@ -459,7 +459,7 @@ async def test_the_plain_variant_asks_for_words_and_parses_nothing() -> None:
 )
 def test_the_words_in_a_reply(reply: str | Reply, utterance: Utterance) -> None:
     given = reply if isinstance(reply, Reply) else Reply(reply, Usage())
-    assert utterance_in(given, ANN, plain=False) == utterance
+    assert parse_utterance(given, ANN, plain=False) == utterance
 
 
 AGREED = {"doing": "rowing", "place": "Green: lawn", "day": "tomorrow", "from": "15:00", "to": "16:30"}
@@ -576,11 +576,11 @@ async def test_an_interview_leaves_no_trace_and_an_injection_does() -> None:
     world = World()
     await world.wake()
     before = list(world.mind.memory.memories)
-    used = world.mind.memory._last_used.copy()
+    used = list(world.mind.memory._last_used)
     assert await world.mind.interview("Do you fear wasps?", 425) == "I keep bees."
     assert "| Do you fear wasps?" in world.prompt("interview")
     assert world.mind.memory.memories == before
-    assert np.array_equal(world.mind.memory._last_used[: len(before)], used[: len(before)])
+    assert list(world.mind.memory._last_used) == used
     world.mind.inject(426, "The bridge is closed.")
     decision = await world.decide(427)
     assert [note.text for note in decision.notes if isinstance(note, Remembered)] == ["The bridge is closed."]
@@ -710,7 +710,7 @@ async def test_a_failure_of_the_run_is_not_the_residents_to_mend() -> None:
     ],
 )
 def test_json_with_the_faults_that_models_make(text: str, value: Any) -> None:
-    assert value_in(text) == (value or None)
+    assert parse_value(text) == (value or None)
 
 
 @pytest.mark.parametrize(
@@ -745,7 +745,7 @@ def test_json_with_the_faults_that_models_make(text: str, value: Any) -> None:
     ],
 )
 def test_times_of_day(said: Any, times: list[str]) -> None:
-    assert times_in(said) == [minute_of(time) for time in times]
+    assert find_times(said) == [minute_of(time) for time in times]
 
 
 @pytest.mark.parametrize(
@@ -771,17 +771,17 @@ def test_times_of_day(said: Any, times: list[str]) -> None:
     ],
 )
 def test_days(said: Any, day: int | None) -> None:
-    assert day_in(said, 600, CLOCK) == day
+    assert find_day(said, 600, CLOCK) == day
 
 
 def test_whose_name_it_is() -> None:
     names = [ANN, BEN, "Ben Adams"]
-    assert name_in("ann lee", names) == ANN
-    assert name_in("Ann", names) == ANN
-    assert name_in("Ben Cole (the neighbour)", names) == BEN
-    assert name_in("Cole", names) == BEN
+    assert find_name("ann lee", names) == ANN
+    assert find_name("Ann", names) == ANN
+    assert find_name("Ben Cole (the neighbour)", names) == BEN
+    assert find_name("Cole", names) == BEN
     for nobody in ("Ben", "nobody", "Annabel", "", None, ["Ann Lee", BEN], "Ann or Ben Cole's sister Adams"):
-        assert name_in(nobody, names) in ("", BEN if nobody == "Ann or Ben Cole's sister Adams" else "")
+        assert find_name(nobody, names) in ("", BEN if nobody == "Ann or Ben Cole's sister Adams" else "")
 
 
 # Mending plans.
@@ -791,7 +791,7 @@ FRAME = Frame(0, 420, Part(420, 420, "getting ready", "Row 1: bedroom"), 1320, M
 
 def plan_of(hours: Any, **fields: Any) -> list[str]:
     """A day's plan in lines, then bed and rising."""
-    plan = day_plan_in(json.dumps({"hours": hours} | fields), FRAME)
+    plan = parse_day_plan(json.dumps({"hours": hours} | fields), FRAME)
     assert plan.parts[0].start == FRAME.now
     assert [part.end for part in plan.parts] == [*(part.start for part in plan.parts[1:]), plan.bed]
     return [*plan.in_lines.splitlines(), f"{plan.bed} {plan.wake}"]
@@ -844,7 +844,7 @@ def test_steps_fill_their_parts() -> None:
     parts = [Part(420, 480, "a", "X"), Part(480, 600, "b", "Y")]
 
     def steps(*items: dict[str, Any]) -> list[Part]:
-        return steps_in(json.dumps({"steps": items}), parts)
+        return parse_steps(json.dumps({"steps": items}), parts)
 
     # Too many minutes are cut, too few go on, an hour is the longest and five minutes the shortest step.
     assert steps(
@@ -882,14 +882,14 @@ def test_steps_fill_their_parts() -> None:
     ],
 )
 def test_when_something_was_agreed_for(item: dict[str, str], start: int | None, end: int | None) -> None:
-    agreement = agreement_in({"doing": "rowing"} | item, BEN, 600, CLOCK)
+    agreement = parse_agreement({"doing": "rowing"} | item, BEN, 600, CLOCK)
     assert agreement is not None
     assert (agreement.start, agreement.end) == (start, end)
 
 
 def test_an_agreement_says_what_is_to_be_done() -> None:
-    assert agreement_in({"from": "19:00"}, BEN, 600, CLOCK) is None
-    assert take_away_in(json.dumps({"summary": "s", "agreed": AGREED}), BEN, 600, CLOCK).agreed[0].doing == "rowing"
+    assert parse_agreement({"from": "19:00"}, BEN, 600, CLOCK) is None
+    assert parse_take_away(json.dumps({"summary": "s", "agreed": AGREED}), BEN, 600, CLOCK).agreed[0].doing == "rowing"
 
 
 def test_the_agenda_shows_what_is_to_come() -> None:
@@ -907,11 +907,11 @@ def test_the_agenda_shows_what_is_to_come() -> None:
 
 
 def test_ratings_and_thoughts() -> None:
-    assert ratings_in('{"ratings": [1, "8/10", 99, null]}', 5) == [1, 8, 10, EVERYDAY, EVERYDAY]
-    assert ratings_in('{"1": 4, "2": 6}', 2) == [4, 6]
-    assert ratings_in('{"ratings": {"1": 4, "2": 6}}', 2) == [4, 6]
-    assert ratings_in('[{"importance": 4}, {"rating": 6}, 9]', 2) == [4, 6]
-    thoughts = thoughts_in('{"thoughts": ["One.", {"text": "Two.", "importance": 9}, {}]}')
+    assert parse_ratings('{"ratings": [1, "8/10", 99, null]}', 5) == [1, 8, 10, EVERYDAY, EVERYDAY]
+    assert parse_ratings('{"1": 4, "2": 6}', 2) == [4, 6]
+    assert parse_ratings('{"ratings": {"1": 4, "2": 6}}', 2) == [4, 6]
+    assert parse_ratings('[{"importance": 4}, {"rating": 6}, 9]', 2) == [4, 6]
+    thoughts = parse_thoughts('{"thoughts": ["One.", {"text": "Two.", "importance": 9}, {}]}')
     assert [(each.text, each.importance) for each in thoughts] == [("One.", 5), ("Two.", 9)]
 
 
@@ -920,11 +920,11 @@ def test_a_reflection_looks_back_on_the_latest_that_fit() -> None:
     stream.add(0, "fact", "known")
     for minute in range(120):
         stream.add(minute, "seen", str(minute))
-    assert [each.text for each in looked_back_on(stream.memories)] == [str(minute) for minute in range(20, 120)]
-    assert [each.text for each in looked_back_on(stream.memories[:3])] == ["0", "1"]
+    assert [each.text for each in choose_latest(stream.memories)] == [str(minute) for minute in range(20, 120)]
+    assert [each.text for each in choose_latest(stream.memories[:3])] == ["0", "1"]
     stream.add(200, "told", "x" * 4500)
     stream.add(200, "told", "y" * 4500)
-    assert [each.text[0] for each in looked_back_on(stream.memories)] == ["y"]
+    assert [each.text[0] for each in choose_latest(stream.memories)] == ["y"]
 
 
 # Prompts, askers, architectures.
@@ -932,23 +932,23 @@ def test_a_reflection_looks_back_on_the_latest_that_fit() -> None:
 
 def test_the_town_in_words() -> None:
     # Entrances, the first tiles with street beside them: (0, 1), (12, 0), (36, 0). Walks of 13, 24 and 37 tiles.
-    assert places_in_words(TOWN, Address("Row 1", "bedroom"), 6).split("\n") == [
+    assert render_places(TOWN, Address("Row 1", "bedroom"), 6).split("\n") == [
         "Blue Cup (café, 3 min from home): tea room",
         "Green (park, 7 min from home): lawn",
         "Row 1 (house, you live here): bedroom",
     ]
-    walks = walks_in_words(TOWN, 6)
+    walks = render_walks(TOWN, 6)
     assert re.fullmatch(r"A walk between two places takes about 4 minutes, the longest 7\.", walks)
 
 
 def test_own_prompts_take_the_place_of_the_bundled(tmp_path: Path) -> None:
     for name, placeholders in PLACEHOLDERS.items():
         (tmp_path / f"{name}.txt").write_text(" ".join(f"${{{each}}}" for each in sorted(placeholders)), encoding="utf-8")
-    assert generative_prompts(tmp_path)["again"].text == "${problem} ${reply}"
-    assert generative_prompts().digest != generative_prompts(tmp_path).digest
+    assert load_generative_prompts(tmp_path)["again"].text == "${problem} ${reply}"
+    assert load_generative_prompts().digest != load_generative_prompts(tmp_path).digest
     (tmp_path / "react.txt").unlink()
     with pytest.raises(InputError, match=r"react\.txt"):
-        generative_prompts(tmp_path)
+        load_generative_prompts(tmp_path)
 
 
 async def test_an_asker_names_its_calls_and_keeps_to_one_at_a_time() -> None:
@@ -970,24 +970,6 @@ async def test_an_asker_names_its_calls_and_keeps_to_one_at_a_time() -> None:
     asker._model = SimpleNamespace(name="nested", generate=ask_within)
     with pytest.raises(AssertionError, match="has not answered yet"):
         await asker.ask("plan", [])
-
-
-def test_architectures_are_found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = {
-        "generative": SimpleNamespace(name="generative", load=lambda: generative),
-        "odd": SimpleNamespace(name="odd", load=lambda: 7),
-    }
-
-    def entry_points(group: str, name: str | None = None) -> list[SimpleNamespace]:
-        assert group == "sociable.architectures"
-        return [point for key, point in points.items() if name in (None, key)]
-
-    monkeypatch.setattr("sociable.agents.architecture.metadata.entry_points", entry_points)
-    assert find_architecture("generative") is generative
-    with pytest.raises(InputError, match=r"no architecture 'clever'; there are: generative, odd"):
-        find_architecture("clever")
-    with pytest.raises(InputError, match="'odd' is no function"):
-        find_architecture("odd")
 
 
 # The hashed model.

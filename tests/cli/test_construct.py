@@ -67,25 +67,25 @@ def test_an_empty_data_set_is_no_success(talk: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("construct", "hsii", "--out", "b"), "Name one source"),
-        (("construct", "poems", "talk.jsonl", "--out", "b"), "no recipe for 'poems'"),
-        (("construct", "hsii --dialogues", "talk.jsonl", "--out", "b"), "no recipe for 'hsii --dialogues'"),
+        (("construct", "hsii", "--out", "b"), "'hsii' takes one source: a file of articles"),
+        (("construct", "poems", "talk.jsonl", "--out", "b"), "There is no recipe 'poems'; there are: agentsense"),
+        (("construct", "hsii --dialogues", "talk.jsonl", "--out", "b"), "There is no recipe 'hsii --dialogues'"),
         (
             ("construct", "hsii", "talk.jsonl", "--inferred", "--out", "b"),
-            "--inferred does not go with 'hsii', but with 'hsii --dialogues'",
+            "--inferred does not go with 'hsii', but with 'hsii-dialogues'",
         ),
         (
             ("construct", "hsii", "talk.jsonl", "--dialogues", "--model", "x", "--out", "b"),
-            "--model does not go with 'hsii --dialogues'",
+            "--model does not go with 'hsii-dialogues'",
         ),
         (("construct", "hsii", "talk.jsonl", "--dialogues", "--search", "fog", "--out", "b"), "--search does not go with"),
         (("construct", "hsii", "talk.jsonl", "--search", "fog, rain, hail", "--out", "b"), "field 'text'|one or two keywords"),
-        (("construct", "stss-conversations", "talk.jsonl", "--model", "x", "--out", "b"), "--model does not go with"),
+        (("construct", "stss-conversations", "talk.jsonl", "--model", "x", "--out", "b"), "No such option: --model"),
         (
             ("construct", "agentsense", "talk.jsonl", "--most", "3", "--out", "b"),
             "--most does not go with 'agentsense', but with 'hsii'",
         ),
-        (("construct", "anteval-characters", "talk.jsonl", "--out", "b"), "name no source"),
+        (("construct", "anteval-characters", "talk.jsonl", "--out", "b"), "has no source: name none"),
         (("construct", "hsii", "talk.jsonl", "--out", "b"), "field 'text': is missing"),
     ],
 )

@@ -167,7 +167,7 @@ def test_three_review_a_fourth_settles_and_it_is_applied(build: Path, sociable: 
     status = sociable("build", "--status").said
     assert "Krippendorff" in status
     assert "Ada, Ben" in status
-    assert "2 kept, 0 fixed, 1 dropped: build/dataset.reviewed.jsonl" in sociable("build", "--apply").said
+    assert "2 kept, 0 fixed, 1 dropped, 0 undecided: build/dataset.reviewed.jsonl" in sociable("build", "--apply").said
     assert len((build / "dataset.reviewed.jsonl").read_text(encoding="utf-8").splitlines()) == 2
     (dropped,) = [json.loads(line) for line in (build / "review" / "dropped.jsonl").read_text(encoding="utf-8").splitlines()]
     assert (dropped["tags"], dropped["reasons"]) == (["goal-unclear"], ["dull"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, strategies
 
 from sociable.core.errors import InputError
-from sociable.core.prompts import Prompt, defused, load_prompts, one_line, quoted
+from sociable.core.prompts import Prompt, defuse, load_prompts, put_on_one_line, quote
 
 PLACEHOLDERS = {"greet": frozenset({"name", "town"}), "part": frozenset[str]()}
 
@@ -157,22 +157,22 @@ def test_the_digest_is_of_the_texts_and_names(folder: Path, tmp_path: Path) -> N
 @example("\n")
 @example("".join(f"a{line_break}b" for line_break in LINE_BREAKS))
 def test_every_line_of_a_quotation_is_marked(text: str) -> None:
-    lines = quoted(text).splitlines()
+    lines = quote(text).splitlines()
     assert lines
     assert all(line.startswith("| ") for line in lines)
 
 
 @given(HOSTILE)
 def test_one_line_is_one_line(text: str) -> None:
-    assert len(one_line(text).splitlines()) <= 1
-    assert len(quoted(one_line(text)).splitlines()) == 1
+    assert len(put_on_one_line(text).splitlines()) <= 1
+    assert len(quote(put_on_one_line(text)).splitlines()) == 1
 
 
 @pytest.mark.parametrize("line_break", LINE_BREAKS)
 def test_all_line_breaks_are_one(line_break: str) -> None:
-    assert defused(f"a{line_break}b") == "a\nb"
-    assert quoted(f"a{line_break}b") == "| a\n| b"
-    assert one_line(f"a{line_break}b") == "a b"
+    assert defuse(f"a{line_break}b") == "a\nb"
+    assert quote(f"a{line_break}b") == "| a\n| b"
+    assert put_on_one_line(f"a{line_break}b") == "a b"
 
 
 def control_words(text: str) -> list[str]:
@@ -190,26 +190,26 @@ def control_words(text: str) -> list[str]:
 @example("<\n|im_end|>")
 @example("<<<SYS>>>")
 def test_no_control_word_of_a_chat_template_survives(text: str) -> None:
-    for shown in (defused(text), quoted(text), one_line(text), defused(one_line(text))):
+    for shown in (defuse(text), quote(text), put_on_one_line(text), defuse(put_on_one_line(text))):
         assert not control_words(shown)
 
 
 @pytest.mark.parametrize("word", CONTROL_WORDS)
 def test_a_control_word_stays_readable(word: str) -> None:
     for spelling in (word, word.lower(), word.upper()):
-        shown = defused(f"a {spelling} b")
+        shown = defuse(f"a {spelling} b")
         assert not control_words(shown)
         assert shown.replace(" ", "") == f"a{spelling}b"
 
 
 @pytest.mark.parametrize("character", INVISIBLE)
 def test_what_nobody_sees_becomes_a_space(character: str) -> None:
-    assert defused(f"a{character}b") == "a b"
+    assert defuse(f"a{character}b") == "a b"
 
 
 @given(HOSTILE)
 def test_nothing_commanding_is_left(text: str) -> None:
-    shown = defused(text)
+    shown = defuse(text)
     assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Zl", "Zp") and c not in "\n\t"]
     turning = ("RLO", "LRO", "RLE", "LRE", "PDF", "RLI", "LRI", "FSI", "PDI")
     assert not [c for c in shown if unicodedata.bidirectional(c) in turning]
@@ -217,7 +217,7 @@ def test_nothing_commanding_is_left(text: str) -> None:
 
 @given(HOSTILE)
 def test_what_is_harmless_stays_so(text: str) -> None:
-    assert defused(defused(text)) == defused(text)
+    assert defuse(defuse(text)) == defuse(text)
 
 
 @pytest.mark.parametrize(
@@ -230,4 +230,4 @@ def test_what_is_harmless_stays_so(text: str) -> None:
     ],
 )
 def test_ordinary_text_is_not_touched(text: str) -> None:
-    assert defused(text) == text
+    assert defuse(text) == text

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from sociable.core.errors import DataError, InputError
-from sociable.core.spreadsheets import csv_text, no_formula, rows_of
+from sociable.core.spreadsheets import escape_formula, read_rows, render_csv
 
 
 def test_what_a_model_wrote_is_no_formula() -> None:
     for text in ("=HYPERLINK(1)", "+1", "-1", "@x", " =1"):
-        assert no_formula(text).startswith("'")
-    assert no_formula("Go home = now") == "Go home = now"
+        assert escape_formula(text).startswith("'")
+    assert escape_formula("Go home = now") == "Go home = now"
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     file = tmp_path / "sheet.csv"
-    file.write_text(csv_text(["item", "=title"], [["1", "two\nlines, and a comma"], ["2", "=1+1"]]), encoding="utf-8")
-    rows = dict(rows_of(file, ("item",)))
+    file.write_text(render_csv(["item", "=title"], [["1", "two\nlines, and a comma"], ["2", "=1+1"]]), encoding="utf-8")
+    rows = dict(read_rows(file, ("item",)))
     assert rows[f"{file}, row 2"] == {"item": "1", "'=title": "two\nlines, and a comma"}
     assert rows[f"{file}, row 3"]["'=title"] == "'=1+1"
 
@@ -29,17 +29,17 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 def test_as_spreadsheets_save_it(encoding: str, separator: str, tmp_path: Path) -> None:
     file = tmp_path / "sheet.csv"
     file.write_bytes(f"item{separator}note\na{separator}café\n".encode(encoding))
-    assert [row for _, row in rows_of(file, ("item",))] == [{"item": "a", "note": "café"}]
+    assert [row for _, row in read_rows(file, ("item",))] == [{"item": "a", "note": "café"}]
 
 
 def test_what_is_no_sheet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
-        list(rows_of(tmp_path / "sheet.csv", ()))
+        list(read_rows(tmp_path / "sheet.csv", ()))
     (tmp_path / "sheet.csv").write_bytes(b"PK\x03\x04")
     with pytest.raises(InputError, match="workbook"):
-        list(rows_of(tmp_path / "sheet.csv", ()))
+        list(read_rows(tmp_path / "sheet.csv", ()))
     (tmp_path / "sheet.jsonl").write_text('{"item": 1}\n[1]\n')
     with pytest.raises(DataError, match=r"line 2.*expected an object"):
-        list(rows_of(tmp_path / "sheet.jsonl", ("item",)))
+        list(read_rows(tmp_path / "sheet.jsonl", ("item",)))
     with pytest.raises(DataError, match=r"line 1: field 'verdict': is missing; expected item, verdict \(and person\)"):
-        list(rows_of(tmp_path / "sheet.jsonl", ("item", "verdict"), "and person"))
+        list(read_rows(tmp_path / "sheet.jsonl", ("item", "verdict"), "and person"))

@@ -18,7 +18,7 @@ def build(tmp_path: Path) -> Path:
     said = [("Ann", "Bo, hold the rope."), ("Bo", "I have it."), ("Ann", "Cy, the | lamp."), ("Cy", "It is out.")]
     turns = [{"speaker": who, "text": text} for who, text in said]
     (tmp_path / "talk.jsonl").write_text(json.dumps({"id": "pier", "title": "fog", "turns": turns}))
-    datasets.construct_hsii_from_dialogues(tmp_path / "talk.jsonl", tmp_path / "build", licence="CC BY 4.0 | so")
+    datasets.construct("hsii-dialogues", tmp_path / "talk.jsonl", tmp_path / "build", licence="CC BY 4.0 | so")
     return tmp_path / "build"
 
 

@@ -1,4 +1,4 @@
-"""Clusters of texts by either method, and choices over them: planted topics, real articles, cases by hand."""
+"""Clusters of texts, and choices over them: planted topics, real articles, cases by hand."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.cluster import DBSCAN
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 
 from sociable.core.errors import InputError
-from sociable.datasets.clusters import Method, cluster_texts, drawn_over_clusters
-from sociable.statistics.density import UNCLUSTERED, find_chance_radius, measure_distances, split_words
+from sociable.datasets.clusters import COLUMNS, _hash, _weigh, cluster_texts, draw_over_clusters
+from sociable.statistics.density import UNCLUSTERED, telling_words
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 NEWS, GUM = DATA / "news_wikinews", DATA / "gum" / "dialogues_interview_court.jsonl"
@@ -44,68 +43,52 @@ def planted(count: int, topics: int, seed: int = 0) -> tuple[list[str], list[int
     return texts, truth
 
 
-@pytest.mark.parametrize(("largest", "method"), [(1000, Method.DENSITY), (0, Method.MEANS)])
-def test_planted_topics_are_found_by_either_method(largest: int, method: Method) -> None:
+def test_planted_topics_are_found() -> None:
     texts, truth = planted(600, 8)
-    found = cluster_texts(iter(texts), clusters=8, largest_for_density=largest)
-    assert found.method is method
-    inside = found.labels != UNCLUSTERED
+    labels = cluster_texts(iter(texts), 8)
+    inside = labels != UNCLUSTERED
     assert inside.mean() > 0.8
-    assert adjusted_rand_score(np.array(truth)[inside], found.labels[inside]) > 0.9
-    sizes = Counter(found.labels[inside].tolist())
-    assert list(sizes) and [sizes[label] for label in range(found.count)] == sorted(sizes.values(), reverse=True)
+    assert adjusted_rand_score(np.array(truth)[inside], labels[inside]) > 0.9
+    assert set(labels[inside].tolist()) == set(range(8))
 
 
-@pytest.mark.parametrize("largest", [1000, 0])
-def test_the_same_seed_gives_the_same_labels(largest: int) -> None:
+def test_the_same_seed_gives_the_same_labels_and_another_gives_others() -> None:
     texts, _ = planted(300, 5)
-    first, again = (cluster_texts(texts, clusters=10, seed=3, largest_for_density=largest) for _ in range(2))
-    assert (first.labels == again.labels).all()
-
-
-def test_another_seed_gives_other_means() -> None:
-    texts, _ = planted(300, 5)
-    one, other = (cluster_texts(texts, clusters=30, seed=seed, largest_for_density=0).labels for seed in (0, 1))
-    assert (one != other).any()
+    first, again, other = (cluster_texts(texts, 30, seed) for seed in (3, 3, 4))
+    assert (first == again).all()
+    assert (first != other).any()
 
 
 def test_hashed_weights_are_those_of_a_vocabulary() -> None:
     """Few words, so that none share a column."""
     texts, _ = planted(200, 4)
-    weights = TfidfVectorizer(analyzer=split_words, min_df=2, max_df=0.5, sublinear_tf=True).fit_transform(texts)
-    distances = measure_distances(weights)
-    radii = [find_chance_radius(weights, 5, seed)[0] for seed in range(5)]
-    found = cluster_texts(texts).labels
-    agreements = [
-        adjusted_rand_score(DBSCAN(eps=radius, min_samples=5, metric="precomputed").fit_predict(distances), found)
-        for radius in (min(radii), sum(radii) / len(radii), max(radii))
-    ]
-    # Words are dealt to the texts in another order, hence the radius is another by a little.
-    assert max(agreements) > 0.9
+    weights = TfidfVectorizer(analyzer=telling_words, min_df=2, max_df=0.5, sublinear_tf=True).fit_transform(texts)
+    hashed = _weigh(_hash(iter(texts)), 0.5)
+    assert hashed.shape == (200, COLUMNS)
+    assert (hashed @ hashed.T).toarray() == pytest.approx((weights @ weights.T).toarray(), abs=1e-5)
 
 
 def test_texts_that_say_nothing_are_unclustered() -> None:
     texts, _ = planted(100, 2)
-    labels = cluster_texts([*texts, "", "12 34 !", "lonely"], clusters=2, largest_for_density=0).labels
+    labels = cluster_texts([*texts, "", "12 34 !", "lonely"], 2)
     assert list(labels[-3:]) == [UNCLUSTERED] * 3
     assert (labels[:-3] != UNCLUSTERED).all()
 
 
 @pytest.mark.parametrize("texts", [[], ["one"], ["one"] * 5, ["", "", ""], ["same words here"] * 20])
-@pytest.mark.parametrize("largest", [1000, 0])
-def test_few_texts_and_equal_ones_do_no_harm(texts: list[str], largest: int) -> None:
-    found = cluster_texts(texts, clusters=3, largest_for_density=largest)
-    assert len(found.labels) == len(texts)
-    assert found.count in (0, 1, 2, 3)
+def test_few_texts_and_equal_ones_do_no_harm(texts: list[str]) -> None:
+    labels = cluster_texts(texts, 3)
+    assert len(labels) == len(texts)
+    assert set(labels.tolist()) <= {UNCLUSTERED, 0, 1, 2}
 
 
 def test_texts_are_read_once_and_fewer_than_two_clusters_refused() -> None:
     def read() -> Iterator[str]:
         yield from planted(20, 2)[0]
 
-    assert len(cluster_texts(read()).labels) == 20
+    assert len(cluster_texts(read(), 3)) == 20
     with pytest.raises(InputError, match="at least 2"):
-        cluster_texts(read(), clusters=1)
+        cluster_texts(read(), 1)
 
 
 # Choices
@@ -114,22 +97,22 @@ def test_texts_are_read_once_and_fewer_than_two_clusters_refused() -> None:
 def test_the_best_of_every_cluster_comes_first() -> None:
     labels = [0, 0, 0, 1, 1, 2]
     scores = [0.9, 0.8, 0.7, 0.2, 0.1, 0.5]
-    assert drawn_over_clusters(labels, scores, 3) == [0, 5, 3]
-    assert drawn_over_clusters(labels, scores, 4) == [0, 5, 3, 1]
-    assert drawn_over_clusters(labels, scores, 99) == [0, 5, 3, 1, 4, 2]
-    assert drawn_over_clusters(labels, scores, 2) == [0, 5]
+    assert draw_over_clusters(labels, scores, 3) == [0, 5, 3]
+    assert draw_over_clusters(labels, scores, 4) == [0, 5, 3, 1]
+    assert draw_over_clusters(labels, scores, 99) == [0, 5, 3, 1, 4, 2]
+    assert draw_over_clusters(labels, scores, 2) == [0, 5]
 
 
 def test_the_unclustered_are_drawn_from_like_one_cluster_and_equals_by_place() -> None:
-    assert drawn_over_clusters([-1, -1, -1, 0, 0], [1, 1, 1, 1, 1], 4) == [0, 3, 1, 4]
-    assert drawn_over_clusters([], [], 3) == []
-    assert drawn_over_clusters([0], [1], 0) == []
+    assert draw_over_clusters([-1, -1, -1, 0, 0], [1, 1, 1, 1, 1], 4) == [0, 3, 1, 4]
+    assert draw_over_clusters([], [], 3) == []
+    assert draw_over_clusters([0], [1], 0) == []
 
 
 @given(st.lists(st.tuples(st.integers(-1, 4), st.sampled_from([0.0, 0.5, 1.0])), max_size=30), st.integers(0, 35))
 def test_choices_are_even_and_of_the_best(items: list[tuple[int, float]], count: int) -> None:
     labels, scores = [label for label, _ in items], [score for _, score in items]
-    drawn = drawn_over_clusters(labels, scores, count)
+    drawn = draw_over_clusters(labels, scores, count)
     assert len(drawn) == len(set(drawn)) == min(count, len(items))
     sizes, taken = Counter(labels), Counter(labels[place] for place in drawn)
     for label in sizes:
@@ -142,13 +125,12 @@ def test_choices_are_even_and_of_the_best(items: list[tuple[int, float]], count:
 @pytest.mark.parametrize(("labels", "scores"), [([0], []), ([0], [float("nan")])])
 def test_a_score_must_be_there_for_every_text(labels: Sequence[int], scores: Sequence[float]) -> None:
     with pytest.raises(ValueError, match="one score"):
-        drawn_over_clusters(labels, scores, 1)
+        draw_over_clusters(labels, scores, 1)
 
 
 @needs_news
 @needs_gum
-@pytest.mark.parametrize("largest", [1000, 0])
-def test_real_conversations_come_together_among_real_news(largest: int) -> None:
+def test_real_conversations_come_together_among_real_news() -> None:
     csv.field_size_limit(10**6)
     news = []
     for file in sorted(NEWS.glob("*.csv")):
@@ -156,8 +138,8 @@ def test_real_conversations_come_together_among_real_news(largest: int) -> None:
             news += [row["text"] for row in csv.DictReader(opened)]
     dialogues = map(json.loads, GUM.read_text(encoding="utf-8").splitlines())
     conversations = [" ".join(turn["text"] for turn in dialogue["turns"]) for dialogue in dialogues]
-    found = cluster_texts([*news, *conversations], clusters=4, largest_for_density=largest)
-    ((label, many),) = Counter(found.labels[len(news) :].tolist()).most_common(1)
+    labels = cluster_texts([*news, *conversations], 4)
+    ((label, many),) = Counter(labels[len(news) :].tolist()).most_common(1)
     assert label != UNCLUSTERED
     assert many >= 0.85 * len(conversations)
-    assert (found.labels[: len(news)] == label).mean() <= 0.35
+    assert (labels[: len(news)] == label).mean() <= 0.35

@@ -19,8 +19,8 @@ from sociable.datasets.transcripts import (
     REPLIED,
     SaidTurn,
     Transcript,
+    find_addressees,
     read_transcripts,
-    with_addressees,
 )
 
 GUM = Path(__file__).resolve().parents[3] / "shared" / "data" / "gum" / "dialogues_interview_court.jsonl"
@@ -43,12 +43,12 @@ def transcript(*turns: tuple[str, str]) -> Transcript:
     ],
 )
 def test_whom_a_turn_is_for(text: str, to: str, how: str) -> None:
-    turns = with_addressees(transcript(("Cy Dorn", "Hm."), ("Bo", "Well."), ("Ann", text), ("Cy Dorn", "Mine."))).turns
+    turns = find_addressees(transcript(("Cy Dorn", "Hm."), ("Bo", "Well."), ("Ann", text), ("Cy Dorn", "Mine."))).turns
     assert (turns[2].to, turns[2].how) == (to, how)
 
 
 def test_an_answer_is_for_whoever_asked_and_a_first_word_for_nobody() -> None:
-    turns = with_addressees(transcript(("Ann", "Fog."), ("Bo", "Where?"), ("Cy", "There."))).turns
+    turns = find_addressees(transcript(("Ann", "Fog."), ("Bo", "Where?"), ("Cy", "There."))).turns
     assert [(turn.to, turn.how) for turn in turns] == [(None, ""), ("Cy", ASKED), ("Bo", ANSWERED)]
 
 
@@ -61,7 +61,7 @@ def test_what_is_given_or_linked_is_taken_before_all_else(tmp_path: Path) -> Non
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "turns": [{"text": "A pier."}, *turns]}))
     (found,) = read_transcripts(tmp_path / "a.jsonl")
     assert found.scene == "A pier."
-    assert [(turn.to, turn.how) for turn in with_addressees(found).turns] == [("Bo", GIVEN), ("Ann", BEFORE), ("Ann", REPLIED)]
+    assert [(turn.to, turn.how) for turn in find_addressees(found).turns] == [("Bo", GIVEN), ("Ann", BEFORE), ("Ann", REPLIED)]
 
 
 def test_a_chat_with_links_between_its_lines(tmp_path: Path) -> None:
@@ -114,9 +114,9 @@ def test_how_often_addressees_that_are_inferred_are_right() -> None:
     """On dialogues whose addressees are known: calling somebody by name hardly ever misleads, all else often does."""
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
-    for name, last in {case.dialogue: case for case in load_dataset().items}.items():
-        said = [*last.messages, last.golden]
-        turns = with_addressees(
+    for name, cases in load_dataset().dialogues.items():
+        said = [*cases[-1].messages, cases[-1].golden]
+        turns = find_addressees(
             Transcript(id=name, turns=tuple(SaidTurn(speaker=each.role_from, text=each.content) for each in said))
         ).turns
         for each, turn in zip(said, turns, strict=True):
@@ -142,7 +142,7 @@ def test_how_often_addressees_that_are_inferred_are_right() -> None:
 def test_what_is_given_may_be_spelled_anyhow(given: str, to: str, how: str) -> None:
     said = transcript(("Cy Dorn", "Hm."), ("Bo", "Well."), ("Ann", "Fog."), ("Cy Dorn", "Mine."))
     turns = tuple(turn.model_copy(update={"to": given if turn.speaker == "Ann" else None}) for turn in said.turns)
-    found = with_addressees(said.model_copy(update={"turns": turns})).turns[2]
+    found = find_addressees(said.model_copy(update={"turns": turns})).turns[2]
     assert (found.to, found.how) == (to, how)
 
 
@@ -154,4 +154,4 @@ def test_whom_a_turn_is_for_is_one_name(tmp_path: Path) -> None:
 
 def test_a_name_that_is_a_word_must_be_marked() -> None:
     said = transcript(("ok", "Hm."), ("bo", "Well."), ("ann", "ok, thanks"), ("ann", "@ok: thanks"))
-    assert [turn.how for turn in with_addressees(said).turns[2:]] == [BEFORE, NAMED]
+    assert [turn.how for turn in find_addressees(said).turns[2:]] == [BEFORE, NAMED]

@@ -17,7 +17,7 @@ from sociable.judging.protocol import (
     SharedAnswers,
     Unread,
     ask_judge,
-    make_judgment,
+    judge_question,
     make_scope,
 )
 from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, Sampling
@@ -71,7 +71,7 @@ async def test_a_reply_without_an_answer_is_paid_for_and_says_why(reply: Reply, 
     asked = await ask(judge)
     assert isinstance(asked.answer, Unread)
     assert (asked.answer.problem, asked.answer.why, asked.answer.value, asked.usage) == (problem, why, None, COST)
-    judgment = make_judgment(asked, lambda _: Verdict.WIN, judge, EPISODE, "count")
+    judgment = await judge_question(COUNT, lambda _: Verdict.WIN, seat(reply)[0], EPISODE, "count")
     assert (judgment.verdict, judgment.reason, judgment.usage) == (Verdict.UNSCORED, f"m: {why}", COST)
 
 
@@ -79,9 +79,11 @@ async def test_a_rule_answers_without_a_call() -> None:
     def fail() -> list[ChatMessage]:
         raise AssertionError("a rule is shown nothing")
 
-    asked = await ask(RULE, Question(fail, parse_digits, apply_rule=lambda: Answer(4, "by rule")))
-    assert asked == Asked(Answer(4, "by rule"), Usage())
-    judgment = make_judgment(asked, lambda count: Verdict.WIN if count > 3 else Verdict.LOSS, RULE, EPISODE, "count")
+    question: Question[int] = Question(fail, parse_digits, apply_rule=lambda: Answer(4, "by rule"))
+    assert await ask(RULE, question) == Asked(Answer(4, "by rule"), Usage())
+    judgment = await judge_question(
+        question, (Verdict.LOSS, Verdict.TIE, Verdict.LOSS, Verdict.TIE, Verdict.WIN).__getitem__, RULE, EPISODE, "count"
+    )
     assert (judgment.id, judgment.verdict, judgment.reason) == ("e|count|reference/rule", Verdict.WIN, "by rule")
     assert (judgment.episode, judgment.scenario, judgment.criterion, judgment.judge) == ("e", "s", "count", RULE.name)
 

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from sociable.core.records import Usage
-from sociable.models.prices import Price, packaged_prices, price_of
+from sociable.models.prices import Price, find_price, load_packaged_prices
 
 
 def test_a_price_is_of_a_million_tokens() -> None:
@@ -14,23 +14,23 @@ def test_a_price_is_of_a_million_tokens() -> None:
 
 @pytest.mark.parametrize("name", ["gpt-4o-mini", "openai/gpt-4o-mini", "inspect/openai/gpt-4o-mini"])
 def test_a_model_is_found_with_and_without_its_provider(name: str) -> None:
-    assert price_of(name, {}) == packaged_prices()["gpt-4o-mini"]
+    assert find_price(name, {}) == load_packaged_prices()["gpt-4o-mini"]
 
 
 def test_ones_own_price_comes_first_and_the_full_name_before_the_short() -> None:
     short, full = Price(input=1, output=1), Price(input=2, output=2)
-    assert price_of("openai/gpt-4o-mini", {"gpt-4o-mini": short}) == short
-    assert price_of("openai/gpt-4o-mini", {"gpt-4o-mini": short, "openai/gpt-4o-mini": full}) == full
+    assert find_price("openai/gpt-4o-mini", {"gpt-4o-mini": short}) == short
+    assert find_price("openai/gpt-4o-mini", {"gpt-4o-mini": short, "openai/gpt-4o-mini": full}) == full
 
 
 @pytest.mark.parametrize("name", ["openai-compatible/nobody-knows", "gpt", ""])
 def test_nobody_wrote_down_its_price(name: str) -> None:
-    assert price_of(name, {}) is None
+    assert find_price(name, {}) is None
 
 
 @pytest.mark.parametrize("name", ["reference/oracle", "python:agents/mine.py:gpt-4o"])
 def test_what_runs_here_costs_nothing(name: str) -> None:
-    assert price_of(name, {}) == Price(input=0, output=0)
+    assert find_price(name, {}) == Price(input=0, output=0)
 
 
 @pytest.mark.parametrize("values", [{"input": -1, "output": 1}, {"input": 1}, {"input": 1, "output": 1, "cached": 1}])

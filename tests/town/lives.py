@@ -16,7 +16,7 @@ from sociable.agents.architecture import Situation
 from sociable.agents.asking import Asker
 from sociable.agents.generative.mind import GenerativeMind
 from sociable.benchmarks.stss import dataset
-from sociable.benchmarks.stss.protocol import bed_of
+from sociable.benchmarks.stss.routine import find_bed
 from sociable.town.bodies import Physics
 from sociable.town.clock import Clock
 from sociable.town.events import AnyEvent
@@ -112,7 +112,7 @@ def generative_lives(
             react=low,
             tiles_per_minute=tiles_per_minute,
         )
-        cast.append((name, bed_of(persona, town()), GenerativeMind(situation)))
+        cast.append((name, find_bed(persona, town()), GenerativeMind(situation)))
     physics = Physics(tiles_per_minute=tiles_per_minute)
     return Simulation(town(), cast, scheduler=scheduler, physics=physics, places=places(), minutes=minutes, seed=seed)
 

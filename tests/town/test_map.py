@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from sociable.town.map import Address, Rect, Tile, TownMap, street_and_beyond, unreachable
+from sociable.town.map import Address, Rect, Tile, TownMap, find_street
 
 
 def drawn(*rows: str, name: str = "Test") -> TownMap:
@@ -49,7 +49,7 @@ def test_ways_are_shortest_and_of_single_steps_over_free_tiles(seed: int) -> Non
     for goal in free[::7]:
         ways = ways_by_search(town, goal)
         for start in free:
-            way = town.way(start, goal)
+            way = town.find_way(start, goal)
             assert way == ways.get(start)
             assert town.distance(start, goal) == (None if way is None else len(way))
             if way is not None:
@@ -59,16 +59,16 @@ def test_ways_are_shortest_and_of_single_steps_over_free_tiles(seed: int) -> Non
 
 def test_there_is_no_way_to_or_from_a_wall() -> None:
     town = drawn("..#")
-    assert town.way(Tile(0, 0), Tile(2, 0)) is None
-    assert town.way(Tile(2, 0), Tile(0, 0)) is None
-    assert town.way(Tile(1, 0), Tile(1, 0)) == ""
+    assert town.find_way(Tile(0, 0), Tile(2, 0)) is None
+    assert town.find_way(Tile(2, 0), Tile(0, 0)) is None
+    assert town.find_way(Tile(1, 0), Tile(1, 0)) == ""
 
 
 @pytest.mark.parametrize(("width", "height", "way"), [(1, 4, "NNN"), (4, 1, "WWW"), (4, 4, "NNNWWW"), (1, 1, "")])
 def test_steps_are_named_by_where_they_lead(width: int, height: int, way: str) -> None:
     town = TownMap("Open", np.zeros((height, width), bool), {}, {})
-    found = town.way(Tile(width - 1, height - 1), Tile(0, 0))
-    back = town.way(Tile(0, 0), Tile(width - 1, height - 1))
+    found = town.find_way(Tile(width - 1, height - 1), Tile(0, 0))
+    back = town.find_way(Tile(0, 0), Tile(width - 1, height - 1))
     assert found is not None and back is not None
     assert "".join(sorted(found)) == way
     assert "".join(sorted(back)) == way.translate(str.maketrans("NW", "SE"))[::-1]
@@ -92,7 +92,7 @@ def test_ways_on_a_large_map_are_those_found_on_all_of_it(height: int, width: in
         for goal in free[::17]:
             ways = ways_by_search(town, goal)
             for start in free[::3]:
-                assert town.way(start, goal) == ways.get(start)
+                assert town.find_way(start, goal) == ways.get(start)
 
 
 def test_memory_of_ways_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,8 +150,8 @@ def test_callers_may_do_what_they_want_with_what_they_get() -> None:
 
 def reached(*rows: str) -> tuple[Sequence[str], Sequence[Address]]:
     town = drawn(*rows)
-    street = street_and_beyond(town.blocked, town.places)
-    return ["".join(".#"[int(not tile)] for tile in row) for row in street], unreachable(town.places, street)
+    street, lost = find_street(town.blocked, town.places)
+    return ["".join(".#"[int(not tile)] for tile in row) for row in street], lost
 
 
 def test_the_street_is_what_joins_most_arenas_not_the_largest_ground() -> None:

@@ -11,8 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sociable.core.errors import InputError
-from sociable.town import memory as module
-from sociable.town.memory import Embedded, HashedWords, Memory, MemoryStream, sentence_embeddings
+from sociable.town.memory import Embedded, HashedWords, Memory, MemoryStream, load_sentence_embeddings
 
 
 class Given:
@@ -24,7 +23,7 @@ class Given:
     def add(self, text: str) -> None:
         pass
 
-    def to(self, query: str) -> NDArray[np.float64]:
+    def compare(self, query: str) -> NDArray[np.float64]:
         return np.array(self._likeness, np.float64)
 
 
@@ -93,11 +92,11 @@ def test_words_shared_make_texts_alike() -> None:
     words = HashedWords()
     for text in ("Ann exercises in the park", "Ben is baking bread", "the and of it"):
         words.add(text)
-    likeness = words.to("exercising at the park with Ann")
+    likeness = words.compare("exercising at the park with Ann")
     # exerci, park, ann in both: 3 / sqrt(3 * 3); common words do not count.
     assert likeness == pytest.approx([1.0, 0.0, 0.0])
-    assert words.to("") == pytest.approx([0.0, 0.0, 0.0])
-    assert words.to("bread and the park") == pytest.approx([1 / 6**0.5, 1 / 6**0.5, 0.0])
+    assert words.compare("") == pytest.approx([0.0, 0.0, 0.0])
+    assert words.compare("bread and the park") == pytest.approx([1 / 6**0.5, 1 / 6**0.5, 0.0])
 
 
 def test_what_was_asked_before_changes_no_likeness() -> None:
@@ -105,8 +104,8 @@ def test_what_was_asked_before_changes_no_likeness() -> None:
     for text in ("red kite", "blue kite", "green boat"):
         once.add(text)
         often.add(text)
-        often.to("kite")
-    assert np.array_equal(once.to("a blue boat"), often.to("a blue boat"))
+        often.compare("kite")
+    assert np.array_equal(once.compare("a blue boat"), often.compare("a blue boat"))
 
 
 def test_embeddings_take_the_place_of_words() -> None:
@@ -115,7 +114,7 @@ def test_embeddings_take_the_place_of_words() -> None:
     stream = MemoryStream(embedded)
     stream.add(0, "fact", "north")
     stream.add(0, "fact", "east")
-    assert embedded.to("north-east") == pytest.approx([0.5**0.5, 0.5**0.5])
+    assert embedded.compare("north-east") == pytest.approx([0.5**0.5, 0.5**0.5])
     assert texts(stream.retrieve("north", 0, 1)) == ["north"]
     for _ in range(100):
         stream.add(0, "fact", "east")
@@ -126,9 +125,9 @@ def test_embeddings_that_are_not_installed_say_how_to_get_them(monkeypatch: pyte
     def absent(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(module, "import_module", absent)
+    monkeypatch.setattr("sociable.models.embeddings.import_module", absent)
     with pytest.raises(InputError, match=r"sociable\[embeddings\]"):
-        sentence_embeddings("a model nobody has loaded")
+        load_sentence_embeddings("a model nobody has loaded")
 
 
 def test_a_long_stream_is_fast() -> None:

@@ -12,7 +12,7 @@ from small_town import Scripted, small_town
 from sociable.town.bodies import Body, Physics
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity
-from sociable.town.scheduler import Ahead, Lockstep, steps_to_sight
+from sociable.town.scheduler import Ahead, Lockstep, count_steps_to_sight
 from sociable.town.simulation import Simulation
 
 SEEDS = range(20)
@@ -51,14 +51,14 @@ class WalkersAreSlow:
     """Those who lag behind are taken to walk one tile a minute less than they can."""
 
     def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-        return steps_to_sight(town, physics.radius, lagging, other) <= minutes * (physics.tiles_per_minute - 1)
+        return count_steps_to_sight(town, physics.radius, lagging, other) <= minutes * (physics.tiles_per_minute - 1)
 
 
 class NobodySeesFar:
     """The radius of sight is forgotten: only who comes to the very spot could be met."""
 
     def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-        return steps_to_sight(town, 0, lagging, other) <= minutes * physics.tiles_per_minute
+        return count_steps_to_sight(town, 0, lagging, other) <= minutes * physics.tiles_per_minute
 
 
 class OnlyThoseInTheRoomMatter:
@@ -71,8 +71,8 @@ class OnlyThoseInTheRoomMatter:
 class OthersWishesDoNotMatter(Simulation):
     """Who wants to talk to nobody goes on, though somebody in its sight may still want to talk to it."""
 
-    def _linked(self, body: Body, minute: int) -> tuple[list[Body], Body | None]:
-        members, other = super()._linked(body, minute)
+    def _find_linked(self, body: Body, minute: int) -> tuple[list[Body], Body | None]:
+        members, other = super()._find_linked(body, minute)
         if other is not None and other.perceived and not (body.decision and body.decision.talk_to):
             return [body], None
         return members, other
@@ -81,8 +81,8 @@ class OthersWishesDoNotMatter(Simulation):
 class GoesOnUnseen(Simulation):
     """Nobody waits for those in its sight who have not perceived it yet, if they cannot want to talk to it."""
 
-    def _linked(self, body: Body, minute: int) -> tuple[list[Body], Body | None]:
-        members, other = super()._linked(body, minute)
+    def _find_linked(self, body: Body, minute: int) -> tuple[list[Body], Body | None]:
+        members, other = super()._find_linked(body, minute)
         if other is not None and not other.perceived and not body.is_free(minute - 1):
             return [body], None
         return members, other
@@ -138,7 +138,7 @@ def test_nobody_comes_into_sight_in_fewer_steps_than_that(radius: int) -> None:
         ]
         for body in bodies:
             fewest = min(town.distance(body.tile, one.tile) or 0 for one in seeing)
-            bound = steps_to_sight(town, radius, body, other)
+            bound = count_steps_to_sight(town, radius, body, other)
             assert bound <= fewest + 1e-9
             exact += math.ceil(bound) == fewest
     # It is worth something too: 79 to 100 percent are exact here.
@@ -149,7 +149,7 @@ def test_without_a_way_nobody_ever_meets() -> None:
     town = small_town()
     table = Body("R", None, None, 0, Tile(17, 1), town.zone_of(Tile(17, 1)))  # type: ignore[arg-type]
     hall = Body("S", None, None, 1, Tile(1, 1), town.zone_of(Tile(1, 1)))  # type: ignore[arg-type]
-    assert steps_to_sight(town, 8, table, hall) == math.inf
+    assert count_steps_to_sight(town, 8, table, hall) == math.inf
     assert not Ahead().could_meet(town, Physics(), table, hall, 10**6)
     assert Lockstep().could_meet(town, Physics(), table, hall, 1)
 

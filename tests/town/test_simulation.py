@@ -16,10 +16,10 @@ from virtual_time import run_in_virtual_time
 from sociable.town.bodies import Injection, Physics
 from sociable.town.events import AnyEvent, Talked, Walked
 from sociable.town.map import Address, Tile
-from sociable.town.minds import Activity, Sighting, View
+from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Sighting, View
 from sociable.town.scheduler import Ahead, Lockstep
-from sociable.town.simulation import IDLE, IDLE_MINUTES, Simulation
-from sociable.town.timeline import steps_of, timelines
+from sociable.town.simulation import Simulation
+from sociable.town.timeline import read_timelines, trace_walk
 
 BED = Address("Hall", "room", "bed")
 DEN = Address("Den", "room")
@@ -57,7 +57,7 @@ def test_a_walk_through_the_town(scheduler: Any, wait: float) -> None:
     # Sixteen steps to the east, six a minute: after minute 0 at x = 7, on the lawn; after 1 at 13, in the Den; after 2 at 17.
     (walk,) = of_kind(events, "walked")
     assert (walk.minute, walk.resident, walk.start, walk.way, walk.tiles_per_minute) == (0, "Ann", (1, 2), "E16", 6)
-    assert [tile.x for tile in timelines(events, starts, 4)["Ann"].tiles] == [7, 13, 17, 17]
+    assert [tile.x for tile in read_timelines(events, starts, 4)["Ann"].tiles] == [7, 13, 17, 17]
     # In minute 1 she sees Cara, in minute 2 Ben, and each of them her; Ben and Cara are never in one room.
     assert {minute: names_seen(view) for minute, view in ann.views.items()} == {0: [], 1: ["Cara"], 2: ["Ben"]}
     assert {minute: names_seen(view) for minute, view in ben.views.items()} == {0: [], 2: ["Ann"]}
@@ -142,7 +142,7 @@ def test_whoever_sees_that_a_seat_is_taken_takes_another() -> None:
     simulation = simulated({"Ann": (DEN, ann), "Ben": (BED, ben)}, 40, physics=Physics(tiles_per_minute=1))
     starts = {body.name: body.tile for body in simulation.bodies}
     events, _ = lived(simulation)
-    read = timelines(events, starts, 40)
+    read = read_timelines(events, starts, 40)
     assert read["Ann"].tiles[-1] == Tile(17, 2)
     assert Tile(17, 2) not in read["Ben"].tiles
     assert small_town().address_of(read["Ben"].tiles[-1]) == DEN
@@ -153,7 +153,7 @@ def test_of_two_who_come_to_one_seat_at_once_the_second_by_name_goes() -> None:
     cast = {name: (DEN, Scripted(idle(place=CHAIR))) for name in ("Ann", "Ben")}
     simulation = simulated(cast, 10)
     starts = {body.name: body.tile for body in simulation.bodies}
-    read = timelines(lived(simulation)[0], starts, 10)
+    read = read_timelines(lived(simulation)[0], starts, 10)
     assert read["Ann"].tiles[0] == read["Ben"].tiles[0] == Tile(17, 2)
     assert read["Ann"].tiles[-1] == Tile(17, 2)
     assert read["Ben"].tiles[1] != Tile(17, 2)
@@ -357,7 +357,7 @@ def test_what_always_holds(seed: int, tiles_per_minute: int) -> None:
     simulation = hashing_lives(seed, Ahead(), slow=1, tiles_per_minute=tiles_per_minute, residents=11, minutes=700)
     starts = {body.name: body.tile for body in simulation.bodies}
     events, _ = lived(simulation)
-    read = timelines(events, starts, simulation.minutes)
+    read = read_timelines(events, starts, simulation.minutes)
     assert len(of_kind(events, "talked")) > 20
     assert len(of_kind(events, "slept")) > 5
     for name, line in read.items():
@@ -373,7 +373,7 @@ def test_what_always_holds(seed: int, tiles_per_minute: int) -> None:
             assert line.tiles[talk.minute] == before[talk.minute]
         # Every step is to a neighbouring tile that can be stood on, and there are not too many in a minute.
         for walk in of_kind(events, "walked"):
-            tiles = [Tile(*walk.start), *steps_of(walk)]
+            tiles = [Tile(*walk.start), *trace_walk(walk)]
             assert all(abs(one.x - two.x) + abs(one.y - two.y) == 1 for one, two in pairwise(tiles))
             assert all(town().is_free(tile) for tile in tiles)
         for one, two in pairwise(before):

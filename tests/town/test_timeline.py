@@ -11,7 +11,7 @@ from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked
 from sociable.town.map import Address, Tile
 from sociable.town.scheduler import Ahead
 from sociable.town.simulation import Simulation
-from sociable.town.timeline import steps_of, timelines
+from sociable.town.timeline import read_timelines, trace_walk
 
 # From her bed at (1, 2) to the chair at (17, 2), stopped at (13, 2) by a talk of two minutes, and then asleep.
 ANN: list[AnyEvent] = [
@@ -26,7 +26,7 @@ STARTS = {"Ann": Tile(1, 2), "Ben": Tile(13, 1)}
 
 
 def test_where_somebody_was_minute_by_minute() -> None:
-    ann = timelines(ANN, STARTS, 11)["Ann"]
+    ann = read_timelines(ANN, STARTS, 11)["Ann"]
     # Minute 0 in bed; 1 and 2 six steps each; 3 and 4 talking; 5 the last four steps; then there.
     assert [tile.x for tile in ann.tiles] == [1, 7, 13, 13, 13, 17, 17, 17, 17, 17, 17]
     assert {tile.y for tile in ann.tiles} == {2}
@@ -35,29 +35,29 @@ def test_where_somebody_was_minute_by_minute() -> None:
 
 
 def test_who_talks_to_whom_whoever_began() -> None:
-    both = timelines(ANN, STARTS, 11)
+    both = read_timelines(ANN, STARTS, 11)
     assert [both["Ann"].talking_to(minute) for minute in (2, 3, 4, 5)] == ["", "Ben", "Ben", ""]
     assert [both["Ben"].talking_to(minute) for minute in (2, 3, 4, 5)] == ["", "Ann", "Ann", ""]
     assert both["Ben"].tiles == [Tile(13, 1)] * 11
 
 
 def test_addresses_are_those_of_the_map() -> None:
-    addresses = timelines(ANN, STARTS, 7)["Ann"].addresses(small_town())
+    addresses = read_timelines(ANN, STARTS, 7)["Ann"].addresses(small_town())
     den, lawn = Address("Den", "room"), Address("Green", "lawn")
     chair = Address("Den", "room", "chair")
     assert addresses == [Address("Hall", "room", "bed"), lawn, den, den, den, chair, chair]
-    assert timelines([], {"Ann": Tile(6, 0)}, 1)["Ann"].addresses(small_town()) == [None]
+    assert read_timelines([], {"Ann": Tile(6, 0)}, 1)["Ann"].addresses(small_town()) == [None]
 
 
 def test_what_goes_on_after_the_end_is_cut_off() -> None:
-    ann = timelines(ANN, STARTS, 2)["Ann"]
+    ann = read_timelines(ANN, STARTS, 2)["Ann"]
     assert [tile.x for tile in ann.tiles] == [1, 7]
     assert (len(ann.asleep), len(ann.activities)) == (2, 2)
 
 
 def test_a_way_is_runs_of_steps() -> None:
     walk = Walked(minute=0, resident="Ann", start=(3, 3), way="E2N1W12S1", tiles_per_minute=6)
-    tiles = steps_of(walk)
+    tiles = trace_walk(walk)
     assert tiles[:3] == [Tile(4, 3), Tile(5, 3), Tile(5, 2)]
     assert tiles[-2:] == [Tile(-7, 2), Tile(-7, 3)]
     assert len(tiles) == 16
@@ -79,7 +79,7 @@ def test_the_log_says_where_everybody_really_was(seed: int, tiles_per_minute: in
     simulation = hashing_lives(seed, Ahead(), slow=1, tiles_per_minute=tiles_per_minute, kind=Watched)
     starts = {body.name: body.tile for body in simulation.bodies}
     events, _ = lived(simulation)
-    read = timelines(events, starts, simulation.minutes)
+    read = read_timelines(events, starts, simulation.minutes)
     seen = simulation.__dict__["seen"]
     assert {name for name, _ in seen} == set(starts)
     assert len(set(seen.values())) > 50

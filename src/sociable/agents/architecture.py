@@ -1,10 +1,44 @@
-"""What an architecture of agents is: it makes a mind out of a resident's situation. Found by name.
+"""Architectures of agents for the town, found by name.
 
-A package adds its own under the entry point group ``sociable.architectures``: a function of ``Situation`` that returns a
-``Mind``. A mind may have two methods more than the town needs:
+An architecture is a function that is given a resident's ``Situation`` and returns its ``Mind`` (``town/minds.py``). A package
+adds its own under the entry point group ``sociable.architectures``::
 
-* ``async interview(question: str, minute: int) -> str``: what it answers when asked from outside, without remembering it;
-* ``inject(minute: int, text: str) -> None``: something it learns from outside.
+    [project.entry-points."sociable.architectures"]
+    sociable-person = "my_package.my_module:sociable_person"
+
+The smallest one that talks: it spends an hour in each place of its town, goes up to somebody who is free when an hour is
+over, and leaves the words to the model under test. ``speak`` waits for a model and is a coroutine; the others answer at once::
+
+    class SociablePerson:
+        alarm = None  # it need not be asked before something happens
+
+        def __init__(self, situation: Situation) -> None:
+            self.situation = situation
+            self.arenas = [str(address) for address in situation.town.places if address.is_arena]
+
+        def decide(self, view: View) -> Decision:
+            if view.activity is not None and view.minute < view.activity.until:
+                return Decision()  # it goes on with what it does
+            place = self.arenas[(self.situation.seed + view.minute // 60) % len(self.arenas)]
+            free = [sighting.name for sighting in view.sightings if sighting.free]
+            return Decision(Activity("looking around", view.minute + 60, place), talk_to=free[0] if free else "")
+
+        async def speak(self, talk: Talk) -> Utterance:
+            said = "\\n".join(f"{line.speaker}: {line.says}" for line in talk.lines)
+            question = f"You are {self.situation.persona.name} and talk to {talk.partner}.\\n{said}\\nWhat do you say?"
+            reply = await self.situation.high.ask("speak", [{"role": "user", "content": question}])
+            return Utterance(reply.text.strip(), note=reply.defect, defect=reply.defect)
+
+        def conclude(self, talk: Talk, until: int) -> TakenAway:
+            return TakenAway()
+
+    def sociable_person(situation: Situation) -> SociablePerson:
+        return SociablePerson(situation)
+
+A mind may have three methods more: ``inject`` (``Injectable``) is told what is injected into the town, ``interview``
+(``Interviewable``) answers ``sociable interview``, and ``restore`` (``Restorable``) is needed in ``stss-conversations``.
+A run resumes from its journal, so a mind does the same again when it sees and hears the same: whatever is random in it
+comes from ``Situation.seed``.
 """
 
 from __future__ import annotations
@@ -38,37 +72,41 @@ class Situation:
     """All that a mind begins with."""
 
     persona: Persona
-    """The performer's ``currently`` says the task already (App. A): that is all a plain generative agent has of it."""
+    """Who the resident is. The performer's ``currently`` says the task already (App. A): a plain generative agent has no more."""
     town: TownMap
     clock: Clock
     acquaintances: Mapping[str, str]
-    """By name, whom it knows: one line each."""
+    """By name, those whom the resident knows: one line each."""
     task: TaskInWords | None
+    """The performer's; None for everybody else."""
     high: Asker
-    """The model that makes this resident's target-driven plans, day plans and words: for the performer the one under test."""
+    """The model that makes target-driven plans, day plans and words: for the performer the one under test."""
     low: Asker
     """The model for everything else."""
     react: Asker
     """The model that decides whether to start talking."""
     tiles_per_minute: int = 6
+    """How fast everybody walks."""
     seed: int = 0
+    """The run's, the same for every resident."""
     new_memory: Callable[[], MemoryStream] = MemoryStream
-    """What it remembers with: by default memories are alike that share words."""
+    """Makes what the mind remembers with: by default memories are alike that share words."""
     prompts: Path | None = None
-    """A user's own prompts in place of the architecture's; None: its own."""
+    """A folder of the user's own prompts; None: the architecture's."""
     plain: bool = False
-    """For models too weak for structured replies: of a conversation they are asked for the words only (App. A.2)."""
+    """Whether the models are too weak for structured replies: of a conversation they are asked for the words only (App. A.2)."""
 
 
 Architecture = Callable[[Situation], Mind]
 
 
 def architecture_names() -> list[str]:
+    """In alphabetical order."""
     return sorted({point.name for point in metadata.entry_points(group=GROUP)})
 
 
 def find_architecture(name: str) -> Architecture:
-    """Raises InputError naming those there are."""
+    """The architecture of a name. Raises InputError naming those there are."""
     points = metadata.entry_points(group=GROUP, name=name)
     if not points:
         known = ", ".join(architecture_names()) or "none"

@@ -1,4 +1,4 @@
-"""How a mind asks a model: one scope for every purpose, so that a call of a long simulation can be found and replayed."""
+"""Questions of a mind to a model: one scope for every purpose, so that each call of a long simulation is found and replayed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sociable.models.protocol import ChatMessage, Model, Reply, Request, Samplin
 
 
 class Asker:
-    """A model in one role, as the mind called ``name`` asks it.
+    """A model in one role, asked by the mind called ``name``.
 
     Two askers of one name, role and item must not be asked for the same purpose: their calls would share a scope's name.
     """
@@ -25,16 +25,12 @@ class Asker:
         self.role = role
 
     @property
-    def model(self) -> str:
-        return self._model.name
-
-    @property
     def usage(self) -> Usage:
-        """What its calls have consumed, as far as a journal counted them."""
+        """The usage of all its calls, as far as a journal counted them."""
         return sum((scope.usage for scope in self._scopes.values()), Usage())
 
     async def ask(self, purpose: str, messages: Sequence[ChatMessage], temperature: float | None = None) -> Reply:
-        """``temperature`` in place of the role's own. Raises RunFailure and RunStopped.
+        """The model's reply; ``temperature`` takes the place of the role's own. Raises RunFailure and RunStopped.
 
         One question at a time: the journal tells equal questions apart by their order, and a replay must find the same.
         """

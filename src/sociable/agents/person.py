@@ -20,7 +20,7 @@ NAME = "human"
 
 
 class PersonModel:
-    """Whoever sits at the terminal. ``show`` draws blocks there, ``say`` writes a line; ``keyboard`` is a file descriptor."""
+    """The person at the terminal. ``show`` draws blocks there, ``say`` writes a line; ``keyboard`` is a file descriptor."""
 
     abandonable = True
     """A stop need not wait for an answer that has not been given."""
@@ -39,7 +39,7 @@ class PersonModel:
 
     async def generate(self, request: Request) -> Reply:
         """Raises Interrupted when the person's input ends."""
-        form = request.form() if request.form else _plain(request)
+        form = request.form() if request.form else _build_plain_form(request)
         async with self._turn:
             self._answered += 1
             self._forget_what_was_typed_ahead()
@@ -50,7 +50,7 @@ class PersonModel:
         return Reply(storable(form.reply(answers)).strip(), Usage(calls=1))
 
     def _forget_what_was_typed_ahead(self) -> None:
-        """Nobody can have meant it for a question that was not on the screen. A pipe is another matter."""
+        """Drops what nobody can have meant for a question that was not on the screen yet; a pipe is another matter."""
         if not os.isatty(self._keyboard):
             return
         self._typed = b""
@@ -66,17 +66,17 @@ class PersonModel:
         for number, choice in enumerate(question.choices, start=1):
             self._say(f"  {number}  {choice}")
         while True:
-            answer = await self._line()
-            chosen = _chosen(answer, question.choices) if question.choices else answer
+            answer = await self._read_line()
+            chosen = _find_choice(answer, question.choices) if question.choices else answer
             if chosen:
                 return chosen
             wanted = f"a number from 1 to {len(question.choices)}, or what stands there" if question.choices else "what you say"
             self._say(f"Please type {wanted}.")
 
-    async def _line(self) -> str:
+    async def _read_line(self) -> str:
         """The next line that is typed. Waiting for it can be abandoned, where the system allows."""
         while b"\n" not in self._typed:
-            more = await self._more()
+            more = await self._read_more()
             if not more and not self._typed:
                 raise Interrupted("The input ended.")
             if not more:
@@ -85,7 +85,7 @@ class PersonModel:
         line, _, self._typed = self._typed.partition(b"\n")
         return line.decode("utf-8", "replace").strip()
 
-    async def _more(self) -> bytes:
+    async def _read_more(self) -> bytes:
         loop = asyncio.get_running_loop()
         ready = asyncio.Event()
         try:
@@ -103,18 +103,15 @@ class PersonModel:
         pass
 
 
-def _chosen(answer: str, choices: Sequence[str]) -> str | None:
+def _find_choice(answer: str, choices: Sequence[str]) -> str | None:
     """The choice meant by a number, a name, or the beginning of one name only."""
     exact = [choice for choice in choices if choice.lower() == answer.lower()]
-    if exact:
-        return exact[0]
-    if answer.isdecimal() and 1 <= int(answer) <= len(choices):
-        return choices[int(answer) - 1]
-    meant = [choice for choice in choices if answer and choice.lower().startswith(answer.lower())]
-    return meant[0] if len(meant) == 1 else None
+    numbered = choices[int(answer) - 1 : int(answer)] if answer.isdecimal() and int(answer) else []
+    begun = [choice for choice in choices if answer and choice.lower().startswith(answer.lower())]
+    return next((meant[0] for meant in (exact[:1], numbered, begun) if len(meant) == 1), None)
 
 
-def _plain(request: Request) -> Form:
-    """For what nobody wrote a form for: the prompt itself."""
+def _build_plain_form(request: Request) -> Form:
+    """A form that shows the prompt itself, where nobody wrote another."""
     blocks = [Quotation(message["role"], message["content"]) for message in request.messages]
     return Form("What a model would be sent", [*blocks, Paragraph("")], [Question("Your reply, on one line:")])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from sociable.core.form import Form
-from sociable.core.prompts import defused
+from sociable.core.prompts import defuse
 from sociable.core.records import Turn
 from sociable.dialogue.conversation import Utterance
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
@@ -29,7 +29,7 @@ class PromptedParticipant:
         form: Callable[[Sequence[Turn]], Form] | None = None,
         heard: Callable[[Turn], str] = lambda turn: turn.content,
     ) -> None:
-        """``form`` makes of the turns seen what a person in the model's place is shown; ``heard`` how others' turns reach it."""
+        """``form`` makes the form that a person in the model's place is shown, ``heard`` the text of another's turn."""
         self._name = name
         self._model = model
         self._briefing = list(briefing)
@@ -48,10 +48,10 @@ class PromptedParticipant:
         return Utterance(reply.text.strip(), reply.thinking, reply.defect)
 
     def view(self, seen: Sequence[Turn]) -> list[ChatMessage]:
-        """What it knows: its briefing and the turns, without those in which nobody said anything. A new list each time."""
+        """Its prompt: the briefing and the turns, without those in which nobody said anything. A new list each time."""
         return self._briefing + [self._as_message(turn) for turn in seen if turn.content.strip()]
 
     def _as_message(self, turn: Turn) -> ChatMessage:
         if turn.speaker == self._name:
-            return {"role": "assistant", "content": defused(turn.content)}
-        return {"role": "user", "content": defused(self._heard(turn))}
+            return {"role": "assistant", "content": defuse(turn.content)}
+        return {"role": "user", "content": defuse(self._heard(turn))}

@@ -1,10 +1,8 @@
-"""Building data sets: ``sociable construct``, as functions."""
+"""Data sets: made, attacked, described. ``sociable construct``, ``audit`` and ``describe``, as functions."""
 
 from __future__ import annotations
 
-import json
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,245 +10,99 @@ from typing import Any
 import dotenv
 
 from sociable.api.runs import load_result, settings_for, write_document
-from sociable.benchmarks.agentsense.dataset import load_scenarios
-from sociable.benchmarks.anteval.characters import load_sheets
-from sociable.benchmarks.hsii.dataset import load_dataset
-from sociable.core.errors import DataError, InputError
-from sociable.core.view import Document
-from sociable.datasets.articles import read_articles
-from sociable.datasets.build import DATASET, Build, Counted, Recipe, begin, build_manifest
+from sociable.core.errors import InputError
+from sociable.core.view import Document, Paragraph, Section, Table
+from sociable.datasets.build import DATASET, WRITING, Build, StageCounts, Writing, open_build
 from sociable.datasets.card import write_cards
-from sociable.datasets.funnel import funnel_document
-from sociable.datasets.recipes.agentsense.passages import read_passages
-from sociable.datasets.recipes.agentsense.scripts import scripts_recipe
-from sociable.datasets.recipes.anteval.characters import characters_recipe, drawn_characters
-from sociable.datasets.recipes.hsii.dialogues import dialogues_recipe
-from sociable.datasets.recipes.hsii.news import SHORTEST, news_recipe
-from sociable.datasets.review.reviewing import REVIEWED
-from sociable.datasets.selection import FOUND
-from sociable.datasets.transcripts import read_transcripts
+from sociable.datasets.funnel import make_build_document
+from sociable.datasets.recipe import RecipeOptions, find_recipe
+from sociable.datasets.review.applying import REVIEWED, apply_review
+from sociable.datasets.review.reviewing import Review
+from sociable.datasets.review.status import show_status
 from sociable.engine.event_loop import on_interrupt, waited
 from sociable.engine.opening import Watch, build_seats, prices_of
 from sociable.engine.registry import find_benchmark
 from sociable.engine.seats import Role
-from sociable.engine.settings import plain_name
 from sociable.engine.study import Audited, Described, FromSources
 from sociable.models.limits import Budget
-from sociable.models.protocol import Model, Sampling
-
-WRITING = Sampling(temperature=1.0, max_tokens=4096)
-"""Unless the configuration says otherwise: what is written should not all sound alike."""
 
 
-def construct_hsii(
-    source: str | Path,
+def construct(
+    recipe: str,
+    sources: str | Path | Sequence[str | Path],
     out: str | Path,
     *,
+    options: Mapping[str, Any] | RecipeOptions | None = None,
     model: str | None = None,
     config: str | Path | None = None,
-    shortest: int = SHORTEST,
-    searches: Sequence[Sequence[str]] = (),
-    found: int = FOUND,
-    spread: int | None = None,
-    most: int | None = None,
-    toxicity: str | None = None,
-    seed: int = 0,
+    base_url: str | None = None,
+    max_cost: float | None = None,
+    max_connections: int | None = None,
     prompts: str | Path | None = None,
     give_up: bool = False,
     licence: str | None = None,
     watch: Watch | None = None,
-    **settings: Any,
 ) -> Document:
-    """HSII's dialogues out of news, in the build folder ``out``; called again it goes on. Returns the funnel.
+    """A data set by the recipe of that name, in the build folder ``out``; called again it goes on. Returns the funnel.
 
-    ``searches`` are keywords, one or two each, any of which may find an article, ``found`` of them at the most; ``shortest`` is
-    how many characters an article has at least, title and all. ``toxicity``: a classifier, in place of a list
-    of words. ``spread``: articles that get a scene, drawn evenly over what they are about; ``most``: scenes that get a dialogue.
-    Without a ``model`` it goes as far as it can; what gets no reply is tried again the next time, or with ``give_up`` rejected.
-    Raises InputError, RunFolderError, and RunStopped where it can be resumed.
+    ``options`` are the recipe's own, as ``sociable construct RECIPE --help`` lists them. Without a ``model`` a build goes as
+    far as it can. What gets no reply is tried again the next time, or with ``give_up`` rejected.
+
+    Raises InputError, RunFolderError, and RunStopped where the build can be resumed.
     """
-    articles = read_articles(Path(source))
-    own = Path(prompts) if prompts else None
-    recipe = news_recipe(
-        articles,
-        shortest=shortest,
-        searches=searches,
-        found=found,
-        spread=spread,
-        most=most,
-        toxicity=toxicity,
-        seed=seed,
-        prompts=own,
-    )
-    return _constructed(recipe, articles, Path(out), model, config, watch, licence, settings, give_up)
-
-
-def construct_hsii_from_dialogues(
-    source: str | Path,
-    out: str | Path,
-    *,
-    assistant: str | None = None,
-    inferred: bool = False,
-    licence: str | None = None,
-    watch: Watch | None = None,
-) -> Document:
-    """HSII's cases out of conversations that are there already; no model writes anything. Returns the funnel.
-
-    The part of ``assistant`` becomes the assistant's; by default that of whoever speaks to the most others. Cases are made of
-    its turns of which it is known whom they are for; with ``inferred`` of the others too, each with how that was guessed.
-    Raises InputError and RunFolderError.
-    """
-    transcripts = read_transcripts(Path(source))
-    recipe = dialogues_recipe(transcripts, assistant=assistant, inferred=inferred)
-    return _constructed(recipe, transcripts, Path(out), None, None, watch, licence, {})
-
-
-def construct_agentsense(
-    source: str | Path,
-    out: str | Path,
-    *,
-    model: str | None = None,
-    config: str | Path | None = None,
-    seed: int = 0,
-    keep_recognised: bool = False,
-    prompts: str | Path | None = None,
-    give_up: bool = False,
-    licence: str | None = None,
-    watch: Watch | None = None,
-    **settings: Any,
-) -> Document:
-    """AgentSense's scenarios out of plays or screenplays, in the build folder ``out``; called again it goes on.
-
-    Scenes whose script the model recognises fall out, unless ``keep_recognised``. Returns the funnel. Raises as
-    ``construct_hsii`` does.
-    """
-    passages = read_passages(Path(source))
-    recipe = scripts_recipe(passages, seed=seed, keep_recognised=keep_recognised, prompts=Path(prompts) if prompts else None)
-    return _constructed(recipe, passages, Path(out), model, config, watch, licence, settings, give_up)
-
-
-def construct_characters(
-    out: str | Path,
-    *,
-    count: int = 60,
-    seed: int = 0,
-    model: str | None = None,
-    config: str | Path | None = None,
-    prompts: str | Path | None = None,
-    give_up: bool = False,
-    licence: str | None = None,
-    watch: Watch | None = None,
-    **settings: Any,
-) -> Document:
-    """Characters for AntEval, drawn by the rules and described by a model, for the option ``sheets``. As ``construct_hsii``."""
-    if count < 1:
-        raise InputError(f"At least one character is drawn, not {count}.")
-    drawn = drawn_characters(count, seed)
-    recipe = characters_recipe(drawn, seed=seed, prompts=Path(prompts) if prompts else None)
-    return _constructed(recipe, drawn, Path(out), model, config, watch, licence, settings, give_up)
-
-
-_READERS: Mapping[str, Callable[[Path], object]] = {
-    "agentsense": load_scenarios,
-    "anteval-iep": load_sheets,
-    "hsii": load_dataset,
-}
-
-
-def layout_check(folder: Path) -> Callable[[Mapping[str, Any]], None]:
-    """What raises InputError for a record that the benchmark for which ``folder`` was built cannot read.
-
-    Of a data set that was not built here nothing is known, and anything goes.
-    """
-    read = _READERS.get((build_manifest(folder) or {}).get("benchmark", ""))
-
-    def check(record: Mapping[str, Any]) -> None:
-        if read is None:
-            return
-        # Among the others: what must be unique or alike is so among all.
-        records = [json.loads(line) for line in (folder / DATASET).read_text(encoding="utf-8").splitlines()]
-        lines = (json.dumps(record if each["id"] == record["id"] else each) + "\n" for each in records)
-        with tempfile.TemporaryDirectory() as place:
-            file = Path(place) / DATASET
-            file.write_text("".join(lines), encoding="utf-8")
-            try:
-                read(file)
-            except DataError as error:
-                raise InputError(f"The benchmark could not read it: field '{error.field}': {error.problem}.") from None
-
-    return check
-
-
-def _constructed(
-    recipe: Recipe,
-    sources: Sequence[Any],
-    path: Path,
-    model: str | None,
-    config: str | Path | None,
-    watch: Watch | None,
-    licence: str | None,
-    settings: dict[str, Any],
-    give_up: bool = False,
-) -> Document:
-    if model is not None and model.startswith("reference/"):
-        raise InputError("A data set is written by a model that can write: reference agents cannot.")
+    found = find_recipe(recipe)
+    if model is not None and not found.prompts:
+        raise InputError(f"'{recipe}' asks no model: leave the model out.")
+    named = [sources] if isinstance(sources, str | Path) else sources
+    plan = found.plan([Path(source) for source in named], options, Path(prompts) if prompts else None)
     dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
-    writer, sampling, budget, at_once = _writer(recipe.benchmark, model, config, settings)
-    with begin(path, recipe, plain_name(model) if model else None, sampling, licence) as folder:
-        build = Build(folder, recipe, writer, sampling, budget, at_once, give_up)
-        if watch is not None:
-            build.watch = watch
-        before = _content(path / DATASET)
-        found = waited(_run(build, sources))
+    own = {"base_url": base_url, "max_cost": max_cost, "max_connections": max_connections}
+    writing = replace(_set_up_writing(found.benchmark, model, config, own) if model else Writing(), give_up=give_up)
+    path = Path(out)
+    with open_build(path, plan, writing, licence=licence, watch=watch) as build:
+        before = _read_content(path / DATASET)
+        counts = waited(_run(build))
         # What people have made of a data set keeps its card as long as that is the same.
-        if len(found) == len(recipe.stages) and not ((path / REVIEWED).exists() and before == _content(path / DATASET)):
-            write_cards(path, folder.read_manifest())
-    return _funnel(recipe, found, path, len(sources))
+        if len(counts) == len(plan.stages) and not ((path / REVIEWED).exists() and before == _read_content(path / DATASET)):
+            write_cards(path, build.folder.read_manifest())
+    return make_build_document(plan, counts, path)
 
 
-def _content(file: Path) -> bytes | None:
+def _read_content(file: Path) -> bytes | None:
     return file.read_bytes() if file.exists() else None
 
 
-def _writer(
-    benchmark: str, model: str | None, config: str | Path | None, settings: dict[str, Any]
-) -> tuple[Model | None, Sampling, Budget, int]:
-    if model is None:
-        return None, WRITING, Budget({}), 1
-    asked = settings_for(benchmark, config, model=model, **settings)
+def _set_up_writing(benchmark: str, model: str, config: str | Path | None, own: Mapping[str, Any]) -> Writing:
+    if model.startswith("reference/"):
+        raise InputError("A data set is written by a model that can write: reference agents cannot.")
+    asked = settings_for(benchmark, config, model=model, **own)
     seats = build_seats(asked, find_benchmark(benchmark), build=(Role.SUBJECT,))
-    given = asked.roles.get(Role.SUBJECT.value)
-    said = given.model_fields_set if given and config else set()
-    sampling = replace(
-        seats.subject.sampling,
-        temperature=seats.subject.sampling.temperature if "temperature" in said else WRITING.temperature,
-        max_tokens=seats.subject.sampling.max_tokens if "max_tokens" in said else WRITING.max_tokens,
-    )
+    role = asked.roles.get(Role.SUBJECT.value)
+    said = role.model_fields_set if role and config else set()
+    defaults = {name: getattr(WRITING, name) for name in ("temperature", "max_tokens") if name not in said}
     budget = Budget(prices_of(asked, seats, (Role.SUBJECT,)), asked.max_cost)
-    return seats.subject.model, sampling, budget, asked.max_connections
+    return Writing(seats.subject.model, replace(seats.subject.sampling, **defaults), budget, asked.max_connections)
 
 
-async def _run(build: Build, sources: Sequence[Any]) -> list[Counted]:
-    undo = on_interrupt(build.budget)
+async def _run(build: Build) -> list[StageCounts]:
+    undo = on_interrupt(build.writing.budget)
     try:
-        return await build.run(sources)
+        return await build.run()
     finally:
         undo()
 
 
-def _funnel(recipe: Recipe, found: Sequence[Counted], path: Path, came: int) -> Document:
-    done = len(found) == len(recipe.stages)
-    waiting = "" if not done or found[-1].made else "Nothing came through, so the data set is empty. Below stands why."
-    if not done:
-        stage = recipe.stages[len(found)]
-        items = found[-1].made if found else came
-        waiting = (
-            f"Up to {items:,} items wait for a model at the stage '{stage.name}'. Name one with --model, and the same --out."
-        )
-        if (path / DATASET).exists():
-            waiting += f" Until then {DATASET} is of before."
-    subtitle = f"{path / DATASET}" if done else f"{path}, not finished"
-    return funnel_document(f"{recipe.benchmark}, built from {recipe.name}", subtitle, found, waiting)
+def review(folder: str | Path, *, apply: bool = False, anyway: bool = False) -> Document:
+    """How far the review of a build is, and how well its reviewers agree.
+
+    ``apply`` writes the reviewed data set: what people kept, with their fixes. It is refused while items are undecided,
+    unless ``anyway``. Decisions are made at the terminal or on sheets (``sociable review``). Raises InputError.
+    """
+    opened = Review(Path(folder))
+    said = [Paragraph(apply_review(opened, anyway=anyway))] if apply else []
+    summary, *rest = show_status(opened)
+    assert isinstance(summary, Table)
+    return Document("Review", str(folder), summary, [Section("More", [*said, *rest])])
 
 
 def audit(

@@ -1,140 +1,139 @@
-"""Building data sets from the command line."""
+"""Building data sets from the command line. Each recipe is a command, whose options are those that the recipe declares."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
+from typer.core import TyperGroup
 
 from sociable.cli.output import messages, print_whole, resumable, say
 from sociable.core.errors import InputError, RunStopped
 
-_WRITTEN = ("model", "seed", "prompts", "config", "max_cost", "max_connections", "base_url", "give_up", "licence", "parquet")
-RECIPES: Mapping[str, Sequence[str]] = {
-    "agentsense": (*_WRITTEN, "keep_recognised"),
-    "anteval-characters": (*_WRITTEN, "count"),
-    "hsii": (*_WRITTEN, "shortest", "search", "found", "spread", "toxicity", "most"),
-    "hsii --dialogues": ("dialogues", "assistant", "inferred", "licence", "parquet"),
-    "stss-conversations": ("count",),
-}
-"""The options that go with each; all have --out."""
+if TYPE_CHECKING:
+    from sociable.datasets.recipe import Recipe
 
 
-def construct(
-    context: typer.Context,
-    benchmark: Annotated[
-        str,
-        typer.Argument(
-            metavar="BENCHMARK", help="What the data are for: agentsense, anteval-characters, hsii or stss-conversations."
-        ),
-    ],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR|FILE", help="The build; stss-conversations: a new .jsonl file.")],
-    sources: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[SOURCE...]",
-            help="hsii: news, dialogues; agentsense: plays; stss-conversations: runs of stss (none: 24 are made).",
-        ),
-    ] = None,
-    model: Annotated[str | None, typer.Option("--model", metavar="MODEL", help="The model that writes.")] = None,
-    dialogues: Annotated[
-        bool, typer.Option("--dialogues", help="hsii: SOURCE holds conversations, not news; no model is needed.")
-    ] = False,
-    assistant: Annotated[
-        str | None, typer.Option("--assistant", metavar="NAME", help="With --dialogues: whose part the assistant takes.")
-    ] = None,
-    inferred: Annotated[
-        bool, typer.Option("--inferred", help="With --dialogues: guess, and mark, whom turns are for where it is not known.")
-    ] = False,
-    search: Annotated[
-        list[str] | None,
-        typer.Option("--search", metavar="WORDS", help="hsii: only news with one or two keywords, as in 'harbour, strike'."),
-    ] = None,
-    found: Annotated[int, typer.Option("--found", metavar="N", min=1, help="hsii: articles of each search.")] = 100,
-    shortest: Annotated[
-        int, typer.Option("--shortest", metavar="N", min=0, help="hsii: characters of an article, title and all.")
-    ] = 300,
-    spread: Annotated[
-        int | None, typer.Option("--articles", metavar="N", min=1, help="hsii: so many, evenly over what they are about.")
-    ] = None,
-    toxicity: Annotated[
-        str | None,
-        typer.Option("--toxicity", metavar="MODEL", help="hsii: a classifier of toxic texts, for a list of words."),
-    ] = None,
-    keep_recognised: Annotated[
-        bool, typer.Option("--keep-recognised", help="agentsense: scenes too whose script the model can name.")
-    ] = False,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.")] = 0,
-    most: Annotated[int | None, typer.Option("--most", metavar="N", min=1, help="hsii: scenes that get a dialogue.")] = None,
-    prompts: Annotated[Path | None, typer.Option("--prompts", metavar="DIR", help="Your own prompts in place of ours.")] = None,
-    licence: Annotated[
-        str | None, typer.Option("--licence", metavar="TEXT", help="What the data card says of the licence.")
-    ] = None,
-    parquet: Annotated[
-        bool, typer.Option("--parquet", help="As parquet too, for the Hugging Face hub (extra sociable[hub]).")
-    ] = False,
-    give_up: Annotated[
-        bool, typer.Option("--give-up", help="Reject what gets no reply, in place of trying again when the build goes on.")
-    ] = False,
-    config: Annotated[Path | None, typer.Option("--config", metavar="FILE", help="Settings of the model, prices.")] = None,
-    max_cost: Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Stop before more is spent.")] = None,
-    max_connections: Annotated[int | None, typer.Option("--max-connections", metavar="N", help="Calls at the same time.")] = None,
-    base_url: Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Of openai-compatible models.")] = None,
-    count: Annotated[
-        int | None,
-        typer.Option("--count", metavar="N", min=1, help="How many scenes (stss-conversations; 360), or characters (60)."),
-    ] = None,
-) -> None:
-    """Make a dataset: HSII's out of news or dialogues, AgentSense's out of plays, conversations out of runs of stss."""
-    from sociable.api import datasets, towns
+class Recipes(TyperGroup):
+    """The commands of ``sociable construct``: one for each recipe, made when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        from sociable.datasets.recipe import recipe_names
+
+        return sorted([*super().list_commands(ctx), *recipe_names()])
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        from sociable.datasets.recipe import find_recipe
+
+        return super().get_command(ctx, cmd_name) or _make_command(find_recipe(cmd_name))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """``hsii … --dialogues`` is the recipe hsii-dialogues: so with every flag that makes a recipe's name longer."""
+        from sociable.datasets.recipe import recipe_names
+
+        name, *others = args
+        for flag in others:
+            if flag.startswith("--") and f"{name}{flag[1:]}" in recipe_names():
+                others.remove(flag)
+                return super().resolve_command(ctx, [f"{name}{flag[1:]}", *others])
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(cls=Recipes, no_args_is_help=True, help="Make a data set by a recipe.")
+
+
+def _make_parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _make_option(flag: str, kind: Any, said: str, default: Any = None, metavar: str | None = None) -> inspect.Parameter:
+    annotation = Annotated[kind, typer.Option(flag, help=said, metavar=metavar)]
+    return _make_parameter(flag.removeprefix("--").replace("-", "_"), annotation, default)
+
+
+_BUILD = (
+    _make_option("--out", Path, "The folder of the build.", inspect.Parameter.empty, "DIR"),
+    _make_option("--licence", str | None, "What the data card says of the licence.", metavar="TEXT"),
+    _make_option("--parquet", bool, "As parquet too, for the Hugging Face hub (extra sociable[hub]).", False),
+)
+_WRITER = (
+    _make_option("--model", str | None, "The model that writes; without one a build goes as far as it can.", metavar="MODEL"),
+    _make_option("--prompts", Path | None, "Your own prompts in place of ours.", metavar="DIR"),
+    _make_option("--config", Path | None, "Settings of the model, prices.", metavar="FILE"),
+    _make_option("--max-cost", float | None, "Stop before more is spent.", metavar="USD"),
+    _make_option("--max-connections", int | None, "Calls at the same time.", metavar="N"),
+    _make_option("--base-url", str | None, "Address for openai-compatible models.", metavar="URL"),
+    _make_option("--give-up", bool, "Reject what gets no reply, in place of trying again when the build goes on.", False),
+)
+
+
+def _make_own_options(recipe: Recipe[Any, Any, Any]) -> Mapping[str, inspect.Parameter]:
+    """The options that a recipe declares, by field."""
+    found = {}
+    for name, field in recipe.options.model_fields.items():
+        several = get_origin(field.annotation) in (tuple, list)
+        kind, default = (list[str] | None, None) if several else (field.annotation, field.default)
+        kinds = {field.annotation, *get_args(field.annotation)}
+        metavar = "N" if kinds & {int, float} else None if bool in kinds else "TEXT"
+        found[name] = _make_option(
+            f"--{(field.alias or name).replace('_', '-')}", kind, field.description or "", default, metavar
+        )
+    return found
+
+
+def _make_options(recipe: Recipe[Any, Any, Any]) -> list[inspect.Parameter]:
+    return [*_make_own_options(recipe).values(), *_BUILD, *(_WRITER if recipe.prompts else ())]
+
+
+def _make_command(recipe: Recipe[Any, Any, Any]) -> Any:
+    """The command of one recipe."""
+
+    def construct(context: typer.Context, sources: list[str] | None = None, **given: Any) -> None:
+        named = [*(sources or ()), *context.args]
+        _check_options(recipe, named)
+        own = {name: given.pop(parameter.name) for name, parameter in _make_own_options(recipe).items()}
+        _construct(recipe.name, named, {name: value for name, value in own.items() if value is not None}, **given)
+
+    source = Annotated[list[str] | None, typer.Argument(metavar="SOURCE", help=recipe.sources)]
+    parameters = [
+        _make_parameter("context", typer.Context),
+        *([_make_parameter("sources", source, None)] if recipe.sources else []),
+        *_make_options(recipe),
+    ]
+    construct.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    # What is not known comes in among the sources, to be told where it belongs.
+    settings = {"ignore_unknown_options": True, "allow_extra_args": True}
+    single.command(recipe.name, help=recipe.purpose, context_settings=settings)(construct)
+    return typer.main.get_command(single)
+
+
+def _check_options(recipe: Recipe[Any, Any, Any], named: Sequence[str]) -> None:
+    """Raises InputError where an option that the recipe does not have stands among its sources."""
+    from sociable.datasets.recipe import find_recipe, recipe_names
+
+    for flag in (each.partition("=")[0] for each in named if each.startswith("--")):
+        name = flag.removeprefix("--").replace("-", "_")
+        takers = [other for other in map(find_recipe, recipe_names()) if name in (each.name for each in _make_options(other))]
+        others = ", ".join(f"'{taker.name}'" for taker in takers)
+        said = f", but with {others}" if others else f"; see `sociable construct {recipe.name} --help`"
+        raise InputError(f"{flag} does not go with '{recipe.name}'{said}.")
+
+
+def _construct(recipe: str, sources: list[str], options: Mapping[str, Any], *, out: Path, parquet: bool, **common: Any) -> None:
+    from sociable.api import datasets
     from sociable.cli.progress import RunProgress
     from sociable.datasets.build import DATASET
-    from sociable.datasets.hub import parquet_library, write_parquet
+    from sociable.datasets.hub import load_parquet_library, write_parquet
 
-    _check(context, benchmark, dialogues, sources or [])
     if parquet:
         # Before anything is paid for.
-        parquet_library()
-    if benchmark == "stss-conversations":
-        try:
-            with RunProgress(messages) as progress:
-                said = towns.construct_conversations(sources or (), out, count=count or 360, watch=progress)
-        except RunStopped as stop:
-            stop.add_note("Every run so far is kept in the folder runs. Go on with: the same command")
-            raise
-        say(f"{said}\nScenes: {out}")
-        return
-    common: dict[str, Any] = {
-        "model": model,
-        "seed": seed,
-        "config": config,
-        "prompts": prompts,
-        "max_cost": max_cost,
-        "max_connections": max_connections,
-        "base_url": base_url,
-        "give_up": give_up,
-    }
+        load_parquet_library()
     with resumable(out, "the same command (with a higher limit, if a limit stopped it)"), RunProgress(messages) as progress:
-        told: dict[str, Any] = {"licence": licence, "watch": progress}
-        if not sources:
-            document = datasets.construct_characters(out, count=count or 60, **common, **told)
-        elif dialogues:
-            document = datasets.construct_hsii_from_dialogues(sources[0], out, assistant=assistant, inferred=inferred, **told)
-        elif benchmark == "agentsense":
-            document = datasets.construct_agentsense(sources[0], out, keep_recognised=keep_recognised, **common, **told)
-        else:
-            searches = [[word.strip() for word in each.split(",") if word.strip()] for each in search or ()]
-            chosen: dict[str, Any] = {
-                "shortest": shortest,
-                "searches": searches,
-                "found": found,
-                "spread": spread,
-                "most": most,
-                "toxicity": toxicity,
-            }
-            document = datasets.construct_hsii(sources[0], out, **chosen, **common, **told)
+        document = datasets.construct(recipe, sources, out, options=options, watch=progress, **common)
     print_whole(document)
     if (out / DATASET).exists() and not (out / DATASET).stat().st_size:
         # A script that goes on with it should not.
@@ -143,22 +142,24 @@ def construct(
         say(f"Parquet: {write_parquet(out)}")
 
 
-def _check(context: typer.Context, benchmark: str, dialogues: bool, sources: Sequence[Path]) -> None:
-    """That what was given goes together. Raises InputError."""
-    if benchmark not in RECIPES or " " in benchmark:
-        known = ", ".join(name for name in RECIPES if " " not in name)
-        raise InputError(f"There is no recipe for '{benchmark}'; there is one for: {known}.")
-    recipe = f"{benchmark} --dialogues" if dialogues and benchmark == "hsii" else benchmark
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        if source and source.name == "COMMANDLINE" and parameter.name not in ("benchmark", "sources", "out", *RECIPES[recipe]):
-            takers = [f"'{name}'" for name, options in RECIPES.items() if parameter.name in options]
-            raise InputError(f"{parameter.opts[0]} does not go with '{recipe}', but with {', '.join(takers)}.")
-    if benchmark == "anteval-characters" and sources:
-        raise InputError("Characters are drawn by the rules: name no source.")
-    if benchmark in ("hsii", "agentsense") and len(sources) != 1:
-        raise InputError("Name one source: a file of articles, of conversations or of a play, or a folder of them.")
+@app.command("stss-conversations")
+def freeze_conversations(
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A new .jsonl file.")],
+    runs: Annotated[list[Path] | None, typer.Argument(metavar="RUN", help="Run folders of stss; none: 24 runs are made.")] = None,
+    count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="How many scenes.")] = 360,
+) -> None:
+    """Scenes for stss-conversations out of runs of stss. They are frozen into one file; there is no folder to review."""
+    from sociable.api import towns
+    from sociable.cli.progress import RunProgress
+
+    try:
+        with RunProgress(messages) as progress:
+            said = towns.construct_conversations(runs or (), out, count=count, watch=progress)
+    except RunStopped as stop:
+        stop.add_note("Every run so far is kept in the folder runs. Go on with: the same command")
+        raise
+    say(f"{said}\nScenes: {out}")
 
 
-def add_commands(app: typer.Typer) -> None:
-    app.command()(construct)
+def add_commands(main: typer.Typer) -> None:
+    main.add_typer(app, name="construct")

@@ -59,9 +59,9 @@ def benchmark_and_data(named: str, dataset: str | None) -> tuple[str, str | None
 
     if dataset is not None or named in benchmark_names() or not Path(named).is_dir():
         return named, dataset
-    from sociable.datasets.build import build_manifest
+    from sociable.datasets.build import read_build_manifest
 
-    manifest = build_manifest(Path(named))
+    manifest = read_build_manifest(Path(named))
     if manifest is None or not manifest["audit"]:
         raise InputError(f"{named} is no build that knows its benchmark. Name that, and the folder with --dataset.")
     return str(manifest["benchmark"]), named

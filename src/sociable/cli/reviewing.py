@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,30 +15,20 @@ from rich.text import Text
 
 from sociable.cli.output import console, say
 from sociable.core.errors import InputError, Interrupted
-from sociable.core.view import Block, Quotation
-from sociable.datasets.review.items import ReviewItem, fix_field, outline, parse_fix, shown_json, value_at
+from sociable.core.view import Quotation
+from sociable.datasets.review.items import ReviewItem, find_value, fix_field, outline, parse_fix, show_json
 from sociable.datasets.review.outcomes import State
-from sociable.datasets.review.records import Choice, Group
+from sociable.datasets.review.records import CHOICES, Choice, Group
 from sociable.datasets.review.reviewing import Review
 from sociable.render.displayable import displayable, displayable_line
 from sociable.render.terminal import print_blocks
 
 
-class _Stop(Exception):
-    """The reviewer asked for no more."""
+class _Wish(Exception):
+    """The reviewer wants something else than to decide: ``stop``, ``take back`` the last decision, or begin an item ``again``."""
 
 
-class _TakenBack(Exception):
-    """The reviewer takes back the last decision."""
-
-
-class _Again(Exception):
-    """The reviewer goes back to the beginning of an item."""
-
-
-class Reviewing:
-    """One person's session."""
-
+class Session:
     def __init__(self, review: Review, reviewer: str, group: Group) -> None:
         self._review = review
         self._reviewer = reviewer
@@ -47,154 +36,138 @@ class Reviewing:
 
     def work(self, limit: int | None) -> None:
         """Shows items until there are no more, or enough. Raises Interrupted; what was decided stays decided."""
-        waiting = self._review.open_items(self._reviewer, self._group)
-        decided = 0
+        waiting = self._review.find_open_items(self._reviewer, self._group)
+        decided, begun = 0, time.monotonic()
         try:
             while waiting and (limit is None or decided < limit):
                 count = min(len(waiting) + decided, limit or sys.maxsize)
                 try:
-                    self._decide(waiting[0], f"{decided + 1} of {count}")
-                except _TakenBack:
-                    taken = self._review.take_back(self._reviewer)
-                    if taken is None:
-                        _tell("There is nothing to take back.")
-                        continue
-                    _tell(f"Taken back: {taken.id}")
-                    waiting = [taken, *(item for item in waiting if item.id != taken.id)]
-                    decided = max(0, decided - 1)
-                else:
+                    self._decide(waiting[0], f"{decided + 1} of {count}", begun)
                     waiting.pop(0)
                     decided += 1
-        except _Stop:
-            pass
+                except _Wish as wish:
+                    if str(wish) == "stop":
+                        break
+                    if str(wish) == "again":
+                        continue
+                    if taken := self._take_back():
+                        waiting = [taken, *(item for item in waiting if item.id != taken.id)]
+                        decided = max(0, decided - 1)
+                begun = time.monotonic()
         except (KeyboardInterrupt, EOFError):
             say("")
             again = f"sociable review {shlex.quote(str(self._review.folder))} --reviewer {shlex.quote(self._reviewer)}"
             group = " --group 2" if self._group == 2 else ""
             raise Interrupted(f"Stopped. Every decision so far is kept. Go on with: {again}{group}") from None
-        left = f"{len(waiting)} left." if waiting else self._nothing_left()
+        left = f"{len(waiting)} left." if waiting else self._tell_nothing_left()
         say("")
         say(f"{decided} decided in this session; {left}")
 
-    def _nothing_left(self) -> str:
+    def _take_back(self) -> ReviewItem | None:
+        taken = self._review.take_back(self._reviewer)
+        _tell(f"Taken back: {taken.id}" if taken else "There is nothing to take back.")
+        return taken
+
+    def _tell_nothing_left(self) -> str:
         if self._group == 1:
             return "nothing is left for you."
-        waiting = sum(outcome.state is State.FIRST for outcome in self._review.outcomes().values())
+        waiting = sum(outcome.state is State.FIRST for outcome in self._review.settle_all().values())
         return f"nothing is left of what the first group does not agree on; {waiting} items still wait for that group."
 
-    def _decide(self, item: ReviewItem, place: str) -> None:
-        """Shows an item, asks all there is to ask, and writes the decision down."""
-        begun = time.monotonic()
-        while True:
-            _forget_what_was_typed_ahead()
-            say("")
-            _tell(f"── {place}: {displayable_line(item.id)} ──")
-            print_blocks(_blocks(item.record), console)
-            try:
-                choice = self._choice()
-                fixed = self._fix(item) if choice is Choice.FIX else None
-                tags = self._tags()
-                note = _line("Note (Enter for none):")
-            except _Again:
-                continue
-            seconds = time.monotonic() - begun
-            made = self._review.decision(
-                item, self._reviewer, self._group, choice, tags=tags, note=note, fixed=fixed, seconds=seconds
-            )
-            self._review.add([made])
-            return
+    def _decide(self, item: ReviewItem, place: str, begun: float) -> None:
+        """Shows an item, asks all there is to ask, and writes the decision down. ``begun``: when the item was first shown."""
+        _forget_typed_ahead()
+        say("")
+        _tell(f"── {place}: {displayable_line(item.id)} ──")
+        print_blocks([Quotation(name, outline(value)) for name, value in item.record.items() if name != "id"], console)
+        choice = self._ask_choice()
+        fixed = self._ask_fix(item) if choice is Choice.FIX else None
+        tags = self._ask_tags()
+        note = _ask("Note (Enter for none):")
+        took = time.monotonic() - begun
+        made = self._review.decide(item, self._reviewer, self._group, choice, tags=tags, note=note, fixed=fixed, seconds=took)
+        self._review.add([made])
 
-    def _choice(self) -> Choice:
+    def _ask_choice(self) -> Choice:
         while True:
-            match _line("keep, fix or drop? (k, f, d; u takes back the last, q stops, ? explains)").lower():
-                case "k" | "keep":
-                    return Choice.KEEP
-                case "f" | "fix":
-                    return Choice.FIX
-                case "d" | "drop":
-                    return Choice.DROP
-                case "u":
-                    raise _TakenBack
-                case "q":
-                    raise _Stop
-                case "?":
-                    say("keep: good as it is. fix: worth keeping, with a change. drop: it does not belong in the data.")
-                    self._explain_tags()
-                case _:
-                    say("Please type k, f, d, u, q or ?.")
+            typed = _ask("keep, fix or drop? (k, f, d; u takes back the last, q stops, ? explains)").lower()
+            if typed in CHOICES:
+                return CHOICES[typed]
+            if typed == "u":
+                raise _Wish("take back")
+            if typed == "q":
+                raise _Wish("stop")
+            if typed == "?":
+                say("keep: good as it is. fix: worth keeping, with a change. drop: it does not belong in the data.")
+                self._explain_tags()
+            else:
+                say("Please type k, f, d, u, q or ?.")
 
     def _explain_tags(self) -> None:
         for number, tag in enumerate(self._review.settings.tags, start=1):
             about = f" ({tag.question}; one of these)" if tag.question else ""
             _tell(f"  {number:>2}  {displayable_line(tag.name)}: {displayable_line(tag.means)}{about}")
 
-    def _tags(self) -> list[str]:
+    def _ask_tags(self) -> list[str]:
         known = ", ".join(f"{number} {tag.name}" for number, tag in enumerate(self._review.settings.tags, start=1))
         _tell(f"Tags: {displayable_line(known, 2000)}")
         while True:
-            typed = _line("Numbers or names (Enter for none, ? explains):")
+            typed = _ask("Numbers or names (Enter for none, ? explains):")
             if typed == "?":
                 self._explain_tags()
                 continue
             try:
-                return self._review.chosen_tags(typed.replace(",", " ").split())
+                return self._review.find_tags(typed.replace(",", " ").split())
             except InputError as problem:
                 _tell(str(problem))
 
-    def _fix(self, item: ReviewItem) -> dict[str, Any] | None:
+    def _ask_fix(self, item: ReviewItem) -> dict[str, Any] | None:
         """The record as it should be; None where the reviewer only says that it needs a fix."""
         only_said = ", n only say that it needs fixing" if self._group == 1 else ""
         while True:
-            match _line(f"How? (e edit it whole, f give one field a new value{only_said}, Enter goes back)").lower():
-                case "e":
-                    fixed = self._edited(item)
-                case "f":
-                    fixed = self._with_new_values(item)
-                case "n" if only_said:
-                    return None
-                case "":
-                    raise _Again
-                case _:
-                    continue
-            if fixed is None:
-                continue
-            try:
-                self._review.check(fixed)
-            except InputError as problem:
-                _tell(str(problem))
-            else:
-                return fixed
-
-    def _edited(self, item: ReviewItem) -> dict[str, Any] | None:
-        text = shown_json(item.record)
-        while True:
-            text = edit(text)
-            try:
-                return parse_fix(text, item)
-            except InputError as problem:
-                _tell(str(problem))
-            if _line("Enter opens the editor again; b goes back, without the fix.").lower() in ("b", "q"):
+            typed = _ask(f"How? (e edit it whole, f give one field a new value{only_said}, Enter goes back)").lower()
+            if not typed:
+                raise _Wish("again")
+            if typed == "n" and only_said:
                 return None
-
-    def _with_new_values(self, item: ReviewItem) -> dict[str, Any] | None:
-        record: dict[str, Any] | None = None
-        _tell(f"Fields: {displayable_line(', '.join(name for name in item.record if name != 'id'), 2000)}")
-        while path := _line("Field (name, or a path as in cast.0.goal; Enter for no other):"):
+            fixed = _edit_item(item) if typed == "e" else _ask_new_values(item) if typed == "f" else None
             try:
-                _tell(f"It is now: {outline(value_at(record or item.record, path))}")
-                if value := _line("New value, on one line (Enter leaves it as it is):"):
-                    record = fix_field(item, record or item.record, path, value)
+                if fixed is not None:
+                    self._review.check_layout(fixed)
+                    return fixed
             except InputError as problem:
                 _tell(str(problem))
-        return record
 
 
-def _blocks(record: Any) -> Sequence[Block]:
-    return [Quotation(name, outline(value)) for name, value in record.items() if name != "id"]
+def _edit_item(item: ReviewItem) -> dict[str, Any] | None:
+    """The record as the reviewer leaves it in an editor; None where the fix is given up."""
+    text = show_json(item.record)
+    while True:
+        text = edit(text)
+        try:
+            return parse_fix(text, item)
+        except InputError as problem:
+            _tell(str(problem))
+        if _ask("Enter opens the editor again; b goes back, without the fix.").lower() in ("b", "q"):
+            return None
+
+
+def _ask_new_values(item: ReviewItem) -> dict[str, Any] | None:
+    """The record with new values in some fields; None where there are none."""
+    record: dict[str, Any] | None = None
+    _tell(f"Fields: {displayable_line(', '.join(name for name in item.record if name != 'id'), 2000)}")
+    while path := _ask("Field (name, or a path as in cast.0.goal; Enter for no other):"):
+        try:
+            _tell(f"It is now: {outline(find_value(record or item.record, path))}")
+            if value := _ask("New value, on one line (Enter leaves it as it is):"):
+                record = fix_field(item, record or item.record, path, value)
+        except InputError as problem:
+            _tell(str(problem))
+    return record
 
 
 def edit(text: str) -> str:
-    """What somebody makes of ``text`` in their editor ($VISUAL or $EDITOR). What cannot be run or read leaves it as it was."""
+    """The text as somebody leaves it in an editor ($VISUAL or $EDITOR), and as it was where that cannot be run or read."""
     named = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip() or ("notepad" if os.name == "nt" else "vi")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "item.json"
@@ -217,8 +190,8 @@ def _tell(text: str) -> None:
     console.print(Text(displayable(text)))
 
 
-def _line(question: str) -> str:
-    """What is typed, without blanks around it. Raises EOFError where the input ends."""
+def _ask(question: str) -> str:
+    """The line that is typed, without blanks around it. Raises EOFError where the input ends."""
     console.print(question, end=" ", markup=False, highlight=False, soft_wrap=True)
     console.file.flush()
     # Not input(): bytes that are no text are no reason to lose a session.
@@ -228,8 +201,8 @@ def _line(question: str) -> str:
     return line.decode("utf-8", "replace").strip()
 
 
-def _forget_what_was_typed_ahead() -> None:
-    """Nobody can have meant it for an item that was not on the screen. A pipe is another matter."""
+def _forget_typed_ahead() -> None:
+    """Forgets what was typed before an item was on the screen: nobody can have meant it. A pipe is another matter."""
     if not sys.stdin.isatty():
         return
     try:

@@ -10,7 +10,7 @@ import typer
 from sociable.cli.options import RunPath
 from sociable.cli.output import messages, resumable, say, show_report
 
-Episode = Annotated[str, typer.Argument(metavar="EPISODE", help="Which one; `sociable show DIR` lists them.")]
+Episode = Annotated[str, typer.Argument(metavar="EPISODE", help="Which episode; `sociable show DIR` lists them.")]
 At = Annotated[str, typer.Option("--at", metavar="TIME", help="The moment: 14:30 of the first day, 2 09:00, Tuesday 09:00.")]
 
 
@@ -33,7 +33,8 @@ def export(
     """Write an episode of stss in Smallville's movement layout, for its own viewer."""
     from sociable.api import towns
 
-    say(f"Exported: {towns.write_export(folder, episode, out)}")
+    losses = towns.write_export(folder, episode, out)
+    say("\n".join([f"Exported: {out}", *losses]))
 
 
 def map_(
@@ -62,14 +63,14 @@ def fork(
     from sociable.cli.progress import RunProgress
 
     with resumable(out), RunProgress(messages) as progress:
-        towns.fork(folder, episode, out, at=at, events=inject or (), resident=resident, anew=anew, watch=progress)
-    show_report(out)
+        result = towns.fork(folder, episode, out, at=at, events=inject or (), resident=resident, anew=anew, watch=progress)
+    show_report([result])
 
 
 def interview(
     folder: RunPath,
     episode: Episode,
-    resident: Annotated[str, typer.Argument(metavar="RESIDENT", help="Whom to ask.")],
+    resident: Annotated[str, typer.Argument(metavar="RESIDENT", help="The resident who is asked.")],
     at: At,
     ask: Annotated[list[str], typer.Option("--ask", metavar="QUESTION", help="Repeatable.")],
 ) -> None:

@@ -115,10 +115,10 @@ def validate_record(kind: type[T], value: Any, place: str) -> T:
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        raise complaint(error, place) from None
+        raise make_data_error(error, place) from None
 
 
-def complaint(error: ValidationError, place: str) -> DataError:
+def make_data_error(error: ValidationError, place: str) -> DataError:
     """The first of pydantic's complaints about a record, with its place and field."""
     first = error.errors(include_url=False)[0]
     field = ".".join(str(part) for part in first["loc"])
@@ -153,7 +153,7 @@ class Loaded(Generic[T]):
         return [left_out, *self.remarks]
 
 
-def one_each(kind: type[T]) -> Callable[[RawRecord], list[T]]:
+def make_cut(kind: type[T]) -> Callable[[RawRecord], list[T]]:
     """A ``cut`` for ``load_items``: every record is one item; where it has no ``id``, its place in its file is its id."""
 
     def cut(raw: RawRecord) -> list[T]:

@@ -16,7 +16,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from sociable.core.data_files import Text
-from sociable.core.prompts import one_line
+from sociable.core.prompts import put_on_one_line
 
 _WORD = re.compile(r"[^\W_]+")
 _GENITIVE = re.compile("['\u2019\u02bc]s\\b", re.IGNORECASE)
@@ -34,7 +34,7 @@ def words(text: str) -> list[str]:
     return _WORD.findall(re.sub("['\u2019\u02bc`\u00b4]", "", folded))
 
 
-def with_a_word(text: str) -> str:
+def require_word(text: str) -> str:
     """The text. Raises ValueError where nothing can match it."""
     if not _WORD.search(text):
         raise ValueError(f"{text!r} has no letter or digit in it, so nothing can match it")
@@ -43,29 +43,29 @@ def with_a_word(text: str) -> str:
 
 def _on_one_line(text: str) -> str:
     # Names stand in prompts as they are, outside what is quoted.
-    if one_line(text) != text:
+    if put_on_one_line(text) != text:
         raise ValueError(f"{text!r} must be on one line, without control characters or words of chat templates")
     return text
 
 
-Name = Annotated[Text, AfterValidator(with_a_word), AfterValidator(_on_one_line)]
+Name = Annotated[Text, AfterValidator(require_word), AfterValidator(_on_one_line)]
 """Somebody's name, as a field of a data file."""
 
 
-def normalised_name(name: str) -> str:
+def normalise_name(name: str) -> str:
     """``"Dr. Mary-Ann O'Neil"`` and ``"mary ann oneil"`` are the same; a name of titles only keeps them (``"Father"``)."""
     found = [word for word in words(name) if word not in _ARTICLES]
     untitled = [word for word in found if word not in _TITLES]
     return " ".join(untitled or found)
 
 
-def who_is_named(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> str | None:
+def find_person(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> str | None:
     """The one character ``text`` names, or None if it names nobody or more than one.
 
     First the whole text is compared with names and aliases, then without titles (so that ``Mr Lee`` and ``Mrs Lee`` can
     be two); otherwise it must name one character only, and no group (``everyone, especially Ann``).
     """
-    for spelled in (_run, normalised_name):
+    for spelled in (_run, normalise_name):
         whole = spelled(text)
         exact = {name for name in characters if whole and whole in map(spelled, (name, *aliases.get(name, ())))}
         if exact:
@@ -73,11 +73,11 @@ def who_is_named(text: str, characters: Sequence[str], aliases: Mapping[str, Ite
     # Ann's mother is not Ann, and everyone is not Ann alone.
     if not exact and (_GENITIVE.search(text) or names_a_group(text, characters, aliases)):
         return None
-    named = exact or named_in(text, characters, aliases)
+    named = exact or find_people(text, characters, aliases)
     return next(iter(named)) if len(named) == 1 else None
 
 
-def without_own_name(said: str, names: Iterable[str]) -> str:
+def strip_own_name(said: str, names: Iterable[str]) -> str:
     """Ann's words without her name: models copy the form in which others' turns reach them, ``Ann: Hello!``."""
     prefix = next((f"{name}:" for name in names if said.startswith(f"{name}:")), "")
     return said.removeprefix(prefix).lstrip() if prefix else said
@@ -91,7 +91,7 @@ def names_a_group(text: str, characters: Sequence[str], aliases: Mapping[str, It
     return not _GROUP.isdisjoint(rest.replace("|", " ").split())
 
 
-def named_in(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> set[str]:
+def find_people(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> set[str]:
     """The characters whose name or alias occurs in ``text`` as a run of whole words, with or without title or genitive.
 
     A name inside a longer one (``Ann`` in ``Ann Lee``) does not count there.
@@ -113,7 +113,7 @@ def named_in(text: str, characters: Sequence[str], aliases: Mapping[str, Iterabl
 
 
 def _runs(names: Iterable[str]) -> set[str]:
-    return {run for name in names for run in (_run(name), _run(normalised_name(name))) if run}
+    return {run for name in names for run in (_run(name), _run(normalise_name(name))) if run}
 
 
 def _run(text: str) -> str:

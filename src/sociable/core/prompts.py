@@ -1,7 +1,7 @@
 """Prompts are text files, one each, with ``${name}`` placeholders.
 
 Loading checks that the placeholders are exactly those the code fills, so that a user's own folder of prompts fails at
-the door and not in the middle of a paid run. What comes from models, data files or people is put in with ``quoted``,
+the door and not in the middle of a paid run. What comes from models, data files or people is put in with ``quote``,
 which it can neither leave nor be mistaken for instructions of.
 """
 
@@ -42,17 +42,17 @@ _TEMPLATE_WORDS = re.compile(
 _TO_DEFUSE = re.compile("[\r\v\f\x1c\x1d\x1e\x85\u2028\u2029<>\\[" + _INVISIBLE.pattern[1:])
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """``text`` with every line marked as quoted, so that nothing in it can end the quotation."""
-    return "\n".join(QUOTE_MARK + line for line in defused(text).split("\n"))
+    return "\n".join(QUOTE_MARK + line for line in defuse(text).split("\n"))
 
 
-def one_line(text: str) -> str:
+def put_on_one_line(text: str) -> str:
     """``text`` on one line, so that within a transcript it cannot pass as somebody else's turn."""
-    return " ".join(defused(text).split("\n"))
+    return " ".join(defuse(text).split("\n"))
 
 
-def defused(text: str) -> str:
+def defuse(text: str) -> str:
     """``text`` with one kind of line break, no control or invisible characters, and no control words of chat templates."""
     if not _TO_DEFUSE.search(text):
         return text
@@ -82,7 +82,7 @@ class Prompts:
         return self.prompts[name]
 
 
-def package_prompts(package: str, placeholders: Mapping[str, frozenset[str]], override: Path | None = None) -> Prompts:
+def load_package_prompts(package: str, placeholders: Mapping[str, frozenset[str]], override: Path | None = None) -> Prompts:
     """The prompts in the folder ``prompts`` of a package, or the user's own in their place. As ``load_prompts``."""
     folder = Path(str(resources.files(package).joinpath("prompts")))
     return load_prompts(folder, placeholders, override) if override else _load_bundled(folder, frozenset(placeholders.items()))

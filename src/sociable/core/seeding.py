@@ -15,15 +15,15 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def named_seed(seed: int, *names: str | int) -> int:
+def derive_seed(seed: int, *names: str | int) -> int:
     """A 63-bit seed for the thing called ``names`` in the run seeded with ``seed``."""
     text = "\x1f".join(str(part) for part in (seed, *names))
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big") >> 1
 
 
-def named_generator(seed: int, *names: str | int) -> random.Random:
+def make_generator(seed: int, *names: str | int) -> random.Random:
     """The random generator for the thing called ``names`` in the run seeded with ``seed``."""
-    return random.Random(named_seed(seed, *names))
+    return random.Random(derive_seed(seed, *names))
 
 
 def draw_evenly(groups: Mapping[str, Iterable[str]], count: int, generator: random.Random) -> set[str]:
@@ -58,5 +58,5 @@ def select_clusters(
     clusters: dict[str, list[str]] = defaultdict(list)
     for name in names:
         clusters[groups[name]].append(name)
-    drawn = draw_evenly(clusters, limit, named_generator(seed, "limit"))
+    drawn = draw_evenly(clusters, limit, make_generator(seed, "limit"))
     return tuple(item for item in items if cluster(item) in drawn)

@@ -14,21 +14,21 @@ from sociable.core.data_files import read_lines
 from sociable.core.errors import DataError, InputError
 
 
-def csv_text(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def render_csv(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """The content of a CSV file in which no cell is a formula."""
     written = io.StringIO()
     writer = csv.writer(written)
     for row in (heading, *rows):
-        writer.writerow([no_formula(cell) for cell in row])
+        writer.writerow([escape_formula(cell) for cell in row])
     return "\ufeff" + written.getvalue()  # by which spreadsheets know that it is UTF-8
 
 
-def no_formula(text: str) -> str:
+def escape_formula(text: str) -> str:
     """The text in a form that no spreadsheet runs: a model may have written it."""
     return f"'{text}" if text.lstrip().startswith(("=", "+", "-", "@")) else text
 
 
-def rows_of(file: Path, needed: Sequence[str], besides: str = "") -> Iterator[tuple[str, dict[str, str]]]:
+def read_rows(file: Path, needed: Sequence[str], besides: str = "") -> Iterator[tuple[str, dict[str, str]]]:
     """(place, fields) of every row of a CSV file (commas, semicolons or tabs) or of JSON Lines; absent fields are empty.
 
     Raises InputError where the file cannot be read, DataError naming file and row where a ``needed`` field is missing;

@@ -14,9 +14,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from sociable.core.data_files import Text
-from sociable.core.names import with_a_word, words
+from sociable.core.names import require_word, words
 
-Phrase = Annotated[Text, AfterValidator(with_a_word)]
+Phrase = Annotated[Text, AfterValidator(require_word)]
 Alternative = Annotated[tuple[Phrase, ...], Field(min_length=1)]
 Wording = Annotated[tuple[Alternative, ...], Field(min_length=1)]
 """A wording, as a field of a data file."""
@@ -24,13 +24,13 @@ Wording = Annotated[tuple[Alternative, ...], Field(min_length=1)]
 
 def expresses(text: str, wording: Sequence[Sequence[str]]) -> bool:
     """Whether any alternative of ``wording`` occurs in ``text``."""
-    padded = padded_words(text)
+    padded = pad_words(text)
     return any(all(_sought(phrase) in padded for phrase in alternative) for alternative in wording)
 
 
 # A turn is looked at by every rule of its scene, and a rule looks at every turn.
 @lru_cache(maxsize=1_000)
-def padded_words(text: str) -> str:
+def pad_words(text: str) -> str:
     """The words of ``text`` with a space around each, so that ``in`` finds whole words only."""
     return f" {' '.join(words(text))} "
 
@@ -42,11 +42,11 @@ def _sought(phrase: str) -> str:
     return padded.rstrip() if phrase.endswith("*") else padded
 
 
-def telling_words(text: str) -> set[str]:
+def find_telling_words(text: str) -> set[str]:
     """The words of a text that are long enough to tell something: more than three letters."""
     return {word for word in words(text) if len(word) > 3}
 
 
-def overlap(part: set[str], whole: set[str]) -> float:
+def measure_overlap(part: set[str], whole: set[str]) -> float:
     """The share of ``part`` that is in ``whole``; 0 for an empty part."""
     return len(part & whole) / len(part) if part else 0.0

@@ -1,1 +1,1 @@
-"""What makes data sets and has people review them."""
+"""Data sets are made here, and reviewed by people."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sociable.core.errors import RunFolderError
 from sociable.core.run_folder import write_atomically
-from sociable.datasets.build import DATASET, SOURCES
+from sociable.core.view import Table
+from sociable.datasets.build import DATASET, SOURCES, StageCounts
+from sociable.datasets.funnel import make_funnel_table, make_reason_tables
 
 CROISSANT = "croissant.json"
 README = "README.md"
@@ -20,8 +22,12 @@ LICENCES = frozenset(
     {"cc0-1.0", "cc-by-2.5", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0"}
     | {"mit", "apache-2.0", "odc-by", "odbl"}
 )
-"""Those the hub has a word for."""
+"""Licences that the hub has a word for."""
 
+_WORDS = (
+    "citeAs column equivalentProperty extract field fileObject fileProperty fileSet format includes isLiveDataset jsonPath key "
+    "md5 parentField path recordSet references regex repeated replace samplingRate separator source subField transform"
+)
 _CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -29,42 +35,17 @@ _CONTEXT = {
     "cr": "http://mlcommons.org/croissant/",
     "dct": "http://purl.org/dc/terms/",
     "rai": "http://mlcommons.org/croissant/RAI/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
     "conformsTo": "dct:conformsTo",
     "data": {"@id": "cr:data", "@type": "@json"},
-    "equivalentProperty": "cr:equivalentProperty",
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
+    **{word: f"cr:{word}" for word in _WORDS.split()},
 }
 _TYPES = {str: "sc:Text", bool: "sc:Boolean", int: "sc:Integer", float: "sc:Float"}
 
 
-def write_cards(path: Path, manifest: Mapping[str, Any], data: str = DATASET, reviewed: Mapping[str, str] | None = None) -> None:
-    """Writes both into the build folder, of the file ``data`` in it; ``reviewed``: what people made of it, by what it is called.
+def write_cards(path: Path, manifest: Mapping[str, Any], data: str = DATASET, reviewed: str = "") -> None:
+    """Writes both into the build folder, about the file ``data`` in it. ``reviewed`` says what people have made of it.
 
     Raises RunFolderError where there is no such file.
     """
@@ -73,88 +54,81 @@ def write_cards(path: Path, manifest: Mapping[str, Any], data: str = DATASET, re
         content = file.read_bytes()
     except OSError as error:
         raise RunFolderError(f"{file} cannot be read: {error}. Finish the build first.") from None
-    lines = content.splitlines()
-    first = json.loads(lines[0]) if lines else {}
     name = f"{manifest['benchmark']}-{manifest['recipe']}"
-    croissant = _croissant(name, manifest, data, hashlib.sha256(content).hexdigest(), len(lines), first)
+    croissant = _make_croissant(name, manifest, data, content)
     write_atomically(path / CROISSANT, json.dumps(croissant, indent=1, ensure_ascii=False) + "\n")
-    write_atomically(path / README, _readme(name, manifest, data, len(lines), (path / SOURCES).exists(), reviewed))
+    write_atomically(path / README, _make_readme(name, manifest, path, data, len(content.splitlines()), reviewed))
 
 
-def _writer(manifest: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Who wrote, with which settings; None where nobody was asked."""
+def _find_writer(manifest: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The model that wrote, with its settings; None where nobody was asked."""
     writer: Mapping[str, Any] | None = manifest.get("writer")
     return writer if writer and any(stage["asks"] for stage in manifest["stages"]) else None
 
 
-def _croissant(
-    name: str, manifest: Mapping[str, Any], data: str, digest: str, records: int, first: Mapping[str, Any]
-) -> dict[str, Any]:
-    fields = [field for key, value in first.items() for field in _fields(data, key, value)]
-    writer = _writer(manifest)
+def _make_croissant(name: str, manifest: Mapping[str, Any], data: str, content: bytes) -> dict[str, Any]:
+    lines = content.splitlines()
+    fields = [field for key, value in json.loads(lines[0] if lines else "{}").items() for field in _make_fields(data, key, value)]
+    writer = _find_writer(manifest)
     by = f"written by {writer['model']}" if writer else "no model wrote anything"
+    file = {
+        "@type": "cr:FileObject",
+        "@id": data,
+        "name": data,
+        "contentUrl": data,
+        "encodingFormat": "application/jsonlines",
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
     return {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": name,
-        "description": f"{records} records for {manifest['benchmark']}, built out of {manifest['recipe']} by sociable; {by}.",
+        "description": f"{len(lines)} records for {manifest['benchmark']}, built out of {manifest['recipe']} by sociable; {by}.",
         "license": manifest["licence"],
         "url": data,
         "version": manifest["version"],
         "datePublished": manifest["created"][:10],
         "creator": {"@type": "sc:Organization", "name": "made with sociable"},
         "citeAs": f"{name}, made with sociable {manifest['packages']['sociable']}, {manifest['created'][:10]}",
-        "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": data,
-                "name": data,
-                "contentUrl": data,
-                "encodingFormat": "application/jsonlines",
-                "sha256": digest,
-            }
-        ],
+        "distribution": [file],
         "recordSet": [{"@type": "cr:RecordSet", "@id": "records", "name": "records", "field": fields}] if fields else [],
     }
 
 
-def _fields(data: str, key: str, value: Any) -> Iterator[dict[str, Any]]:
+def _make_fields(data: str, key: str, value: Any) -> Iterator[dict[str, Any]]:
     """A field of the records, with the parts of an object or of a list's objects; what lies deeper the layout says."""
     if type(value) in _TYPES:
-        yield _field(data, key, key, value)
+        yield _make_field(data, key, key, value)
     elif isinstance(value, dict):
-        if parts := [_part(data, key, name, part, "$.") for name, part in value.items() if _is_plain(part)]:
-            yield {**_named(key), "subField": parts}
+        if parts := list(_make_parts(data, key, value, "$.")):
+            yield {**_name_field(key), "subField": parts}
     elif isinstance(value, list) and value and isinstance(value[0], dict):
-        kept = {name: part for name, part in value[0].items() if type(part) in _TYPES}
-        if parts := [_part(data, key, name, part, "$[*].") for name, part in kept.items()]:
-            yield {**_named(key), "repeated": True, "subField": parts}
+        plain = {name: part for name, part in value[0].items() if not isinstance(part, list)}
+        if parts := list(_make_parts(data, key, plain, "$[*].")):
+            yield {**_name_field(key), "repeated": True, "subField": parts}
 
 
-def _is_plain(value: Any) -> bool:
-    return type(value) in _TYPES or (isinstance(value, list) and bool(value) and type(value[0]) in _TYPES)
+def _make_parts(data: str, key: str, parts: Mapping[str, Any], path: str) -> Iterator[dict[str, Any]]:
+    for name, part in parts.items():
+        several = isinstance(part, list) and bool(part)
+        one = part[0] if several else part
+        if type(one) in _TYPES:
+            field = _make_field(data, f"{key}/{name}", key, one)
+            field["source"]["transform"] = {"jsonPath": f"{path}{name}"}
+            yield field | ({"repeated": True} if several else {})
 
 
-def _named(name: str) -> dict[str, Any]:
+def _make_field(data: str, name: str, column: str, value: Any) -> dict[str, Any]:
+    source = {"fileObject": {"@id": data}, "extract": {"column": column}}
+    return {**_name_field(name), "dataType": _TYPES[type(value)], "source": source}
+
+
+def _name_field(name: str) -> dict[str, Any]:
     return {"@type": "cr:Field", "@id": f"records/{name}", "name": f"records/{name}"}
 
 
-def _field(data: str, name: str, column: str, value: Any) -> dict[str, Any]:
-    source = {"fileObject": {"@id": data}, "extract": {"column": column}}
-    return {**_named(name), "dataType": _TYPES[type(value)], "source": source}
-
-
-def _part(data: str, key: str, name: str, value: Any, path: str) -> dict[str, Any]:
-    several = isinstance(value, list)
-    field = _field(data, f"{key}/{name}", key, value[0] if several else value)
-    field["source"]["transform"] = {"jsonPath": f"{path}{name}"}
-    return field | ({"repeated": True} if several else {})
-
-
-def _readme(
-    name: str, manifest: Mapping[str, Any], data: str, records: int, has_sources: bool, reviewed: Mapping[str, str] | None
-) -> str:
+def _make_readme(name: str, manifest: Mapping[str, Any], path: Path, data: str, records: int, reviewed: str) -> str:
     licence = str(manifest["licence"])
     word = "-".join(licence.lower().split())
     front = {
@@ -162,7 +136,7 @@ def _readme(
         "size_categories": [next((word for limit, word in SIZES if records < limit), "n>10M")],
         "configs": [{"config_name": "default", "data_files": [{"split": "test", "path": data}]}],
     }
-    writer = _writer(manifest)
+    writer = _find_writer(manifest)
     facts = {
         "records": str(records),
         "recipe": f"{manifest['recipe']} {manifest['version']} of sociable {manifest['packages']['sociable']}",
@@ -172,13 +146,9 @@ def _readme(
         "digests": ", ".join(f"{key} {value[:12]}" for key, value in manifest["digests"].items()),
         "licence": licence,
         **manifest.get("facts", {}),
-        **(reviewed or {}),
+        **({"reviewed": reviewed} if reviewed else {}),
     }
-    stages = manifest["stages"]
-    rows = [
-        [each["name"], each["meaning"], str(each["came"]), str(sum(each["rejected"].values())), str(each["made"])]
-        for each in stages
-    ]
+    stages = [StageCounts.model_validate(each) for each in manifest["stages"]]
     parts = [
         "---",
         # JSON is YAML.
@@ -186,11 +156,9 @@ def _readme(
         "---",
         f"# Data card: {name}",
         "",
-        *_table(["", ""], list(map(list, facts.items()))),
-        *_section("What came in and what is left", ["stage", "keeps or makes", "came in", "rejected", "handed on"], rows),
-        *_section("Why items were rejected", ["stage", "reason", "items"], _by_reason(stages, "rejected")),
-        *_section("What was left out of items", ["stage", "reason", "parts"], _by_reason(stages, "left_out")),
-        *(["## Sources", "", f"`{SOURCES}` says of each record where it is from.", ""] if has_sources else []),
+        *_make_markdown(["", ""], facts.items()),
+        *(line for table in (make_funnel_table(stages), *make_reason_tables(stages)) for line in _make_section(table)),
+        *(["## Sources", "", f"`{SOURCES}` says of each record where it is from.", ""] if (path / SOURCES).exists() else []),
         "## Before it is used",
         "",
         *([] if reviewed else ["Nobody has read it yet, it has been checked by rules only: `sociable review` of this folder."]),
@@ -200,18 +168,18 @@ def _readme(
     return "\n".join(parts) + "\n"
 
 
-def _by_reason(stages: Sequence[Mapping[str, Any]], counted: str) -> list[list[str]]:
-    return [[each["name"], reason, str(count)] for each in stages for reason, count in each[counted].items()]
+def _make_section(table: Table) -> list[str]:
+    return [
+        f"## {table.caption}",
+        "",
+        *_make_markdown([column.title for column in table.columns], (row.cells for row in table.rows)),
+    ]
 
 
-def _section(title: str, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    return [f"## {title}", "", *_table(heading, rows)] if rows else []
-
-
-def _table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    lines = (f"| {' | '.join(map(_cell, row))} |" for row in rows)
+def _make_markdown(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = (f"| {' | '.join(map(_make_cell, row))} |" for row in rows)
     return [f"| {' | '.join(heading)} |", "|" + "---|" * len(heading), *lines, ""]
 
 
-def _cell(text: str) -> str:
+def _make_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")

@@ -9,20 +9,20 @@ The signatures and tables are rensa's: over 50,000 headlines they took a seventh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import islice
-
-import rensa  # type: ignore[import-untyped]
+from typing import Any
 
 from sociable.core.errors import InputError
 from sociable.core.names import words
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 
 SIMILARITY = 0.8
 WORDS_PER_SHINGLE = 2
 HASHES = 128
-"""Of a signature: an estimate of similarity s is off by sqrt(s (1 − s) / 128), 0.035 at 0.8."""
+"""Hashes of a signature: an estimate of similarity s is off by sqrt(s (1 − s) / 128), 0.035 at 0.8."""
 
 MISSED = 0.1
 """At most this share of pairs that are just similar enough are never compared; of more similar ones far fewer are missed."""
@@ -36,7 +36,7 @@ _BATCH = 1000
 
 @dataclass(frozen=True, slots=True)
 class Kinship:
-    """Which text stands for a text."""
+    """The text that stands for a text: itself, or one that is nearly the same."""
 
     id: str
     kept: str
@@ -49,7 +49,15 @@ class Kinship:
         return self.id == self.kept
 
 
-def near_duplicates(
+def load_rensa() -> Any:
+    """The library of signatures. Raises InputError where the extra is not installed."""
+    try:
+        return import_module("rensa")
+    except ImportError as error:
+        raise InputError(f"Finding near-duplicates needs an extra: pip install 'sociable[datasets]' ({error}).") from None
+
+
+def find_near_duplicates(
     texts: Iterable[tuple[str, str]],
     similarity: float = SIMILARITY,
     *,
@@ -57,38 +65,30 @@ def near_duplicates(
     hashes: int = HASHES,
     seed: int = 0,
 ) -> Iterator[Kinship]:
-    """Of every (id, text), in their order and as they are read: the most similar text kept before, or itself.
+    """For every (id, text), in their order and as they are read: the most similar text kept before, or the text itself.
 
     A text falls out when its estimated similarity to one that was kept before is at least ``similarity``; so of a group
     the first is kept, and nothing falls out for being like something that itself fell out. Case and punctuation do not
     matter. A text shorter than a shingle is one shingle; one without words is kept.
 
-    Of kept texts the signatures are held, some 3 KB each whatever their length; of the others nothing. The same texts,
+    The signatures of kept texts are held, some 3 KB each whatever their length; of the others nothing. The same texts,
     in the same order and with the same seed, give the same result everywhere.
 
     ``words_per_shingle``: 1 for headlines, of which one word in ten is two shingles in nine; 2 or more for articles.
 
-    Raises InputError for a similarity outside (0, 1], and for a number of hashes or words below 1.
+    Raises InputError where the extra is not installed.
     """
-    if not 0 < similarity <= 1:
-        raise InputError(f"Near-duplicates have a similarity above 0 and up to 1, not {similarity}.")
-    if words_per_shingle < 1 or hashes < 1:
-        raise InputError(f"Shingles and signatures need at least 1 word and 1 hash, not {words_per_shingle} and {hashes}.")
-    return _near_duplicates(iter(texts), similarity, words_per_shingle, hashes, named_seed(seed, "near-duplicates"))
-
-
-def _near_duplicates(
-    texts: Iterator[tuple[str, str]], similarity: float, words_per_shingle: int, hashes: int, seed: int
-) -> Iterator[Kinship]:
-    table = rensa.RMinHashLSH(similarity, hashes, bands_of(hashes, similarity))
-    kept: list[tuple[str, rensa.RMinHash]] = []
-    while batch := list(islice(texts, _BATCH)):
-        all_shingles = [shingles(text, words_per_shingle) for _, text in batch]
-        signatures = rensa.RMinHash.from_token_sets(all_shingles, hashes, seed)
+    rensa = load_rensa()
+    table = rensa.RMinHashLSH(similarity, hashes, count_bands(hashes, similarity))
+    kept: list[tuple[str, Any]] = []
+    read = iter(texts)
+    while batch := list(islice(read, _BATCH)):
+        all_shingles = [cut_shingles(text, words_per_shingle) for _, text in batch]
+        signatures = rensa.RMinHash.from_token_sets(all_shingles, hashes, derive_seed(seed, "near-duplicates"))
         for (name, _), own, signature in zip(batch, all_shingles, signatures, strict=True):
             candidates = sorted(table.query(signature)) if own else []
             alike = [(signature.jaccard(kept[number][1]), -number) for number in candidates[:MOST_COMPARED]]
-            # Of those equally alike, the first.
+            # Among those equally alike, the first.
             nearest, place = max(alike, default=(0.0, 0))
             if nearest >= similarity:
                 yield Kinship(name, kept[-place][0], nearest)
@@ -99,7 +99,7 @@ def _near_duplicates(
             yield Kinship(name, name, 1.0)
 
 
-def shingles(text: str, words_per_shingle: int) -> list[str]:
+def cut_shingles(text: str, words_per_shingle: int) -> list[str]:
     """Every run of so many words, in order; a shorter text as one."""
     # Halves of surrogate pairs cannot be hashed; as they are no letters either, they are in no word.
     found = words(text)
@@ -109,13 +109,12 @@ def shingles(text: str, words_per_shingle: int) -> list[str]:
     return [" ".join(found[first : first + words_per_shingle]) for first in range(last + 1)]
 
 
-def bands_of(hashes: int, similarity: float) -> int:
+def count_bands(hashes: int, similarity: float) -> int:
     """The fewest bands in which a pair that is just similar enough agrees in one with a probability of 1 − MISSED.
 
     1 − (1 − s^r)^b, for b bands of r hashes. What is compared in vain costs little, what is never compared is lost.
     """
-    divisors: Sequence[int] = [bands for bands in range(1, hashes + 1) if hashes % bands == 0]
-    for bands in divisors:
+    for bands in (bands for bands in range(1, hashes + 1) if hashes % bands == 0):
         if 1 - (1 - similarity ** (hashes / bands)) ** bands >= 1 - MISSED:
             return bands
     return hashes

@@ -14,7 +14,7 @@ from sociable.datasets.build import DATASET
 PARQUET = "dataset.parquet"
 
 
-def parquet_library() -> Any:
+def load_parquet_library() -> Any:
     """Raises InputError where the extra is missing."""
     try:
         return import_module("datasets")
@@ -24,7 +24,7 @@ def parquet_library() -> Any:
 
 def write_parquet(folder: Path) -> Path:
     """``dataset.parquet`` beside ``dataset.jsonl``. Raises InputError where the extra is missing, or the data do not fit."""
-    datasets = parquet_library()
+    datasets = load_parquet_library()
     datasets.disable_progress_bars()
     if not (folder / DATASET).is_file() or not (folder / DATASET).stat().st_size:
         raise InputError(f"{folder / DATASET}: nothing in it yet. Finish the build first.")

@@ -1,4 +1,4 @@
-"""Which articles are worked on: those that a search finds, no two nearly the same, evenly over what they are about."""
+"""Articles that are worked on: those that a search finds, no two nearly the same, evenly over what they are about."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence
 from sociable.core.errors import InputError
 from sociable.core.names import words
 from sociable.datasets.articles import Article
-from sociable.datasets.clusters import CLUSTERS, cluster_texts, drawn_over_clusters
-from sociable.datasets.duplicates import near_duplicates
-from sociable.datasets.retrieval import Document, Index, query_of
+from sociable.datasets.clusters import cluster_texts, draw_over_clusters
+from sociable.datasets.duplicates import find_near_duplicates, load_rensa
+from sociable.datasets.retrieval import build_query, open_index
 from sociable.datasets.stages import Rejected, WholeStage
-from sociable.datasets.toxicity import classifier, measure_toxicity
+from sociable.datasets.toxicity import WordDetector, load_classifier, measure_toxicity
 
 KEYWORDS = 2
-"""Of one search, at the most (section 5.1)."""
+"""Keywords of one search, at the most (section 5.1)."""
 FOUND = 100
 """Articles that one search gives at the most, unless it is said otherwise."""
+CLUSTERS = 100
+"""Clusters at the most: more than a choice is large are of no use to it."""
 _CLASHES = re.compile(
     "(?:accus|against|anger|appeal|arrest|bann?|blam|boycott|charg|clash|claim|conflict|court|critici[sz]|deadline|demand|den[iy]|"
     "disput|divid|evict|fear|fight|fir|lawsuit|oppos|petition|protest|quit|refus|reject|resign|rival|row|sack|strik|sue|"
@@ -26,92 +28,74 @@ _CLASHES = re.compile(
 """Words of people who do not all want the same."""
 
 
-class RetrieveArticles(WholeStage[Article, Article]):
-    """Seeds of one or two keywords (section 5.1 of HSII): what any of them finds goes on. Raises InputError for others."""
-
-    name = "retrieved"
-    meaning = "articles that a search by keywords finds"
-    makes = Article
-
-    def __init__(self, searches: Sequence[Sequence[str]], most: int) -> None:
-        for search in searches:
-            query_of(search)
-            if len(search) > KEYWORDS:
-                raise InputError(
-                    f"A search has one or two keywords, not {len(search)}: {', '.join(search)}. Give several searches."
-                )
-        self._searches = searches
-        self._most = most
-
-    def select(self, items: Sequence[Article]) -> Mapping[str, Sequence[Article] | Rejected]:
-        documents = (Document(item.id, item.title, item.text, item.date) for item in items)
-        with Index(documents) as index:
-            found = {hit.document.id for search in self._searches for hit in index.search(search, self._most)}
-        return {item.id: Rejected(f"not among the first {self._most} of any search") for item in items if item.id not in found}
+def _join_text(article: Article) -> str:
+    return f"{article.title}\n{article.text}"
 
 
-class DropDuplicates(WholeStage[Article, Article]):
-    """By MinHash, of each kin the first stays (``duplicates.py``)."""
+def retrieve_articles(searches: Sequence[Sequence[str]], most: int) -> WholeStage[Article]:
+    """Keeps articles that any of several searches finds, each by one or two keywords (section 5.1 of HSII).
 
-    name = "distinct"
-    meaning = "no two articles that are nearly the same"
-    makes = Article
+    Raises InputError for other searches.
+    """
+    for keywords in searches:
+        build_query(keywords)
+        if len(keywords) > KEYWORDS:
+            raise InputError(
+                f"A search has one or two keywords, not {len(keywords)}: {', '.join(keywords)}. Give several searches."
+            )
 
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
+    def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
+        with open_index((item.id, item.title, item.text) for item in items) as search:
+            found = {hit.id for keywords in searches for hit in search(keywords, most)}
+        return {item.id: Rejected(f"not among the first {most} of any search") for item in items if item.id not in found}
 
-    def select(self, items: Sequence[Article]) -> Mapping[str, Sequence[Article] | Rejected]:
-        texts = ((item.id, f"{item.title}\n{item.text}") for item in items)
+    return WholeStage("retrieved", "articles that a search by keywords finds", Article, reject)
+
+
+def drop_duplicates(seed: int) -> WholeStage[Article]:
+    """Keeps the first of each kin, by MinHash (``duplicates.py``). Raises InputError where the extra for that is missing."""
+    # Before anything is paid for.
+    load_rensa()
+
+    def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
+        kinships = find_near_duplicates(((item.id, _join_text(item)) for item in items), seed=seed)
+        said = "nearly the same as another"
+        return {kin.id: Rejected(said, f"{kin.kept}, {kin.similarity:.2f}") for kin in kinships if not kin.is_kept}
+
+    return WholeStage("distinct", "no two articles that are nearly the same", Article, reject)
+
+
+def drop_toxic(classifier: str | None) -> WholeStage[Article]:
+    """Keeps what is harmless, by a list of words or by a classifier. Raises InputError where that cannot be loaded."""
+    detector = load_classifier(classifier) if classifier else WordDetector()
+
+    def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
+        measured = zip(items, measure_toxicity(map(_join_text, items), detector), strict=True)
         return {
-            kin.id: Rejected("nearly the same as another", f"{kin.kept}, {kin.similarity:.2f}")
-            for kin in near_duplicates(texts, seed=self._seed)
-            if not kin.is_kept
+            item.id: Rejected("toxic", f"{found.score:.2f}: {found.because}") for item, found in measured if not found.is_harmless
         }
 
-
-class DropToxic(WholeStage[Article, Article]):
-    """By a list of words, or by a classifier of its name. Raises InputError where that cannot be loaded."""
-
-    name = "harmless"
-    meaning = "articles without what nobody should have to read"
-    makes = Article
-
-    def __init__(self, model: str | None) -> None:
-        self._detector = classifier(model) if model else None
-
-    def select(self, items: Sequence[Article]) -> Mapping[str, Sequence[Article] | Rejected]:
-        texts = ((item.id, f"{item.title}\n{item.text}") for item in items)
-        return {
-            each.id: Rejected("toxic", f"{each.toxicity.score:.2f}: {each.toxicity.because}")
-            for each in measure_toxicity(texts, self._detector)
-            if not each.is_harmless
-        }
+    return WholeStage("harmless", "articles without what nobody should have to read", Article, reject)
 
 
-def _at_odds(text: str) -> float:
-    """How many of its words tell of a conflict, of a hundred."""
-    said = words(text)
-    return 100 * sum(bool(_CLASHES.fullmatch(word)) for word in said) / max(1, len(said))
+def spread_articles(count: int, seed: int) -> WholeStage[Article]:
+    """Keeps so many, evenly over clusters, and of each cluster first those that tell most of people at odds."""
 
-
-class SpreadArticles(WholeStage[Article, Article]):
-    """Evenly over clusters, and of each those first that tell most of people at odds."""
-
-    name = "spread"
-    meaning = "articles drawn evenly over what they are about, those with most words of conflict first"
-    makes = Article
-
-    def __init__(self, count: int, seed: int) -> None:
-        self._count = count
-        self._seed = seed
-
-    def select(self, items: Sequence[Article]) -> Mapping[str, Sequence[Article] | Rejected]:
-        if len(items) <= self._count:
+    def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
+        if len(items) <= count:
             return {}
-        texts = [f"{item.title}\n{item.text}" for item in items]
-        scores = [_at_odds(text) for text in texts]
+        texts = [_join_text(item) for item in items]
         # Not by density: of 280 articles of news it leaves 47 unclustered and puts the others into two clusters. K-means covers
         # more: to the nearest of 20 drawn all have a mean cosine of 0.20 (by density 0.17), and those tell of more conflict.
-        found = cluster_texts(texts, clusters=min(CLUSTERS, max(2, self._count)), seed=self._seed, largest_for_density=0)
-        kept = set(drawn_over_clusters(found.labels, scores, self._count))
+        labels = cluster_texts(texts, min(CLUSTERS, max(2, count)), seed)
+        kept = set(draw_over_clusters(labels, [_measure_conflict(text) for text in texts], count))
         return {item.id: Rejected("others of its cluster came first") for place, item in enumerate(items) if place not in kept}
+
+    meaning = "articles drawn evenly over what they are about, those with most words of conflict first"
+    return WholeStage("spread", meaning, Article, reject)
+
+
+def _measure_conflict(text: str) -> float:
+    """The number of words, of a hundred, that tell of a conflict."""
+    said = words(text)
+    return 100 * sum(bool(_CLASHES.fullmatch(word)) for word in said) / max(1, len(said))

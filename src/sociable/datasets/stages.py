@@ -1,24 +1,19 @@
-"""What a construction is made of: named, typed stages, each reading what the one before made.
+"""Stages, of which a construction is made: each has a name and types, and reads what the stage before it made.
 
-A stage makes of one item none, one or several; an item of which nothing can be made is rejected with its reason, and never
-lost from sight. Some stages need all items at once, to see which are alike or which are the best.
+A stage makes none, one or several things of an item. An item of which nothing can be made is rejected with its reason and
+stays on record. Some stages need all items at once, to see which are alike or which are the best.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from sociable.core.errors import RunFolderError
 from sociable.core.prompts import Prompts
 from sociable.core.records import Record, Usage, storable
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
@@ -26,83 +21,38 @@ from sociable.models.replies import find_closing_object
 
 
 class Item(Record):
-    """What stages hand on. ``id`` is unique in the output of a stage."""
+    """A thing that stages hand on. ``id`` is unique in the output of a stage."""
 
     id: str
 
 
-def is_about(file: Path) -> bool:
-    """Whether it tells about the files of its folder, and is none of them."""
-    return re.match(r"readme|licen[cs]e|copying|notice", file.name, re.IGNORECASE) is not None
-
-
-def slug(text: str) -> str:
-    """A title as a part of an id that something else makes unique: long ones and other letters than a to z leave little."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].rstrip("-")
-
-
 class Rejected(Exception):
-    """Why nothing is made of an item: in a few words, alike for alike reasons, so that they can be counted."""
+    """The reason why nothing is made of an item: in a few words, alike for alike reasons, so that they can be counted."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
         self.detail = detail
-        """What was wrong with this very item."""
+        """The fault of this very item."""
 
 
 class Outcome(Record):
-    """What became of one item in one stage: a line of the stage's file."""
+    """One item's fate in one stage: a line of the stage's file."""
 
     id: str
     of: str = ""
-    """A digest of the item: of another, nothing is known."""
+    """A digest of the item: where the item has another by now, the outcome does not count."""
     made: tuple[dict[str, Any], ...] = ()
     rejected: str = ""
     detail: str = ""
     left_out: dict[str, int] = {}
-    """Parts that were no good where the item was: how many, by reason."""
+    """The number of parts of the item that were no good, by reason."""
     usage: Usage = Usage()
 
 
-I_ = TypeVar("I_", bound=BaseModel)
+I_ = TypeVar("I_", bound=Item)
 O_ = TypeVar("O_", bound=Item)
 R_ = TypeVar("R_", bound=BaseModel)
-
-
-class Stage(ABC, Generic[I_, O_]):
-    """``name`` names its file; ``meaning`` says in the funnel and the data card what it does."""
-
-    name: ClassVar[str]
-    meaning: str
-    makes: type[O_]
-    asks: ClassVar[bool] = False
-    """Whether it needs a model."""
-
-
-class EachStage(Stage[I_, O_]):
-    """One item at a time, several at once."""
-
-    @abstractmethod
-    async def work(self, item: I_, writer: Writer) -> Sequence[O_]:
-        """Raises Rejected."""
-
-
-class AskingStage(EachStage[I_, O_]):
-    """Has a model write, by the prompts of its recipe."""
-
-    asks = True
-
-    def __init__(self, prompts: Prompts) -> None:
-        self.prompts = prompts
-
-
-class WholeStage(Stage[I_, O_]):
-    """All items at once. It must come to the same each time."""
-
-    @abstractmethod
-    def select(self, items: Sequence[I_]) -> Mapping[str, Sequence[O_] | Rejected]:
-        """By id of an item what is made of it. An item that is not in it is handed on as it is."""
 
 
 @dataclass(frozen=True)
@@ -112,30 +62,20 @@ class Writer:
     model: Model | None
     sampling: Sampling
     scope: Scope
+    prompts: Prompts
     left_out: Counter[str] = field(default_factory=Counter)
     """A stage that leaves out a part of its item counts it here, by reason."""
 
-    async def write(self, kind: type[R_], question: str, called: str) -> R_:
-        """What the model writes, as a record. A reply that is none is asked for once more; then raises Rejected.
+    async def write(self, kind: type[R_], called: str, prompt: str, **values: str) -> R_:
+        """The model's reply to a prompt, as a record. A reply that is none is asked for once more; then raises Rejected.
 
-        What a reply holds beside the record's fields is left out.
+        Fields of a reply that the record does not have are left out. ``called``: the record's name, in words.
         """
+        asked: list[ChatMessage] = [{"role": "user", "content": self.prompts[prompt].render(**values)}]
         try:
-            return self._read(kind, await self._ask(question), called)
+            return _parse_reply(kind, await self.reply(asked), called)
         except Rejected:
-            return self._read(kind, await self._ask(question), called)
-
-    def _read(self, kind: type[R_], reply: str, called: str) -> R_:
-        if find_closing_object(reply) is None:
-            raise Rejected("no JSON in the reply", reply[:200])
-        try:
-            found: dict[str, Any] = _clean(json.loads(reply[reply.find("{") : reply.rfind("}") + 1], strict=False))
-        except (ValueError, RecursionError) as error:
-            raise Rejected("no JSON in the reply", f"{type(error).__name__}: {reply[:150]}") from None
-        return validated(kind, found, called)
-
-    async def _ask(self, question: str) -> str:
-        return await self.reply([{"role": "user", "content": question}])
+            return _parse_reply(kind, await self.reply(asked), called)
 
     async def reply(self, messages: list[ChatMessage]) -> str:
         """The reply as it is. Raises Rejected where it could not stand."""
@@ -146,47 +86,63 @@ class Writer:
         return storable(reply.text)
 
 
-def _clean(value: Any) -> Any:
-    """Escapes can spell what no file can hold."""
+@dataclass(frozen=True)
+class Stage(Generic[I_, O_]):
+    """``name`` names the stage's file; ``meaning`` says in the funnel and the data card what the stage keeps or makes."""
+
+    name: str
+    meaning: str
+    makes: type[O_]
+    asks: ClassVar[bool] = False
+    """Whether it needs a model."""
+
+
+@dataclass(frozen=True)
+class EachStage(Stage[I_, O_]):
+    """A stage that works on one item at a time, on several at once."""
+
+    work: Callable[[I_, Writer], Awaitable[Sequence[O_]]]
+    """Makes things of an item. Raises Rejected."""
+
+
+@dataclass(frozen=True)
+class AskingStage(EachStage[I_, O_]):
+    """A stage that has a model write, by the prompts of its recipe."""
+
+    asks: ClassVar[bool] = True
+
+
+@dataclass(frozen=True)
+class WholeStage(Stage[I_, I_]):
+    """A stage that sees all items at once, and hands some of them on as they are."""
+
+    reject: Callable[[Sequence[I_]], Mapping[str, Rejected]]
+    """Tells by id why items are not handed on. It must come to the same each time."""
+
+
+def _parse_reply(kind: type[R_], reply: str, called: str) -> R_:
+    if find_closing_object(reply) is None:
+        raise Rejected("no JSON in the reply", reply[:200])
+    try:
+        found = json.loads(reply[reply.find("{") : reply.rfind("}") + 1], strict=False)
+        return parse_fields(kind, _make_storable(found), called)
+    except (ValueError, RecursionError) as error:
+        raise Rejected("no JSON in the reply", f"{type(error).__name__}: {reply[:150]}") from None
+
+
+def _make_storable(value: Any) -> Any:
+    """The value without half characters, which JSON can spell and no file can hold."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, dict):
-        return {storable(key): _clean(each) for key, each in value.items()}
-    return [_clean(each) for each in value] if isinstance(value, list) else value
+        return {storable(key): _make_storable(each) for key, each in value.items()}
+    return [_make_storable(each) for each in value] if isinstance(value, list) else value
 
 
-def validated(kind: type[R_], fields: Mapping[str, Any], called: str) -> R_:
-    """A record out of a reply. Raises Rejected("not ``called``") naming the first field that is wrong."""
+def parse_fields(kind: type[R_], fields: Mapping[str, Any], called: str) -> R_:
+    """A record out of a reply's fields, without those it does not know. Raises Rejected("not ``called``") naming one."""
     try:
-        try:
-            return kind.model_validate(fields)
-        except ValidationError as error:
-            too_many = [each["loc"] for each in error.errors(include_url=False) if each["type"] == "extra_forbidden"]
-            return kind.model_validate(_without(fields, too_many))
+        return kind.model_validate(fields, extra="ignore")
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise Rejected(f"not {called}", f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-
-
-def _without(fields: Mapping[str, Any], places: Sequence[tuple[int | str, ...]]) -> dict[str, Any]:
-    found: dict[str, Any] = deepcopy(dict(fields))
-    for *steps, last in places:
-        inside: Any = found
-        for step in steps:
-            inside = inside[step]
-        del inside[last]
-    return found
-
-
-def items_of(outcomes: Iterable[Outcome], kind: type[O_], file: Path) -> Iterator[O_]:
-    """Raises RunFolderError where somebody has edited ``file`` into something else."""
-    for outcome in outcomes:
-        for each in outcome.made:
-            try:
-                yield kind.model_validate(each)
-            except ValidationError as error:
-                fault = error.errors(include_url=False)[0]
-                raise RunFolderError(
-                    f"{file}, item '{outcome.id}': field '{'.'.join(map(str, fault['loc']))}': {fault['msg']}. "
-                    "Mend that line, or remove it: what it held is made anew."
-                ) from None

@@ -13,14 +13,15 @@ from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from sociable.core.data_files import RawRecord, complaint, read_records
+from sociable.core.data_files import RawRecord, make_data_error, read_records
 from sociable.core.errors import DataError, InputError
-from sociable.core.names import named_in, names_a_group, who_is_named, words
+from sociable.core.names import find_people, find_person, names_a_group, words
 from sociable.core.records import Record, storable
-from sociable.datasets.stages import Item, is_about
+from sociable.datasets.sources import is_about, read_items, read_text
+from sociable.datasets.stages import Item
 
 GIVEN, REPLIED, NAMED, ANSWERED, ASKED, BEFORE = "given", "reply link", "named", "answers", "is answered by", "spoke before"
-"""How it is known whom a turn is for, from certain to likely."""
+"""The ways in which it is known whom a turn is for, from certain to likely."""
 CERTAIN = frozenset({GIVEN, REPLIED, NAMED})
 
 _EXPECTED = (
@@ -34,13 +35,12 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 class SaidTurn(Record):
     speaker: str
-    """Empty where nobody speaks: what is told about the scene."""
     text: str
     to: str | None = None
     reply_to: int | None = None
     """The place of the turn it answers, from 0."""
     how: str = ""
-    """How ``to`` is known."""
+    """The way in which ``to`` is known."""
 
 
 class Transcript(Item):
@@ -57,22 +57,13 @@ class Transcript(Item):
 
     @property
     def speakers(self) -> list[str]:
-        """In the order in which they first speak."""
-        return list(dict.fromkeys(turn.speaker for turn in self.turns if turn.speaker))
+        """Everybody who speaks, in the order in which they first do."""
+        return list(dict.fromkeys(turn.speaker for turn in self.turns))
 
 
 def read_transcripts(source: Path) -> list[Transcript]:
     """Raises DataError naming file, line and field, and InputError where there is none."""
-    if not source.exists():
-        raise InputError(f"{source}: no such file or folder. {_EXPECTED}")
-    found: dict[str, Transcript] = {}
-    for transcript, place in _read(source):
-        if transcript.id in found:
-            raise DataError(place, "id", f"'{transcript.id}' is used already; ids must be unique")
-        found[transcript.id] = transcript
-    if not found:
-        raise InputError(f"{source}: no conversation in it. {_EXPECTED}")
-    return list(found.values())
+    return read_items(source, _read, "conversation", _EXPECTED)
 
 
 def _read(source: Path) -> Iterator[tuple[Transcript, str]]:
@@ -83,82 +74,87 @@ def _read(source: Path) -> Iterator[tuple[Transcript, str]]:
         for path in (*chats, *plain, *tables):
             yield from _read(path)
     elif source.name.endswith(".ascii.txt"):
-        yield _chat(source), str(source)
+        yield _read_chat(source), str(source)
     elif source.suffix == ".txt":
-        yield _plain(source), str(source)
+        yield _read_plain(source), str(source)
     elif source.suffix in (".json", ".jsonl"):
         for raw in read_records(source, None):
-            yield _record(raw), raw.place
+            yield _make_transcript(raw), raw.place
     else:
         raise InputError(f"{source}: not a kind of file that is read. {_EXPECTED}")
 
 
-def _record(raw: RawRecord) -> Transcript:
+def _make_transcript(raw: RawRecord) -> Transcript:
     if not isinstance(raw.value, Mapping) or not isinstance(raw.value.get("turns"), list):
         raise DataError(raw.place, "turns", f"is missing. {_EXPECTED}")
     turns: list[dict[str, Any]] = []
-    told: list[str] = [str(raw.value.get("scene") or "")]
+    told = [_clean(raw.value.get("scene") or "")]
     place_of: dict[int, int] = {}
+    """The places of turns by their numbers in the file: what nobody says is told, and no turn."""
     for number, turn in enumerate(raw.value["turns"]):
-        if not isinstance(turn, Mapping) or "text" not in turn:
-            raise DataError(raw.place, f"turns.{number}", "expected an object with speaker and text")
-        for field in ("speaker", "to"):
-            if not isinstance(turn.get(field) or "", str):
-                problem = f"expected one name, found {str(turn[field])[:80]!r}; where it is not known, leave it out"
-                raise DataError(raw.place, f"turns.{number}.{field}", problem)
-        said = {"speaker": _name(turn.get("speaker")), "text": _clean(turn["text"])}
-        if not said["speaker"]:
+        said = _check_turn(turn, number, raw.place)
+        if said["speaker"]:
+            place_of[number] = len(turns)
+            turns.append({**said, "reply_to": place_of.get(said["reply_to"])})
+        elif not turns:
             # What is told before anybody speaks is the scene.
-            if not turns:
-                told.append(said["text"])
-            continue
-        link = turn.get("reply_to")
-        if link is not None and (not isinstance(link, int) or not 0 <= link < number):
-            raise DataError(raw.place, f"turns.{number}.reply_to", f"{link!r} is no turn before it; turns are counted from 0")
-        place_of[number] = len(turns)
-        # What is told between turns is none, so that places differ.
-        turns.append({**said, "to": _name(turn.get("to")) or None, "reply_to": None if link is None else place_of.get(link)})
+            told.append(said["text"])
     try:
         return Transcript.model_validate(
             {
                 "id": str(raw.value.get("id") or raw.default_id),
                 "title": _clean(raw.value.get("title") or ""),
-                "scene": " ".join(filter(None, map(_clean, told))),
+                "scene": " ".join(filter(None, told)),
                 "turns": turns,
             }
         )
     except ValidationError as error:
-        raise complaint(error, raw.place) from None
+        raise make_data_error(error, raw.place) from None
 
 
-def _plain(path: Path) -> Transcript:
+def _check_turn(turn: Any, number: int, place: str) -> dict[str, Any]:
+    """A turn of a record, whose link is a number in the file. Raises DataError."""
+    if not isinstance(turn, Mapping) or "text" not in turn:
+        raise DataError(place, f"turns.{number}", "expected an object with speaker and text")
+    for field in ("speaker", "to"):
+        if not isinstance(turn.get(field) or "", str):
+            problem = f"expected one name, found {str(turn[field])[:80]!r}; where it is not known, leave it out"
+            raise DataError(place, f"turns.{number}.{field}", problem)
+    link = turn.get("reply_to")
+    if link is not None and (not isinstance(link, int) or not 0 <= link < number):
+        raise DataError(place, f"turns.{number}.reply_to", f"{link!r} is no turn before it; turns are counted from 0")
+    names = {"speaker": _name(turn.get("speaker")), "to": _name(turn.get("to")) or None}
+    return {**names, "text": _clean(turn["text"]), "reply_to": link}
+
+
+def _read_plain(path: Path) -> Transcript:
     """A line that names no speaker goes on with what was said; before the first it is the scene."""
-    turns: list[list[str]] = []
-    scene: list[str] = []
-    for line in _lines(path):
-        match = _SPOKEN.match(line)
-        if match:
-            turns.append([_name(match["speaker"]), match["text"]])
-        elif line.strip():
-            (turns[-1] if turns else scene).append(line.strip())
-    if not turns:
+    speakers, said = [], [""]
+    for line in read_text(path).split("\n"):
+        if match := _SPOKEN.match(line):
+            speakers.append(_name(match["speaker"]))
+            said.append(match["text"])
+        else:
+            said[-1] += f" {line}"
+    if not speakers:
         raise DataError(str(path), "", f"no line of the form 'Speaker: words'. {_EXPECTED}")
-    said = tuple(SaidTurn(speaker=turn[0], text=_clean(" ".join(turn[1:]))) for turn in turns)
-    return Transcript(id=path.stem, scene=_clean(" ".join(scene)), turns=said)
+    scene, *texts = map(_clean, said)
+    turns = (SaidTurn(speaker=speaker, text=text) for speaker, text in zip(speakers, texts, strict=True))
+    return Transcript(id=path.stem, scene=scene, turns=tuple(turns))
 
 
-def _chat(path: Path) -> Transcript:
+def _read_chat(path: Path) -> Transcript:
     """A message a line; lines of the server are none. Links join numbers of lines, and only those that are messages count."""
     place_of: dict[int, int] = {}
     turns: list[dict[str, Any]] = []
-    for number, line in enumerate(_lines(path)):
+    for number, line in enumerate(read_text(path).split("\n")):
         if match := _MESSAGE.match(line):
             place_of[number] = len(turns)
             turns.append({"speaker": _clean(match["speaker"] or match["actor"]), "text": _clean(match["text"])})
     if not turns:
         raise DataError(str(path), "", "no message of the form '[12:30] <name> words'")
     links = path.with_name(path.name.removesuffix(".ascii.txt") + ".annotation.txt")
-    for number, line in enumerate(_lines(links) if links.exists() else [], start=1):
+    for number, line in enumerate(read_text(links).split("\n") if links.exists() else [], start=1):
         ends = re.fullmatch(r"\s*(\d+)\s+(\d+)\s*-?\s*", line)
         if ends is None:
             if line.strip():
@@ -172,44 +168,48 @@ def _chat(path: Path) -> Transcript:
     return Transcript(id=name, title=name, turns=tuple(SaidTurn.model_validate(turn) for turn in turns))
 
 
-def with_addressees(transcript: Transcript) -> Transcript:
-    """Whom every turn is for, and how that is known; where nothing else tells, whoever spoke before is taken."""
-    turns = transcript.turns
-    called = {speaker: _called(speaker) for speaker in transcript.speakers}
-    return transcript.model_copy(update={"turns": tuple(_addressed(turns, place, called) for place in range(len(turns)))})
+def find_addressees(transcript: Transcript) -> Transcript:
+    """The transcript with whom every turn is for, and how that is known; where nothing else tells, it is who spoke before."""
+    called = {speaker: _find_ways_to_call(speaker) for speaker in transcript.speakers}
+    turns = []
+    for place, turn in enumerate(transcript.turns):
+        to, how = _find_addressee(transcript.turns, place, called)
+        turns.append(turn.model_copy(update={"to": to, "how": how}))
+    return transcript.model_copy(update={"turns": tuple(turns)})
 
 
-def _addressed(turns: Sequence[SaidTurn], place: int, called: Mapping[str, Sequence[str]]) -> SaidTurn:
+def _find_addressee(turns: Sequence[SaidTurn], place: int, called: Mapping[str, Sequence[str]]) -> tuple[str | None, str]:
+    """The addressee of a turn, and how that is known; nobody at the beginning of a conversation, where nothing tells."""
     turn = turns[place]
     others = {speaker: names for speaker, names in called.items() if speaker != turn.speaker}
-
-    def known(to: str, how: str) -> SaidTurn:
-        return turn.model_copy(update={"to": to, "how": how})
-
-    if turn.to and (given := _given(turn.to, turn.speaker, others)):
-        return known(given, GIVEN)
+    if turn.to and (given := _match_given(turn.to, turn.speaker, others)):
+        return given, GIVEN
     if turn.reply_to is not None and turns[turn.reply_to].speaker in others:
-        return known(turns[turn.reply_to].speaker, REPLIED)
+        return turns[turn.reply_to].speaker, REPLIED
     named = [speaker for speaker, names in others.items() if any(_is_called(turn.text, name) for name in names)]
     if len(named) == 1:
-        return known(named[0], NAMED)
+        return named[0], NAMED
     before = next((each for each in reversed(turns[:place]) if each.speaker in others), None)
-    if before is not None and before.text.rstrip(" \"'”)").endswith("?"):
-        return known(before.speaker, ANSWERED)
-    after = next((each for each in turns[place + 1 : place + 2] if each.speaker in others), None)
-    if after is not None and turn.text.rstrip(" \"'”)").endswith("?"):
-        return known(after.speaker, ASKED)
-    return known(before.speaker, BEFORE) if before is not None else turn.model_copy(update={"to": None, "how": ""})
+    if before is not None and _is_question(before.text):
+        return before.speaker, ANSWERED
+    after = turns[place + 1].speaker if place + 1 < len(turns) else ""
+    if after in others and _is_question(turn.text):
+        return after, ASKED
+    return (before.speaker, BEFORE) if before is not None else (None, "")
 
 
-def _given(to: str, speaker: str, others: Mapping[str, Sequence[str]]) -> str:
-    """Who is meant, however spelled, or somebody who only listens; nobody where it is the speaker, or several."""
-    named = who_is_named(to, list(others), others)
-    several = names_a_group(to, list(others), others) or len(named_in(to, list(others), others)) > 1
-    return named or ("" if several or who_is_named(to, [speaker], {}) else to)
+def _is_question(text: str) -> bool:
+    return text.rstrip(" \"'”)").endswith("?")
 
 
-def _called(speaker: str) -> list[str]:
+def _match_given(to: str, speaker: str, others: Mapping[str, Sequence[str]]) -> str:
+    """The one who is meant, however spelled, or somebody who only listens; nobody where it is the speaker, or several."""
+    named = find_person(to, list(others), others)
+    several = names_a_group(to, list(others), others) or len(find_people(to, list(others), others)) > 1
+    return named or ("" if several or find_person(to, [speaker], {}) else to)
+
+
+def _find_ways_to_call(speaker: str) -> list[str]:
     """A name, its first and its last word: as people call one another."""
     parts = [part for part in speaker.split() if len(part.strip(".")) > 1]
     return list(dict.fromkeys([speaker, *(parts[:1] + parts[-1:] if len(parts) > 1 else [])]))
@@ -224,7 +224,7 @@ _TITLE = r"(?:(?:mr|mrs|ms|miss|dr|justice|judge|general|president)\.?\s+)?"
 
 
 def _is_called(text: str, name: str) -> bool:
-    """At the beginning ("Ann, …", "@ann: …", "Mr Bell, …") or at the end ("…, Ann?")."""
+    """Whether somebody is called by name at the beginning ("Ann, …", "@ann: …", "Mr Bell, …") or at the end ("…, Ann?")."""
     called = _TITLE + r"\s+".join(map(re.escape, name.split()))
     if name.casefold() in _SAID_ANYWAY:
         return bool(re.search(rf"@{called}\b", text, re.IGNORECASE))
@@ -242,12 +242,3 @@ def _name(value: object) -> str:
 
 def _clean(value: object) -> str:
     return " ".join(storable(str(value)).split())
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 text (byte {error.start}). Save it as UTF-8.") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None

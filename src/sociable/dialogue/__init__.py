@@ -1,1 +1,1 @@
-"""How people take turns."""
+"""Conversations: who speaks next, and who may see what."""

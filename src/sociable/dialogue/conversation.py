@@ -9,19 +9,19 @@ from typing import Protocol
 from sociable.core.records import Turn
 
 MAX_CHARACTERS = 20_000
-"""Of a turn that others see. A longer one is shortened, with a note; the journal keeps it whole."""
+"""The most of a turn that others see. A longer one is shortened, with a note; the journal keeps it whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What a participant says in its turn."""
+    """A participant's words in its turn."""
 
     content: str
     thinking: str = ""
     defect: str = ""
     """Why it cannot stand as it is (empty, refused, cut off), or the empty string."""
     note: str = ""
-    """What was noticed about it though it stands."""
+    """Something that was noticed about it though it stands."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Participant(Protocol):
 
     @property
     def name(self) -> str:
-        """As the others know it."""
+        """The name by which the others know it."""
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance | None:
-        """What it says, having seen ``seen``; None when it has left the conversation."""
+        """Its words after it has seen ``seen``; None when it has left the conversation."""

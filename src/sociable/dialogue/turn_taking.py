@@ -1,4 +1,4 @@
-"""Who speaks next. Policies are objects, so that a protocol names its rule instead of setting a flag.
+"""Policies that say who speaks next. They are objects, so that a protocol names its rule instead of setting a flag.
 
 ``names`` are all participants in their fixed order, ``turns`` all that was said so far.
 """
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Protocol
 
-from sociable.core.names import named_in
+from sociable.core.names import find_people
 from sociable.core.records import Turn
 
 
@@ -20,7 +20,7 @@ class TurnPolicy(Protocol):
 
 
 class RoundRobin:
-    """Everybody in the order they are listed, beginning after whoever spoke last. Two participants alternate."""
+    """All participants in the order of the list, beginning after whoever spoke last. Two participants alternate."""
 
     async def next_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
         if not turns or turns[-1].speaker not in names:
@@ -29,7 +29,7 @@ class RoundRobin:
 
 
 class RandomSpeaker:
-    """Anybody but who spoke last, each as likely. Two participants alternate."""
+    """Anybody but the last speaker, each as likely. Two participants alternate."""
 
     def __init__(self, generator: Random) -> None:
         self._generator = generator
@@ -39,7 +39,7 @@ class RandomSpeaker:
 
 
 class AddressedNext:
-    """Whoever the last turn names, if it names one other person only; else anybody but who spoke last."""
+    """The person whom the last turn names, if it names one other person only; else anybody but the last speaker."""
 
     def __init__(self, generator: Random, aliases: Mapping[str, Sequence[str]]) -> None:
         self._generator = generator
@@ -47,20 +47,17 @@ class AddressedNext:
 
     async def next_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
         others = _others(names, turns)
-        named = named_in(turns[-1].content, names, self._aliases) & set(others) if turns else set()
+        named = find_people(turns[-1].content, names, self._aliases) & set(others) if turns else set()
         return named.pop() if len(named) == 1 else self._generator.choice(others)
 
 
 class Bidder(Protocol):
     async def bid(self, seen: Sequence[Turn]) -> float | None:
-        """How much it wants to be the next to speak, on any scale that all share; None when it does not say."""
+        """Its wish to be the next to speak, on any scale that all share; None when it does not say."""
 
 
 class Bidding:
-    """Everybody but who spoke last says how much they want to speak; the highest bid speaks, ties are drawn.
-
-    Who does not say bids less than anybody.
-    """
+    """The highest bidder but the last speaker; ties are drawn. Who makes no bid bids less than anybody."""
 
     def __init__(self, bidders: Mapping[str, Bidder], generator: Random) -> None:
         self._bidders = bidders

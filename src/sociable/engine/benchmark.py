@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sociable.core.errors import InputError
 from sociable.engine.seats import Role
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from sociable.engine.study import AnyStudy
+
+
+Options = TypeVar("Options", bound="BaseModel")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,19 +65,7 @@ class Benchmark:
 
     def parse_options(self, values: Mapping[str, Any]) -> BaseModel:
         """The benchmark's own options. Raises InputError naming the one that is wrong, and those there are."""
-        from pydantic import ValidationError
-
-        kind = self.options_type()
-        try:
-            return kind.model_validate(values)
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            name = ".".join(map(str, first["loc"]))
-            if first["type"] == "extra_forbidden":
-                has = f"it has: {', '.join(kind.model_fields)}" if kind.model_fields else "it has none"
-                raise InputError(f"{self.name} has no option '{name}'; {has}.") from None
-            message = first["msg"].removeprefix("Value error, ").replace("a valid tuple", 'a list, as in ["a", "b"]')
-            raise InputError(f"option '{name}' of {self.name}: {message}." if name else f"{self.name}: {message}.") from None
+        return parse_options(self.options_type(), values, self.name)
 
     def study_type(self) -> type[AnyStudy]:
         """The class of its studies."""
@@ -91,6 +82,22 @@ class Benchmark:
     def load_views(self) -> Any:
         """What shows its runs (``sociable.reports.views.Views``)."""
         return _load(self.views)(self)
+
+
+def parse_options(kind: type[Options], values: Mapping[str, Any], owner: str) -> Options:
+    """The options that a benchmark or a recipe has of its own. Raises InputError naming the one that is wrong."""
+    from pydantic import ValidationError
+
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(map(str, first["loc"]))
+        if first["type"] == "extra_forbidden":
+            has = f"it has: {', '.join(kind.model_fields)}" if kind.model_fields else "it has none"
+            raise InputError(f"{owner} has no option '{name}'; {has}.") from None
+        message = first["msg"].removeprefix("Value error, ").replace("a valid tuple", 'a list, as in ["a", "b"]')
+        raise InputError(f"option '{name}' of {owner}: {message}." if name else f"{owner}: {message}.") from None
 
 
 def _load(named: Any) -> Any:

@@ -31,7 +31,7 @@ from sociable.engine.study import AnyStudy, Rated, Referenced
 from sociable.judging.rubric import rubric_prompts
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
-from sociable.models.prices import Price, price_of
+from sociable.models.prices import Price, find_price
 from sociable.models.protocol import Model
 
 Watch = Callable[[Progress, Budget], None]
@@ -286,7 +286,7 @@ def prices_of(settings: RunSettings, seats: Seats, build: Collection[Role] = tup
     for seat in (seats.subject, seats.partner, seats.reference, *seats.judges, *seats.raters):
         if seat is None or seat.name == PERSON:
             continue
-        price = price_of(seat.name, settings.prices)
+        price = find_price(seat.name, settings.prices)
         if price is not None:
             prices[seat.name] = price
         elif settings.max_cost is not None and seat.role in build:

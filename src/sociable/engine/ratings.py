@@ -14,7 +14,7 @@ from typing import Any
 
 from sociable.core.errors import InputError
 from sociable.core.records import Episode, Estimate, Outcome, Score
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.engine.seats import Role, Seat
 from sociable.engine.study import Rated
 from sociable.judging.rubric import RUBRICS, RatedParticipant, Rubric, RubricJudgment
@@ -90,6 +90,6 @@ def rating_estimates(rubric: Rubric, scores: Sequence[Score], seed: int) -> list
     prefix = f"{rubric.name}_"
     metrics = dict.fromkeys(score.metric for score in scores if score.metric.startswith(prefix))
     return [
-        estimate_jointly(name, scores, (name,), lambda means: means[..., 0], seed=named_seed(seed, "bootstrap", name))
+        estimate_jointly(name, scores, (name,), lambda means: means[..., 0], seed=derive_seed(seed, "bootstrap", name))
         for name in metrics
     ]

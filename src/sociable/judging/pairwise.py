@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from sociable.core.records import Episode, Judgment, Record, Verdict, storable
-from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, ask_judge, describe_judgment, make_scope
+from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, ask_judge, make_judgment, make_scope
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import MAX_REASON, find_closing_object, find_field, find_reason, object_schema
 
@@ -68,11 +68,10 @@ async def judge_pair(pair: Pair, comparison: Comparison, judge: Judge, episode: 
         for subject_first, asked in ((True, first), (False, second))
     )
     unread = next((order for order in orders if order.preference is Verdict.UNSCORED), None)
+    verdict = combine_orders(*(order.preference for order in orders))
+    reason = f"{judge.name}: {unread.reason}" if unread else orders[0].reason
     return PairJudgment(
-        **describe_judgment(judge, episode, criterion),
-        verdict=combine_orders(*(order.preference for order in orders)),
-        reason=f"{judge.name}: {unread.reason}" if unread else orders[0].reason,
-        usage=first.usage + second.usage,
+        **dict(make_judgment(judge, episode, criterion, verdict, reason, first.usage + second.usage)),
         orders=orders,
         orders_disagree=None if unread else orders[0].preference != orders[1].preference,
     )

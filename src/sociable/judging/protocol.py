@@ -9,12 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypedDict, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from sociable.core.records import Episode, Judgment, Usage, Verdict
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
 
 V = TypeVar("V")
+_NO_CALL = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +91,13 @@ class Asked(Generic[V]):
 async def ask_judge(question: Question[V], judge: Judge, scope: Scope) -> Asked[V]:
     """Asks once. Raises RunFailure and RunStopped."""
     if judge.model is None:
-        return Asked(question.apply_rule(), Usage())
+        return Asked(question.apply_rule(), _NO_CALL)
     reply = await judge.model.generate(Request(question.write(), scope, judge.sampling, question.schema))
     answer = question.parse(reply.text)
     if reply.defect:
         # What stands in a reply that was cut off need not be what it would have come to.
         answer = Unread(reply.defect, answer.reason)
     return Asked(answer, reply.usage)
-
-
-async def judge_question(
-    question: Question[V], as_verdict: Callable[[V], Verdict], judge: Judge, episode: Episode, criterion: str
-) -> Judgment:
-    """One judge's answer as a judgment on one criterion. Raises RunFailure and RunStopped."""
-    asked = await ask_judge(question, judge, make_scope(judge, episode, criterion))
-    return make_judgment(asked, as_verdict, judge, episode, criterion)
 
 
 class SharedAnswers(Generic[V]):
@@ -122,28 +115,15 @@ class SharedAnswers(Generic[V]):
         return await asyncio.shield(call)
 
 
-def judgment_id(episode: str, criterion: str, judge: str) -> str:
-    return f"{episode}|{criterion}|{judge}"
-
-
-class About(TypedDict):
-    """The fields of a judgment that say what it is about."""
-
-    id: str
-    episode: str
-    scenario: str
-    criterion: str
-    judge: str
-
-
-def describe_judgment(judge: Judge, episode: Episode, criterion: str) -> About:
-    return {
-        "id": judgment_id(episode.id, criterion, judge.name),
-        "episode": episode.id,
-        "scenario": episode.scenario,
-        "criterion": criterion,
-        "judge": judge.name,
-    }
+async def judge_question(
+    question: Question[V], as_verdict: Callable[[V], Verdict], judge: Judge, episode: Episode, criterion: str
+) -> Judgment:
+    """One judge's answer as a judgment on one criterion; UNSCORED where there is none. Raises RunFailure and RunStopped."""
+    asked = await ask_judge(question, judge, make_scope(judge, episode, criterion))
+    answer = asked.answer
+    if isinstance(answer, Unread):
+        return make_judgment(judge, episode, criterion, Verdict.UNSCORED, f"{judge.name}: {answer.why}", asked.usage)
+    return make_judgment(judge, episode, criterion, as_verdict(answer.value), answer.reason, asked.usage)
 
 
 def make_scope(judge: Judge, episode: Episode, criterion: str) -> Scope:
@@ -152,12 +132,19 @@ def make_scope(judge: Judge, episode: Episode, criterion: str) -> Scope:
 
 
 def make_judgment(
-    asked: Asked[V], as_verdict: Callable[[V], Verdict], judge: Judge, episode: Episode, criterion: str
+    judge: Judge, episode: Episode, criterion: str, verdict: Verdict, reason: str, usage: Usage = _NO_CALL
 ) -> Judgment:
-    """The judgment that an answer is; where there is no answer, UNSCORED with the reason why."""
-    answer = asked.answer
-    if isinstance(answer, Unread):
-        verdict, reason = Verdict.UNSCORED, f"{judge.name}: {answer.why}"
-    else:
-        verdict, reason = as_verdict(answer.value), answer.reason
-    return Judgment(**describe_judgment(judge, episode, criterion), verdict=verdict, reason=reason, usage=asked.usage)
+    return Judgment(
+        id=judgment_id(episode.id, criterion, judge.name),
+        episode=episode.id,
+        scenario=episode.scenario,
+        criterion=criterion,
+        judge=judge.name,
+        verdict=verdict,
+        reason=reason,
+        usage=usage,
+    )
+
+
+def judgment_id(episode: str, criterion: str, judge: str) -> str:
+    return f"{episode}|{criterion}|{judge}"

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Episode, Opinion, storable
 from sociable.judging.protocol import Answer, Judge, Question, Unread, ask_judge, make_scope
 from sociable.models.protocol import ChatMessage
@@ -87,7 +87,7 @@ def rubric_prompts() -> Prompts:
         "rubric_system": frozenset[str](),
         "rubric": frozenset({"situation", "participant", "goal", "knows", "conversation", "dimensions"}),
     }
-    return package_prompts("sociable.judging", placeholders)
+    return load_package_prompts("sociable.judging", placeholders)
 
 
 async def rate(
@@ -116,12 +116,13 @@ async def rate(
 
 
 def ask_to_rate(rubric: Rubric, rated: RatedParticipant, prompts: Prompts) -> list[ChatMessage]:
+    said = [f"{put_on_one_line(speaker)}: {put_on_one_line(words)}" for speaker, words in rated.conversation]
     question = prompts["rubric"].render(
-        situation=quoted(rated.situation),
-        participant=one_line(rated.name),
-        goal=quoted(rated.goal),
-        knows=quoted(rated.knows or "(nothing)"),
-        conversation=quoted("\n".join(f"{one_line(speaker)}: {one_line(words)}" for speaker, words in rated.conversation)),
+        situation=quote(rated.situation),
+        participant=put_on_one_line(rated.name),
+        goal=quote(rated.goal),
+        knows=quote(rated.knows or "(nothing)"),
+        conversation=quote("\n".join(said)),
         dimensions="\n".join(f"- {d.name}, from {d.low} to {d.high}: {d.meaning}" for d in rubric.dimensions),
     )
     return [{"role": "system", "content": prompts["rubric_system"].render()}, {"role": "user", "content": question}]

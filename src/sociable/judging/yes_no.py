@@ -27,11 +27,7 @@ async def judge_yes_no(
 ) -> Judgment:
     """One judge's answer: WIN for yes, LOSS for no, UNSCORED for neither. Raises RunFailure and RunStopped."""
     question = Question(write, parse_yes_no, YES_NO_SCHEMA, apply_rule)
-    return await judge_question(question, as_verdict, judge, episode, criterion)
-
-
-def as_verdict(answer: bool) -> Verdict:
-    return Verdict.WIN if answer else Verdict.LOSS
+    return await judge_question(question, lambda yes: Verdict.WIN if yes else Verdict.LOSS, judge, episode, criterion)
 
 
 def parse_yes_no(text: str) -> Reading[bool]:

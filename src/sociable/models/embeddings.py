@@ -17,7 +17,7 @@ Encoder = Callable[[Sequence[str]], NDArray[np.float64]]
 
 
 @cache
-def sentence_encoder(model: str) -> Encoder:
+def load_encoder(model: str) -> Encoder:
     """Loaded once in a process. Raises InputError where the extra is not installed, or the model cannot be loaded."""
     try:
         library: Any = import_module("sentence_transformers")

@@ -28,17 +28,17 @@ class Price(Record):
 
 
 @cache
-def packaged_prices() -> Mapping[str, Price]:
+def load_packaged_prices() -> Mapping[str, Price]:
     text = resources.files("sociable.models").joinpath("prices.toml").read_text(encoding="utf-8")
     return {name: Price.model_validate(row) for name, row in tomllib.loads(text)["prices"].items()}
 
 
-def price_of(model: str, own: Mapping[str, Price]) -> Price | None:
+def find_price(model: str, own: Mapping[str, Price]) -> Price | None:
     """The price of a model by its full name, or by its name without provider. None when nobody wrote one down.
 
     Reference agents and a user's own function cost nothing.
     """
     if model.startswith(("reference/", "python:")):
         return Price(input=0, output=0)
-    table = {**packaged_prices(), **own}
+    table = {**load_packaged_prices(), **own}
     return table.get(model) or table.get(model.rpartition("/")[2])

@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import fmean
 
 from sociable.core.records import Outcome, Verdict
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, figure, with_interval
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged
@@ -153,7 +153,7 @@ def _correlations(run: RunResult, people: PeopleRecords) -> Table:
         ours, theirs = [values[episode] for episode in common], [means[episode] for episode in common]
         found = correlate_ranks(ours, theirs)
         low, high = bootstrap_rank_correlation(
-            ours, theirs, [clusters[each] for each in common], seed=named_seed(0, "ranks", name)
+            ours, theirs, [clusters[each] for each in common], seed=derive_seed(0, "ranks", name)
         )
         rows.append(Row([name, str(found.items), with_interval(found.spearman, low, high, 2), figure(found.kendall, 2)]))
     persons = len({rating.person for rating in people.ratings})

@@ -15,8 +15,8 @@ from sociable.core.errors import DataError, InputError
 from sociable.core.names import words
 from sociable.core.records import Verdict, episode_id
 from sociable.core.run_folder import RecordFile, write_atomically
-from sociable.core.seeding import named_generator, named_seed
-from sociable.core.spreadsheets import csv_text, rows_of
+from sociable.core.seeding import derive_seed, make_generator
+from sociable.core.spreadsheets import read_rows, render_csv
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged, ShownQuestion
 from sociable.people.records import JudgedPair, PersonRating, PersonVerdict, PersonWord, SheetItem, judged_pairs, shown_item
@@ -44,7 +44,7 @@ def draw_sheet(run: RunResult, count: int, seed: int) -> list[SheetItem]:
         raise InputError(f"{run.folder} holds no judged pair that could be shown. Have it judged first.")
     if count < len(strata):
         raise InputError(f"--sample {count} is too few: there are {len(strata)} strata, and each needs a pair to be weighed.")
-    generator = named_generator(seed, "sheet", count)
+    generator = make_generator(seed, "sheet", count)
     panel = tuple(seat.name for seat in run.seats.judges)
     items = []
     for stratum, taken in _spread(count, {name: len(pairs) for name, pairs in sorted(strata.items())}).items():
@@ -59,13 +59,13 @@ def _item(run: RunResult, pair: JudgedPair, size: int, panel: tuple[str, ...], s
     names = (pair.episode.id, pair.criterion)
     return SheetItem(
         # With a letter in front no spreadsheet takes it for a number.
-        id=f"i{named_seed(seed, 'item', *names):016x}",
+        id=f"i{derive_seed(seed, 'item', *names):016x}",
         episode=pair.episode.id,
         scenario=pair.episode.scenario,
         criterion=pair.criterion,
         stage=pair.stage,
         question=isinstance(shown_item(run, pair.episode, pair.criterion), ShownQuestion),
-        subject_first=named_generator(seed, "side", *names).random() < 0.5,
+        subject_first=make_generator(seed, "side", *names).random() < 0.5,
         stratum=pair.stratum,
         size=size,
         panel=panel,
@@ -92,7 +92,7 @@ def write_sheet(run: RunResult, items: Sequence[SheetItem], file: Path) -> None:
     if file.suffix == ".jsonl":
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
-        text = csv_text(list(rows[0]), [list(row.values()) for row in rows])
+        text = render_csv(list(rows[0]), [list(row.values()) for row in rows])
     file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, text)
 
@@ -114,7 +114,7 @@ def read_verdicts(file: Path, items: RecordFile[SheetItem]) -> list[PersonVerdic
     The person is named in a column ``person``, or by the name of the file. Raises DataError naming file, line and field.
     """
     verdicts: list[PersonVerdict] = []
-    for place, row in rows_of(file, ("item", "verdict"), _BESIDES):
+    for place, row in read_rows(file, ("item", "verdict"), _BESIDES):
         given = row["verdict"].strip().removesuffix(".0")
         if not given:
             continue
@@ -171,7 +171,7 @@ def read_words(file: Path, episodes: RecordFile[Any]) -> list[PersonWord]:
 def _said_of_episodes(file: Path, column: str, episodes: RecordFile[Any]) -> Iterator[tuple[str, str, str, str]]:
     """(place, episode, person, what it said) of every row in which ``column`` is filled in. Raises InputError if none is."""
     empty = True
-    for place, row in rows_of(file, ("episode", column), _BESIDES):
+    for place, row in read_rows(file, ("episode", column), _BESIDES):
         if not row[column].strip():
             continue
         name = row["episode"].strip()
@@ -202,7 +202,7 @@ def write_word_sheet(run: RunResult, file: Path, seed: int) -> int:
     low = [score for score in run.scores if score.metric == metric and score.value is not None and score.value < LOW]
     if not low:
         raise InputError(f"{run.folder} has no episode with {metric} below {LOW}.")
-    drawn = named_generator(seed, "low").sample(low, min(LOW_EPISODES, len(low)))
+    drawn = make_generator(seed, "low").sample(low, min(LOW_EPISODES, len(low)))
     stream = io.StringIO(newline="")
     writer = csv.writer(stream)
     writer.writerow(WORD_FIELDS)

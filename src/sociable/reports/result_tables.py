@@ -6,7 +6,7 @@ A benchmark's ``views.py`` puts them where they belong among its own.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sociable.core.records import Outcome, Score
@@ -46,6 +46,18 @@ def metrics_table(
     for model, figures in (published or {}).items():
         rows.append(Row([f"{model} (paper)", *(figure(figures.get(metric.name)) for metric in metrics)]))
     return Table(caption, [Column("Model"), *metric_columns(metrics)], rows, note)
+
+
+def group_table(
+    caption: str,
+    runs: Sequence[RunResult],
+    group: str,
+    note: str,
+    published: Mapping[str, Mapping[str, float | None]] | None = None,
+) -> Iterator[Table]:
+    """The table of a group of metrics; none where no run has an estimate of any."""
+    if metrics := estimated_metrics(runs[0].study.metrics.in_group(group), runs) if runs else []:
+        yield metrics_table(caption, runs, metrics, note, published=published)
 
 
 def metric_columns(metrics: ManyMetrics) -> list[Column]:

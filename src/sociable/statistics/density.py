@@ -82,7 +82,7 @@ def cluster_by_density(rows: Any, counts: Sequence[int], *, dealt: bool, seed: i
     )
 
 
-def split_words(text: str) -> list[str]:
+def list_telling_words(text: str) -> list[str]:
     """The words of a text that can tell it from others: lower case, of at least two letters and nothing but letters."""
     return [word for word in words(text) if len(word) > 1 and word.isalpha()]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Outcome, Score
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 from sociable.statistics.intervals import Floats
 
@@ -62,7 +62,7 @@ def mean(name: str, scores: Sequence[Score], seed: int) -> Estimate:
 def joint(parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Aggregate:
     """A quantity made of the means of ``parts``, [..., parts] → [...], with a joint bootstrap over clusters."""
     return lambda name, scores, seed: estimate_jointly(
-        name, scores, parts, combine, seed=named_seed(seed, "bootstrap", name), confidence=CONFIDENCE
+        name, scores, parts, combine, seed=derive_seed(seed, "bootstrap", name), confidence=CONFIDENCE
     )
 
 
@@ -130,9 +130,13 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def declaration_of(self, name: str) -> Metric[C]:
-        """The metric of this name in ``scores.json``, or its family; where several families fit, the last."""
-        return self._by_name.get(name) or next(metric for metric in reversed(self._by_name.values()) if metric.has_member(name))
+    def find(self, name: str) -> Metric[C]:
+        """The metric of this name in ``scores.json``, or its family; where several families fit, the last. Raises KeyError."""
+        families = (metric for metric in reversed(self._by_name.values()) if metric.has_member(name))
+        found = self._by_name.get(name) or next(families, None)
+        if found is None:
+            raise KeyError(name)
+        return found
 
     def named(self, *names: str) -> list[Metric[C]]:
         """The metrics of these names, in this order."""
@@ -164,7 +168,7 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
         return [
             metric.aggregate(name, scores, seed)
             for metric in self._grouped
-            for name in ([name for name in found if self.declaration_of(name) is metric] if metric.members else [metric.name])
+            for name in ([name for name in found if self.find(name) is metric] if metric.members else [metric.name])
         ]
 
 

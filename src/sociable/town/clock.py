@@ -1,4 +1,4 @@
-"""Simulated time: minutes from midnight of the first day, and how they are said."""
+"""Simulated time: minutes from midnight of the first day, and their words."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Clock:
         return self.start + timedelta(days=minute // MINUTES_PER_DAY)
 
     def day_in_words(self, minute: int) -> str:
-        """Tuesday 14 February 2023."""
+        """The day of a minute: Tuesday 14 February 2023."""
         day = self.day(minute)
         return f"{day:%A} {day.day} {day:%B %Y}"
 
     def in_words(self, minute: int) -> str:
-        """Tuesday 14 February 2023, 19:05."""
+        """The day and the time of a minute: Tuesday 14 February 2023, 19:05."""
         return f"{self.day_in_words(minute)}, {time_of_day(minute)}"
 
 
 def time_of_day(minute: int) -> str:
-    """19:05."""
+    """The time of a minute: 19:05."""
     return f"{minute // 60 % 24:02d}:{minute % 60:02d}"
 
 
@@ -47,5 +47,5 @@ def minute_of(time: str, day: int = 1) -> int:
 
 
 def day_number(minute: int) -> int:
-    """Counted from 1."""
+    """The day of a minute, counted from 1."""
     return minute // MINUTES_PER_DAY + 1

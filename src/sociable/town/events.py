@@ -17,7 +17,7 @@ from sociable.core.records import Record
 
 class Event(Record):
     minute: int
-    """In which it begins, from midnight of the first day."""
+    """The minute in which it begins, counted from midnight of the first day."""
     resident: str
 
 
@@ -34,13 +34,13 @@ class Began(Event):
 
     kind: Literal["began"] = "began"
     doing: str
-    """As the resident words it. Talking is a field beside it (``Talked``), never part of it."""
+    """The activity in the resident's words. Conversations are events of their own (``Talked``)."""
     planned_place: str = ""
-    """In the plan's own words; empty where the activity needs no place."""
+    """The place in the plan's own words; empty where the activity needs none."""
     address: str = ""
-    """What that was taken for; empty when it named no place in this town, or none was needed: the resident stays."""
+    """The address that was found for it; empty when no place was named, or none of this town: the resident stays."""
     until: int
-    """First minute after it, as planned."""
+    """The first minute after it, as planned."""
     asleep: bool = False
 
 
@@ -52,19 +52,19 @@ class Walked(Event):
 
     kind: Literal["walked"] = "walked"
     start: tuple[int, int]
-    """x and y."""
+    """x and y of the tile it begins on."""
     way: str
-    """Runs of steps: ``E5S12`` is five to the right and twelve down."""
+    """The steps in runs: ``E5S12`` is five to the right and twelve down."""
     tiles_per_minute: int
 
 
-def in_runs(steps: str) -> str:
-    """``E5S12`` for five times E and twelve times S."""
+def render_steps(steps: str) -> str:
+    """Steps in runs: ``E5S12`` for five times E and twelve times S."""
     return "".join(f"{heading}{len(list(run))}" for heading, run in groupby(steps))
 
 
 class Slept(Event):
-    """From the minute in which it falls asleep, at the end of its way to bed."""
+    """A resident's sleep, from the minute in which it falls asleep at the end of its way to bed."""
 
     kind: Literal["slept"] = "slept"
     until: int
@@ -75,7 +75,7 @@ class Line(Record):
     speaker: str
     says: str
     note: str = ""
-    """What was noticed about it: cut off, refused, not in the form asked for."""
+    """Something that was noticed about it: cut off, refused, not in the form asked for."""
 
 
 class Talked(Event):
@@ -89,7 +89,7 @@ class Talked(Event):
 
 
 class Agreed(Event):
-    """What a resident takes from a conversation as settled: it means to do this, there and then."""
+    """Something that a resident takes from a conversation as settled: it means to do this, there and then."""
 
     kind: Literal["agreed"] = "agreed"
     partner: str
@@ -100,7 +100,7 @@ class Agreed(Event):
 
 
 class Noted(Event):
-    """Whatever else a reader of the log should know: a place nobody knows, an unreadable reply, an injected event."""
+    """Something else that a reader of the log should know: a place nobody knows, an unreadable reply, an injected event."""
 
     kind: Literal["noted"] = "noted"
     about: str
@@ -123,6 +123,6 @@ AnyEvent = Annotated[
 ]
 
 
-def in_order(logs: Iterable[list[AnyEvent]]) -> list[AnyEvent]:
-    """One log out of every resident's own."""
+def merge_logs(logs: Iterable[list[AnyEvent]]) -> list[AnyEvent]:
+    """One log made of every resident's own."""
     return sorted((event for log in logs for event in log), key=lambda event: (event.minute, event.resident))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+import math
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +35,7 @@ class Tile(NamedTuple):
     y: int
 
     def after(self, steps: str) -> Tile:
-        """Where so many steps lead, each one of N, E, S and W."""
+        """The tile that so many steps lead to, each one of N, E, S and W."""
         east, south = steps.count("E") - steps.count("W"), steps.count("S") - steps.count("N")
         return Tile(self.x + east, self.y + south)
 
@@ -75,6 +77,15 @@ class Address:
         parts = [part.strip() for part in text.split(":")]
         return cls(*parts[:3])
 
+    @property
+    def is_arena(self) -> bool:
+        return bool(self.arena) and not self.thing
+
+    @property
+    def whole(self) -> Address | None:
+        """The place this one is a part of; None for a sector."""
+        return Address(self.sector, self.arena if self.thing else "") if self.arena else None
+
     def within(self, other: Address) -> bool:
         """Whether this place is ``other`` or a part of it."""
         return self.sector == other.sector and other.arena in ("", self.arena) and other.thing in ("", self.thing)
@@ -87,80 +98,6 @@ _MARGIN = 16
 """Tiles that an area has at least around the two ends of a way; of three ways in four no more is needed."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Ways:
-    """Shortest ways to one goal within an area."""
-
-    area: Rect
-    after: memoryview
-    """By index of tile in the area the next index; negative where there is no way."""
-
-    def way(self, start: Tile, goal: Tile) -> str | None:
-        area, after = self.area, self.after
-        if not (area.x <= start.x < area.x + area.width and area.y <= start.y < area.y + area.height):
-            return None
-        here, end = _index(start, area), _index(goal, area)
-        # In an area one tile wide what is after a tile is below it.
-        headings = {1: "E", -1: "W", area.width: "S", -area.width: "N"}
-        way = []
-        while here != end:
-            before, here = here, after[here]
-            if here < 0:
-                return None
-            way.append(headings[here - before])
-        return "".join(way)
-
-    @property
-    def size(self) -> int:
-        """In bytes."""
-        return self.after.nbytes
-
-    def least_outside(self, start: Tile, goal: Tile, width: int, height: int) -> int:
-        """Steps that a way takes at least which leaves the area, on a map so large."""
-        area = self.area
-        along, across = abs(start.x - goal.x), abs(start.y - goal.y)
-        right, bottom = area.x + area.width, area.y + area.height
-        out = [
-            *([start.x - area.x + goal.x - area.x + 2 + across] if area.x > 0 else []),
-            *([right - start.x + right - goal.x + across] if right < width else []),
-            *([start.y - area.y + goal.y - area.y + 2 + along] if area.y > 0 else []),
-            *([bottom - start.y + bottom - goal.y + along] if bottom < height else []),
-        ]
-        return min(out, default=width * height)
-
-
-def _index(tile: Tile, area: Rect) -> int:
-    return (tile.y - area.y) * area.width + tile.x - area.x
-
-
-def _steps_between(blocked: NDArray[np.bool_]) -> csr_array:
-    """A graph of the steps between free tiles, up, left, right and down, by index."""
-    height, width = blocked.shape
-    free = ~blocked
-    can = np.zeros((height, width, 4), bool)
-    can[1:, :, 0] = can[:-1, :, 3] = free[1:] & free[:-1]
-    can[:, 1:, 1] = can[:, :-1, 2] = free[:, 1:] & free[:, :-1]
-    here = np.arange(blocked.size, dtype=np.int32).reshape(height, width, 1)
-    ends = (here + np.array([-width, -1, 1, width], np.int32))[can]
-    firsts = np.concatenate(([0], np.cumsum(can.sum(axis=2))), dtype=np.int32)
-    return csr_array((np.ones(len(ends)), ends, firsts), shape=(blocked.size, blocked.size))
-
-
-def _bytes_of(graph: csr_array) -> int:
-    return int(graph.data.nbytes + graph.indices.nbytes + graph.indptr.nbytes)
-
-
-def _narrow(tiles: int) -> np.dtype[np.signedinteger]:
-    """What counts so many tiles, and the -9999 that stands where there is no way."""
-    return np.min_scalar_type(-max(tiles, 9999))
-
-
-def _next_steps(steps: csr_array, goal: int) -> memoryview:
-    """By index the next index on a shortest way to a goal; negative where there is none, and at the goal."""
-    _, after = breadth_first_order(steps, goal)
-    return memoryview(after.astype(_narrow(len(after))))
-
-
 @dataclass(frozen=True, eq=False)
 class TownMap:
     """A town as its readers make it (``town_file.load_map``): every free tile can be reached from every other."""
@@ -169,17 +106,17 @@ class TownMap:
     blocked: NDArray[np.bool_]
     """[height, width]: what cannot be stood on, or not be reached from the street."""
     places: Mapping[Address, Sequence[Tile]]
-    """By address its tiles, walls included."""
+    """The tiles of every address, walls included."""
     kinds: Mapping[str, str]
-    """Of sectors: café, park, …"""
+    """The kinds of sectors: café, park, …"""
     doors: frozenset[Tile] = frozenset()
-    """Where the file names them; nothing but drawings depends on it."""
+    """The doors that the file names; nothing but drawings depends on them."""
     water: frozenset[Tile] = frozenset()
-    """Likewise."""
+    """The water that the file names; nothing but drawings depends on it."""
 
     @cached_property
     def digest(self) -> str:
-        """Of the places and of where people can walk."""
+        """A fingerprint of the places and of the ground that can be walked on."""
         places = sorted((str(address), [tuple(tile) for tile in tiles]) for address, tiles in self.places.items())
         return hashlib.sha256(f"{self.name}{places}".encode() + self.blocked.tobytes()).hexdigest()
 
@@ -197,111 +134,127 @@ class TownMap:
     @cached_property
     def _address_of(self) -> Mapping[Tile, Address]:
         """The most precise address of each tile that has one."""
-        found: dict[Tile, Address] = {}
-        for address in sorted(self.places, key=lambda each: (bool(each.arena), bool(each.thing))):
-            for tile in self.places[address]:
-                found[tile] = address
-        return found
+        places = sorted(self.places, key=lambda each: (bool(each.arena), bool(each.thing)))
+        return {tile: address for address in places for tile in self.places[address]}
 
     def address_of(self, tile: Tile) -> Address | None:
-        """Where somebody who stands on ``tile`` is; None in the street."""
+        """The most precise place that ``tile`` is in; None in the street."""
         return self._address_of.get(tile)
 
     @cached_property
     def _zones(self) -> NDArray[np.int32]:
-        """By index of tile the number of its arena, counted from 1 in the order of addresses."""
-        zones = np.zeros(self.blocked.size, np.int32)
-        arenas = sorted(address for address in self.places if address.arena and not address.thing)
-        for zone, address in enumerate(arenas, start=1):
-            for tile in self.places[address]:
-                zones[_index(tile, self._all)] = zone
+        """[height, width]: the number of each tile's arena, counted from 1 in the order of addresses."""
+        zones = np.zeros(self.blocked.shape, np.int32)
+        for zone, address in enumerate(sorted(address for address in self.places if address.is_arena), start=1):
+            for x, y in self.places[address]:
+                zones[y, x] = zone
         return zones
 
     def zone_of(self, tile: Tile) -> int:
         """The number of the arena that ``tile`` is in, 0 for the street: nobody sees from one zone into another."""
-        return int(self._zones[_index(tile, self._all)])
+        return int(self._zones[tile.y, tile.x])
 
-    def steps_into(self, zone: int) -> NDArray[np.int32]:
-        """By index of tile (y * width + x), the fewest steps into a zone; -1 where there is no way."""
-        return self._ways_into(zone)
+    @cached_property
+    def steps_into(self) -> Callable[[int], NDArray[np.int32]]:
+        """Finds the fewest steps into a zone, by index of tile (y * width + x); -1 where there is no way."""
 
-    def _index(self, tile: Tile) -> int:
-        return tile.y * self.width + tile.x
+        @lru_cache(MEMORY_FOR_WAYS // (self.blocked.size * 4) or 1)
+        def steps_into(zone: int) -> NDArray[np.int32]:
+            goals = np.flatnonzero((self._zones == zone) & ~self.blocked)
+            if not goals.size:
+                return np.full(self.blocked.size, -1, np.int32)
+            steps = dijkstra(self._graph(self._whole), indices=goals, unweighted=True, min_only=True)
+            return np.where(np.isinf(steps), -1, steps).astype(np.int32)
+
+        return steps_into
+
+    @cached_property
+    def _whole(self) -> Rect:
+        return Rect(0, 0, self.width, self.height)
 
     @cached_property
     def _graphs(self) -> LRUCache[Rect, csr_array]:
-        return LRUCache(MEMORY_FOR_GRAPHS, _bytes_of)
+        return LRUCache(MEMORY_FOR_GRAPHS, lambda graph: graph.data.nbytes + graph.indices.nbytes + graph.indptr.nbytes)
 
     @cachedmethod(lambda self: self._graphs)
-    def _steps(self, area: Rect) -> csr_array:
-        return _steps_between(self.blocked[area.y : area.y + area.height, area.x : area.x + area.width])
+    def _graph(self, area: Rect) -> csr_array:
+        """The steps between the free tiles of an area, up, left, right and down, by index of tile in it."""
+        free = ~self.blocked[area.y : area.y + area.height, area.x : area.x + area.width]
+        can = np.zeros((*free.shape, 4), bool)
+        can[1:, :, 0] = can[:-1, :, 3] = free[1:] & free[:-1]
+        can[:, 1:, 1] = can[:, :-1, 2] = free[:, 1:] & free[:, :-1]
+        here = np.arange(free.size, dtype=np.int32).reshape(*free.shape, 1)
+        ends = (here + np.array([-area.width, -1, 1, area.width], np.int32))[can]
+        firsts = np.concatenate(([0], np.cumsum(can.sum(axis=2))), dtype=np.int32)
+        return csr_array((np.ones(len(ends)), ends, firsts), shape=(free.size, free.size))
 
     @cached_property
-    def _found(self) -> LRUCache[tuple[Tile, Rect], _Ways]:
-        return LRUCache(MEMORY_FOR_WAYS, lambda ways: ways.size)
+    def _found(self) -> LRUCache[tuple[Tile, Rect], memoryview]:
+        return LRUCache(MEMORY_FOR_WAYS, lambda after: after.nbytes)
 
     @cachedmethod(lambda self: self._found)
-    def _towards(self, goal: Tile, area: Rect) -> _Ways:
-        """The shortest ways to a goal within an area."""
-        return _Ways(area, _next_steps(self._steps(area), _index(goal, area)))
+    def _towards(self, goal: Tile, area: Rect) -> memoryview:
+        """The next tile on a shortest way to a goal by index of tile in an area; negative at the goal, and without a way."""
+        _, after = breadth_first_order(self._graph(area), _index(goal, area))
+        # The narrowest numbers that hold every index, and the -9999 that stands where there is no way.
+        return memoryview(after.astype(np.min_scalar_type(-max(len(after), 9999))))
 
-    @cached_property
-    def _all(self) -> Rect:
-        return Rect(0, 0, self.width, self.height)
+    def _find_way_within(self, area: Rect, start: Tile, goal: Tile) -> str | None:
+        if not Rect(*start, 1, 1).within(area):
+            return None
+        after = self._towards(goal, area)
+        here, end = _index(start, area), _index(goal, area)
+        # In an area one tile wide what is after a tile is below it.
+        headings = {1: "E", -1: "W", area.width: "S", -area.width: "N"}
+        way = []
+        while here != end:
+            before, here = here, after[here]
+            if here < 0:
+                return None
+            way.append(headings[here - before])
+        return "".join(way)
 
-    def _around(self, start: Tile, goal: Tile) -> Rect:
-        """As many blocks as hold both ends and a margin."""
-        left, right = _blocks(start.x, goal.x, self.width)
-        top, bottom = _blocks(start.y, goal.y, self.height)
-        return Rect(left, top, right - left, bottom - top)
-
-    @cached_property
-    def _ways_into(self) -> Callable[[int], NDArray[np.int32]]:
-        def ways_into(zone: int) -> NDArray[np.int32]:
-            goals = np.flatnonzero((self._zones == zone) & ~self.blocked.ravel())
-            if not goals.size:
-                return np.full(self.blocked.size, -1, np.int32)
-            steps = dijkstra(self._steps(self._all), indices=goals, unweighted=True, min_only=True)
-            return np.where(np.isinf(steps), -1, steps).astype(np.int32)
-
-        return lru_cache(MEMORY_FOR_WAYS // (self.blocked.size * 4) or 1)(ways_into)
-
-    def distance(self, start: Tile, goal: Tile) -> int | None:
-        """In tiles, walked; None when there is no way."""
-        way = self.way(start, goal)
-        return None if way is None else len(way)
-
-    def way(self, start: Tile, goal: Tile) -> str | None:
-        """The steps of a shortest way, each one of N, E, S and W; always the same one. None when there is none."""
-        ways = self._towards(goal, self._around(start, goal))
-        way = ways.way(start, goal)
+    def find_way(self, start: Tile, goal: Tile) -> str | None:
+        """The steps of a shortest way, each one of N, E, S and W; always the same one. None where there is none."""
+        left, right, beside = _blocks_around(start.x, goal.x, self.width)
+        top, bottom, above = _blocks_around(start.y, goal.y, self.height)
+        way = self._find_way_within(Rect(left, top, right - left, bottom - top), start, goal)
         # A way that leaves the area is longer than this one, unless this one is long itself. So the same way is found as
         # on the whole map: which of two equal ways is taken depends on nothing but tiles that shortest ways lead over.
-        if way is not None and len(way) < ways.least_outside(start, goal, self.width, self.height):
-            return way
-        return self._towards(goal, self._all).way(start, goal)
+        least_outside = abs(start.x - goal.x) + abs(start.y - goal.y) + 2 * (min(beside, above) + 1)
+        return way if way is not None and len(way) < least_outside else self._find_way_within(self._whole, start, goal)
+
+    def distance(self, start: Tile, goal: Tile) -> int | None:
+        """In tiles, walked; None where there is no way."""
+        way = self.find_way(start, goal)
+        return None if way is None else len(way)
 
     def free_tiles(self, address: Address) -> list[Tile]:
-        """Where one can stand there; beside a thing that cannot be stood on, if possible in its arena. Row by row."""
-        return list(self._free_tiles(address))
-
-    @cached_property
-    def _free_tiles(self) -> Callable[[Address], Sequence[Tile]]:
-        def free_tiles(address: Address) -> Sequence[Tile]:
+        """The tiles one can stand on there, row by row; for a thing that blocks those beside it, if possible in its arena."""
+        if (found := self._free_tiles.get(address)) is None:
             tiles = self.places.get(address, ())
             free = {tile for tile in tiles if self.is_free(tile)}
             if not free:
                 beside = {near for tile in tiles for near in neighbours(tile) if self.is_free(near)}
                 free = beside.intersection(self.places.get(Address(address.sector, address.arena), ())) or beside
-            return sorted(free, key=lambda tile: (tile.y, tile.x))
+            found = sorted(free, key=lambda tile: (tile.y, tile.x))
+            self._free_tiles[address] = found
+        return list(found)
 
-        return lru_cache(4096)(free_tiles)
+    @cached_property
+    def _free_tiles(self) -> dict[Address, list[Tile]]:
+        return {}
 
 
-def _blocks(start: int, goal: int, end: int) -> tuple[int, int]:
-    """From where to where the blocks reach along one axis."""
+def _index(tile: Tile, area: Rect) -> int:
+    return (tile.y - area.y) * area.width + tile.x - area.x
+
+
+def _blocks_around(start: int, goal: int, size: int) -> tuple[int, int, float]:
+    """Along one axis, where the blocks around both ends of a way begin and end, and the tiles between a way's end and theirs."""
     first, last = sorted((start, goal))
-    return max(first - _MARGIN, 0) // _BLOCK * _BLOCK, min(-(-(last + _MARGIN + 1) // _BLOCK) * _BLOCK, end)
+    low, high = max(first - _MARGIN, 0) // _BLOCK * _BLOCK, min(-(-(last + _MARGIN + 1) // _BLOCK) * _BLOCK, size)
+    return low, high, min(first - low if low > 0 else math.inf, high - 1 - last if high < size else math.inf)
 
 
 def neighbours(tile: Tile) -> Iterable[Tile]:
@@ -309,8 +262,8 @@ def neighbours(tile: Tile) -> Iterable[Tile]:
     return (Tile(x + 1, y), Tile(x - 1, y), Tile(x, y + 1), Tile(x, y - 1))
 
 
-def grouped(tiles: Iterable[tuple[Address, Tile]]) -> dict[Address, list[Tile]]:
-    """Every address with the tiles of its parts."""
+def group_by_place(tiles: Iterable[tuple[Address, Tile]]) -> dict[Address, list[Tile]]:
+    """The tiles of every address, with those of its parts."""
     places: dict[Address, list[Tile]] = defaultdict(list)
     for address, tile in tiles:
         for whole in dict.fromkeys((Address(address.sector), Address(address.sector, address.arena), address)):
@@ -318,29 +271,36 @@ def grouped(tiles: Iterable[tuple[Address, Tile]]) -> dict[Address, list[Tile]]:
     return dict(places)
 
 
-def street_and_beyond(blocked: NDArray[np.bool_], places: Mapping[Address, Iterable[Tile]]) -> NDArray[np.bool_]:
-    """The free tiles that the street reaches, the street being what joins most arenas.
+def claim_tiles(owners: dict[Tile, Address], address: Address, tiles: Iterable[Tile], *, again: bool = False) -> str:
+    """Gives a place its tiles, which were those of what it is a part of, or, ``again``, its own already.
+
+    Returns why it cannot have them, or the empty string.
+    """
+    whole = address.whole
+    for tile in tiles:
+        owner = owners.get(tile)
+        if owner != whole and not (again and owner == address):
+            if whole is not None and (owner is None or not owner.within(whole)):
+                return f"'{address}' is not inside '{whole}': see {list(tile)}"
+            return f"'{address}' and '{owner}' overlap at {list(tile)}"
+        owners[tile] = address
+    return ""
+
+
+def find_street(
+    blocked: NDArray[np.bool_], places: Mapping[Address, Iterable[Tile]]
+) -> tuple[NDArray[np.bool_], Sequence[Address]]:
+    """The free tiles that the street reaches, and the arenas that it does not; the street is what joins most arenas.
 
     A map may have other free ground that looks like a street: Smallville's is walled, and the nothing around it is larger
     than the town. Where every free tile is part of a sector there is no street, and the ground that joins most counts.
     """
     parts, count = label(~blocked)
-    outside = np.ones(blocked.shape, bool)
-    arenas: list[set[int]] = [set() for _ in range(count + 1)]
-    for number, (address, tiles) in enumerate(places.items()):
-        for x, y in tiles:
-            outside[y, x] = False
-            if address.arena and not address.thing:
-                arenas[parts[y, x]].add(number)
-    streets = set(np.unique(parts[outside])) - {0} or set(range(1, count + 1))
-    street = max(sorted(streets), key=lambda part: len(arenas[part]), default=-1)
-    return np.asarray(parts == street)
-
-
-def unreachable(places: Mapping[Address, Iterable[Tile]], reached: NDArray[np.bool_]) -> list[Address]:
-    """The arenas no tile of which is among those reached, in the order of ``places``."""
-    return [
-        address
-        for address, tiles in places.items()
-        if address.arena and not address.thing and not any(reached[y, x] for x, y in tiles)
-    ]
+    parts_of = {address: {parts[y, x] for x, y in tiles} for address, tiles in places.items() if address.is_arena}
+    joined = Counter(chain.from_iterable(parts_of.values()))
+    outside = ~blocked
+    for x, y in chain.from_iterable(places.values()):
+        outside[y, x] = False
+    streets = np.unique(parts[outside]).tolist() or range(1, count + 1)
+    street = max(streets, key=lambda part: joined[part], default=-1)
+    return parts == street, [address for address, own in parts_of.items() if street not in own]

@@ -1,4 +1,4 @@
-"""What a resident's mind is to the town: something that is shown what can be seen, and says what it does.
+"""Minds: the town shows a resident's mind what can be seen, and the mind says what the resident does.
 
 An architecture of agents implements ``Mind``: the generative agent, with or without target-driven planning, the
 reference residents, a user's own. A mind that needs no model answers at once; one that does returns an awaitable.
@@ -6,25 +6,29 @@ reference residents, a user's own. A mind that needs no model answers at once; o
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sociable.town.events import AnyEvent, Line
 from sociable.town.map import Address, Tile
 
+IDLE = "nothing in particular"
+IDLE_MINUTES = 60
+"""The minutes after which a resident that has nothing to do is asked again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What a resident does until a minute, and where."""
+    """Something a resident does until a minute, and its place."""
 
     doing: str
     until: int
-    """First minute after it."""
+    """The first minute after it."""
     place: str = ""
-    """In words; empty: wherever it is."""
+    """Its place in words; empty: wherever the resident is."""
     asleep: bool = False
-    """From arrival until the end: sees nothing and cannot be spoken to."""
+    """Whether it sleeps there: from arrival until the end it sees nothing and cannot be spoken to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,36 +39,36 @@ class Sighting:
     doing: str
     talking_to: str = ""
     free: bool = True
-    """Awake and in no conversation: it can be spoken to."""
+    """Whether it is awake and in no conversation, and so can be spoken to."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a resident knows at one minute without being told."""
+    """All that a resident knows at one minute without being told."""
 
     minute: int
     tile: Tile
     address: Address | None
-    """Where it stands; None in the street."""
+    """The most precise place it stands in; None in the street."""
     activity: Activity | None
-    """What it is doing, None at the very beginning. It is over when ``minute`` has reached its ``until``."""
+    """Its activity, None at the very beginning; over when ``minute`` has reached its ``until``."""
     walking: bool
     sightings: Sequence[Sighting]
-    """Whom it attends to: the nearest first, ties by name, never more than its attention holds."""
+    """Those it attends to: the nearest first, ties by name, never more than its attention holds."""
     news: Sequence[Sighting]
-    """Those of them that it has not seen doing this lately."""
+    """The sightings of people whom it has not seen doing this lately."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a resident does from this minute on."""
+    """A resident's choice for this minute and the next ones."""
 
     activity: Activity | None = None
-    """None: what it is doing already. Must be given when that is over."""
+    """None: it goes on with its activity. Must be given when that is over."""
     talk_to: str = ""
-    """Somebody in sight who is free. If they are taken by somebody else in this minute, nothing comes of it."""
+    """The name of somebody in sight who is free. If another resident is quicker, nothing comes of it."""
     notes: Sequence[AnyEvent] = ()
-    """For the event log."""
+    """Events to write into the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,44 +80,68 @@ class Talk:
     address: Address | None
     lines: Sequence[Line]
     began: bool
-    """Whether it was this resident who began it."""
+    """Whether this resident began it."""
     place_in_turn: int
-    """How many times this resident has spoken."""
+    """The number of times this resident has spoken."""
     turns_left: int
-    """How many times it may speak, this turn included."""
+    """The number of times it may still speak, this turn included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
     says: str
     ends: bool = False
-    """Whether the conversation is over with it."""
+    """Whether it ends the conversation."""
     note: str = ""
     defect: str = ""
-    """Why the reply it was read from cannot stand as it is: cut off, refused; a part of the note."""
+    """Why the model's reply cannot stand as it is: cut off, refused. The note says so too."""
 
 
 @dataclass(frozen=True, slots=True)
 class TakenAway:
-    """What a resident does with a conversation when it is over."""
+    """The consequences of a conversation for one of the two."""
 
     notes: Sequence[AnyEvent] = field(default=())
     activity: Activity | None = None
-    """Something else to do now, in place of what it did before."""
+    """Something else to do now, in place of its activity before."""
 
 
 class Mind(Protocol):
-    """One resident's. It is asked by nobody else, and for one thing at a time."""
+    """The mind of one resident, which is asked for one thing at a time."""
 
     @property
     def alarm(self) -> int | None:
-        """The next minute at which it wants to be asked though nothing new is in sight; None for never."""
+        """The next minute at which it wants to be asked though nothing new is in sight; None: never."""
 
     def decide(self, view: View) -> Decision | Awaitable[Decision]:
-        """Asked when an activity is over, something new is in sight, or the alarm is due; not asleep, not in conversation."""
+        """Decides. Asked when an activity is over, something new is in sight, or the alarm is due, unless it sleeps or talks."""
 
     def speak(self, talk: Talk) -> Utterance | Awaitable[Utterance]:
-        """What it says next; its own first words if it began the conversation."""
+        """Gives its next words; they are the first ones if it began the conversation."""
 
     def conclude(self, talk: Talk, until: int) -> TakenAway | Awaitable[TakenAway]:
-        """Asked once when the conversation is over; it goes on at minute ``until``."""
+        """Draws its conclusions. Asked once when the conversation is over; the resident goes on at minute ``until``."""
+
+
+@runtime_checkable
+class Injectable(Protocol):
+    """A mind that can be told something from outside the simulation."""
+
+    def inject(self, minute: int, text: str) -> None:
+        """Takes note of a text at a minute."""
+
+
+@runtime_checkable
+class Interviewable(Protocol):
+    """A mind that can be asked from outside the simulation."""
+
+    async def interview(self, question: str, minute: int) -> str:
+        """Gives its answer at a minute; the mind remembers neither question nor answer."""
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    """A mind that can be given the memory of another life."""
+
+    def restore(self, events: Iterable[AnyEvent]) -> None:
+        """Replaces all that it knew by what its own part of an event log says."""

@@ -1,4 +1,4 @@
-"""Who a resident is, before anything happens."""
+"""Personas: who the residents are before anything happens."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 class Habit(Record):
-    """What a resident does on some days of the week at a place."""
+    """Something a resident does at a place on some days of the week."""
 
     days: tuple[str, ...]
-    """As in ``WEEKDAYS``."""
+    """Some of ``WEEKDAYS``."""
     start: int
     """Minute of the day."""
     end: int
@@ -26,7 +26,7 @@ class Habit(Record):
     place: str
     """``Sector: arena``."""
     work: bool = False
-    """Whether somebody would have to be excused from it."""
+    """Whether one would have to be excused from it."""
 
 
 def _plain(name: str) -> str:
@@ -44,16 +44,16 @@ class Persona(Record):
 
     name: Name
     short: Name
-    """What people call it."""
+    """The name that people call it by."""
     age: int
     pronouns: str = ""
     """she, he, they; empty where unknown."""
     innate: str
     """Traits."""
     learned: str
-    """Who it is: third person, a few sentences."""
+    """A few sentences about it in the third person."""
     currently: str
-    """What occupies it; the performer's task is added here."""
+    """Its present concerns; the performer's task is added here."""
     lifestyle: str
     home: str
     """``Sector: arena`` of its own bed."""
@@ -63,13 +63,13 @@ class Persona(Record):
     """Minute of the day, up to some hours after midnight (then 1440 or more)."""
     habits: tuple[Habit, ...] = ()
     facts: tuple[str, ...] = ()
-    """What it knows about itself, its people and places, in the first person."""
+    """Sentences it knows about itself, its people and places, in the first person."""
     ties: dict[str, str] = {}
-    """By name, those it knows well, and what there is between them: one line in the third person, or nothing."""
+    """By name of somebody it knows well, what there is between them: one line in the third person, or nothing."""
 
 
 def acquaintances_of(persona: Persona, people: Mapping[str, Persona]) -> dict[str, str]:
-    """Whom somebody knows among ``people``: who they are, and what there is between them."""
+    """Those among ``people`` whom somebody knows: by name, who they are and what there is between them."""
     return {name: f"{people[name].learned} {note}".strip() for name, note in persona.ties.items() if name in people}
 
 
@@ -85,7 +85,7 @@ class Block:
 
 
 def ordinary_day(persona: Persona, clock: Clock, day: int) -> Sequence[Block]:
-    """What a resident's habits make of a day, counted from 0, in order of time."""
+    """The blocks that a resident's habits make of a day (counted from 0), in order of time."""
     weekday = WEEKDAYS[clock.day(day * MINUTES_PER_DAY).weekday()]
     begin = day * MINUTES_PER_DAY
     blocks = [

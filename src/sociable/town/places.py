@@ -1,4 +1,4 @@
-"""What place in a town somebody means who writes freely: "the café", "college library", "my room", "Okafors grocery store".
+"""Finds the place that somebody means who writes freely: "the café", "college library", "my room", "Okafors grocery store".
 
 A text means a place when every word of it is accounted for: by the place's name, by the names of what it is in, by its
 kind, or by words that say nothing. A word too many ("Harbour Café" in a town where the café has another name) means a
@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeVar
 
 from rapidfuzz.distance import OSA
 
@@ -24,10 +25,52 @@ LONGEST = 200
 """Characters a place's name may have; what is longer is no name."""
 
 Words = frozenset[str]
-"""Without order, endings, articles and prepositions."""
+"""Words of a text without order, endings, articles and prepositions."""
+
+T = TypeVar("T")
 
 
-# The language. Every list is read through ``_listed``, so that it can be written as people write.
+# Words.
+
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+_SILENT = (
+    "the, a, an, at, in, on, to, of, for, by, from, into, inside, within, and, n, near, beside, around, along, through, "
+    "over, down, up, go, going, walk, walking, head, heading, visit, visiting, return, returning, stay, staying, is, it"
+)
+
+
+def _stem(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _split_words(text: str) -> list[str]:
+    """All words, in order: lower case, without accents, endings and possessives; numbers as digits."""
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(sign))
+    plain = re.sub("['\u2019\u02bc`\u00b4](?:s\\b)?", "", plain.replace("&", " and ").replace("+", " and "))
+    words = re.findall(r"[^\W_]+", plain)
+    return [str(_NUMBERS.index(word)) if word in _NUMBERS else _stem(word) for word in words]
+
+
+_SILENT_WORDS = frozenset(_split_words(_SILENT))
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in _split_words(text) if word not in _SILENT_WORDS]
+
+
+def _parse_list(text: str) -> tuple[Words, ...]:
+    """Phrases with commas between, each by its words."""
+    return tuple(frozenset(_words(phrase)) for phrase in text.split(","))
+
+
+def _any_of(text: str) -> Words:
+    return frozenset(_words(text))
+
+
+# The language, written as people write it.
 
 _KINDS: Mapping[str, str] = {
     "bakery": "bakery, baker, bakeshop",
@@ -55,7 +98,7 @@ _KINDS: Mapping[str, str] = {
     "square": "square, plaza",
     "studios": "studios, artists' studios, art studios",
 }
-"""What a kind is called when nothing else is said. A kind of a map that is not here is called what it is called."""
+"""The names of a kind when nothing else is said. A kind of a map that is not in this list has its own name only."""
 
 _SHOPS = ("bakery", "bookshop", "grocery", "hardware store", "pharmacy", "market")
 
@@ -66,26 +109,24 @@ _WITH_A_NAME: Mapping[str, str] = {
     "flats": "flat, apartment",
     "dormitory": "house, hall",
 }
-"""What can be said beside a name of this kind and means nothing alone: Okafor's store."""
+"""Words that can stand beside a name of this kind and mean nothing alone: Okafor's store."""
 
-_GENERIC = "house, building, family"
-"""Of a name what may be left out."""
+_GENERIC = _any_of("house, building, family")
+"""Words of a name that may be left out."""
 
-_SILENT = (
-    "the, a, an, at, in, on, to, of, for, by, from, into, inside, within, and, n, near, beside, around, along, through, "
-    "over, down, up, go, going, walk, walking, head, heading, visit, visiting, return, returning, stay, staying, is, it"
-)
-_FILLING = (
+_FILLING = _any_of(
     "local, nearby, nearest, closest, neighbourhood, neighborhood, town, village, city, usual, favourite, favorite, same, "
     "back, main, area, section, part, seating, interior, building, place, spot, location, number, no, quiet, free, whole, "
     "table, seat, chair, corner, desk, counter, bench, sofa, armchair, window, floor, stool, shelf, shelves, some, somewhere"
 )
-"""Says nothing beside a place, and means none alone."""
+"""Words that say nothing beside a place, and mean none alone."""
 
-_OWN = "my, our, your, his, her, their, own"
-_HOME = "home, house, flat, apartment, room, bedroom, dorm, dormitory, residence, lodgings, loft, cottage, quarters, place"
-_BARE_HOME = "home, house, flat, apartment, room, bedroom, dorm room"
-"""What means home without a word like my."""
+_OWN = _any_of("my, our, your, his, her, their, own")
+_HOME = _any_of(
+    "home, house, flat, apartment, room, bedroom, dorm, dormitory, residence, lodgings, loft, cottage, quarters, place"
+)
+_BARE_HOMES = _parse_list("home, house, flat, apartment, room, bedroom, dorm room")
+"""Phrases that mean home without a word like my."""
 
 _HERE = (
     "here, right here, where i am, where i already am, where he is, where she is, where they are, current location, "
@@ -112,13 +153,13 @@ _OTHER_WORDS: Mapping[str, str] = {
     "locker room": "changing room", "sitting room": "living room",
 }  # fmt: skip
 
-_ORDINARY = (
+_ORDINARY = _any_of(
     "bank, beach, bolt, bridge, church, dock, ferry, forest, harbour, hill, island, lake, market, mill, mountain, oak, port, "
     "post, quay, river, salt, sea, sport, spring, station, tide, tower, valley, water, wharf, wood"
 )
 """Names of places begin with them, but alone they mean something else: the ferry is not Ferry Clinic."""
 
-_SURROUNDINGS = (
+_SURROUNDINGS = _any_of(
     "quay, quayside, waterfront, river, riverside, riverbank, harbour, harbourside, seafront, shore, sea, water, corner, "
     "road, street, town, village, centre, center, square, hill, way, front"
 )
@@ -128,45 +169,10 @@ _WHERE = re.compile(
 )
 _NEAR = ("next", "across", "opposite", "near", "beside", "behind", "by")
 
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-def _stem(word: str) -> str:
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-
-
-def _spoken(text: str) -> list[str]:
-    """All words, in order: lower case, without accents, endings and possessives; numbers as digits."""
-    plain = "".join(sign for sign in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(sign))
-    plain = re.sub("['\u2019\u02bc`\u00b4](?:s\\b)?", "", plain.replace("&", " and ").replace("+", " and "))
-    words = re.findall(r"[^\W_]+", plain)
-    return [str(_NUMBERS.index(word)) if word in _NUMBERS else _stem(word) for word in words]
-
-
-_SILENT_WORDS = frozenset(_spoken(_SILENT))
-
-
-def _words(text: str) -> list[str]:
-    return [word for word in _spoken(text) if word not in _SILENT_WORDS]
-
-
-def _listed(text: str) -> tuple[Words, ...]:
-    return tuple(frozenset(_words(phrase)) for phrase in text.split(","))
-
-
-_FILLING_WORDS: Words = frozenset().union(*_listed(_FILLING))
-_GENERIC_WORDS: Words = frozenset().union(*_listed(_GENERIC))
-_OWN_WORDS: Words = frozenset().union(*_listed(_OWN))
-_HOME_WORDS: Words = frozenset().union(*_listed(_HOME))
-_ORDINARY_WORDS: Words = frozenset().union(*_listed(_ORDINARY))
-_SURROUNDING_WORDS: Words = frozenset().union(*_listed(_SURROUNDINGS))
-_BARE_HOMES = _listed(_BARE_HOME)
-_HERE_PHRASES = frozenset(tuple(_spoken(phrase)) for phrase in _HERE.split(","))
-_KIND_PHRASES = {kind: _listed(phrases) for kind, phrases in _KINDS.items()}
-_BESIDE_NAMES = {kind: _listed(phrases) for kind, phrases in _WITH_A_NAME.items()}
-_HOUSEHOLD_ROOMS = {frozenset(_words(room)): _listed(names) for room, names in _HOUSEHOLD.items()}
+_HERE_PHRASES = frozenset(tuple(_split_words(phrase)) for phrase in _HERE.split(","))
+_KIND_PHRASES = {kind: _parse_list(phrases) for kind, phrases in _KINDS.items()}
+_BESIDE_NAMES = {kind: _parse_list(phrases) for kind, phrases in _WITH_A_NAME.items()}
+_HOUSEHOLD_ROOMS = {frozenset(_words(room)): _parse_list(names) for room, names in _HOUSEHOLD.items()}
 _SAID_OTHERWISE = [(tuple(_words(said)), tuple(_words(meant))) for said, meant in _OTHER_WORDS.items()]
 
 
@@ -177,20 +183,20 @@ class _Place:
     address: Address
     order: tuple[str, ...]
     own: Words
-    """Of its name."""
+    """The words of its name."""
     core: Words
-    """Those of them that must be said."""
+    """The words of its name that must be said."""
     around: Words
-    """Of the names of what it is in."""
+    """The words of the places that it is in."""
     kinds: tuple[Words, ...]
-    """What its sector's kind is called, alone or beside a name."""
+    """The names of its sector's kind, alone or beside a name."""
 
     def unexplained(self, said: Words) -> Words:
         rest = said - self.own - self.around
         return rest.difference(*(phrase for phrase in self.kinds if phrase <= said)) if rest else rest
 
     def fits(self, said: Words) -> bool:
-        return bool(self.core) and self.core <= said and self.unexplained(said) <= _FILLING_WORDS
+        return bool(self.core) and self.core <= said and self.unexplained(said) <= _FILLING
 
     def cost(self, said: Words) -> tuple[int, int, int]:
         """The words that say nothing, the words of the name that were not said, the depth: less is better."""
@@ -198,12 +204,12 @@ class _Place:
         return len(self.unexplained(said)), len(self.own - said), depth
 
 
-def _phrases(kind: str) -> tuple[Words, ...]:
-    return _KIND_PHRASES.get(kind) or _listed(kind)
+def _find_phrases(kind: str) -> tuple[Words, ...]:
+    return _KIND_PHRASES.get(kind) or _parse_list(kind)
 
 
-def _kinds_of(sector: str, kind: str) -> tuple[str, ...]:
-    """What a sector is: what the map says, and what its name ends with, before a "for" or "of"."""
+def _find_kinds(sector: str, kind: str) -> tuple[str, ...]:
+    """The kinds of a sector: the map's, and those that its name ends with, before a "for" or "of"."""
     name = re.split(r"\b(?:for|of)\b", sector, maxsplit=1)[0]
     parts = [_words(part) for part in re.split(r"\band\b|&", name)]
     named = (
@@ -218,10 +224,10 @@ def _place(address: Address, kinds: Sequence[str]) -> _Place:
     sector, arena = _words(address.sector), _words(address.arena)
     order = tuple(_words(address.thing) or arena or sector)
     own = frozenset(order)
-    called = tuple(phrase for kind in kinds for phrase in (*_phrases(kind), *_BESIDE_NAMES.get(kind, ())))
+    called = tuple(phrase for kind in kinds for phrase in (*_find_phrases(kind), *_BESIDE_NAMES.get(kind, ())))
     core = own
     if not address.arena:
-        core = own.difference(_GENERIC_WORDS, *(phrase for phrase in called if phrase <= own)) or own
+        core = own.difference(_GENERIC, *(phrase for phrase in called if phrase <= own)) or own
     return _Place(address, order, own, core, frozenset((*sector, *arena)) - own, called)
 
 
@@ -230,17 +236,18 @@ class PlaceFinder:
 
     def __init__(self, town: TownMap) -> None:
         self._town_name = _words(town.name)
-        kinds = {address.sector: _kinds_of(address.sector, town.kinds.get(address.sector, "")) for address in town.places}
+        kinds = {address.sector: _find_kinds(address.sector, town.kinds.get(address.sector, "")) for address in town.places}
         self._places = [_place(address, kinds[address.sector]) for address in town.places]
         self._by_address = {place.address: place for place in self._places}
         self._rooms: dict[str, list[_Place]] = defaultdict(list)
         self._things: dict[str, list[_Place]] = defaultdict(list)
+        """The things of each sector, as ``_rooms`` has its arenas."""
         for place in self._places:
             if place.address.arena:
                 (self._things if place.address.thing else self._rooms)[place.address.sector].append(place)
         self._exact = {_as_address(str(address)): address for address in town.places}
         self._by_name: dict[tuple[str, ...], set[Address]] = defaultdict(set)
-        """By the words of the whole address, in order."""
+        """Places by the words of the whole address, in order."""
         for place in self._places:
             self._by_name[tuple(_words(str(place.address)))].add(place.address)
         self._by_kind: dict[Words, set[Address]] = defaultdict(set)
@@ -248,7 +255,7 @@ class PlaceFinder:
         for sector, own_kinds in kinds.items():
             for kind in own_kinds:
                 shops = ("", "shop", "store") if kind in _SHOPS else ("",)
-                for phrase in {phrase.union(_words(shop)) for phrase in _phrases(kind) for shop in shops}:
+                for phrase in {phrase.union(_words(shop)) for phrase in _find_phrases(kind) for shop in shops}:
                     self._by_kind[phrase].add(Address(sector))
         self._vocabulary: Words = frozenset().union(*(place.own for place in self._places), *self._by_kind)
         self._pairs = dict.fromkeys(pair for place in self._places for pair in pairwise(place.order))
@@ -256,7 +263,7 @@ class PlaceFinder:
         self._cached = lru_cache(maxsize=8192)(self._find)
 
     def find(self, text: str, home: Address, here: Address | None = None) -> Address | None:
-        """The place meant by ``text``, for somebody who lives at ``home``, an arena, and is ``here`` (None: in the street).
+        """Finds the place meant by ``text``, for somebody who lives at ``home``, an arena, and is ``here`` (None: in the street).
 
         None where there is no such place, or where several fit. A sector when none of its arenas is said, or several are.
         """
@@ -265,23 +272,23 @@ class PlaceFinder:
     def _find(self, text: str, home: Address, here: Address | None) -> Address | None:
         if exact := self._exact.get(_as_address(text)):
             return exact
-        text = self._without_town(text)
-        if tuple(_spoken(text)) in _HERE_PHRASES:
+        text = self._strip_town(text)
+        if tuple(_split_words(text)) in _HERE_PHRASES:
             return here
         words = _words(text)
         if words and len(named := self._by_name.get(tuple(words), ())) == 1:
             return next(iter(named))
-        mine = not _OWN_WORDS.isdisjoint(words)
-        words = [word for word in words if word not in _OWN_WORDS]
+        mine = not _OWN.isdisjoint(words)
+        words = [word for word in words if word not in _OWN]
         for spelling in self._spellings(words):
             said = frozenset(spelling)
-            if at_home := self._at_home(said, mine, home):
+            if at_home := self._find_at_home(said, mine, home):
                 return at_home
-            if found := self._meant(said, text):
-                return _nearest(found, home, here)
-        return self._nearly_named(words) or self._without_surroundings(text, home, here)
+            if found := self._find_in_town(said, text):
+                return _choose_nearest(found, home, here)
+        return self._find_nearly_named(words) or self._find_without_surroundings(text, home, here)
 
-    def _without_town(self, text: str) -> str:
+    def _strip_town(self, text: str) -> str:
         """Without the town's own name before or after a place, or after "in"."""
         parts = [part for part in re.split(r"[:;,>|<{}\[\]()]|\s[-–—]\s", text) if _words(part)]
         others = [part for part in parts if _words(part) != self._town_name]
@@ -296,13 +303,13 @@ class PlaceFinder:
         """The words as they are, then as they may have been meant, each way once."""
         seen = set()
         spelling = tuple(words)
-        for mended in (lambda each: each, _said_otherwise, self._joined, self._corrected, _said_otherwise, self._joined):
+        for mended in (lambda each: each, _say_otherwise, self._join_or_part, self._correct, _say_otherwise, self._join_or_part):
             spelling = mended(spelling)
             if spelling and spelling not in seen:
                 seen.add(spelling)
                 yield spelling
 
-    def _joined(self, words: tuple[str, ...]) -> tuple[str, ...]:
+    def _join_or_part(self, words: tuple[str, ...]) -> tuple[str, ...]:
         """Two words as one where only that is known ("guild hall"), and one as two ("tearoom")."""
         found: list[str] = []
         for word in words:
@@ -314,63 +321,53 @@ class PlaceFinder:
                 found.append(word)
         return tuple(found)
 
-    def _corrected(self, words: tuple[str, ...]) -> tuple[str, ...]:
+    def _correct(self, words: tuple[str, ...]) -> tuple[str, ...]:
         """With slips of the pen in longer words mended, where only one word of the town's can have been meant."""
-        return tuple(self._corrected_word(word) for word in words)
+        return tuple(self._correct_word(word) for word in words)
 
-    def _corrected_word(self, word: str) -> str:
-        if word in self._vocabulary or word in _FILLING_WORDS or any(sign.isdigit() for sign in word):
+    def _correct_word(self, word: str) -> str:
+        if word in self._vocabulary or word in _FILLING or any(sign.isdigit() for sign in word):
             return word
         # Short words are too often one letter away from another: beach and bench, mall and hall.
-        close = [known for known in self._vocabulary if known[0] == word[0] and max(len(known), len(word)) >= 6]
-        slips = {known: OSA.distance(word, known) for known in close}
-        least = min(slips.values(), default=len(word))
-        nearest = [known for known in close if slips[known] == least]
-        return nearest[0] if len(nearest) == 1 and least <= (2 if len(word) >= 9 else 1) else word
+        close = {known: known for known in self._vocabulary if known[0] == word[0] and max(len(known), len(word)) >= 6}
+        return _find_nearest_spelling(word, close, 2 if len(word) >= 9 else 1) or word
 
-    def _nearly_named(self, words: Sequence[str]) -> Address | None:
+    def _find_nearly_named(self, words: Sequence[str]) -> Address | None:
         """A sector, or an arena of one, whose name differs from the whole text in a letter or two."""
-        text = " ".join(words)
-        if len(text) < 8:
-            return None
-        digits = [word for word in words if word.isdigit()]
-        slips = {
-            address: OSA.distance(text, name)
+        text, digits = " ".join(words), [word for word in words if word.isdigit()]
+        names = {
+            address: " ".join(order)
             for order, addresses in self._by_name.items()
-            if (name := " ".join(order))[:1] == text[0] and digits == [word for word in order if word.isdigit()]
+            if order and order[0][0] == text[:1] and digits == [word for word in order if word.isdigit()]
             for address in addresses
             if not address.thing
         }
-        least = min(slips.values(), default=len(text))
-        nearest = [address for address, distance in slips.items() if distance == least]
-        return nearest[0] if len(nearest) == 1 and least <= (2 if len(text) >= 20 else 1) else None
+        return _find_nearest_spelling(text, names, 2 if len(text) >= 20 else 1) if len(text) >= 8 else None
 
     # At home
 
-    def _at_home(self, said: Words, mine: bool, home: Address) -> Address | None:
+    def _find_at_home(self, said: Words, mine: bool, home: Address) -> Address | None:
         """The asker's own room, a room of its house, or a thing in it, where that is what is said."""
         room = self._by_address.get(Address(home.sector, home.arena))
         if room is None:
             return None
         mine = mine or "home" in said
-        if said & _HOME_WORDS and (mine or said in _BARE_HOMES):
-            rest = said - _HOME_WORDS - room.own - room.around - _FILLING_WORDS
-            if not rest.difference(*(phrase for phrase in room.kinds if phrase <= said)):
-                return room.address
+        if said & _HOME and (mine or said in _BARE_HOMES) and room.unexplained(said) <= _HOME | _FILLING:
+            return room.address
         said -= {"home"}
-        if said and (mine or said in _HOUSEHOLD_ROOMS) and (found := self._home_room(said, room)):
+        if said and (mine or said in _HOUSEHOLD_ROOMS) and (found := self._find_home_room(said, room)):
             return found
-        return self._home_thing(said, room)
+        return self._find_home_thing(said, room)
 
-    def _suite(self, room: _Place) -> list[_Place]:
+    def _find_suite(self, room: _Place) -> list[_Place]:
         """The rooms of a house that go with one by name: flat 3's, Abigail Chen's; all where none do."""
         rooms = self._rooms[room.address.sector]
         telling = room.own - {"room", "bedroom", "main", "living"}
         alike = [each for each in rooms if telling <= each.own]
         return alike if telling and len(alike) > 1 else rooms
 
-    def _home_room(self, said: Words, room: _Place) -> Address | None:
-        suite = self._suite(room)
+    def _find_home_room(self, said: Words, room: _Place) -> Address | None:
+        suite = self._find_suite(room)
         for rooms in (suite, self._rooms[room.address.sector]):
             for wanted in _HOUSEHOLD_ROOMS.get(said, (said,)):
                 fitting = [each for each in rooms if wanted <= each.own]
@@ -388,69 +385,61 @@ class PlaceFinder:
                         return Address(room.address.sector, thing.address.arena)
         return None
 
-    def _home_thing(self, said: Words, room: _Place) -> Address | None:
+    def _find_home_thing(self, said: Words, room: _Place) -> Address | None:
         """The only such thing in the own room, or else in the rooms that go with it."""
-        arenas = {each.address.arena for each in self._suite(room)}
-        things = [each for each in self._things[room.address.sector] if each.address.arena in arenas]
-        for near in ([each for each in things if each.address.arena == room.address.arena], things):
-            fitting = [each for each in near if said and said <= each.own and each.order[-1] in said]
-            if len(fitting) == 1:
-                return fitting[0].address
-        return None
+        arenas = {each.address.arena for each in self._find_suite(room)}
+        things = [thing.address for thing in self._find_things(said) if thing.address.sector == room.address.sector]
+        near = [address for address in things if address.arena in arenas]
+        return _only([address for address in near if address.arena == room.address.arena], near)
 
     # In town
 
-    def _meant(self, said: Words, text: str) -> list[Address]:
+    def _find_in_town(self, said: Words, text: str) -> list[Address]:
         """All places that fit equally well; empty when there is none."""
         fitting = [place for place in self._places if place.fits(said) and not _is_cut_short(place, said, text)]
         best = min((place.cost(said) for place in fitting), default=None)
         found = [place for place in fitting if place.cost(said) == best]
         if found and not all(place.address.thing and place.own == said for place in found):
             return [place.address for place in found]
-        for words in (said, said - _FILLING_WORDS):
+        for words in (said, said - _FILLING):
             phrases = [phrase for phrase in self._by_kind if phrase <= words]
             if phrases and frozenset().union(*phrases) == words:
                 sectors = {sector for phrase in phrases for sector in self._by_kind[phrase]}
-                return [self._only_room(each, said) for each in sectors if not self._by_address[each].unexplained(words)]
+                meant = [each for each in sectors if not self._by_address[each].unexplained(words)]
+                # Of a football pitch with changing rooms, the pitch.
+                return [_only([room.address for room in self._rooms[each.sector] if room.own <= said]) or each for each in meant]
         if found:
-            # A bread oven is an oven too.
-            things = [thing for things in self._things.values() for thing in things]
-            return [thing.address for thing in things if said <= thing.own and thing.order[-1] in said]
-        return self._partly_named(said)
+            return [thing.address for thing in self._find_things(said)]
+        return self._find_partly_named(said)
 
-    def _only_room(self, sector: Address, said: Words) -> Address:
-        """Of a football pitch with changing rooms, the pitch."""
-        rooms = [each.address for each in self._rooms[sector.sector] if each.own <= said]
-        return rooms[0] if len(rooms) == 1 else sector
+    def _find_things(self, said: Words) -> list[_Place]:
+        """Things of such a name: a bread oven is an oven too."""
+        return [each for each in self._places if each.address.thing and said and said <= each.own and each.order[-1] in said]
 
-    def _partly_named(self, said: Words) -> list[Address]:
+    def _find_partly_named(self, said: Words) -> list[Address]:
         """Adam's house, for Adam Smith's; Adam's room; what several rooms of one house have in common."""
         sectors = [
             place.address
             for place in self._places
             if not place.address.arena
             and said & place.core
-            and place.unexplained(said) <= _FILLING_WORDS
+            and place.unexplained(said) <= _FILLING
             and (said & (place.own - place.core) or any(phrase <= said for phrase in place.kinds))
         ]
-        rooms = [room for rooms in self._rooms.values() for room in rooms]
+        rooms = [place for place in self._places if place.address.is_arena]
         if len(said) > 1:
             sectors += [room.address for room in rooms if said <= room.own and room.order[-1] in said]
         if sectors:
             return sectors
-        groups: dict[str, list[_Place]] = defaultdict(list)
-        for room in rooms:
-            if said & room.own and room.unexplained(said) <= _FILLING_WORDS:
-                groups[room.address.sector].append(room)
-        groups = {sector: group for sector, group in groups.items() if len(group) > 1}
-        if len(groups) != 1:
+        rooms = [room for room in rooms if said & room.own and room.unexplained(said) <= _FILLING]
+        shared = [sector for sector, count in Counter(room.address.sector for room in rooms).items() if count > 1]
+        if len(shared) != 1:
             return []
-        ((sector, group),) = groups.items()
-        living = [room.address for room in group if {"living", "room"} <= room.own]
-        return living if len(living) == 1 else [Address(sector)]
+        living = [room.address for room in rooms if room.address.sector == shared[0] and {"living", "room"} <= room.own]
+        return [_only(living) or Address(shared[0])]
 
-    def _without_surroundings(self, text: str, home: Address, here: Address | None) -> Address | None:
-        """The pub, of "the pub on the quay": what stands before a word of place, if what follows is no place to be in."""
+    def _find_without_surroundings(self, text: str, home: Address, here: Address | None) -> Address | None:
+        """The place before a word like "on" or "by", if none to be in follows: the pub, of "the pub on the quay"."""
         without = re.sub(r"\([^()]*\)", " ", text)
         if without != text and _words(without):
             return self._find(without, home, here)
@@ -459,14 +448,24 @@ class PlaceFinder:
             return None
         head, tail = text[: where.start()], text[where.end() :]
         around = frozenset(_words(tail))
-        near = where["how"].casefold().startswith(_NEAR) and self._meant(around, tail)
-        if not near and not around <= _SURROUNDING_WORDS:
+        near = where["how"].casefold().startswith(_NEAR) and self._find_in_town(around, tail)
+        if not near and not around <= _SURROUNDINGS:
             return None
-        for spelling in self._spellings(_words(head)):
-            if found := self._meant(frozenset(spelling), head):
-                place = _nearest(found, home, here)
-                return place if place is None or not place.thing else None
-        return None
+        meant = (self._find_in_town(frozenset(spelling), head) for spelling in self._spellings(_words(head)))
+        place = _choose_nearest(next(filter(None, meant), []), home, here)
+        return None if place is not None and place.thing else place
+
+
+def _find_nearest_spelling(text: str, names: Mapping[T, str], most: int) -> T | None:
+    """The one whose name is a text with the fewest slips of the pen, if there are no more than ``most``."""
+    slips = {each: OSA.distance(text, name, score_cutoff=most) for each, name in names.items()}
+    least = min(slips.values(), default=most + 1)
+    return _only([each for each, distance in slips.items() if distance == least <= most])
+
+
+def _only(*groups: Sequence[T]) -> T | None:
+    """The member of the first group that has one member only."""
+    return next((group[0] for group in groups if len(group) == 1), None)
 
 
 def _as_address(text: str) -> str:
@@ -478,32 +477,26 @@ def _is_cut_short(place: _Place, said: Words, text: str) -> bool:
 
     Written as a name, or as somebody's, it is one: Turnpage, Okafor's.
     """
-    if place.address.arena or len(place.core) > 1 or said - _FILLING_WORDS != place.core or place.core == place.own:
+    if place.address.arena or len(place.core) > 1 or said - _FILLING != place.core or place.core == place.own:
         return False
     (word,) = place.core
-    if word in _ORDINARY_WORDS:
+    if word in _ORDINARY:
         return True
     for found in re.finditer(r"(?P<article>\b(?:the|an?)\s+)?(?P<word>[^\W_]+(?P<whose>['’]s)?)", text, re.IGNORECASE):
-        if _spoken(found["word"]) == [word]:
+        if _split_words(found["word"]) == [word]:
             somebodys = found["whose"] or found["word"].casefold() == f"{word}s"
             return not (somebodys or (found["word"][0].isupper() and not found["article"]))
     return True
 
 
-def _nearest(found: Sequence[Address], home: Address, here: Address | None) -> Address | None:
+def _choose_nearest(found: Sequence[Address], home: Address, here: Address | None) -> Address | None:
     """The only one, the only one at home, the only one around; or what they are all in."""
-    areas = [Address(home.sector, home.arena), Address(home.sector)]
-    areas += [Address(here.sector, here.arena), Address(here.sector)] if here else []
-    for group in (found, *([each for each in found if each.within(area)] for area in areas)):
-        if len(group) == 1:
-            return group[0]
-    for whole in ({Address(each.sector, each.arena) for each in found}, {Address(each.sector) for each in found}):
-        if len(whole) == 1:
-            return whole.pop()
-    return None
+    areas = [Address(place.sector, arena) for place in (home, here) if place for arena in (place.arena, "")]
+    wholes = ({Address(each.sector, each.arena) for each in found}, {Address(each.sector) for each in found})
+    return _only(found, *([each for each in found if each.within(area)] for area in areas), *map(list, wholes))
 
 
-def _said_otherwise(words: tuple[str, ...]) -> tuple[str, ...]:
+def _say_otherwise(words: tuple[str, ...]) -> tuple[str, ...]:
     for said, meant in _SAID_OTHERWISE:
         for start in range(len(words) - len(said) + 1):
             if words[start : start + len(said)] == said:

@@ -1,4 +1,4 @@
-"""Who may live the next minute: the rule that lets residents run ahead of one another with the log unchanged.
+"""The rule that says who may live the next minute: residents run ahead of one another with the log unchanged.
 
 A resident may perceive what there is before minute t when nobody who has yet to live a minute before it can have come
 within its sight by then, even on the shortest way and at full speed. Sleep and conversations cannot be interrupted, so a
@@ -21,21 +21,21 @@ class Scheduler(Protocol):
 
 
 class Lockstep:
-    """Nobody lives a minute before everybody has lived the one before."""
+    """The rule that nobody lives a minute before everybody has lived the one before."""
 
     def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
         return True
 
 
 class Ahead:
-    """Residents go on as soon as nothing pending can still affect them."""
+    """The rule that residents go on as soon as nothing pending can still affect them."""
 
     def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-        return steps_to_sight(town, physics.radius, lagging, other) <= minutes * physics.tiles_per_minute
+        return count_steps_to_sight(town, physics.radius, lagging, other) <= minutes * physics.tiles_per_minute
 
 
-def steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body) -> float:
-    """At least so many steps must be walked until the two can see each other; infinite where there is no way."""
+def count_steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body) -> float:
+    """The least steps that ``lagging`` must walk until the two can see each other; infinite where there is no way."""
     along, across = abs(lagging.tile.x - other.tile.x), abs(lagging.tile.y - other.tile.y)
     if along < across:
         along, across = across, along

@@ -1,7 +1,7 @@
 """The town lives: residents perceive, decide, talk, walk and sleep, minute by minute, and the log says what they did.
 
 What a resident does in minute t depends on nothing but the state of the town after minute t - 1, within its reach: who is
-near, awake and free. So residents need not take their minutes together. Which ones may go on is the scheduler's to say
+near, awake and free. So residents need not take their minutes together. The scheduler says which ones may go on
 (``scheduler.py``); the log is the same whatever it says, so long as it is right.
 
 1. Perceive: whoever stands in the same arena within the radius of sight, nearest first, ties by name, as many as attention
@@ -18,28 +18,24 @@ from __future__ import annotations
 import asyncio
 import heapq
 import math
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
 from inspect import isawaitable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.town.bodies import Body, Injection, Physics
 from sociable.town.clock import MINUTES_PER_DAY
-from sociable.town.events import AnyEvent, Began, Line, Noted, Slept, Talked, Walked, in_order, in_runs
+from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, merge_logs, render_steps
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.minds import Activity, Decision, Mind, Sighting, TakenAway, Talk, View
+from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Injectable, Mind, Sighting, TakenAway, Talk, View
 from sociable.town.places import PlaceFinder
 from sociable.town.scheduler import Scheduler
 
 WORDS_PER_MINUTE = 130
-"""Spoken at ease; it decides how long a conversation takes."""
+"""The pace of speech at ease, which decides how long a conversation takes."""
 
-_BATCHES_AT_ONCE = 16
 _CELL = 4
 """The width of a cell, in radii of sight."""
-
-IDLE = "nothing in particular"
-IDLE_MINUTES = 60
 
 T = TypeVar("T")
 
@@ -81,58 +77,43 @@ class Simulation:
         for injection in sorted(injections, key=lambda each: each.minute):
             self.by_name[injection.resident].injections.append(injection)
         self._occupants: dict[tuple[int, int, int], set[Body]] = {}
-        """By cell, a part of a zone that is wider than anybody can see: a street may have the whole town in it."""
+        """The bodies in each cell, a part of a zone wider than anybody can see: a street may have the whole town in it."""
         for body in self.bodies:
             self._occupants.setdefault(self._cell(body), set()).add(body)
         self._changed: dict[int, int] = dict.fromkeys((body.zone for body in self.bodies), -1)
-        """By zone, the last minute in which something visible changed there."""
+        """The last minute in which something visible changed, by zone."""
         self._queue: list[tuple[int, int]] = []
-        self._before_looking: dict[Body, list[Body]] = {}
-        """By resident that lags behind, those who wait for it with perceiving."""
-        self._before_going_on: dict[Body, list[Body]] = {}
-        """By resident that has not decided, those in its sight who have, and wait for it."""
+        self._waiting: dict[Body, list[Body]] = {}
+        """Those who wait for each resident: it lags behind and could come into their sight, or is there and undecided."""
         self._behind: dict[Body, None] = {}
         """Residents who are asked, talk or wait, in a fixed order."""
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._begun = 0
-        """How many tasks have been begun and not yet been given a chance to finish at once."""
+        self._open = 0
+        """The number of answers that are awaited and conversations that are held."""
         self._wake = asyncio.Event()
-        self._failure: BaseException | None = None
 
     @property
     def events(self) -> list[AnyEvent]:
         """The log so far."""
-        return in_order(body.log for body in self.bodies)
+        return merge_logs(body.log for body in self.bodies)
 
     async def run(self, until: int | None = None) -> None:
         """Lives until minute ``until``, by default the end. Raises what a mind raised; then the simulation is over."""
-        end = min(self.minutes, until if until is not None else self.minutes)
-        self._queue = [(body.minute, body.place) for body in self.bodies if body.minute < end]
+        self._end = min(self.minutes, until if until is not None else self.minutes)
+        self._queue = [(body.minute, body.place) for body in self.bodies if body.minute < self._end]
         heapq.heapify(self._queue)
-        self._end = end
-        batches = 0
         try:
-            while self._queue or self._tasks:
-                if self._failure is not None:
-                    raise self._failure
-                if self._queue:
-                    self._live(self._next_batch())
-                    batches += 1
-                    # Minds that need no model answer before anybody has to wait for them; replies of models are let in.
-                    if self._begun or (self._tasks and batches % _BATCHES_AT_ONCE == 0):
-                        self._begun = 0
-                        await asyncio.sleep(0)
-                else:
-                    self._wake.clear()
-                    await self._wake.wait()
-            if self._failure is not None:
-                raise self._failure
-        finally:
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            async with asyncio.TaskGroup() as self._tasks:
+                while self._queue or self._open:
+                    if self._queue:
+                        self._live(self._next_batch())
+                    if self._open:
+                        # Minds that need no model answer before anybody has to wait for them; replies of models are let in.
+                        self._wake.clear()
+                        await (asyncio.sleep(0) if self._queue else self._wake.wait())
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
         assert not self._behind, "somebody waits for nobody"
-        if end == self.minutes:
+        if self._end == self.minutes:
             for body in self.bodies:
                 self._end_leg(body)
 
@@ -162,18 +143,18 @@ class Simulation:
         decided = [body for body in batch if body.decided]
         if self._queue and self._queue[0][0] == minute:
             decided += self._next_batch()  # who waited for one of these to decide
-        concerned = self._concerned(decided, minute)
+        concerned = self._find_concerned(decided, minute)
         self._go_on(minute, [body for body in decided if body not in concerned])
         for body in decided:
             if body in concerned and body.minute == minute:
-                members, other = self._linked(body, minute)
+                members, other = self._find_linked(body, minute)
                 if other is None:
                     self._go_on(minute, members)
                 else:
-                    self._wait(self._before_going_on, body, other)
+                    self._wait(body, other)
 
-    def _concerned(self, decided: Iterable[Body], minute: int) -> set[Body]:
-        """Those who want to talk to somebody, or whom somebody does or still might."""
+    def _find_concerned(self, decided: Iterable[Body], minute: int) -> set[Body]:
+        """Those who want to talk, and those to whom somebody wants to talk or still might."""
         concerned = {other for body in self._behind if body.minute == minute for other in self._in_sight(body)}
         for body in decided:
             if body.decision is not None and body.decision.talk_to:
@@ -187,27 +168,27 @@ class Simulation:
         could_meet, town, physics = self.scheduler.could_meet, self.town, self.physics
         for other in lagging:
             if could_meet(town, physics, other, body, minute - other.minute):
-                self._wait(self._before_looking, body, other)
+                self._wait(body, other)
                 return
         body.perceived = True
-        body.seat = self._another_seat(body, minute)
+        body.seat = self._find_another_seat(body, minute)
         decision = self._decide(body, minute)
         if decision is None or isinstance(decision, Decision):
             body.decision, body.decided = decision, True
         else:
             self._behind[body] = None
-            self._start(self._asked(body, decision))
-        self._call_up(self._before_going_on, body)
+            self._start(self._await_decision(body, decision))
+        self._call_up(body)
 
-    async def _asked(self, body: Body, answer: Awaitable[Decision]) -> None:
+    async def _await_decision(self, body: Body, answer: Awaitable[Decision]) -> None:
         body.decision = await answer
         body.decided = True
         del self._behind[body]
-        heapq.heappush(self._queue, (body.minute, body.place))
-        self._call_up(self._before_going_on, body)
+        self._queue_up(body)
+        self._call_up(body)
 
-    def _linked(self, body: Body, minute: int) -> tuple[list[Body], Body | None]:
-        """Whom wishes to talk link to ``body``, itself included, and somebody for whom they must wait.
+    def _find_linked(self, body: Body, minute: int) -> tuple[list[Body], Body | None]:
+        """The residents whom wishes to talk link to ``body``, itself included, and somebody for whom they must wait.
 
         Nobody goes on before everybody in its sight has seen it, and knows whether they want to talk to it.
         """
@@ -225,31 +206,26 @@ class Simulation:
                     spread.append(other)
         return list(found), None
 
-    def _wait(self, waiting: dict[Body, list[Body]], body: Body, other: Body) -> None:
+    def _wait(self, body: Body, other: Body) -> None:
         body.waits_for = other
         self._behind[body] = None
-        waiting.setdefault(other, []).append(body)
+        self._waiting.setdefault(other, []).append(body)
 
-    def _call_up(self, waiting: dict[Body, list[Body]], body: Body) -> None:
+    def _call_up(self, body: Body) -> None:
         """Those who waited for ``body`` look again whether they may go on."""
-        for other in waiting.pop(body, ()):
+        for other in self._waiting.pop(body, ()):
             if other.waits_for is body:
-                self._wait_no_more(other)
-                heapq.heappush(self._queue, (other.minute, other.place))
+                other.waits_for = None
+                del self._behind[other]
+                self._queue_up(other)
         self._wake.set()
-
-    def _wait_no_more(self, body: Body) -> None:
-        body.waits_for = None
-        del self._behind[body]
 
     def _reach(self, body: Body, minute: int) -> None:
         """The next minute it may live is ``minute``: more is known of it than before."""
         body.minute, body.perceived, body.decided, body.decision = minute, False, False, None
-        if self._behind:
-            self._call_up(self._before_looking, body)
-            self._call_up(self._before_going_on, body)
+        self._call_up(body)
 
-    def _be_due(self, body: Body) -> None:
+    def _queue_up(self, body: Body) -> None:
         if body.minute < self._end:
             heapq.heappush(self._queue, (body.minute, body.place))
 
@@ -258,8 +234,8 @@ class Simulation:
     def _in_sight(self, body: Body) -> list[Body]:
         """Others within reach after the minute before, whoever they are, in no order.
 
-        Whoever has lived this minute already was out of reach, or the scheduler would have made it wait; where it stands now
-        is none of ``body``'s business.
+        Whoever has lived this minute already was out of reach, or the scheduler would have made it wait; its tile of now does
+        not count.
         """
         x, y = body.tile
         radius, minute = self.physics.radius, body.minute
@@ -280,33 +256,30 @@ class Simulation:
         side = _CELL * self.physics.radius
         return body.zone, body.tile.x // side, body.tile.y // side
 
-    def _attended(self, body: Body, minute: int) -> list[Sighting]:
-        """Whom it attends to, as they were after minute ``minute``."""
+    def _attend(self, body: Body, minute: int) -> list[Sighting]:
+        """The others it attends to, as they were after a minute."""
         x, y = body.tile
         near = sorted(self._in_sight(body), key=lambda other: ((other.tile.x - x) ** 2 + (other.tile.y - y) ** 2, other.place))
-        return [
-            Sighting(
-                other.name,
-                other.activity.doing if other.activity else "",
-                other.talking_to if not (free := other.is_free(minute)) else "",
-                free,
-            )
-            for other in near[: self.physics.bandwidth]
-        ]
+        sightings = []
+        for other in near[: self.physics.bandwidth]:
+            doing, free = other.activity.doing if other.activity else "", other.is_free(minute)
+            sightings.append(Sighting(other.name, doing, "" if free else other.talking_to, free))
+        return sightings
 
     def _decide(self, body: Body, minute: int) -> Decision | Awaitable[Decision] | None:
-        """Steps 1 and 2. None: it goes on as it was."""
+        """Steps 1 and 2. None: the resident goes on as it was."""
         mind, activity = body.mind, body.activity
-        if body.injections and body.injections[0].minute <= minute:
-            self._inject(body, minute)
+        while body.injections and body.injections[0].minute <= minute:
+            text = body.injections.popleft().text
+            body.note(minute, "injected event", text)
+            if isinstance(mind, Injectable):
+                mind.inject(minute, text)
         over = activity is None or minute >= activity.until
         asked = over or (mind.alarm is not None and minute >= mind.alarm)
         if not asked and self._changed[body.zone] <= body.looked and body.next_activity is None:
             return None
-        before = minute - 1
-        body.looked = before
-        body.moment = minute
-        sightings = self._attended(body, before)
+        body.looked, body.moment = minute - 1, minute
+        sightings = self._attend(body, minute - 1)
         now = {(sighting.name, sighting.doing, sighting.talking_to): sighting for sighting in sightings}
         news = [sighting for seen, sighting in now.items() if seen not in body.retained]
         # What is in sight is never forgotten while it is, so that looking twice at the same changes nothing.
@@ -319,20 +292,12 @@ class Simulation:
         address = self.town.address_of(body.tile)
         return mind.decide(View(minute, body.tile, address, activity, bool(body.route), sightings, news))
 
-    def _inject(self, body: Body, minute: int) -> None:
-        while body.injections and body.injections[0].minute <= minute:
-            text = body.injections.popleft().text
-            body.log.append(Noted(minute=minute, resident=body.name, about="injected event", text=text))
-            inject = getattr(body.mind, "inject", None)
-            if inject is not None:
-                inject(minute, text)
-
     def _go_on(self, minute: int, members: Sequence[Body]) -> None:
         """Steps 3 to 5 for residents whose wishes have nothing to do with anybody else's."""
         for body in members:
-            if body.waits_for is not None:
-                self._wait_no_more(body)
-        pairs = self._pairs(minute, members)
+            body.waits_for = None
+            self._behind.pop(body, None)
+        pairs = self._pair_up(minute, members)
         talking = {body for pair in pairs for body in pair}
         for body in members:
             if (decision := body.decision) is not None:
@@ -342,8 +307,7 @@ class Simulation:
             activity = body.activity
             if activity is None or minute >= activity.until:
                 # Honest about a mind that breaks its contract; the minute has to be spent somehow.
-                note = "its activity was over and it named no other"
-                body.log.append(Noted(minute=minute, resident=body.name, about="no activity", text=note))
+                body.note(minute, "no activity", "its activity was over and it named no other")
                 self._begin(body, Activity(IDLE, minute + IDLE_MINUTES), minute)
         for body in members:
             if body in talking:
@@ -361,14 +325,14 @@ class Simulation:
                 self._reach(body, body.busy_until)
             else:
                 self._reach(body, minute + 1)
-            self._be_due(body)
+            self._queue_up(body)
         for first, second in pairs:
             self._meet(first, second, minute)
 
     # 3. and 4. Meeting and talking.
 
-    def _pairs(self, minute: int, members: Sequence[Body]) -> list[tuple[Body, Body]]:
-        """Who begins to talk to whom."""
+    def _pair_up(self, minute: int, members: Sequence[Body]) -> list[tuple[Body, Body]]:
+        """Those who begin to talk, each with whom it goes up to."""
         taken: set[Body] = set()
         pairs = []
         wishes = [(body, body.decision.talk_to) for body in members if body.decision is not None and body.decision.talk_to]
@@ -398,7 +362,7 @@ class Simulation:
         words = 0
         for turn in range(2 * self.physics.turns_each):
             speaker, listener = (first, second) if turn % 2 == 0 else (second, first)
-            said = await _answered(speaker.mind.speak(self._talk(speaker, listener, minute, lines, began=speaker is first)))
+            said = await _await_answer(speaker.mind.speak(self._talk(speaker, listener, minute, lines, began=speaker is first)))
             if said.says.strip() or said.note:
                 lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
                 words += len(said.says.split())
@@ -416,38 +380,32 @@ class Simulation:
         await self._conclude(second, first, minute, lines, until, began=False)
 
     async def _conclude(self, body: Body, other: Body, minute: int, lines: Sequence[Line], until: int, *, began: bool) -> None:
-        taken: TakenAway = await _answered(body.mind.conclude(self._talk(body, other, minute, lines, began=began), until))
+        taken: TakenAway = await _await_answer(body.mind.conclude(self._talk(body, other, minute, lines, began=began), until))
         body.log.extend(taken.notes)
         body.next_activity = taken.activity
         del self._behind[body]
         self._reach(body, until)
-        self._be_due(body)
+        self._queue_up(body)
 
     def _talk(self, body: Body, other: Body, minute: int, lines: Sequence[Line], *, began: bool) -> Talk:
-        spoken = sum(line.speaker == body.name for line in lines)
-        return Talk(
-            minute, other.name, self.town.address_of(body.tile), tuple(lines), began, spoken, self.physics.turns_each - spoken
-        )
+        here, spoken = self.town.address_of(body.tile), sum(line.speaker == body.name for line in lines)
+        return Talk(minute, other.name, here, tuple(lines), began, spoken, self.physics.turns_each - spoken)
 
     # 5. Walking.
 
     def _begin(self, body: Body, activity: Activity, minute: int) -> None:
         """Turns to an activity, and to the way there."""
         self._end_leg(body)
-        body.activity = activity
-        body.route = ""
-        body.goal = None
-        address = None
-        if activity.place:
-            address = self.places.find(activity.place, body.home, self.town.address_of(body.tile))
-            tiles = self.town.free_tiles(address) if address is not None else []
-            if address is None or not tiles:
-                text = f"'{activity.place}' is no place that can be reached; it stays where it is"
-                body.log.append(Noted(minute=minute, resident=body.name, about="unknown place", text=text))
-                address = None
-            elif body.tile not in tiles or address.thing:
-                body.goal = address
-                self._set_out(body, self._draw(tiles, body, minute))
+        body.activity, body.route, body.goal = activity, "", None
+        address = self.places.find(activity.place, body.home, self.town.address_of(body.tile)) if activity.place else None
+        tiles = self.town.free_tiles(address) if address is not None else []
+        if not tiles:
+            address = None
+            if activity.place:
+                body.note(minute, "unknown place", f"'{activity.place}' is no place that can be reached; it stays where it is")
+        elif address is not None and (body.tile not in tiles or address.thing):
+            body.goal = address
+            self._set_out(body, self._draw(tiles, body, minute))
         body.log.append(
             Began(
                 minute=minute,
@@ -462,12 +420,12 @@ class Simulation:
         self._changed[body.zone] = max(self._changed[body.zone], minute)
 
     def _draw(self, tiles: Sequence[Tile], body: Body, minute: int) -> Tile:
-        return named_generator(self._seed, "seat", self._label, body.name, minute).choice(tiles)
+        return make_generator(self._seed, "seat", self._label, body.name, minute).choice(tiles)
 
     def _set_out(self, body: Body, goal: Tile) -> None:
-        body.route, body.bound_for = self.town.way(body.tile, goal) or "", goal
+        body.route, body.bound_for = self.town.find_way(body.tile, goal) or "", goal
 
-    def _another_seat(self, body: Body, minute: int) -> Tile | None:
+    def _find_another_seat(self, body: Body, minute: int) -> Tile | None:
         """A free tile within reach of the place it is going to, or is at, if somebody stands on the one it wants.
 
         Of two who have come to the same one the second by name goes.
@@ -477,9 +435,8 @@ class Simulation:
         if body.route:
             clash = any(other.tile == body.bound_for for other in self._in_sight(body))
         else:
-            clash = body.arrived == minute - 1 and any(
-                other.tile == body.tile and other.place < body.place for other in self._in_sight(body)
-            )
+            before = (other for other in self._in_sight(body) if other.place < body.place)
+            clash = body.arrived == minute - 1 and any(other.tile == body.tile for other in before)
         if not clash:
             return None
         taken = {other.tile for other in self._in_sight(body)}
@@ -512,29 +469,19 @@ class Simulation:
     def _end_leg(self, body: Body) -> None:
         """Writes down the walk so far."""
         if body.leg:
-            body.log.append(
-                Walked(
-                    minute=body.leg_minute,
-                    resident=body.name,
-                    start=body.leg_start,
-                    way=in_runs(body.leg),
-                    tiles_per_minute=self.physics.tiles_per_minute,
-                )
-            )
-        body.leg = ""
+            start, way, pace = body.leg_start, render_steps(body.leg), self.physics.tiles_per_minute
+            walk = Walked(minute=body.leg_minute, resident=body.name, start=start, way=way, tiles_per_minute=pace)
+            body.log.append(walk)
+            body.leg = ""
 
     # Waiting for minds.
 
-    def _start(self, work: Awaitable[None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._begun += 1
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self._open += 1
+        self._tasks.create_task(work).add_done_callback(self._finish)
 
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None and self._failure is None:
-            self._failure = error
+    def _finish(self, task: asyncio.Task[None]) -> None:
+        self._open -= 1
         self._wake.set()
 
 
@@ -542,5 +489,5 @@ def _wants(body: Body, other: Body) -> bool:
     return body.decision is not None and body.decision.talk_to == other.name
 
 
-async def _answered(answer: T | Awaitable[T]) -> T:
+async def _await_answer(answer: T | Awaitable[T]) -> T:
     return await answer if isawaitable(answer) else answer

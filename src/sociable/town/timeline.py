@@ -1,4 +1,4 @@
-"""The event log read back: where everybody was in every minute, doing what. What is scored and shown comes from here."""
+"""The event log read back, for scores and reports: where everybody was in every minute, doing what."""
 
 from __future__ import annotations
 
@@ -6,63 +6,60 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from sociable.town.events import AnyEvent, Began, Slept, Talked, Walked
 from sociable.town.map import Address, Tile, TownMap
 
 _RUN = re.compile(r"([NESW])(\d+)")
-_HEADING = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """One resident's days: ``tiles`` after each minute, and what it had turned to."""
+    """One resident's days."""
 
     name: str
     tiles: Sequence[Tile]
+    """The tile it stood on after each minute."""
     began: Sequence[Began]
-    """In order of time."""
+    """The activities it turned to, in order of time."""
     talks: Sequence[Talked]
-    """Whoever began them, in order of time."""
+    """Its conversations, whoever began them, in order of time."""
     asleep: Sequence[bool]
-    """By minute."""
+    """Whether it slept, by minute."""
 
     @cached_property
     def activities(self) -> Sequence[Began | None]:
-        """By minute."""
+        """The activity of each minute; None before the first."""
         found: list[Began | None] = [None] * len(self.tiles)
-        for place, event in enumerate(self.began):
-            end = self.began[place + 1].minute if place + 1 < len(self.began) else len(self.tiles)
-            for minute in range(event.minute, min(end, len(self.tiles))):
-                found[minute] = event
+        for event in self.began:
+            found[event.minute :] = [event] * (len(found) - event.minute)
         return found
 
     def addresses(self, town: TownMap) -> Sequence[Address | None]:
-        """Where it stood after each minute; None in the street."""
-        known: dict[Tile, Address | None] = {}
-        for tile in self.tiles:
-            if tile not in known:
-                known[tile] = town.address_of(tile)
-        return [known[tile] for tile in self.tiles]
+        """The place it stood in after each minute; None in the street."""
+        return [town.address_of(tile) for tile in self.tiles]
 
     def talking_to(self, minute: int) -> str:
-        """With whom it is in conversation; empty: nobody."""
-        talk = next((talk for talk in self.talks if talk.minute <= minute < talk.until), None)
-        if talk is None:
-            return ""
-        return talk.partner if talk.resident == self.name else talk.resident
+        """The name of the resident it talks to at a minute; empty: nobody."""
+        partners = (
+            talk.partner if talk.resident == self.name else talk.resident
+            for talk in self.talks
+            if talk.minute <= minute < talk.until
+        )
+        return next(partners, "")
 
 
-def timelines(events: Iterable[AnyEvent], starts: Mapping[str, Tile], minutes: int) -> dict[str, Timeline]:
-    """Everybody's days, from where each stood at the beginning."""
-    of: dict[str, list[AnyEvent]] = {name: [] for name in starts}
+def read_timelines(events: Iterable[AnyEvent], starts: Mapping[str, Tile], minutes: int) -> dict[str, Timeline]:
+    """Everybody's days by name; ``starts`` are the tiles on which they stood at the beginning."""
+    own: dict[str, list[AnyEvent]] = {name: [] for name in starts}
     talks: dict[str, list[Talked]] = {name: [] for name in starts}
     for event in events:
-        of[event.resident].append(event)
+        own[event.resident].append(event)
         if isinstance(event, Talked):
             talks[event.resident].append(event)
             talks[event.partner].append(event)
-    return {name: _timeline(name, own, talks[name], starts[name], minutes) for name, own in of.items()}
+    return {name: _timeline(name, events, talks[name], starts[name], minutes) for name, events in own.items()}
 
 
 def _timeline(name: str, own: Sequence[AnyEvent], talks: Sequence[Talked], start: Tile, minutes: int) -> Timeline:
@@ -70,7 +67,7 @@ def _timeline(name: str, own: Sequence[AnyEvent], talks: Sequence[Talked], start
     here = start
     for walk in sorted((event for event in own if isinstance(event, Walked)), key=lambda event: event.minute):
         tiles += [here] * (walk.minute - len(tiles))
-        way = steps_of(walk)
+        way = trace_walk(walk)
         for first in range(0, len(way), walk.tiles_per_minute):
             here = way[min(first + walk.tiles_per_minute, len(way)) - 1]
             tiles.append(here)
@@ -84,13 +81,7 @@ def _timeline(name: str, own: Sequence[AnyEvent], talks: Sequence[Talked], start
     return Timeline(name, tiles, began, sorted(talks, key=lambda talk: talk.minute), asleep)
 
 
-def steps_of(walk: Walked) -> list[Tile]:
+def trace_walk(walk: Walked) -> list[Tile]:
     """The tiles of a walk, without the one it began on."""
-    x, y = walk.start
-    tiles = []
-    for heading, count in _RUN.findall(walk.way):
-        right, down = _HEADING[heading]
-        for _ in range(int(count)):
-            x, y = x + right, y + down
-            tiles.append(Tile(x, y))
-    return tiles
+    steps = (heading for heading, count in _RUN.findall(walk.way) for _ in range(int(count)))
+    return list(accumulate(steps, Tile.after, initial=Tile(*walk.start)))[1:]

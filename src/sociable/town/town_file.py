@@ -17,13 +17,14 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, PlainValidator, ValidationError
+from scipy.ndimage import binary_dilation  # type: ignore[import-untyped]
 
-from sociable.core.data_files import Text, complaint, read_records
+from sociable.core.data_files import Text, make_data_error, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
 from sociable.town.interop.smallville import is_smallville, load_smallville
 from sociable.town.interop.tiled import is_tiled, read_tiled
-from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, street_and_beyond, unreachable
+from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, claim_tiles, find_street
 
 WHAT_IS_READ = (
     "expected a town of ours (JSON with 'sectors'), a map of Tiled exported as JSON (with 'layers'), "
@@ -32,12 +33,12 @@ WHAT_IS_READ = (
 
 
 def load_map(path: Path) -> TownMap:
-    """A map in any of the layouts that are known. Raises InputError or DataError, which name file and field."""
+    """Loads a map in any of the known layouts. Raises InputError or DataError, which name file and field."""
     if path.is_dir():
         if is_smallville(path):
             return load_smallville(path)
         raise InputError(f"{path}: no map in this folder; {WHAT_IS_READ}.")
-    value = _json(path)
+    value = _read_json(path)
     if is_tiled(value):
         return read_tiled(value, str(path), path.stem)
     if isinstance(value, dict) and "sectors" in value:
@@ -45,7 +46,7 @@ def load_map(path: Path) -> TownMap:
     raise InputError(f"{path}: not a map; {WHAT_IS_READ}.")
 
 
-def _json(path: Path) -> Any:
+def _read_json(path: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{path}: no such file; {WHAT_IS_READ}.")
     if path.suffix in (".tmx", ".tsx", ".tsj"):
@@ -54,29 +55,29 @@ def _json(path: Path) -> Any:
     return values[0] if len(values) == 1 else values
 
 
-def _whole_numbers(value: object, names: str) -> list[int]:
+def _parse_numbers(value: object, names: str) -> list[int]:
     wanted = len(names.split())
     if isinstance(value, list) and len(value) == wanted and all(type(each) is int for each in value):
         return value
     raise ValueError(f"expected {wanted} whole numbers, {names}, found {str(value)[:60]}")
 
 
-def _rect(value: object) -> Rect:
-    rect = Rect(*_whole_numbers(value, "x y width height"))
+def _parse_rect(value: object) -> Rect:
+    rect = Rect(*_parse_numbers(value, "x y width height"))
     if rect.width < 1 or rect.height < 1:
         raise ValueError(f"expected a width and a height of at least 1, found {value}")
     return rect
 
 
-def _no_colon(name: str) -> str:
+def _check_name(name: str) -> str:
     if ":" in name or "\n" in name:
         raise ValueError(f"{name!r} has a colon or a line break in it, which part a place from what is in it")
     return name
 
 
-PlaceName = Annotated[Text, AfterValidator(_no_colon)]
-RectField = Annotated[Rect, PlainValidator(_rect)]
-TileField = Annotated[Tile, PlainValidator(lambda value: Tile(*_whole_numbers(value, "x y")))]
+PlaceName = Annotated[Text, AfterValidator(_check_name)]
+RectField = Annotated[Rect, PlainValidator(_parse_rect)]
+TileField = Annotated[Tile, PlainValidator(lambda value: Tile(*_parse_numbers(value, "x y")))]
 Side = Annotated[int, Field(ge=1, le=LARGEST)]
 
 
@@ -111,11 +112,11 @@ class TownRecord(Record):
 
 
 def read_town(value: Any, source: str) -> TownMap:
-    """The parsed file. Raises DataError with ``source`` as its place at the first thing that cannot be built."""
+    """The town of a parsed file. Raises DataError with ``source`` as its place at the first thing that cannot be built."""
     try:
         record = TownRecord.model_validate(value)
     except ValidationError as error:
-        raise complaint(error, source) from None
+        raise make_data_error(error, source) from None
     return _Builder(record, source).town()
 
 
@@ -128,21 +129,21 @@ class _Builder:
         self.whole = Rect(0, 0, record.width, record.height)
         self.blocked = np.zeros((record.height, record.width), bool)
         self.places: dict[Address, Sequence[Tile]] = {}
-        self.names: set[str] = set()
-        self.fields: dict[Address, str] = {}
-        """Where in the file a place is."""
+        self.fields: dict[str, str] = {}
+        """The field of the file that each place is in, by its address in lower case."""
         self.owners: dict[Tile, Address] = {}
-        """Of every tile the sector, then the arena, then the thing that has it."""
+        """The sector, then the arena, then the thing that each tile belongs to."""
 
     def town(self) -> TownMap:
         for number, sector in enumerate(self.record.sectors):
             self._build(sector, f"sectors.{number}")
         water = self._flood()
-        reached = street_and_beyond(self.blocked, self.places)
-        self._check_ways(reached)
+        self._block(water)
+        reached, lost = find_street(self.blocked, self.places)
+        self._check_ways(reached, lost)
         kinds = {sector.name: sector.kind for sector in self.record.sectors if sector.kind}
         doors = frozenset(door for sector in self.record.sectors for door in sector.doors)
-        return TownMap(self.record.name, ~reached, self.places, kinds, doors, frozenset(water))
+        return TownMap(self.record.name, ~reached, self.places, kinds, doors, water)
 
     def _fail(self, field: str, problem: str) -> DataError:
         return DataError(self.source, field, problem)
@@ -151,95 +152,79 @@ class _Builder:
         for x, y in tiles:
             self.blocked[y, x] = True
 
-    def _claim(self, address: Address, tiles: Sequence[Tile], whole: Address | None, field: str) -> None:
-        """Gives a place its tiles, which were those of the ``whole`` it is a part of, or nobody's."""
+    def _claim(self, address: Address, tiles: Sequence[Tile], field: str) -> None:
         # Two names that differ in case only are one to whoever reads them.
         name = str(address).casefold()
-        if name in self.names:
+        if name in self.fields:
             raise self._fail(f"{field}.name", f"there are two places '{address}'; give one of them another name")
-        self.names.add(name)
-        for tile in tiles:
-            owner = self.owners.get(tile)
-            if owner == whole:
-                self.owners[tile] = address
-                continue
-            if whole is not None and (owner is None or not owner.within(whole)):
-                raise self._fail(field, f"'{address}' is not inside '{whole}': see {list(tile)}")
-            raise self._fail(field, f"'{address}' and '{owner}' overlap at {list(tile)}")
-        self.places[address] = tiles
-        self.fields[address] = field
+        if problem := claim_tiles(self.owners, address, tiles):
+            raise self._fail(field, problem)
+        self.places[address], self.fields[name] = tiles, field
 
     def _build(self, sector: SectorRecord, field: str) -> None:
-        address = Address(sector.name)
-        if not sector.rect.within(self.whole):
+        address, rect = Address(sector.name), sector.rect
+        if not rect.within(self.whole):
             size = f"the map, which is {self.record.width} by {self.record.height} tiles"
-            raise self._fail(f"{field}.rect", f"'{address}' at {list(sector.rect)} is not inside {size}")
-        self._claim(address, list(sector.rect.tiles()), None, field)
+            raise self._fail(f"{field}.rect", f"'{address}' at {list(rect)} is not inside {size}")
+        self._claim(address, list(rect.tiles()), field)
         self._wall(sector, field)
         for number, arena in enumerate(sector.arenas):
             self._furnish(sector, arena, f"{field}.arenas.{number}")
-        for tile in () if sector.open else self.places[address]:
+        for tile in () if sector.open else rect.tiles():
             if self.owners[tile] == address and not self.blocked[tile.y, tile.x]:
                 problem = f"'{address}' can be walked on at {list(tile)}, where it has no arena: make one larger, or a wall"
                 raise self._fail(f"{field}.arenas", problem)
 
     def _wall(self, sector: SectorRecord, field: str) -> None:
-        x, y, width, height = sector.rect
+        name, (x, y, width, height) = sector.name, sector.rect
         ring = {tile for tile in sector.rect.tiles() if tile.x in (x, x + width - 1) or tile.y in (y, y + height - 1)}
         corners = {Tile(a, b) for a in (x, x + width - 1) for b in (y, y + height - 1)}
         for door in sector.doors:
             if sector.open:
-                raise self._fail(f"{field}.doors", f"'{sector.name}' is open, so there is no wall for a door at {list(door)}")
+                raise self._fail(f"{field}.doors", f"'{name}' is open, so there is no wall for a door at {list(door)}")
             if door not in ring - corners:
-                problem = f"the door at {list(door)} is not in the wall of '{sector.name}', or in a corner of it"
-                raise self._fail(f"{field}.doors", problem)
+                raise self._fail(
+                    f"{field}.doors", f"the door at {list(door)} is not in the wall of '{name}', or in a corner of it"
+                )
         if not sector.open:
-            self._block(ring - set(sector.doors))
+            self._block(ring.difference(sector.doors))
         for number, wall in enumerate(sector.walls):
+            at, where = f"{field}.walls.{number}", f"the wall at {list(wall)}"
             if not wall.within(sector.rect):
-                raise self._fail(f"{field}.walls.{number}", f"the wall at {list(wall)} is not inside '{sector.name}'")
+                raise self._fail(at, f"{where} is not inside '{name}'")
             if shut := set(wall.tiles()).intersection(sector.doors):
-                problem = f"the wall at {list(wall)} stands in a door of '{sector.name}', at {list(min(shut))}"
-                raise self._fail(f"{field}.walls.{number}", problem)
+                raise self._fail(at, f"{where} stands in a door of '{name}', at {list(min(shut))}")
             self._block(wall.tiles())
 
     def _furnish(self, sector: SectorRecord, arena: ArenaRecord, field: str) -> None:
-        address = Address(sector.name, arena.name)
-        self._claim(address, list(arena.rect.tiles()), Address(sector.name), field)
+        self._claim(Address(sector.name, arena.name), list(arena.rect.tiles()), field)
         for number, record in enumerate(arena.objects):
-            thing = Address(sector.name, arena.name, record.name)
-            self._claim(thing, record.at, address, f"{field}.objects.{number}")
+            thing, at = Address(sector.name, arena.name, record.name), f"{field}.objects.{number}"
+            self._claim(thing, record.at, at)
             for tile in record.at:
                 if self.blocked[tile.y, tile.x] or tile in sector.doors:
                     what = "door" if tile in sector.doors else "wall"
-                    raise self._fail(f"{field}.objects.{number}.at", f"'{thing}' stands in a {what} at {list(tile)}")
+                    raise self._fail(f"{at}.at", f"'{thing}' stands in a {what} at {list(tile)}")
             if not record.seat:
                 self._block(record.at)
 
-    def _flood(self) -> set[Tile]:
-        water: set[Tile] = set()
+    def _flood(self) -> frozenset[Tile]:
         for number, rect in enumerate(self.record.water):
             if not rect.within(self.whole):
                 raise self._fail(f"water.{number}", f"the water at {list(rect)} is not inside the map")
             for tile in rect.tiles():
-                if tile in self.owners:
-                    problem = f"the water at {list(rect)} covers '{self.owners[tile].sector}' at {list(tile)}"
-                    raise self._fail(f"water.{number}", problem)
-                water.add(tile)
-        self._block(water)
-        return water
+                if owner := self.owners.get(tile):
+                    raise self._fail(f"water.{number}", f"the water at {list(rect)} covers '{owner.sector}' at {list(tile)}")
+        return frozenset(tile for rect in self.record.water for tile in rect.tiles())
 
-    def _check_ways(self, reached: NDArray[np.bool_]) -> None:
-        for address in unreachable(self.places, reached):
+    def _check_ways(self, reached: NDArray[np.bool_], lost: Iterable[Address]) -> None:
+        for address in lost:
             sector = next(each for each in self.record.sectors if each.name == address.sector)
             shut = not sector.open and not sector.doors
             why = "it has no door" if shut else "a door, or a gap in a wall, is missing or blocked"
-            raise self._fail(self.fields[address], f"'{address}' cannot be reached from the street: {why}")
-        close = reached.copy()
-        close[1:] |= reached[:-1]
-        close[:-1] |= reached[1:]
-        close[:, 1:] |= reached[:, :-1]
-        close[:, :-1] |= reached[:, 1:]
+            raise self._fail(self.fields[str(address).casefold()], f"'{address}' cannot be reached from the street: {why}")
+        close = binary_dilation(reached)
         for address, tiles in self.places.items():
             if address.thing and not any(close[y, x] for x, y in tiles):
-                raise self._fail(self.fields[address], f"nobody can come to '{address}': no tile beside it can be reached")
+                problem = f"nobody can come to '{address}': no tile beside it can be reached"
+                raise self._fail(self.fields[str(address).casefold()], problem)

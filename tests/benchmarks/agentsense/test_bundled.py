@@ -14,7 +14,7 @@ from sociable.benchmarks.agentsense.audit import TOLERANCE, find_alike_templates
 from sociable.benchmarks.agentsense.briefing import agentsense_prompts, ask_judge, ask_quiz, brief
 from sociable.benchmarks.agentsense.dataset import load_scenarios
 from sociable.benchmarks.agentsense.judged import load_judged_scenes, measure_rules
-from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, GoalType, distinct_questions
+from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, GoalType, list_distinct_questions
 
 FOLDER = resources.files("sociable.benchmarks.agentsense").joinpath("data", "templates")
 
@@ -37,7 +37,7 @@ def test_there_are_enough_of_every_kind() -> None:
     kinds = Counter(goal.type for scenario in SCENARIOS for character in scenario.characters for goal in character.goals)
     assert set(kinds) == set(GoalType)
     assert sum(any(character.private_info for character in scenario.characters) for scenario in SCENARIOS) >= 80
-    assert len(distinct_questions(SCENARIOS)) >= 120
+    assert len(list_distinct_questions(SCENARIOS)) >= 120
 
 
 def test_everybody_has_goals_with_signs_and_every_scene_a_sender_and_a_receiver() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from sociable.benchmarks.agentsense.dataset import load_scenarios, read_scenario, select_scenarios
 from sociable.benchmarks.agentsense.label import native_record
-from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, Scenario, distinct_questions
+from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, Scenario, list_distinct_questions
 from sociable.core.errors import DataError, InputError
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
@@ -137,7 +137,7 @@ def test_a_question_is_the_same_for_every_cast_by_whatever_name_it_calls_them(re
         return {"template_idx": 1, "sample_idx": sample, "background": "A quay.", "characters": people}
 
     scenarios = [read(cast(1, "Ann")), read(cast(2, "Zoe"))]
-    assert len(distinct_questions(scenarios)) == 1
+    assert len(list_distinct_questions(scenarios)) == 1
     assert scenarios[1].characters[1].info_reason_questions[0].about == "Zoe Lee"
 
 
@@ -156,7 +156,7 @@ def test_a_file_with_bad_lines_names_them_or_leaves_them_out(native: dict[str, A
     assert [scenario.id for scenario in loaded.items] == ["3:7", "3:8"]
     assert loaded.notes[0].startswith("2 bad records")
     # The same question under the same template is one question, whoever is asked it.
-    assert len(distinct_questions(loaded.items)) == 3
+    assert len(list_distinct_questions(loaded.items)) == 3
     assert any("1 distinct quiz questions name nobody" in note for note in loaded.notes)
 
 

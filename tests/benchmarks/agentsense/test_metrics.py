@@ -207,6 +207,20 @@ def test_mixed_runs_part_subject_and_partner(scenario: Scenario, episode: Any) -
     assert (found["partner_attack_blind"], found["partner_defence"]) == (1.0, 0.0)
 
 
+def test_with_sides_swapped_every_metric_of_the_subject_is_the_partners(scenario: Scenario, episode: Any) -> None:
+    roles = {ANN: "subject", BEN: "partner", CARA: "partner"}
+    swapped = {ANN: "partner", BEN: "subject", CARA: "subject"}
+    judged = verdicts(a="ynn", panel="ynn")
+    one, other = (
+        values(score_scene(scenario, episode(played_by=each, both_tested=True), judged, ["a"], [END], plays="one"))
+        for each in (roles, swapped)
+    )
+    shared = [name.removeprefix("partner_") for name in one if name.startswith("partner_")]
+    assert {"self", "majority", "judge: a", "information_gain", "attack", "defence_blind"} <= set(shared)
+    for name in shared:
+        assert (one[name], one[f"partner_{name}"]) == (other[f"partner_{name}"], other[name]), name
+
+
 def test_rounds_are_scored_where_somebody_looked(scenario: Scenario, episode: Any) -> None:
     early = {(key[0].replace("|2", "|1"), key[1]): value for key, value in verdicts(a="nnn", panel="nnn").items()}
     both = {**early, **verdicts(a="yyy", panel="yyy")}

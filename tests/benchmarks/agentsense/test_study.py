@@ -22,6 +22,7 @@ from sociable.cli.main import main
 from sociable.core.errors import InputError, RunStopped
 from sociable.core.records import Turn
 from sociable.core.view import Case, Paragraph, Section, Table
+from sociable.engine.registry import find_benchmark
 from sociable.engine.settings import RunSettings, roles_and_prices
 from sociable.render.html import render_html
 
@@ -163,7 +164,7 @@ def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[s
     folders = [Path(run.folder) for run in series.resume_series(tmp_path / "pairs")]
     assert [folder.name for folder in folders][:2] == ["reference-oracle--reference-oracle", "reference-oracle--reference-silent"]
     before = {folder: (folder / "scores.json").read_bytes() for folder in folders}
-    assert series.resume_series(tmp_path / "pairs") == folders
+    assert [Path(run.folder) for run in series.resume_series(tmp_path / "pairs")] == folders
     assert {folder: (folder / "scores.json").read_bytes() for folder in folders} == before
     blocks = section(runs.report_document(folders), "Senders and receivers").blocks
     senders = blocks[0]
@@ -212,19 +213,18 @@ def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[s
 )
 def test_series_that_cannot_be(options: dict[str, Any], given: dict[str, Any], complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
-        series.plan_series("agentsense", options, **given)
+        plan(options, **given)
 
 
 def test_a_series_is_made_only_where_it_is_asked_for() -> None:
-    kind = series.series_options("agentsense")
+    kind = find_benchmark("agentsense").series_type()
     assert kind is not None
     assert {name: bool(field.description) for name, field in kind.model_fields.items()} == dict.fromkeys(
         ("sender", "receiver", "human"), True
     )
-    assert series.plan_series("agentsense", {"sender": [], "receiver": (), "human": None}, model="reference/oracle") is None
-    assert series.series_options("hsii") is None
-    with pytest.raises(InputError, match="hsii makes no series of runs: leave --sender out"):
-        series.plan_series("hsii", {"sender": ["reference/oracle"]})
+    assert find_benchmark("hsii").series_type() is None
+    with pytest.raises(InputError, match="hsii makes no series of runs"):
+        series.plan_series(find_benchmark("hsii"), {"sender": ["reference/oracle"]})
 
 
 def test_a_series_is_judged_and_scored_run_by_run(

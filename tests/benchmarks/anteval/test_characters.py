@@ -11,7 +11,7 @@ import pytest
 from sociable.benchmarks.anteval.characters import draw_attributes, in_words, load_sheets
 from sociable.benchmarks.anteval.rules import backgrounds, rules
 from sociable.core.errors import DataError
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 
 SRD = Path(__file__).resolve().parents[4] / "shared" / "data" / "srd_5e" / "2014" / "en"
 
@@ -44,7 +44,7 @@ def written(tmp_path: Path, *records: Any) -> Path:
 
 
 def test_whatever_is_drawn_is_by_the_rules_and_everything_is_drawn() -> None:
-    drawn = [draw_attributes(named_generator(3, "sheet", number)) for number in range(600)]
+    drawn = [draw_attributes(make_generator(3, "sheet", number)) for number in range(600)]
     known = rules()
     assert {each.race for each in drawn} == set(known.races)
     assert {each.character_class for each in drawn} == set(known.classes)
@@ -59,7 +59,7 @@ def test_whatever_is_drawn_is_by_the_rules_and_everything_is_drawn() -> None:
 
 def test_the_best_scores_are_what_the_class_needs() -> None:
     for number in range(50):
-        drawn = draw_attributes(named_generator(5, "sheet", number))
+        drawn = draw_attributes(make_generator(5, "sheet", number))
         race = rules().races[drawn.race]
         needed = rules().classes[drawn.character_class].abilities
         least = [drawn.abilities[each] - race.bonuses.get(each, 0) - (1 if race.free_bonuses else 0) for each in needed]
@@ -67,8 +67,8 @@ def test_the_best_scores_are_what_the_class_needs() -> None:
 
 
 def test_a_seed_draws_the_same_again() -> None:
-    assert draw_attributes(named_generator(1, "a")) == draw_attributes(named_generator(1, "a"))
-    assert draw_attributes(named_generator(1, "a")) != draw_attributes(named_generator(1, "b"))
+    assert draw_attributes(make_generator(1, "a")) == draw_attributes(make_generator(1, "a"))
+    assert draw_attributes(make_generator(1, "a")) != draw_attributes(make_generator(1, "b"))
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_sheet_against_the_rules_is_refused_with_file_line_and_reason(
 
 def test_a_half_elf_chooses_where_it_is_better() -> None:
     for number in range(400):
-        drawn = draw_attributes(named_generator(7, "sheet", number))
+        drawn = draw_attributes(make_generator(7, "sheet", number))
         if drawn.race == "Half-Elf":
             assert sum(drawn.abilities.values()) == sum(rules().scores) + 4
             assert len(drawn.skills) >= rules().classes[drawn.character_class].choose + 2 + 2 - 2

@@ -31,7 +31,7 @@ from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_da
 from sociable.benchmarks.hsii.describe import describe_document
 from sociable.core.errors import InputError
 from sociable.core.view import Document, Paragraph, RadarPlot, ScatterPlot, Table
-from sociable.models.embeddings import sentence_encoder
+from sociable.models.embeddings import load_encoder
 from sociable.statistics.density import UNCLUSTERED, find_knee, measure_distances
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
@@ -425,9 +425,9 @@ def package(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
             return [*map(float, own), *np.random.default_rng(zlib.crc32(passage.encode())).normal(0, 0.5, 40)]
 
     monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=Transformer))
-    sentence_encoder.cache_clear()
+    load_encoder.cache_clear()
     yield got
-    sentence_encoder.cache_clear()
+    load_encoder.cache_clear()
 
 
 def test_embeddings_of_passages_are_clustered(package: list[Any]) -> None:

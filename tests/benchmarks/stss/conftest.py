@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.stss.dataset import BUNDLED, TaskTemplate, draw_task, load_residents, load_templates
-from sociable.benchmarks.stss.measure import Measured, Measurement
-from sociable.benchmarks.stss.options import StssOptions
+from sociable.benchmarks.stss.measure import measure_episode
 from sociable.benchmarks.stss.protocol import Setting, run_task
-from sociable.benchmarks.stss.records import StssEpisode
+from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Sampling
@@ -145,6 +144,6 @@ def live(
         )
         episode = asyncio.run(run_task(task, 0, seats, Setting(town, places, people, clock, options, seed)))
         assert episode.minutes == 2 * MINUTES_PER_DAY
-        return episode, Measurement(episode, town, clock, options).result()
+        return episode, measure_episode(episode, town, clock, options)
 
     return run

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.stss.dataset import BUNDLED, TaskTemplate
-from sociable.benchmarks.stss.keywords import before_and_after, is_doing, mentions, names, stems
+from sociable.benchmarks.stss.keywords import find_stems, has_phrase, is_about, is_doing, phrase_preparation
 from sociable.benchmarks.stss.task import Signs, TaskType
 from sociable.town.clock import Clock
 from sociable.town.map import Address, TownMap
 from sociable.town.persona import Persona, ordinary_day
 
 EXERCISE = Signs(keywords=(("exercise",),))
-PARTY = Signs(keywords=(("party",),), not_keywords=before_and_after("party"))
+PARTY = Signs(keywords=(("party",),), not_keywords=phrase_preparation("party"))
 TEXTS = BUNDLED / "activity_texts.json"
 
 
@@ -68,11 +68,11 @@ def test_a_task_s_own_exclusions_and_errands() -> None:
 
 
 def test_stems_and_phrases() -> None:
-    assert stems("Bluffing, bluffed, BLUFFS") == ("bluf",) * 3
-    assert stems("cook-along") == stems("cook along")
-    assert mentions("we counted the lame ones", "lame one")
-    assert not mentions("one lame duck", "lame one")  # word by word, in order
-    assert names("", Signs(keywords=(("soup",),))) is False
+    assert find_stems("Bluffing, bluffed, BLUFFS") == ("bluf",) * 3
+    assert find_stems("cook-along") == find_stems("cook along")
+    assert has_phrase("we counted the lame ones", "lame one")
+    assert not has_phrase("one lame duck", "lame one")  # word by word, in order
+    assert is_about("", Signs(keywords=(("soup",),))) is False
 
 
 def _verdict(text: Mapping[str, Any], template: TaskTemplate) -> bool:
@@ -122,7 +122,7 @@ def test_a_template_s_own_wordings_are_the_activity(templates: Mapping[str, Task
     for template in templates.values():
         for step in template.subtasks:
             assert [each for each in step.wordings if not is_doing(each, step.signs)] == []
-            assert names(step.doing, step.signs)
+            assert is_about(step.doing, step.signs)
         if not template.subtasks:
             assert [each for each in template.wordings if not is_doing(each, template.signs)] == []
 

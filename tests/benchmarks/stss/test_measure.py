@@ -12,12 +12,11 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.stss.measure import Measured, Measurement, in_words
-from sociable.benchmarks.stss.options import StssOptions
-from sociable.benchmarks.stss.records import Stage, StssEpisode
+from sociable.benchmarks.stss.measure import measure_episode
+from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
-from sociable.town.events import Agreed, AnyEvent, Began, Line, Slept, Talked, Walked, in_order, in_runs
+from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Slept, Talked, Walked, merge_logs, render_steps
 from sociable.town.map import Address, Tile, TownMap
 
 HALL, KITCHEN, STORE, TEA_ROOM = (
@@ -60,7 +59,9 @@ class Log:
         goal = self.town.free_tiles(Address.parse(place))[0]
         way = self.town.way(self.now[name], goal)
         assert way
-        self.events.append(Walked(minute=at(time), resident=name, start=self.now[name], way=in_runs(way), tiles_per_minute=6))
+        self.events.append(
+            Walked(minute=at(time), resident=name, start=self.now[name], way=render_steps(way), tiles_per_minute=6)
+        )
         self.now[name] = goal
         return at(time) + -(-len(way) // 6) - 1
 
@@ -90,9 +91,9 @@ class Log:
             task=self.task,
             starts={name: (tile.x, tile.y) for name, tile in self.tiles.items()},
             minutes=2 * MINUTES_PER_DAY,
-            events=tuple(in_order([self.events])),
+            events=tuple(merge_logs([self.events])),
         )
-        return Measurement(episode, self.town, self.clock, StssOptions(**options)).result()
+        return measure_episode(episode, self.town, self.clock, StssOptions(**options))
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_two_of_two_is_the_full_score(log: MakeLog) -> None:
     # Ben's time counts as far as the window goes.
     spans = {(each.resident, each.start, each.end, each.counts) for each in found.attendance}
     assert spans == {("Ann", at("17:00"), at("17:10"), True), ("Ben", at("18:50"), at("19:00"), True)}
-    assert in_words(found.attendance[0]) == "17:00–17:10"
+    assert str(found.attendance[0]) == "17:00–17:10"
 
 
 def test_one_of_two_is_half_and_more_than_two_no_more_than_one(log: MakeLog) -> None:
@@ -136,7 +137,7 @@ def test_the_performer_is_not_counted(log: MakeLog) -> None:
 def test_nine_minutes_are_too_few_and_two_visits_do_not_add_up(log: MakeLog) -> None:
     short = log(there=("Ann",)).does("Ann", "17:30", "17:39").measured()
     assert short.score == 0.0
-    assert in_words(short.attendance[0]) == "17:30–17:39, less than 10 minutes"
+    assert str(short.attendance[0]) == "17:30–17:39, less than 10 minutes"
     twice = log(there=("Ann",)).does("Ann", "17:30", "17:39").does("Ann", "17:40", "17:49").measured()
     assert (twice.score, len(twice.attendance)) == (0.0, 2)
     # With the second begun in the minute after the first they are one stay.
@@ -512,3 +513,37 @@ def test_news_travel_from_those_who_know(log: MakeLog) -> None:
     told = [(each.teller, each.listener, each.parts) for each in made.measured().told]
     everything = ("activity", "place", "time")
     assert told == [("Pia", "Ann", everything), ("Ann", "Ben", everything), ("Ben", "Cy", ("activity",))]
+
+
+# The whole record.
+
+
+def test_the_performers_conversations_and_notes_are_kept_and_the_record_comes_back_from_json(log: MakeLog) -> None:
+    made = log(there=("Pia", "Ann")).does("Ann", "17:00", "18:00")
+    made.talk("Pia", "Ann", "10:00", ("Pia", INVITATION), ("Ann", "Yes."), day=1, minutes=3)
+    made.talk("Ben", "Pia", "11:00", ("Ben", "Cold today."), day=1)
+    made.talk("Ben", "Cy", "12:00", ("Ben", "Cold today."), day=1)  # without the performer
+    made.events += [Noted(minute=5, resident=name, about="unknown place", text="") for name in ("Pia", "Ann", "Ben")]
+    found = made.measured()
+    assert [(each.minute, each.until, each.partner, each.place, each.is_about_task) for each in found.talks] == [
+        (at("10:00", 1), at("10:03", 1), "Ann", HALL, True),
+        (at("11:00", 1), at("11:01", 1), "Ben", HALL, False),
+    ]
+    assert [line.says for line in found.talks[0].lines] == [INVITATION, "Yes."]
+    counted = [(each.about, each.of_performer, each.count) for each in found.notes]
+    assert counted == [("unknown place", False, 2), ("unknown place", True, 1)]
+    assert found.told and found.attendance and found.stages
+    assert Measured.model_validate_json(found.model_dump_json()) == found
+
+
+def test_words_and_plans_that_came_to_nothing(log: MakeLog) -> None:
+    assert log().measured().came_to_nothing is None
+    made = log().talk("Pia", "Ann", "10:00", ("Pia", "Hello."), ("Ann", ""), ("Pia", " "), day=1)
+    made.events += [
+        Planned(minute=1, resident="Pia", plan="x"),
+        Noted(minute=2, resident="Pia", about="unreadable plan", text=""),
+    ]
+    # Of Pia's two plans and two turns one each; all that her background said was nothing.
+    assert made.measured().came_to_nothing == 0.5
+    assert made.measured().failure == "the background said nothing in 1 of 1 turns"
+    assert log().talk("Pia", "Ann", "10:00", ("Pia", "Hello."), ("Ann", "Yes."), day=1).measured().failure == ""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sociable.benchmarks.stss.measure import Measured
 from sociable.benchmarks.stss.metrics import RATIO, SCORE, STAGES, estimate_all, score_episode
 from sociable.benchmarks.stss.published import TABLE_4, TEMPLATES, original_per_resident_day
-from sociable.benchmarks.stss.records import Stage, StssEpisode
-from sociable.benchmarks.stss.task import Signs, Task, TaskType
+from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
+from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
 from sociable.core.records import EpisodeStatus, Outcome
 
 
@@ -42,7 +41,9 @@ def task(kind: TaskType, name: str) -> Task:
         start=0,
         end=60,
         expected=2,
+        place="The Guildhall: hall",
         signs=Signs(keywords=(("walk",),)),
+        subtasks=(Subtask(doing="walk", place="The Guildhall: hall", signs=Signs(keywords=(("walk",),))),),
     )
 
 
@@ -51,7 +52,7 @@ def episode(name: str, repeat: int = 0, **fields: object) -> StssEpisode:
 
 
 def measured(score: float, ratio: float | None = 0.5, **stages: Stage) -> Measured:
-    return Measured(score, "because", (), (), stages or {"A": Stage.DONE}, ratio)
+    return Measured(score=score, reason="because", stages=stages or {"A": Stage.DONE}, conversation_ratio=ratio)
 
 
 def test_scores_of_one_episode() -> None:

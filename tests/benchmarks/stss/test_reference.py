@@ -6,16 +6,17 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from itertools import product
+from pathlib import Path
 from statistics import mean
 from typing import Any
 
 import pytest
 
+from sociable.api import runs
 from sociable.benchmarks.stss.dataset import TaskTemplate
-from sociable.benchmarks.stss.reference import Performer, Standing, reference_performer
-from sociable.benchmarks.stss.routine import RoutineMind, World
-from sociable.benchmarks.stss.small_talk import CLOSINGS, OPENINGS, REPLIES
-from sociable.benchmarks.stss.speech import needs, said_of
+from sociable.benchmarks.stss.reference import Performer, make_performer
+from sociable.benchmarks.stss.routine import CLOSINGS, OPENINGS, REPLIES, RoutineMind, World
+from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import InputError
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
@@ -35,7 +36,7 @@ def performer(make_persona: Callable[..., Persona], town: TownMap, clock: Clock)
     def make(agent: str, task: Task, habits: Mapping[str, tuple[Habit, ...]] | None = None, seed: int = 0) -> Performer:
         world = World(town, clock, 6, 2 * MINUTES_PER_DAY, seed, "test")
         others = {name: RoutineMind(make_persona(name, habits=(habits or {}).get(name, ())), world) for name in task.cast}
-        return reference_performer(agent, make_persona("Pia"), world, task, others)
+        return make_performer(agent, make_persona("Pia"), world, task, others)
 
     return make
 
@@ -63,7 +64,7 @@ def test_a_full_invitation_names_everything(
 ) -> None:
     task = make_task(kind)
     said = first_words(performer(agent, task))
-    assert said_of(task, [said], MONDAY_AT_TEN, clock, task.places).lacks(task) == ()
+    assert parse_speech(task, [said], MONDAY_AT_TEN, clock).lacks(task) == ()
 
 
 @pytest.mark.parametrize("kind", TaskType)
@@ -75,11 +76,11 @@ def test_the_forgetful_one_leaves_out_the_same_thing_every_time(
     for seed in range(20):
         pia = performer("forgetful", task, seed=seed)
         wanted = [task.target] if task.target else task.cast
-        (lacks,) = {said_of(task, [first_words(pia, name)], MONDAY_AT_TEN, clock, task.places).lacks(task) for name in wanted}
+        (lacks,) = {parse_speech(task, [first_words(pia, name)], MONDAY_AT_TEN, clock).lacks(task) for name in wanted}
         # One thing; without the activity, which comes first, nothing is said of the task at all.
-        assert lacks in ((lacks[0],), needs(task))
+        assert lacks in ((lacks[0],), task.needed_parts)
         left_out.add(lacks[0])
-    assert left_out == set(needs(task))
+    assert left_out == set(task.needed_parts)
 
 
 def test_the_random_one_names_a_time_and_a_place_at_random(
@@ -88,7 +89,7 @@ def test_the_random_one_names_a_time_and_a_place_at_random(
     task = make_task()
     said = {first_words(performer("random", task, seed=seed)) for seed in range(10)}
     assert len(said) == 10
-    assert sum(said_of(task, [each], MONDAY_AT_TEN, clock).lacks(task) == () for each in said) <= 1
+    assert sum(parse_speech(task, [each], MONDAY_AT_TEN, clock).lacks(task) == () for each in said) <= 1
 
 
 def test_the_silent_one_talks_to_nobody(make_task: Callable[..., Task], performer: MakePerformer) -> None:
@@ -110,9 +111,9 @@ def test_a_larger_share_leaves_out_more_and_the_same(
             (name, seed)
             for name in wanted
             for seed in range(5)
-            if said_of(
-                task, [first_words(performer(f"oracle@{rate}", task, seed=seed), name)], MONDAY_AT_TEN, clock, task.places
-            ).lacks(task)
+            if parse_speech(task, [first_words(performer(f"oracle@{rate}", task, seed=seed), name)], MONDAY_AT_TEN, clock).lacks(
+                task
+            )
         }
     assert not failed[0]
     assert failed[0] <= failed[0.3] <= failed[0.6] <= failed[1]
@@ -122,17 +123,21 @@ def test_a_larger_share_leaves_out_more_and_the_same(
         assert 26 <= len(failed[0.6]) <= 46
 
 
+@pytest.mark.parametrize("benchmark", ["stss", "stss-conversations"])
 @pytest.mark.parametrize("agent", ["oracle@abc", "oracle@1.5", "heuristic@-0.1", "Oracle", "prophet"])
-def test_an_unknown_agent_or_share_is_refused(agent: str, make_task: Callable[..., Task], performer: MakePerformer) -> None:
+def test_an_unknown_agent_or_share_is_refused_before_anything_is_run(benchmark: str, agent: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=agent):
-        performer(agent, make_task())
+        runs.run(benchmark, f"reference/{agent}", out=tmp_path / "run")
+    with pytest.raises(InputError, match=f"{agent}' cannot be the partner"):
+        runs.run(benchmark, "reference/oracle", partner=f"reference/{agent}", out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_whom_the_heuristic_addresses(make_task: Callable[..., Task], performer: MakePerformer) -> None:
     pia = performer("heuristic", make_task())
     assert sees(pia, "Zoe", "Ben", "Ann") == "Ben"  # nobody outside the cast; the first in sight
-    assert hears(pia, "Yes, gladly.", "Ben") and pia.standing["Ben"] is Standing.SETTLED
-    assert hears(pia, "I am sorry, I cannot.", "Ann") and pia.standing["Ann"] is Standing.REFUSED
+    assert hears(pia, "Yes, gladly.", "Ben") and pia.settled == ["Ben"]
+    assert hears(pia, "I am sorry, I cannot.", "Ann") and pia.refused == {"Ann"}
     assert sees(pia, "Ben", "Ann") == ""  # neither again
     assert sees(pia, "Cy", minute=minute_of("19:00", 2)) == ""  # it is over
     # With those it has nothing to say to it talks of the weather.
@@ -144,7 +149,7 @@ def test_who_begins_does_not_matter(make_task: Callable[..., Task], performer: M
     task = make_task()
     pia = performer("heuristic", task)
     said = pia.speak(Talk(MONDAY_AT_TEN, "Ann", None, (Line(speaker="Ann", says="Cold today."),), False, 0, 8)).says
-    assert said_of(task, [said], MONDAY_AT_TEN, clock).lacks(task) == ()
+    assert parse_speech(task, [said], MONDAY_AT_TEN, clock).lacks(task) == ()
 
 
 def test_one_helper_is_enough(make_task: Callable[..., Task], performer: MakePerformer) -> None:
@@ -168,10 +173,10 @@ def test_only_the_oracle_takes_another_time(
     answer, ends = hears(pia, "I would like to, but I cannot at that time. Could we say Tuesday at 18:00 instead?")
     if moves:
         assert "on Tuesday at 18:00" in answer and not ends
-        assert (pia.moment, pia.standing["Ann"]) == (minute_of("18:00", 2), Standing.SETTLED)
+        assert (pia.moment, pia.settled) == (minute_of("18:00", 2), ["Ann"])
     else:
         assert answer in CLOSINGS and ends
-        assert pia.standing["Ann"] is Standing.REFUSED
+        assert pia.refused == {"Ann"}
 
 
 def test_the_oracle_moves_its_time_for_nobody_once_it_is_promised(
@@ -181,7 +186,7 @@ def test_the_oracle_moves_its_time_for_nobody_once_it_is_promised(
     hears(pia, "Yes, gladly.", "Ann")
     promised = pia.moment
     hears(pia, "I cannot at that time. Could we say Tuesday at 17:00 instead?", "Ben")
-    assert (pia.moment, pia.standing["Ben"]) == (promised, Standing.REFUSED)
+    assert (pia.moment, pia.refused) == (promised, {"Ben"})
 
 
 def test_the_oracle_proposes_a_time_at_which_most_can(make_task: Callable[..., Task], performer: MakePerformer) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
 from itertools import combinations, product
@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
-from sociable.benchmarks.stss.records import Stage
-from sociable.benchmarks.stss.replay import Attended, Replay, ReplayResident, ReplayTask, Told, replay_page, write_replay
-from sociable.core.errors import InputError
+from sociable.benchmarks.stss.dataset import load_residents
+from sociable.benchmarks.stss.records import Attendance, Measured, Stage, StssEpisode, Told
+from sociable.benchmarks.stss.replay import Replay, render_replay
+from sociable.benchmarks.stss.task import Signs, Task, TaskType
+from sociable.core.run_folder import write_atomically
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked, in_runs
 from sociable.town.map import Address, Tile, TownMap, grouped
+from sociable.town.persona import Persona
 from sociable.town.timeline import timelines
 from sociable.town.town_file import load_map
 
@@ -56,19 +60,39 @@ def usual_day(raw: dict[str, Any], day: int) -> list[tuple[int, int, str, str]]:
     return sorted(blocks)
 
 
+def made_task(names: Sequence[str], goal: str, place: str = "The Guildhall: hall", **others: Any) -> Task:
+    """The first of ``names`` performs it, on Tuesday from 18:00 to 19:30."""
+    fields: dict[str, Any] = {
+        "id": "soup-swap", "template": "soup-swap", "type": TaskType.PUBLIC, "activity": "soup swap", "goal": goal,
+        "first_person": "", "description": "", "performer": names[0], "cast": tuple(names[1:]), "place": place,
+        "start": minute_of("18:00", 2), "end": minute_of("19:30", 2), "expected": 1, "signs": Signs(keywords=(("soup",),)),
+    }  # fmt: skip
+    return Task(**fields | others)
+
+
+def made_episode(task: Task, starts: Mapping[str, Tile], events: Sequence[AnyEvent]) -> StssEpisode:
+    return StssEpisode(
+        id="soup-swap#0",
+        scenario="soup-swap",
+        cluster="soup-swap",
+        task=task,
+        starts={name: (tile.x, tile.y) for name, tile in starts.items()},
+        minutes=MINUTES,
+        events=tuple(sorted(events, key=lambda event: (event.minute, event.resident))),
+        played_by=dict.fromkeys(starts, "scripted/usual-days"),
+    )
+
+
 def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
     draw = random.Random(seed)
     town = load_map(Path(str(DATA.joinpath("town.json"))))
     raws = bundled("residents.json")[:people]
     names = [raw["name"] for raw in raws]
     short = {raw["name"]: raw["short"] for raw in raws}
-    task = ReplayTask(
+    task = made_task(
+        names,
         f"{names[0]} is putting on a soup swap at The Guildhall: hall on Tuesday from 18:00 to 19:30, where everyone tastes "
         "one another's soups. Success is the number of other people who are there tasting soup for ten minutes or more.",
-        "public activity",
-        ["The Guildhall: hall"],
-        minute_of("18:00", 2),
-        minute_of("19:30", 2),
     )
     goers = set(names[1 : 1 + (people - 1) // 2])
 
@@ -87,9 +111,7 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
         if name in goers or name == names[0]:
             blocks = [block for block in blocks if block[1] <= task.start or block[0] >= task.end - 30]
             late = draw.randrange(0, 20)
-            blocks.append(
-                (task.start - 10 + late, task.end - draw.randrange(0, 25), "tasting soup at the soup swap", task.places[0])
-            )
+            blocks.append((task.start - 10 + late, task.end - draw.randrange(0, 25), "tasting soup at the soup swap", task.place))
         asleep_at = minute_of("23:30")
         for day in (0, 1):
             start = day * MINUTES_PER_DAY
@@ -145,18 +167,18 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
     events += talks
     events += [
         Agreed(minute=each.minute, resident=each.listener, partner=each.teller, doing="coming to the soup swap",
-               place=task.places[0], start=task.start, end=task.end)
+               place=task.place, start=task.start, end=task.end)
         for each in told
         if each.listener in goes
     ]  # fmt: skip
     events.append(Noted(minute=600, resident=names[-1], about="place", text="'the cinema' names no place in this town"))
     attendance = [
-        Attended(
-            each.resident,
-            each.minute + 6,
-            each.until,
-            each.resident in goes,
-            "tasting soup" if each.resident in goes else "nobody had told it",
+        Attendance(
+            resident=each.resident,
+            start=each.minute + 6,
+            end=each.until,
+            counts=each.resident in goes,
+            why="tasting soup" if each.resident in goes else "nobody had told it",
         )
         for each in events
         if isinstance(each, Began) and each.doing.startswith("tasting")
@@ -169,27 +191,16 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
             return Stage.NOT_AGREED
         return Stage.NOT_TOLD if name in met else Stage.NOT_MET
 
-    residents = [
-        ReplayResident(
-            raw["name"], raw["short"], number, starts[raw["name"]], "cast" if number else "performer",
-            [f"{raw['age']}, {raw['innate']}.", raw["learned"], raw["currently"], raw["lifestyle"]],
-            stage(raw["name"]) if number else None,
-        )
-        for number, raw in enumerate(raws)
-    ]  # fmt: skip
-    return Replay(
-        "Soup swap, repeat 1",
-        town,
-        Clock(),
-        residents,
-        sorted(events, key=lambda event: (event.minute, event.resident)),
-        task,
-        told,
-        attendance,
-        round(len(goes - {names[0]}) / max(1, len(goers)), 3),
-        [f"{len(goes) - 1} of the {len(goers)} expected were there for ten minutes or more.", "Half of the cast is expected."],
-        remarks=["Model under test: scripted/usual-days. Everybody else: scripted/usual-days."],
+    measured = Measured(
+        score=round(len(goes - {names[0]}) / max(1, len(goers)), 3),
+        reason=f"{len(goes) - 1} of the {len(goers)} expected were there for ten minutes or more",
+        attendance=tuple(attendance),
+        told=tuple(told),
+        stages={name: stage(name) for name in names[1:]},
     )
+    remarks = ["Model under test: scripted/usual-days. Everybody else: scripted/usual-days."]
+    known, _ = load_residents(None, town)
+    return Replay("Soup swap, repeat 1", made_episode(task, starts, events), measured, town, known, Clock(), remarks)
 
 
 SMALL_TALK = (
@@ -204,7 +215,7 @@ SMALL_TALK = (
 
 def made_talks(
     events: Sequence[AnyEvent], starts: dict[str, Tile], names: Sequence[str], short: dict[str, str], most: int,
-    draw: random.Random, task: ReplayTask,
+    draw: random.Random, task: Task,
 ) -> tuple[list[Talked], list[Told]]:  # fmt: skip
     """Talks of those who stand near one another for a while, and who heard of the event in them."""
     lives = timelines(events, starts, MINUTES)
@@ -243,7 +254,7 @@ def made_talks(
         what = "The soup swap is in the Guildhall, Tuesday at six. Bring a jar."
         said = [Line(speaker=teller, says=what), Line(speaker=listener, says=f"I will think of it, {short[teller]}.")]
         talks[place] = talk.model_copy(update={"lines": (*talk.lines[:2], *said, *talk.lines[2:])})
-        told.append(Told(talk.minute + 1, teller, listener, what))
+        told.append(Told(minute=talk.minute + 1, teller=teller, listener=listener, parts=("activity", "place", "time")))
     return talks, told
 
 
@@ -328,8 +339,12 @@ def usual() -> Replay:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory, usual: Replay) -> Path:
     path = tmp_path_factory.mktemp("replay") / "replay.html"
-    write_replay(usual, path)
+    write_page(usual, path)
     return path
+
+
+def write_page(replay: Replay, path: Path) -> None:
+    write_atomically(path, render_replay(replay))
 
 
 def opened(browser: BrowserContext, file: Path, link: str = "", width: int = 1280, **wishes: Any) -> Page:
@@ -370,7 +385,8 @@ def shown(page: Page, panel: str) -> str:
 
 
 def test_residents_are_where_the_log_says_and_as_it_says(page: Page, usual: Replay) -> None:
-    lives = timelines(usual.log, {resident.name: resident.start for resident in usual.residents}, MINUTES)
+    starts = {name: Tile(*tile) for name, tile in usual.episode.starts.items()}
+    lives = timelines(usual.episode.events, starts, MINUTES)
     minutes = [*range(0, MINUTES, 61), *range(540, 600)]
     sliding = """minutes => minutes.map(minute => {
       const slider = document.getElementById('slider');
@@ -407,9 +423,17 @@ def tiny_town(walls_belong_to_the_house: bool = True) -> TownMap:
     return TownMap("Tiny", blocked, grouped(room), {"House": "home"})
 
 
-def tiny_replay(log: Sequence[AnyEvent], **others: Any) -> Replay:
-    ann = ReplayResident("Ann", "Ann", 0, Tile(1, 1), "performer")
-    return Replay("Tiny", tiny_town(), Clock(), [ann, ReplayResident("Ben", "Ben", 1, Tile(7, 5))], log, **others)
+def persona(name: str, **texts: str) -> Persona:
+    """Not checked: what a data file has of a name is checked when it is read."""
+    fields: dict[str, Any] = {"short": name, "innate": "", "learned": "", "currently": "", "lifestyle": "", "pronouns": ""}
+    return Persona.model_construct(name=name, age=40, **{**fields, **texts})
+
+
+def tiny_replay(log: Sequence[AnyEvent]) -> Replay:
+    starts = {"Ann": Tile(1, 1), "Ben": Tile(7, 5)}
+    episode = made_episode(made_task(("Ann", "Ben"), "", "House: room"), starts, log)
+    people = {name: persona(name) for name in starts}
+    return Replay("Tiny", episode, Measured(score=0.0, reason=""), tiny_town(), people, Clock())
 
 
 WALK = Walked(minute=100, resident="Ann", start=(1, 1), way="E1S4E5", tiles_per_minute=6)
@@ -421,8 +445,7 @@ def at(page: Page, minute: float, name: str = "Ann") -> Any:
 
 def test_a_walk_by_hand(browser: BrowserContext, tmp_path: Path) -> None:
     # Ten steps, six a minute: one to the right, four down and one to the right in minute 100, the last four in minute 101.
-    bed = Began(minute=100, resident="Ann", doing="sleeping", until=130, asleep=True)
-    write_replay(tiny_replay([bed, WALK]), tmp_path / "tiny.html")
+    write_page(tiny_replay([WALK]), tmp_path / "tiny.html")
     page = opened(browser, tmp_path / "tiny.html")
     seen = {
         minute: (at(page, minute)["x"], at(page, minute)["y"])
@@ -432,24 +455,22 @@ def test_a_walk_by_hand(browser: BrowserContext, tmp_path: Path) -> None:
         0: (1, 1), 99: (1, 1), 99.5: (2, 3), 99.75: (2, 4.5), 100: (3, 5), 100.5: (6, 5),
         101: (7, 5), 102: (7, 5), 2879: (7, 5), 2880: (7, 5),
     }  # fmt: skip
-    # Where the log has no word of it, sleep begins at the end of the walk.
-    assert [at(page, minute)["asleep"] for minute in (100, 101, 129, 130)] == [False, True, True, False]
     page.close()
 
 
 def test_a_sleep_that_is_logged_is_taken_as_it_is(browser: BrowserContext, tmp_path: Path) -> None:
     bed = Began(minute=100, resident="Ann", doing="sleeping", until=130, asleep=True)
-    write_replay(tiny_replay([bed, WALK, Slept(minute=105, resident="Ann", until=120)]), tmp_path / "tiny.html")
+    write_page(tiny_replay([bed, WALK, Slept(minute=105, resident="Ann", until=120)]), tmp_path / "tiny.html")
     page = opened(browser, tmp_path / "tiny.html")
     assert [at(page, minute)["asleep"] for minute in (101, 104, 105, 119, 120)] == [False, False, True, True, False]
     page.close()
 
 
 def test_a_click_on_a_dot_tells_what_that_resident_knows_by_then_and_no_more(page: Page, usual: Replay) -> None:
-    name = usual.residents[2].name
+    name = list(usual.episode.starts)[2]
     told = next(
         event
-        for event in usual.log
+        for event in usual.episode.events
         if isinstance(event, Remembered) and event.resident == name and event.memory == "conversation"
     )
     slide(page, told.minute)
@@ -457,7 +478,9 @@ def test_a_click_on_a_dot_tells_what_that_resident_knows_by_then_and_no_more(pag
     assert name in page.locator("#person-name").inner_text()
     text = shown(page, "residents")
     by_now = [
-        event for event in usual.log if isinstance(event, Remembered) and event.resident == name and event.minute <= told.minute
+        event
+        for event in usual.episode.events
+        if isinstance(event, Remembered) and event.resident == name and event.minute <= told.minute
     ]
     assert f"Memories so far {len(by_now)}" in text
     assert told.text in text
@@ -467,8 +490,8 @@ def test_a_click_on_a_dot_tells_what_that_resident_knows_by_then_and_no_more(pag
 
 
 def test_the_plan_of_the_day_has_its_current_block_marked(page: Page, usual: Replay) -> None:
-    name = usual.residents[0].name
-    plan = next(event for event in usual.log if isinstance(event, Planned) and event.resident == name)
+    name = next(iter(usual.episode.starts))
+    plan = next(event for event in usual.episode.events if isinstance(event, Planned) and event.resident == name)
     page.evaluate("name => replay.choose(name)", name)
     slide(page, plan.minute - 1)
     assert page.locator(".plan").count() == 0
@@ -480,7 +503,7 @@ def test_the_plan_of_the_day_has_its_current_block_marked(page: Page, usual: Rep
 
 
 def test_lines_are_said_in_the_minutes_of_their_conversation(page: Page, usual: Replay) -> None:
-    talk = next(event for event in usual.log if isinstance(event, Talked) and len(event.lines) >= 4)
+    talk = next(event for event in usual.episode.events if isinstance(event, Talked) and len(event.lines) >= 4)
     page.locator("#tab-talks").click()
     for minute, said in ((talk.minute, 1), (talk.until - 1, len(talk.lines) - 1)):
         slide(page, minute)
@@ -498,21 +521,19 @@ def test_lines_are_said_in_the_minutes_of_their_conversation(page: Page, usual: 
 
 def test_who_has_been_told_by_whom_by_now(page: Page, usual: Replay) -> None:
     page.locator("#tab-event").click()
-    first, second = usual.told[:2]
+    first, second = usual.measured.told[:2]
     slide(page, first.minute - 1)
-    assert f"told by now 0 of {len(usual.residents) - 1}" in shown(page, "event")
+    assert f"told by now 0 of {len(usual.episode.starts) - 1}" in shown(page, "event")
     slide(page, second.minute)
-    assert f"told by now 2 of {len(usual.residents) - 1}" in shown(page, "event")
+    assert f"told by now 2 of {len(usual.episode.starts) - 1}" in shown(page, "event")
     below = page.locator(".tree > li", has_text=first.teller).locator("ul li", has_text=first.listener)
-    assert first.what in below.first.inner_text()
-    assert usual.task
-    slide(page, usual.task.start + 40)
+    assert ", ".join(first.parts) in below.first.inner_text()
+    assert usual.episode.task
+    slide(page, usual.episode.task.start + 40)
     assert "on now, until 19:30" in shown(page, "event")
     there = page.locator("[data-key=there]").inner_text()
-    assert usual.residents[0].name in there
-    assert all(
-        stage.value in shown(page, "event") for stage in {resident.stage for resident in usual.residents if resident.stage}
-    )
+    assert next(iter(usual.episode.starts)) in there
+    assert all(stage.value in shown(page, "event") for stage in usual.measured.stages.values())
 
 
 def test_a_place_other_than_the_planned_one_is_marked(browser: BrowserContext, tmp_path: Path) -> None:
@@ -522,7 +543,7 @@ def test_a_place_other_than_the_planned_one_is_marked(browser: BrowserContext, t
         Began(minute=30, resident="Ann", doing="waiting", planned_place="the house", address="House: room", until=90),
         Walked(minute=40, resident="Ann", start=(1, 1), way="E1S4E5", tiles_per_minute=6),
     ]
-    write_replay(tiny_replay(log), tmp_path / "tiny.html")
+    write_page(tiny_replay(log), tmp_path / "tiny.html")
     page = opened(browser, tmp_path / "tiny.html", "#minute=20")
     rows = page.locator("#people li")
     assert "In House: room, as planned" in rows.nth(0).inner_text()
@@ -543,7 +564,7 @@ def test_keys_move_time(page: Page, usual: Replay) -> None:
     page.locator("#slider").focus()
     page.keyboard.press("ArrowRight")
     assert page.evaluate("replay.minute()") == 561
-    following = [event.minute for event in usual.log if isinstance(event, Talked) and event.minute > 561]
+    following = [event.minute for event in usual.episode.events if isinstance(event, Talked) and event.minute > 561]
     page.keyboard.press("n")
     page.keyboard.press("n")
     assert page.evaluate("replay.minute()") == following[1]
@@ -559,7 +580,7 @@ def test_keys_move_time(page: Page, usual: Replay) -> None:
 
 
 def test_a_link_leads_to_a_minute_and_a_resident_and_is_kept_up_to_date(browser: BrowserContext, tmp_path: Path) -> None:
-    write_replay(tiny_replay([]), tmp_path / "tiny.html")
+    write_page(tiny_replay([]), tmp_path / "tiny.html")
     page = opened(browser, tmp_path / "tiny.html", "#minute=1145&resident=Ben")
     assert page.evaluate("replay.minute()") == 1145
     assert page.locator("#time").inner_text() == "19:05"
@@ -573,7 +594,7 @@ def test_a_link_leads_to_a_minute_and_a_resident_and_is_kept_up_to_date(browser:
 
 
 def test_whoever_wants_no_motion_gets_stills(browser: BrowserContext, tmp_path: Path) -> None:
-    write_replay(tiny_replay([WALK]), tmp_path / "tiny.html")
+    write_page(tiny_replay([WALK]), tmp_path / "tiny.html")
     page = opened(browser, tmp_path / "tiny.html")
     drawn_at = "minute => { replay.at(minute); replay.dot('Ann'); return document.getElementById('canvas').toDataURL() }"
     for wish, still in (("reduce", True), ("no-preference", False)):
@@ -585,10 +606,10 @@ def test_whoever_wants_no_motion_gets_stills(browser: BrowserContext, tmp_path: 
 def test_it_opens_when_the_performer_wakes_and_tells_what_its_marks_mean(
     browser: BrowserContext, tmp_path: Path, usual: Replay
 ) -> None:
-    performer = next(each.name for each in usual.residents if each.role == "performer")
+    performer = next(iter(usual.episode.starts))
     file = tmp_path / "replay.html"
     remark = "An event was injected: everybody learned: The bridge is closed."
-    write_replay(replace(usual, remarks=[remark]), file)
+    write_page(replace(usual, remarks=[remark]), file)
     page = opened(browser, file, "")
     now = page.evaluate("replay.minute()")
     asleep = "([minute, name]) => replay.at(minute).find(each => each.name === name).asleep"
@@ -609,11 +630,11 @@ def test_it_opens_when_the_performer_wakes_and_tells_what_its_marks_mean(
 def test_nothing_sticks_out_and_all_is_legible(
     browser: BrowserContext, file: Path, usual: Replay, width: int, scheme: str
 ) -> None:
-    assert usual.task
-    page = opened(browser, file, f"#minute={usual.task.start + 30}", width, color_scheme=scheme)
+    assert usual.episode.task
+    page = opened(browser, file, f"#minute={usual.episode.task.start + 30}", width, color_scheme=scheme)
     for panel in ("residents", "talks", "event", "one resident"):
         if panel == "one resident":
-            page.evaluate("name => replay.choose(name)", usual.residents[1].name)
+            page.evaluate("name => replay.choose(name)", list(usual.episode.starts)[1])
         else:
             page.locator(f"#tab-{panel}").click()
         assert page.evaluate(STICKING_OUT) == []
@@ -628,10 +649,6 @@ def hostile_replay() -> Replay:
     places = {replace(address, sector=HOSTILE[2]): tiles for address, tiles in town.places.items()}
     town = TownMap(everything, town.blocked, places, {HOSTILE[2]: everything})
     names = HOSTILE[:6]
-    residents = [
-        ReplayResident(name, everything, index * 7 - 9, Tile(6, 5), "cast", HOSTILE, Stage.DONE)
-        for index, name in enumerate(names)
-    ]
     log: list[AnyEvent] = []
     for index, name in enumerate(names):
         other = names[index - 1]
@@ -646,19 +663,27 @@ def hostile_replay() -> Replay:
             Slept(minute=20, resident=name, until=10),
             *(Remembered(minute=14, resident=name, memory="told", text=text, importance=1e300) for text in HOSTILE),
         ]  # fmt: skip
-    told = [
-        Told(9, names[0], names[1], everything),
-        Told(10, names[1], names[0], everything),
-        Told(11, names[2], names[2], everything),
-    ]
-    attended = [Attended(names[0], 30, 20, True, everything), Attended(names[1], 5, 90000, False, HOSTILE[2])]
-    task = ReplayTask(everything, everything, [f"{HOSTILE[2]}: room", everything], 15, 40)
-    return Replay(everything, town, Clock(), residents, log, task, told, attended, 0.5, HOSTILE, remarks=HOSTILE)
+    told = [Told(minute=9 + place, teller=names[place], listener=names[1], parts=(everything,)) for place in range(3)]
+    task = made_task(names, everything, f"{HOSTILE[2]}: room", start=15, end=40)
+    measured = Measured(
+        score=0.5,
+        reason=everything,
+        attendance=(
+            Attendance(resident=names[0], start=30, end=20, counts=True, why=everything),
+            Attendance(resident=names[1], start=5, end=90000, counts=False, why=HOSTILE[2]),
+        ),
+        told=tuple(told),
+        stages=dict.fromkeys(names, Stage.DONE),
+    )
+    episode = made_episode(task, dict.fromkeys(names, Tile(6, 5)), log).model_copy(update={"events": tuple(log)})
+    texts = dict(zip(("short", "innate", "learned", "currently", "lifestyle"), (everything, *HOSTILE), strict=False))
+    people = {name: persona(name, **texts) for name in names}
+    return Replay(everything, episode, measured, town, people, Clock(), HOSTILE)
 
 
 def test_what_is_hostile_stays_text(browser: BrowserContext, tmp_path: Path) -> None:
     file = tmp_path / "hostile.html"
-    write_replay(hostile_replay(), file)
+    write_page(hostile_replay(), file)
     page = browser.new_page()
     page.set_viewport_size({"width": 380, "height": 700})
     requested: list[str] = []
@@ -695,15 +720,15 @@ def test_what_is_hostile_stays_text(browser: BrowserContext, tmp_path: Path) -> 
 def test_the_policy_lets_nothing_else_run(browser: BrowserContext, tmp_path: Path) -> None:
     slipped = tmp_path / "slipped.html"
     more = "<script>window.broken = 1</script><img src=x onerror='window.broken = 2'><b style='color: red'>x</b>"
-    slipped.write_text(replay_page(tiny_replay([])).replace("<noscript>", more + "<noscript>"), encoding="utf-8")
+    slipped.write_text(render_replay(tiny_replay([])).replace("<noscript>", more + "<noscript>"), encoding="utf-8")
     page = opened(browser, slipped)
     assert page.evaluate("window.broken") is None
     assert page.evaluate("replay.minutes") == 2 * MINUTES_PER_DAY
     page.close()
 
 
-def test_without_events_and_without_a_task_there_is_a_page(browser: BrowserContext, tmp_path: Path) -> None:
-    write_replay(tiny_replay([]), tmp_path / "tiny.html")
+def test_without_events_there_is_a_page(browser: BrowserContext, tmp_path: Path) -> None:
+    write_page(tiny_replay([]), tmp_path / "tiny.html")
     page = opened(browser, tmp_path / "tiny.html")
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -725,8 +750,8 @@ def data_of(page: str) -> Any:
 
 
 def test_the_same_replay_gives_the_same_page(usual: Replay) -> None:
-    assert replay_page(usual) == replay_page(usual)
-    assert "</" not in replay_page(hostile_replay()).split('id="data">', 1)[1].split("</script>\n<script>", 1)[0]
+    assert render_replay(usual) == render_replay(usual)
+    assert "</" not in render_replay(hostile_replay()).split('id="data">', 1)[1].split("</script>\n<script>", 1)[0]
 
 
 def test_what_the_town_looks_like() -> None:
@@ -735,22 +760,23 @@ def test_what_the_town_looks_like() -> None:
     river = frozenset(Tile(8, y) for y in range(13))
     for walls_belong_to_the_house, water in product((True, False), (river, frozenset())):
         town = replace(tiny_town(walls_belong_to_the_house), water=water)
-        data = data_of(replay_page(replace(tiny_replay([]), town=town)))["town"]
+        data = data_of(render_replay(replace(tiny_replay([]), town=town)))["town"]
         assert data["terrain"] == "".join(row + ("1" if water else "5") for row in house)
         assert data["things"] == [["stove", [[3, 2, 0]]]]
         assert data["sectors"][0]["walled"]
 
 
-@pytest.mark.parametrize(
-    ("others", "where"),
-    [
-        ({"log": [Noted(minute=1, resident="Cid", about="", text="")]}, r"event 1 of the log \(noted\) names 'Cid'"),
-        ({"log": [Talked(minute=1, resident="Ann", partner="Cid", until=2, lines=())]}, r"\(talked\) names 'Cid'"),
-        ({"told": [Told(1, "Ann", "Cid", "")]}, "who was told names 'Cid'"),
-        ({"attendance": [Attended("Cid", 1, 2, True, "")]}, "the attendance names 'Cid'"),
-        ({"residents": [ReplayResident("Ann", "A", 0, Tile(1, 1))] * 2}, "two residents of one name"),
-    ],
-)
-def test_whoever_is_no_resident_is_named(others: dict[str, Any], where: str) -> None:
-    with pytest.raises(InputError, match=where):
-        replay_page(replace(tiny_replay([]), **others))
+def test_an_episode_that_is_not_scored_says_why(usual: Replay) -> None:
+    failed = replace(usual, measured=usual.measured.model_copy(update={"failure": "the background said nothing"}))
+    data = data_of(render_replay(failed))
+    assert (data["score"], data["reason"]) == (None, "not scored: the background said nothing")
+
+
+def test_a_log_that_names_a_stranger_is_refused() -> None:
+    for event in (
+        Noted(minute=1, resident="Cid", about="", text=""),
+        Talked(minute=1, resident="Ann", partner="Cid", until=2, lines=()),
+        Agreed(minute=1, resident="Ann", partner="Cid", doing=""),
+    ):
+        with pytest.raises(ValidationError, match="'Cid' is nobody of this episode"):
+            tiny_replay([event])

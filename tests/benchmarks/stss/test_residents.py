@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.stss.residents import ReferenceResident
-from sociable.benchmarks.stss.routine import World
-from sociable.benchmarks.stss.small_talk import CLOSINGS, OPENINGS, REPLIES
+from sociable.benchmarks.stss.routine import CLOSINGS, OPENINGS, REPLIES, World
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
 from sociable.town.events import Agreed, Line
 from sociable.town.map import Tile, TownMap
 from sociable.town.minds import Sighting, Talk, Utterance, View
 from sociable.town.persona import Habit, Persona
-from sociable.town.timeline import timelines
+from sociable.town.timeline import read_timelines
 
 MONDAY_AT_TEN = 10 * 60
 INVITATION = "Come to the soup swap on Tuesday at 17:00 at the Guildhall."
@@ -345,7 +344,7 @@ def test_she_does_not_talk_to_the_same_person_all_day(make_task: MakeTask, resid
 def test_whoever_agreed_is_there(template: str, agent: str, live: Callable[..., Any], town: TownMap) -> None:
     episode, _ = live(template, agent)
     task = episode.task
-    found = timelines(episode.events, {name: Tile(*tile) for name, tile in episode.starts.items()}, episode.minutes)
+    found = read_timelines(episode.events, {name: Tile(*tile) for name, tile in episode.starts.items()}, episode.minutes)
     agreements = [event for event in episode.events if isinstance(event, Agreed) and event.resident != task.performer]
     assert len({event.resident for event in agreements}) >= (1 if task.type is TaskType.HELP else task.expected)
     for event in agreements:

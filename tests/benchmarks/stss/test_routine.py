@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sociable.benchmarks.stss.routine import AT_HOME, Engagement, RoutineMind, World
+from sociable.benchmarks.stss.routine import AT_HOME, RoutineMind, World, find_bed
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
 from sociable.town.events import Planned
 from sociable.town.map import TownMap
@@ -54,64 +54,69 @@ def view(mind: RoutineMind, minute: int, activity: Activity | None = None) -> Vi
     ],
 )
 def test_sleep(sleeps: int, time: str, wakes: int | None, mind: Callable[..., RoutineMind]) -> None:
-    assert mind(sleeps=sleeps).wakes_after(minute_of(time)) == wakes
+    assert mind(sleeps=sleeps).find_waking(minute_of(time)) == wakes
 
 
 def test_whoever_goes_to_bed_after_midnight_is_up_after_midnight(mind: Callable[..., RoutineMind]) -> None:
     late = mind(sleeps=24 * 60 + 30)
-    assert not late.asleep_at(minute_of("00:29", 2))
-    assert late.wakes_after(minute_of("00:30", 2)) == minute_of("07:00", 2)
+    assert late.find_waking(minute_of("00:29", 2)) is None
+    assert late.find_waking(minute_of("00:30", 2)) == minute_of("07:00", 2)
 
 
 def test_free_is_neither_asleep_nor_at_work_nor_engaged(mind: Callable[..., RoutineMind]) -> None:
     # Tuesday: work from 09:00 to 12:00, an engagement from 15:00 to 16:00, a walk at 18:00 that can be left out.
     own = mind(habit("09:00", "12:00"), habit("18:00", "19:00", "walking", work=False))
-    own.engage(Engagement(minute_of("15:00", 2), minute_of("16:00", 2), "soup", HALL), 0)
-    spans = own.free_spans(minute_of("06:00", 2), minute_of("23:30", 2))
+    own.engage("soup", minute_of("15:00", 2), minute_of("16:00", 2), HALL, 0)
+    spans = own.find_free_spans(1, minute_of("06:00", 2), minute_of("23:30", 2))
     named = [("07:00", "09:00"), ("12:00", "15:00"), ("16:00", "23:00")]
     assert spans == [(minute_of(start, 2), minute_of(end, 2)) for start, end in named]
-    assert own.free_for(121, minute_of("06:00", 2), minute_of("23:30", 2)) == (minute_of("12:00", 2), minute_of("15:00", 2))
-    assert own.free_for(421, minute_of("06:00", 2), minute_of("23:30", 2)) is None
-    own.cancel(own.engagements[0])
-    assert own.free_for(181, minute_of("06:00", 2), minute_of("23:30", 2)) == (minute_of("12:00", 2), minute_of("23:00", 2))
+    assert own.find_free_spans(121, minute_of("06:00", 2), minute_of("23:30", 2)) == [spans[1], spans[2]]
+    assert not own.is_free(421, minute_of("06:00", 2), minute_of("23:30", 2))
+    assert own.is_free(180, minute_of("12:00", 2))
+    assert not own.is_free(181, minute_of("12:00", 2))
+    own.engagements.clear()
+    assert own.find_free_spans(181, minute_of("06:00", 2), minute_of("23:30", 2)) == [
+        (minute_of("12:00", 2), minute_of("23:00", 2))
+    ]
 
 
 def test_nights_are_busy_on_every_day(mind: Callable[..., RoutineMind]) -> None:
-    assert mind().free_spans(0, 2 * MINUTES_PER_DAY) == [(minute_of("07:00", day), minute_of("23:00", day)) for day in (1, 2)]
+    assert mind().find_free_spans(1, 0, 2 * MINUTES_PER_DAY) == [
+        (minute_of("07:00", day), minute_of("23:00", day)) for day in (1, 2)
+    ]
 
 
 def test_what_it_does_now(mind: Callable[..., RoutineMind]) -> None:
     own = mind(habit("09:00", "12:00"))
     way = own.world.travel_minutes(own.tile, SHOP)
     leaves = minute_of("09:00") - way - 2
-    asleep = own.due(minute_of("05:00"))
-    assert (asleep.asleep, asleep.until, asleep.place) == (True, minute_of("07:00"), own.bed)
+    asleep = own.find_due(minute_of("05:00"))
+    assert (asleep.asleep, asleep.until, asleep.place) == (True, minute_of("07:00"), str(find_bed(own.persona, own.world.town)))
     # At home until it has to leave …
-    assert own.due(minute_of("07:00")) == Activity(AT_HOME, leaves, own.persona.home)
+    assert own.find_due(minute_of("07:00")) == Activity(AT_HOME, leaves, own.persona.home)
     # … at work to the end, then home until bed.
-    assert own.due(leaves) == Activity("baking", minute_of("12:00"), SHOP)
-    assert own.due(minute_of("11:59")) == Activity("baking", minute_of("12:00"), SHOP)
-    assert own.due(minute_of("12:00")) == Activity(AT_HOME, minute_of("23:00"), own.persona.home)
+    assert own.find_due(leaves) == Activity("baking", minute_of("12:00"), SHOP)
+    assert own.find_due(minute_of("11:59")) == Activity("baking", minute_of("12:00"), SHOP)
+    assert own.find_due(minute_of("12:00")) == Activity(AT_HOME, minute_of("23:00"), own.persona.home)
     # A habit of Tuesdays is none on a Monday.
-    assert mind(habit("09:00", "12:00", days="Tue")).due(minute_of("10:00")).doing == AT_HOME
+    assert mind(habit("09:00", "12:00", days="Tue")).find_due(minute_of("10:00")).doing == AT_HOME
 
 
 def test_for_a_short_while_nobody_goes_home(mind: Callable[..., RoutineMind]) -> None:
     own = mind(habit("09:00", "12:00"), habit("12:30", "13:30", "eating", "Market Square: fountain", work=False))
     own.tile = own.world.tile_of(SHOP)
-    assert own.due(minute_of("12:00")) == Activity("eating", minute_of("13:30"), "Market Square: fountain")
+    assert own.find_due(minute_of("12:00")) == Activity("eating", minute_of("13:30"), "Market Square: fountain")
 
 
 def test_an_engagement_comes_before_habits_and_it_leaves_in_time(mind: Callable[..., RoutineMind]) -> None:
     own = mind(habit("09:00", "12:00"))
     own.tile = own.world.tile_of(SHOP)
-    soup = Engagement(minute_of("11:00"), minute_of("11:45"), "soup", HALL)
-    own.engage(soup, minute_of("09:00"))
+    soup = own.engage("soup", minute_of("11:00"), minute_of("11:45"), HALL, minute_of("09:00"))
     leaves = soup.start - own.world.travel_minutes(own.tile, HALL) - 2
     assert own.alarm == leaves
-    assert own.due(leaves - 1) == Activity("baking", leaves, SHOP)
-    assert own.due(leaves) == Activity("soup", minute_of("11:45"), HALL)
-    assert own.due(minute_of("11:45")) == Activity("baking", minute_of("12:00"), SHOP)
+    assert own.find_due(leaves - 1) == Activity("baking", leaves, SHOP)
+    assert own.find_due(leaves) == Activity("soup", minute_of("11:45"), HALL)
+    assert own.find_due(minute_of("11:45")) == Activity("baking", minute_of("12:00"), SHOP)
 
 
 def test_it_is_asked_again_only_when_something_is_due(mind: Callable[..., RoutineMind]) -> None:
@@ -125,7 +130,7 @@ def test_it_is_asked_again_only_when_something_is_due(mind: Callable[..., Routin
 
 def test_the_plan_of_the_day_is_told_once_when_it_gets_up(mind: Callable[..., RoutineMind]) -> None:
     own = mind(habit("09:00", "12:00"))
-    own.engage(Engagement(minute_of("15:00"), minute_of("16:00"), "soup", HALL), 0)
+    own.engage("soup", minute_of("15:00"), minute_of("16:00"), HALL, 0)
     assert own.decide(view(own, 0)).notes == ()
     (note,) = own.decide(view(own, minute_of("07:00"))).notes
     assert isinstance(note, Planned)

@@ -57,13 +57,13 @@ def events(folder: Path) -> list[dict[str, object]]:
     [("14:30", 870), ("1 14:30", 870), ("2 00:05", 1445), ("day 2 09:00", 1980), ("Tuesday 09:00", 1980), ("tue, 9:00", 1980)],
 )
 def test_moments(text: str, minute: int) -> None:
-    assert towns.moment_of(text, Clock()) == minute
+    assert towns.parse_moment(text, Clock()) == minute
 
 
 @pytest.mark.parametrize("text", ["", "noon", "3 14:30", "Friday 14:30", "25:00", "14"])
 def test_what_is_no_moment(text: str) -> None:
     with pytest.raises(InputError, match=r"expected a time|there is no day|no time of day"):
-        towns.moment_of(text, Clock())
+        towns.parse_moment(text, Clock())
 
 
 def test_spend_is_told_by_role(run: Path) -> None:

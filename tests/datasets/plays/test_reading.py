@@ -13,7 +13,7 @@ from sociable.datasets.plays import Direction, Play, Speech, read_play
 from sociable.datasets.plays.directions import DirectionHabit, split_directions
 from sociable.datasets.plays.headings import HeadingKind, heading_of
 from sociable.datasets.plays.names import Names
-from sociable.datasets.plays.persons import cast_members, full_form
+from sociable.datasets.plays.people import cast_members, full_form
 
 
 def read(tmp_path: Path, text: str, name: str = "play.txt") -> Play:

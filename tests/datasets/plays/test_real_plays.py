@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from sociable.datasets.plays import french_scenes, read_play, scenarios_of
+from sociable.datasets.plays import read_play
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data" / "plays_public_domain"
 needs_plays = pytest.mark.skipif(not DATA.is_dir(), reason="needs plays in ../shared/data/plays_public_domain")
@@ -48,16 +47,3 @@ def test_speeches_keep_their_speakers_in_other_layouts(real: SimpleNamespace, tm
     printed = tmp_path / f"printed{suffix}"
     printed.write_text(render("A Play", truth, real.cast_of(folder)), encoding="utf-8")
     assert real.share_right(read_play(printed), truth, real.people[play]) >= TARGET
-
-
-@needs_plays
-def test_real_acts_without_scenes_are_cut_into_scenarios(real: SimpleNamespace) -> None:
-    play = read_play(folder_of(real, "doll"))
-    cut = french_scenes(play)
-    assert [scene.act for scene in play.scenes] == ["Act I", "Act II", "Act III"]
-    assert len(cut.scenes) > 10
-    assert all(len(scene.speeches) >= 10 for scene in cut.scenes)
-    assert [*chain(*(s.entries for s in cut.scenes))] == [*chain(*(s.entries for s in play.scenes))]
-    assert all(len(scenario.speakers) >= 2 for scenario in scenarios_of(play))
-    (first, *_) = (scene for scene in cut.scenes if scene.act == "Act II")
-    assert {"Nora", "Anne"} == set(first.present)

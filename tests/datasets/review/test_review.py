@@ -19,12 +19,13 @@ from hypothesis import strategies as st
 from sociable.api import datasets
 from sociable.core.errors import DataError, InputError, RunFolderError
 from sociable.core.view import Callout, Table
-from sociable.datasets.review.items import ReviewItem, fix_field, outline, parse_fix, record_digest, shown_json
-from sociable.datasets.review.outcomes import State, majority, settle
-from sociable.datasets.review.records import PAPER_TAGS, Choice, Decision, Group, ReviewSettings
-from sociable.datasets.review.reviewing import Applied, Review, apply_review, load_tags
+from sociable.datasets.review.applying import apply_review, is_applied_before_last
+from sociable.datasets.review.items import ReviewItem, digest_record, fix_field, outline, parse_fix, show_json
+from sociable.datasets.review.outcomes import State, find_majority, settle
+from sociable.datasets.review.records import AGENTSENSE_TAGS, ALL_TAGS, HSII_TAGS, Choice, Decision, Group, ReviewSettings
+from sociable.datasets.review.reviewing import Review, load_tags
 from sociable.datasets.review.sheets import Imported, read_review_sheet, write_review_sheet
-from sociable.datasets.review.status import DECISION, agreement_of, labels_of, review_status
+from sociable.datasets.review.status import DECISION, find_labels, measure_agreement, show_status
 
 PANDALM = Path(__file__).resolve().parents[4] / "shared" / "data" / "judge_pandalm" / "testset-v1.json"
 KEEP, FIX, DROP = Choice.KEEP, Choice.FIX, Choice.DROP
@@ -43,7 +44,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def decide(review: Review, item: str, reviewer: str, choice: Choice, group: Group = 1, **more: Any) -> None:
-    review.add([review.decision(review.items[item], reviewer, group, choice, **more)])
+    review.add([review.decide(review.items[item], reviewer, group, choice, **more)])
 
 
 def decide_all(review: Review, item: str, said: str, group: Group = 1) -> None:
@@ -70,21 +71,21 @@ def decide_all(review: Review, item: str, said: str, group: Group = 1) -> None:
     ],
 )
 def test_majority(said: str, panel: int, outcome: Choice | None) -> None:
-    assert majority([{"k": KEEP, "f": FIX, "d": DROP}[letter] for letter in said], panel) is outcome
+    assert find_majority([{"k": KEEP, "f": FIX, "d": DROP}[letter] for letter in said], panel) is outcome
 
 
 @given(st.lists(st.sampled_from(list(Choice)), max_size=7), st.integers(1, 5), st.randoms())
 def test_order_does_not_matter_and_one_more_vote_never_turns_a_majority_around(
     choices: list[Choice], panel: int, random: Any
 ) -> None:
-    found = majority(choices, panel)
+    found = find_majority(choices, panel)
     shuffled = random.sample(choices, len(choices))
-    assert majority(shuffled, panel) is found
+    assert find_majority(shuffled, panel) is found
     if found:
-        assert majority([*choices, found], panel) is found
+        assert find_majority([*choices, found], panel) is found
 
 
-ITEM = ReviewItem("a", {"id": "a", "title": "t"}, record_digest({"id": "a", "title": "t"}), "line 1")
+ITEM = ReviewItem(id="a", record={"id": "a", "title": "t"}, digest=digest_record({"id": "a", "title": "t"}))
 
 
 def said(reviewer: str, choice: Choice, group: Group = 1, title: str | None = None) -> Decision:
@@ -141,33 +142,33 @@ def test_what_the_second_group_says(second: list[Decision], settings: dict[str, 
 
 def test_everybody_has_an_order_of_their_own_that_nothing_moves(tmp_path: Path) -> None:
     review = Review.begin(a_folder(tmp_path / "build", 30))
-    orders = {name: [item.id for item in review.open_items(name, 1)] for name in ("Ada", "Ben")}
+    orders = {name: [item.id for item in review.find_open_items(name, 1)] for name in ("Ada", "Ben")}
     assert sorted(orders["Ada"]) == sorted(orders["Ben"]) == sorted(review.items)
     assert orders["Ada"] != orders["Ben"] != list(review.items)
-    assert [item.id for item in Review.begin(tmp_path / "build").open_items("Ada", 1)] == orders["Ada"]
+    assert [item.id for item in Review.begin(tmp_path / "build").find_open_items("Ada", 1)] == orders["Ada"]
     # Whatever another says, Ada is shown the same.
     for number, item in enumerate(orders["Ben"]):
         decide(review, item, "Ben", list(Choice)[number % 3])
-    assert [item.id for item in review.open_items("Ada", 1)] == orders["Ada"]
+    assert [item.id for item in review.find_open_items("Ada", 1)] == orders["Ada"]
     # Further items come in between.
     longer = Review.begin(a_folder(tmp_path / "build", 40))
-    assert [item.id for item in longer.open_items("Ada", 1) if item.id in review.items] == orders["Ada"]
+    assert [item.id for item in longer.find_open_items("Ada", 1) if item.id in review.items] == orders["Ada"]
     other = Review.begin(a_folder(tmp_path / "other", 30), seed=1)
-    assert [item.id for item in other.open_items("Ada", 1)] != orders["Ada"]
+    assert [item.id for item in other.find_open_items("Ada", 1)] != orders["Ada"]
 
 
 def test_what_was_decided_is_not_shown_again_until_it_is_taken_back(folder: Path) -> None:
     review = Review.begin(folder)
-    first, second = review.open_items("Ada", 1)[:2]
+    first, second = review.find_open_items("Ada", 1)[:2]
     decide(review, first.id, "Ada", KEEP, note=" fine \ud800")
     decide(review, second.id, "Ada", DROP, tags=("goal-unclear",))
     again = Review.begin(folder)
-    assert not [item for item in again.open_items("Ada", 1) if item in (first, second)]
-    assert len(again.open_items("Ben", 1)) == 6
-    assert [each.note for each in again.decisions()] == ["fine ?", ""]
+    assert not [item for item in again.find_open_items("Ada", 1) if item in (first, second)]
+    assert len(again.find_open_items("Ben", 1)) == 6
+    assert [each.note for each in again.read_decisions()] == ["fine ?", ""]
     assert again.take_back("Ben") is None
     assert [again.take_back("Ada"), again.take_back("Ada"), again.take_back("Ada")] == [second, first, None]
-    assert len(again.open_items("Ada", 1)) == 6
+    assert len(again.find_open_items("Ada", 1)) == 6
     # Nothing is rubbed out.
     assert len((folder / "review" / "decisions.jsonl").read_text().splitlines()) == 4
 
@@ -175,8 +176,8 @@ def test_what_was_decided_is_not_shown_again_until_it_is_taken_back(folder: Path
 def test_items_that_enough_people_have_seen_go_to_nobody_else(folder: Path) -> None:
     review = Review.begin(folder, panel=2)
     decide_all(review, "scene-0", "kd")
-    assert "scene-0" not in [item.id for item in review.open_items("Eve", 1)]
-    assert [item.id for item in review.open_items("Zoe", 2)] == ["scene-0"]
+    assert "scene-0" not in [item.id for item in review.find_open_items("Eve", 1)]
+    assert [item.id for item in review.find_open_items("Zoe", 2)] == ["scene-0"]
     with pytest.raises(InputError, match=r"first-0 has decided in group 1"):
         review.check_reviewer("first-0", 2)
 
@@ -188,8 +189,8 @@ from sociable.datasets.review.reviewing import Choice, Review
 review = Review.begin(Path(sys.argv[1]), panel=9)
 print("ready", flush=True)
 sys.stdin.readline()
-for item in review.open_items(sys.argv[2], 1):
-    review.add([review.decision(item, sys.argv[2], 1, Choice.KEEP)])
+for item in review.find_open_items(sys.argv[2], 1):
+    review.add([review.decide(item, sys.argv[2], 1, Choice.KEEP)])
 """
 
 
@@ -208,7 +209,7 @@ def test_several_people_decide_at_once_and_nothing_is_lost(tmp_path: Path) -> No
     for person in people:
         person.communicate("go\n", timeout=30)
         assert person.returncode == 0
-    assert Counter(each.reviewer for each in Review.open(folder).decisions()) == dict.fromkeys(names, 25)
+    assert Counter(each.reviewer for each in Review.open(folder).read_decisions()) == dict.fromkeys(names, 25)
 
 
 def test_a_torn_line_is_a_decision_not_made(folder: Path) -> None:
@@ -217,12 +218,12 @@ def test_a_torn_line_is_a_decision_not_made(folder: Path) -> None:
     file = folder / "review" / "decisions.jsonl"
     whole = file.read_bytes()
     file.write_bytes(whole + whole[: len(whole) // 2])
-    assert len(review.decisions()) == 1
+    assert len(review.read_decisions()) == 1
     decide(review, "scene-1", "Ada", KEEP)
-    assert [each.item for each in review.decisions()] == ["scene-0", "scene-1"]
+    assert [each.item for each in review.read_decisions()] == ["scene-0", "scene-1"]
     file.write_text("not JSON\n")
     with pytest.raises(RunFolderError, match=r"decisions\.jsonl, line 1.*Mend that line, or remove it"):
-        review.decisions()
+        review.read_decisions()
 
 
 def test_a_decision_is_on_the_item_as_it_was(folder: Path) -> None:
@@ -235,10 +236,10 @@ def test_a_decision_is_on_the_item_as_it_was(folder: Path) -> None:
     lines[1] = json.dumps(dict(reversed(json.loads(lines[1]).items())))
     (folder / "dataset.jsonl").write_text("\n".join(lines[:5]))
     changed = Review.open(folder)
-    assert [each.item for each in changed.decisions()] == ["scene-1"]
-    assert changed.outdated() == 2
-    assert "scene-0" in [item.id for item in changed.open_items("Ada", 1)]
-    (warning,) = [block for block in review_status(changed) if isinstance(block, Callout)]
+    assert [each.item for each in changed.read_decisions()] == ["scene-1"]
+    assert changed.count_outdated() == 2
+    assert "scene-0" in [item.id for item in changed.find_open_items("Ada", 1)]
+    (warning,) = [block for block in show_status(changed) if isinstance(block, Callout)]
     assert "2 decisions do not count" in warning.text
 
 
@@ -264,18 +265,18 @@ def test_settings_are_fixed_by_the_first_decision(folder: Path, tmp_path: Path) 
 
 def test_tags_by_name_number_and_beginning(folder: Path) -> None:
     review = Review.begin(folder)
-    assert review.chosen_tags(["9", "goals-v", "goal-unclear", " "]) == ["goals-valid", "goal-unclear"]
+    assert review.find_tags(["9", "goals-v", "goal-unclear", " "]) == ["goals-valid", "goal-unclear"]
     for wrong, words in (
         (["goals"], "may be goals-invalid, goals-valid"),
         (["99"], "is none of"),
         (["1", "2"], "exclude each other"),
     ):
         with pytest.raises(InputError, match=words):
-            review.chosen_tags(wrong)
+            review.find_tags(wrong)
     # Appendix A.3: three tags for social goals, four for private information.
-    assert Counter(tag.question for tag in PAPER_TAGS["agentsense"]) == {"social goals": 3, "private information": 4, "": 4}
-    assert not any(tag.question for tag in PAPER_TAGS["hsii"])
-    assert set(PAPER_TAGS[""]) == {*PAPER_TAGS["agentsense"], *PAPER_TAGS["hsii"]}
+    assert Counter(tag.question for tag in AGENTSENSE_TAGS) == {"social goals": 3, "private information": 4, "": 4}
+    assert not any(tag.question for tag in HSII_TAGS)
+    assert set(ALL_TAGS) == {*AGENTSENSE_TAGS, *HSII_TAGS} and len(ALL_TAGS) == 16
 
 
 @pytest.mark.parametrize(
@@ -340,8 +341,8 @@ def test_nearly_somebody_elses_name(folder: Path) -> None:
 
 
 def test_fixes_in_an_editor_and_by_field() -> None:
-    item = ReviewItem("a", {"id": "a", "cast": [{"goal": "ask"}], "n": 1, "x.y": "t"}, "", "")
-    assert parse_fix(shown_json(item.record).replace("ask", "tell"), item)["cast"] == [{"goal": "tell"}]
+    item = ReviewItem(id="a", record={"id": "a", "cast": [{"goal": "ask"}], "n": 1, "x.y": "t"}, digest="")
+    assert parse_fix(show_json(item.record).replace("ask", "tell"), item)["cast"] == [{"goal": "tell"}]
     assert fix_field(item, item.record, "cast.0.goal", "=1+1")["cast"] == [{"goal": "=1+1"}]
     assert fix_field(item, item.record, "n", "[2]")["n"] == [2]
     assert fix_field(item, item.record, "x.y", "z")["x.y"] == "z"
@@ -356,8 +357,8 @@ def test_fixes_in_an_editor_and_by_field() -> None:
     ]:
         with pytest.raises(InputError, match=words):
             fix_field(item, item.record, path, value)
-    same = ReviewItem("a", item.record, record_digest(item.record), "")
-    for text, words in [("{", "not JSON"), ("[]", "Expected an object"), (shown_json(item.record), "Nothing is changed")]:
+    same = ReviewItem(id="a", record=item.record, digest=digest_record(item.record))
+    for text, words in [("{", "not JSON"), ("[]", "Expected an object"), (show_json(item.record), "Nothing is changed")]:
         with pytest.raises(InputError, match=words):
             parse_fix(text, same)
 
@@ -369,7 +370,7 @@ def test_an_outline_is_read_without_brackets() -> None:
 
 
 def rows_of_table(review: Review, caption: str) -> list[list[str]]:
-    (table,) = [block for block in review_status(review) if isinstance(block, Table) and block.caption == caption]
+    (table,) = [block for block in show_status(review) if isinstance(block, Table) and block.caption == caption]
     return [list(row.cells) for row in table.rows]
 
 
@@ -405,13 +406,13 @@ def test_agreement_on_what_tags_answer(folder: Path) -> None:
     for number, item in enumerate(review.items):
         decide(review, item, "Ada", KEEP, tags=["goals-valid" if number % 2 else "goals-invalid", "not-lifelike"])
         decide(review, item, "Ben", KEEP, tags=["goals-valid" if number % 2 else "goals-invalid"] if number else [])
-    labels = labels_of(review, review.decisions(), "social goals")
+    labels = find_labels(review, review.read_decisions(), "social goals")
     assert labels["Ben"]["scene-0"] is None
-    found = agreement_of(labels)
+    found = measure_agreement(labels)
     assert (found.pairs[0].items, found.pairs[0].kappa.value) == (5, pytest.approx(1.0))
     assert found.fleiss is None
     # On the decision they agree too, but on one answer only: nothing beyond chance can be said.
-    assert agreement_of(labels_of(review, review.decisions(), DECISION)).pairs[0].kappa.value is None
+    assert measure_agreement(find_labels(review, review.read_decisions(), DECISION)).pairs[0].kappa.value is None
 
 
 def test_applying_waits_for_all_decisions(folder: Path) -> None:
@@ -427,9 +428,8 @@ def test_applying_waits_for_all_decisions(folder: Path) -> None:
 def test_what_is_applied(folder: Path) -> None:
     review = reviewed(folder)
     decide(review, "scene-2", "first-1", DROP, tags=["goal-unclear", "goals-invalid"], note="who could tell?")
-    done = apply_review(review, anyway=True)
-    assert done == Applied(2, 1, 1, 2, folder / "dataset.reviewed.jsonl")
-    kept = [json.loads(line) for line in done.file.read_text(encoding="utf-8").splitlines()]
+    assert apply_review(review, anyway=True) == "2 kept, 1 fixed, 1 dropped, 2 undecided"
+    kept = [json.loads(line) for line in (folder / "dataset.reviewed.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(record["id"], record["title"]) for record in kept] == [
         ("scene-0", "Title 0"), ("scene-1", "Better"), ("scene-3", "Title 3"),
     ]  # fmt: skip
@@ -485,7 +485,7 @@ def test_a_sheet_goes_out_and_comes_back(tmp_path: Path) -> None:
     assert "'=HYPERLINK" in text
     with pytest.raises(InputError, match="may be filled in"):
         write_review_sheet(review, "Ada", 1, file, legible)
-    order = [item.id for item in review.open_items("Ada", 1)]
+    order = [item.id for item in review.find_open_items("Ada", 1)]
     answers = {
         "007": {"decision": "Fix", "fix_field": "item.title", "fix_value": "a", "note": "no formula"},
         "008": {"decision": "d", "tags": "goal-unclear, goals-invalid"},
@@ -494,10 +494,10 @@ def test_a_sheet_goes_out_and_comes_back(tmp_path: Path) -> None:
     filled_in(file, [answers[name] for name in order])
     assert read_review_sheet(review, None, 1, file) == Imported(2, 0, 0)
     assert read_review_sheet(review, "Ada", 1, file) == Imported(0, 0, 0)
-    found = {each.item: each for each in review.decisions()}
+    found = {each.item: each for each in review.read_decisions()}
     assert found["007"].fixed == {**records[0], "title": "a"}
     assert (found["008"].tags, found["008"].seconds) == (("goals-invalid", "goal-unclear"), None)
-    assert [item.id for item in review.open_items("Ada", 1)] == ["009"]
+    assert [item.id for item in review.find_open_items("Ada", 1)] == ["009"]
     filled_in(file, [answers[name] | ({"decision": "k"} if name != "007" else {}) for name in order])
     assert read_review_sheet(review, None, 1, file) == Imported(1, 1, 0)
     with pytest.raises(InputError, match="nothing to decide for Ada"):
@@ -514,7 +514,7 @@ def test_a_sheet_goes_out_and_comes_back(tmp_path: Path) -> None:
         ({"decision": "k", "fix_field": "title", "fix_value": "x"}, "There is a fix, but the decision is 'keep'"),
         ({"decision": "f", "fix_value": "x"}, "'fix_field': is empty"),
         ({"decision": "f", "fix_field": "name", "fix_value": "x"}, "There is no field 'name'"),
-        ({"decision": "k", "reviewer": "Ben"}, "'Ben' is not the --reviewer Ada"),
+        ({"decision": "k", "reviewer": "Ben"}, "the sheet is of reviewer Ben, not of --reviewer Ada"),
         ({}, "no decision in it"),
     ],
 )
@@ -524,13 +524,13 @@ def test_sheets_that_cannot_be_read(answer: dict[str, str], words: str, folder: 
     filled_in(file, [answer])
     with pytest.raises(InputError, match=f"(?i){words}"):
         read_review_sheet(review, "Ada", 1, file)
-    assert review.decisions() == []
+    assert review.read_decisions() == []
 
 
 def test_the_second_groups_fix_must_be_written(folder: Path) -> None:
     review = Review.begin(folder)
     with pytest.raises(InputError, match="a fix needs the fixed record"):
-        review.decision(review.items["scene-0"], "Zoe", 2, FIX)
+        review.decide(review.items["scene-0"], "Zoe", 2, FIX)
 
 
 @pytest.mark.skipif(not PANDALM.is_file(), reason="needs PandaLM's human labels in ../shared/data/judge_pandalm")
@@ -542,11 +542,11 @@ def test_agreement_of_three_real_annotators(tmp_path: Path) -> None:
     (tmp_path / "dataset.jsonl").write_text("".join(lines), encoding="utf-8")
     review = Review.begin(tmp_path)
     review.add(
-        review.decision(review.items[str(pair["idx"])], person, 1, list(Choice)[pair[person]])
+        review.decide(review.items[str(pair["idx"])], person, 1, list(Choice)[pair[person]])
         for pair in pairs
         for person in people
     )
-    found = agreement_of(labels_of(review, review.decisions(), DECISION))
+    found = measure_agreement(find_labels(review, review.read_decisions(), DECISION))
     assert (found.reviewers, found.items) == (3, 999)
     kappas = {(pair.first[-1], pair.second[-1]): pair.kappa for pair in found.pairs}
     assert sorted(round(kappa.value or 0, 3) for kappa in kappas.values()) == [0.852, 0.862, 0.879]
@@ -560,7 +560,7 @@ def test_agreement_of_three_real_annotators(tmp_path: Path) -> None:
         assert 0.02 < interval.high - interval.low < 0.07
     # Two of three settle an item; fixes nobody wrote down go on to the second group, as do those on which all three differ.
     votes = [Counter(pair[person] for person in people).most_common(1)[0] for pair in pairs]
-    states = Counter(outcome.state for outcome in review.outcomes().values())
+    states = Counter(outcome.state for outcome in review.settle_all().values())
     assert states[State.KEPT] == votes.count((0, 2)) + votes.count((0, 3))
     assert states[State.DROPPED] == votes.count((2, 2)) + votes.count((2, 3))
     assert states[State.SECOND] == 999 - states[State.KEPT] - states[State.DROPPED]
@@ -568,7 +568,7 @@ def test_agreement_of_three_real_annotators(tmp_path: Path) -> None:
 
 def test_answers_may_be_missing_where_alpha_allows_it() -> None:
     labels = {"x": {"a": "k", "b": "k", "c": "d"}, "y": {"a": "k", "b": None, "c": "d"}, "z": {"d": "k"}}
-    found = agreement_of(labels)
+    found = measure_agreement(labels)
     assert (found.reviewers, found.items, found.fleiss) == (3, 4, None)
     assert [(pair.items, pair.kappa.value) for pair in found.pairs] == [(2, pytest.approx(1.0)), (0, None), (0, None)]
     assert found.alpha.value == pytest.approx(1.0)
@@ -584,50 +584,49 @@ def test_a_sheet_knows_its_group_and_comes_too_late_for_what_is_settled(folder: 
     with pytest.raises(DataError, match="the sheet is of group 2, not of --group 1"):
         read_review_sheet(review, None, 1, file)
     assert read_review_sheet(review, None, None, file) == Imported(1, 0, 0)
-    assert [each.group for each in review.decisions() if each.reviewer == "Zoe"] == [2]
+    assert [each.group for each in review.read_decisions() if each.reviewer == "Zoe"] == [2]
     # Whoever took a sheet while others were still at it.
     late = tmp_path / "eve.csv"
     assert write_review_sheet(review, "Eve", 1, late, str) == 4
     decide_all(review, "scene-2", "kkk")
     filled_in(late, [{"decision": "d"}] * 4)
     assert read_review_sheet(review, None, None, late) == Imported(3, 0, 1)
-    assert review.outcomes()["scene-2"].state is State.KEPT
+    assert review.settle_all()["scene-2"].state is State.KEPT
 
 
 def test_a_fix_that_the_benchmark_cannot_read_is_none(tmp_path: Path) -> None:
     said = [("Ann", "Bo, hold the rope."), ("Bo", "I have it."), ("Ann", "Cy, the lamp."), ("Cy", "It is out.")]
     turns = [{"speaker": who, "text": text} for who, text in said]
     (tmp_path / "talk.jsonl").write_text(json.dumps({"id": "pier", "title": "fog", "turns": turns}))
-    datasets.construct_hsii_from_dialogues(tmp_path / "talk.jsonl", tmp_path / "build", licence="CC0 1.0")
+    datasets.construct("hsii-dialogues", tmp_path / "talk.jsonl", tmp_path / "build", licence="CC0 1.0")
     review = Review.begin(tmp_path / "build", panel=1)
-    assert review.settings.tags == PAPER_TAGS["hsii"]
-    review.check = datasets.layout_check(review.folder)
+    assert review.settings.tags == HSII_TAGS
     (item,) = review.items.values()
     with pytest.raises(InputError, match=r"could not read it: field 'golden.role_to': 'NOBODY' is nobody"):
-        review.decision(item, "Ada", 1, FIX, fixed=fix_field(item, item.record, "golden.role_to", "NOBODY"))
-    made = review.decision(item, "Ada", 1, FIX, fixed=fix_field(item, item.record, "golden.content", "Cy, light it."))
+        review.decide(item, "Ada", 1, FIX, fixed=fix_field(item, item.record, "golden.role_to", "NOBODY"))
+    made = review.decide(item, "Ada", 1, FIX, fixed=fix_field(item, item.record, "golden.content", "Cy, light it."))
     review.add([made])
     apply_review(review)
     # The card is of what people made of it now, and stays so when nothing is new.
-    datasets.construct_hsii_from_dialogues(tmp_path / "talk.jsonl", tmp_path / "build")
+    datasets.construct("hsii-dialogues", tmp_path / "talk.jsonl", tmp_path / "build")
     card = (review.folder / "README.md").read_text()
     assert "| reviewed | 0 kept, 1 fixed, 0 dropped, 0 undecided, by 1 people |" in card
     assert 'license: "cc0-1.0"' in card and "--dataset dataset.reviewed.jsonl" in card
     assert json.loads((review.folder / "croissant.json").read_text())["distribution"][0]["name"] == "dataset.reviewed.jsonl"
-    assert not review.applied_before_last()
+    assert not is_applied_before_last(review)
     os.utime(review.folder / "dataset.reviewed.jsonl", (0, 0))
-    assert any(isinstance(each, Callout) and "older than the last decision" in each.text for each in review_status(review))
+    assert any(isinstance(each, Callout) and "older than the last decision" in each.text for each in show_status(review))
 
 
 def test_cases_of_one_dialogue_are_no_independent_samples() -> None:
     labels = {who: {f"c{n}": "k" if n // 4 % 3 else "d" for n in range(64)} for who in ("Ada", "Ben")}
     labels["Ben"] |= {f"c{n}": "d" for n in range(16, 20)}
-    apart = agreement_of(labels)
-    alike = agreement_of(labels, clusters={f"c{n}": str(n // 4) for n in range(64)})
+    apart = measure_agreement(labels)
+    alike = measure_agreement(labels, clusters={f"c{n}": str(n // 4) for n in range(64)})
     assert apart.alpha.value == alike.alpha.value
     assert alike.alpha.low is not None and apart.alpha.low is not None and alike.alpha.low < apart.alpha.low
     # Fewer dialogues than 8 say nothing.
-    assert agreement_of(labels, clusters={f"c{n}": str(n // 16) for n in range(64)}).alpha.low is None
+    assert measure_agreement(labels, clusters={f"c{n}": str(n // 16) for n in range(64)}).alpha.low is None
 
 
 def test_a_conversation_is_shown_as_one_is_read() -> None:

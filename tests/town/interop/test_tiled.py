@@ -16,7 +16,7 @@ import pytest
 
 from sociable.core.errors import DataError, StorageFailure
 from sociable.town.interop.smallville import load_smallville
-from sociable.town.interop.tiled import read_tiled, rectangles, write_tiled
+from sociable.town.interop.tiled import cover_with_rectangles, read_tiled, write_tiled
 from sociable.town.map import Address, Rect, Tile, TownMap
 from sociable.town.town_file import load_map
 
@@ -234,7 +234,7 @@ def objects(drawn: dict[str, Any], name: str, *shapes: dict[str, Any]) -> Sequen
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (lambda d: d.update(orientation="isometric"), "field 'orientation': 'isometric' maps are not read"),
+        (lambda d: d.update(orientation="isometric"), "field 'orientation': Input should be 'orthogonal', found 'isometric'"),
         (lambda d: d.pop("tilewidth"), "'tilewidth': Field required"),
         (lambda d: d.update(width=0), "0 by 4 tiles large"),
         (lambda d: d["layers"].pop(0), "there is no tile layer 'collision'"),
@@ -281,5 +281,5 @@ def test_tilesets_of_other_files_do_not_matter_for_walls(drawn: dict[str, Any]) 
 
 def test_rectangles_cover_what_they_are_made_of() -> None:
     tiles = [*Rect(0, 0, 3, 2).tiles(), *Rect(0, 2, 1, 2).tiles(), Tile(9, 9)]
-    assert rectangles(tiles) == [Rect(0, 0, 3, 2), Rect(0, 2, 1, 2), Rect(9, 9, 1, 1)]
-    assert rectangles([]) == []
+    assert cover_with_rectangles(tiles) == [Rect(0, 0, 3, 2), Rect(0, 2, 1, 2), Rect(9, 9, 1, 1)]
+    assert cover_with_rectangles([]) == []

@@ -7,10 +7,10 @@ from sociable.agents.generative.mind import GenerativeMind
 
 
 def generative(situation: Situation) -> GenerativeMind:
-    """GA: of its task it has what its persona's ``currently`` says."""
+    """GA. It knows of its task what its persona's ``currently`` says."""
     return GenerativeMind(situation)
 
 
 def generative_with_target_driven_planning(situation: Situation) -> GenerativeMind:
-    """GA+TDP. Who has no task is a plain generative agent."""
+    """GA+TDP. Without a task it is a plain generative agent."""
     return GenerativeMind(situation, target_driven=True)

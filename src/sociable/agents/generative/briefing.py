@@ -1,4 +1,4 @@
-"""What a generative agent is told: its prompts, and the words for what stands in them.
+"""The prompts of a generative agent, and the words for what stands in them.
 
 The first message says who the resident is and what the town is like. It never changes, so that a server's prefix cache
 serves every call of a resident.
@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from statistics import median
 
 from sociable.agents.architecture import Situation, TaskInWords
 from sociable.agents.generative.planning import Part
-from sociable.agents.generative.replies import joined
-from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.models.protocol import ChatMessage
-from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
+from sociable.town.clock import Clock, time_of_day
 from sociable.town.events import Line
 from sociable.town.map import Address, Tile, TownMap, neighbours
 from sociable.town.memory import Memory
@@ -26,129 +26,104 @@ from sociable.town.minds import Sighting
 from sociable.town.persona import Persona, ordinary_day
 
 PLACEHOLDERS = {
-    "resident": frozenset({"name", "town", "persona", "acquaintances", "places", "walks"}),
-    "plan_day": frozenset({"now", "weekday", "habits", "task", "agenda", "memories", "start", "next"}),
-    "replan": frozenset({"now", "place", "plan", "task", "agenda", "memories", "start", "next"}),
-    "decompose": frozenset({"now", "parts"}),
-    "react": frozenset({"now", "place", "doing", "plan", "agenda", "people", "memories"}),
-    "speak": frozenset(
-        {
-            "now",
-            "place",
-            "partner",
-            "beginning",
-            "acquaintance",
-            "doing",
-            "agenda",
-            "memories",
-            "task",
-            "conversation",
-            "subject",
-            "turns",
-            "form",
-        }
-    ),
-    "speak_form": frozenset[str](),
-    "speak_form_plain": frozenset[str](),
-    "conclude": frozenset({"now", "partner", "place", "conversation", "plan", "agenda"}),
-    "rate": frozenset({"memories", "count", "example"}),
-    "reflect": frozenset({"now", "memories"}),
-    "interview": frozenset({"now", "doing", "plan", "agenda", "memories", "question", "name"}),
-    "again": frozenset({"problem", "reply"}),
-    "tdp_general_plan": frozenset({"task"}),
-    "tdp_plan_reminder": frozenset({"task", "general_plan", "day"}),
-    "tdp_conversation_reminder": frozenset({"task", "general_plan"}),
-    "tdp_for_planning": frozenset({"task", "reminder"}),
-    "tdp_for_talking": frozenset({"task", "general_plan", "reminder"}),
+    name: frozenset(placeholders.split())
+    for name, placeholders in {
+        "resident": "name town persona acquaintances places walks",
+        "plan_day": "now weekday habits task agenda memories start next",
+        "replan": "now place plan task agenda memories start next",
+        "decompose": "now parts",
+        "react": "now place doing plan agenda people memories",
+        "speak": "now place partner beginning acquaintance doing agenda memories task conversation subject turns form",
+        "speak_form": "",
+        "speak_form_plain": "",
+        "conclude": "now partner place conversation plan agenda",
+        "rate": "memories count example",
+        "reflect": "now memories",
+        "interview": "now doing plan agenda memories question name",
+        "again": "problem reply",
+        "tdp_general_plan": "task",
+        "tdp_plan_reminder": "task general_plan day",
+        "tdp_conversation_reminder": "task general_plan",
+        "tdp_for_planning": "task reminder",
+        "tdp_for_talking": "task general_plan reminder",
+    }.items()
 }
 
 
-def generative_prompts(override: Path | None = None) -> Prompts:
+def load_generative_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.agents.generative", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.agents.generative", PLACEHOLDERS, override)
 
 
 _GAPS = re.compile(r"\n{3,}")
 
 
-def messages(resident: ChatMessage, text: str) -> list[ChatMessage]:
-    """A question to a resident. What was left out leaves one empty line; quoted lines are never empty."""
+def build_messages(resident: ChatMessage, text: str) -> list[ChatMessage]:
+    """A question to a resident. What was left out leaves one empty line; quote lines are never empty."""
     return [resident, {"role": "user", "content": _GAPS.sub("\n\n", text).strip()}]
 
 
-def resident_message(situation: Situation, prompts: Prompts) -> ChatMessage:
-    """Who the resident is and what the town is like."""
+def render_resident(situation: Situation, prompts: Prompts) -> ChatMessage:
+    """The first message: who the resident is and what the town is like."""
     persona = situation.persona
+    known = "\n".join(f"{put_on_one_line(name)}: {put_on_one_line(line)}" for name, line in situation.acquaintances.items())
     text = prompts["resident"].render(
-        name=one_line(persona.name),
-        town=one_line(situation.town.name),
-        persona=quoted(persona_in_words(persona)),
-        acquaintances=quoted(
-            "\n".join(f"{one_line(name)}: {one_line(line)}" for name, line in situation.acquaintances.items())
-            or "(nobody in particular)"
-        ),
-        places=quoted(places_in_words(situation.town, Address.parse(persona.home), situation.tiles_per_minute)),
-        walks=walks_in_words(situation.town, situation.tiles_per_minute),
+        name=put_on_one_line(persona.name),
+        town=put_on_one_line(situation.town.name),
+        persona=quote(render_persona(persona)),
+        acquaintances=quote(known or "(nobody in particular)"),
+        places=quote(render_places(situation.town, Address.parse(persona.home), situation.tiles_per_minute)),
+        walks=render_walks(situation.town, situation.tiles_per_minute),
     )
     return {"role": "system", "content": text}
 
 
-def persona_in_words(persona: Persona) -> str:
+def render_persona(persona: Persona) -> str:
     called = f", called {persona.short}" if persona.short and persona.short != persona.name else ""
     pronouns = f" ({persona.pronouns})" if persona.pronouns else ""
-    return joined(
-        (
-            f"Name: {one_line(persona.name)}{one_line(called)}{pronouns}",
-            f"Age: {persona.age}",
-            f"Traits: {one_line(persona.innate)}",
-            f"Home: {one_line(persona.home)}",
-            f"About you: {one_line(persona.learned)}",
-            f"At present: {one_line(persona.currently)}" if persona.currently else "",
-            f"Habits of life: {one_line(persona.lifestyle)}" if persona.lifestyle else "",
-        )
-    )
+    lines = [
+        f"Name: {put_on_one_line(persona.name)}{put_on_one_line(called)}{pronouns}",
+        f"Age: {persona.age}",
+        f"Traits: {put_on_one_line(persona.innate)}",
+        f"Home: {put_on_one_line(persona.home)}",
+        f"About you: {put_on_one_line(persona.learned)}",
+        *([f"At present: {put_on_one_line(persona.currently)}"] if persona.currently else []),
+        *([f"Habits of life: {put_on_one_line(persona.lifestyle)}"] if persona.lifestyle else []),
+    ]
+    return "\n".join(lines)
 
 
-def task_in_words(task: TaskInWords) -> str:
-    return quoted(f"Goal: {one_line(task.goal)}\nCriteria: {one_line(task.criteria)}")
+def render_task(task: TaskInWords) -> str:
+    return quote(f"Goal: {put_on_one_line(task.goal)}\nCriteria: {put_on_one_line(task.criteria)}")
 
 
 # The town.
 
 
-def places_in_words(town: TownMap, home: Address, tiles_per_minute: int) -> str:
+def render_places(town: TownMap, home: Address, tiles_per_minute: int) -> str:
     """One line a sector: its kind, how far it is from home, its arenas."""
-    entrances, arenas = _entrances(town), _arenas(town)
+    entrances = _find_entrances(town)
     start = entrances.get(home.sector)
     lines = []
-    for sector in sorted(arenas):
+    for sector, arenas in _arenas(town).items():
         about = [town.kinds[sector]] if town.kinds.get(sector) else []
         if sector == home.sector:
             about.append("you live here")
-        elif (distance := _steps(town, start, entrances.get(sector))) is not None:
+        elif start and (goal := entrances.get(sector)) and (distance := town.distance(start, goal)) is not None:
             about.append(f"{_minutes(distance, tiles_per_minute)} min from home")
-        lines.append(f"{sector} ({', '.join(about) or 'a place'}): {'; '.join(arenas[sector]) or '-'}")
+        lines.append(f"{sector} ({', '.join(about) or 'a place'}): {'; '.join(arenas) or '-'}")
     return "\n".join(lines)
 
 
 @lru_cache(maxsize=16)
-def walks_in_words(town: TownMap, tiles_per_minute: int) -> str:
-    """How long walks between two sectors take, as far as there is a way; empty in a town of one."""
-    entrances = list(_entrances(town).values())
-    distances = [
-        distance
-        for place, goal in enumerate(entrances)
-        for start in entrances[:place]
-        if (distance := town.distance(start, goal)) is not None
-    ]
+def render_walks(town: TownMap, tiles_per_minute: int) -> str:
+    """The time that walks between two sectors take, as far as there is a way; empty in a town of one."""
+    ways = (town.distance(start, goal) for goal, start in combinations(_find_entrances(town).values(), 2))
+    distances = [distance for distance in ways if distance is not None]
     if not distances:
         return ""
     usual, longest = (_minutes(tiles, tiles_per_minute) for tiles in (median(distances), max(distances)))
     return f"A walk between two places takes about {usual} minute{'s' * (usual > 1)}, the longest {longest}."
-
-
-def _steps(town: TownMap, start: Tile | None, goal: Tile | None) -> int | None:
-    return town.distance(start, goal) if start is not None and goal is not None else None
 
 
 def _minutes(tiles: float, tiles_per_minute: int) -> int:
@@ -156,18 +131,17 @@ def _minutes(tiles: float, tiles_per_minute: int) -> int:
 
 
 @lru_cache(maxsize=16)
-def _arenas(town: TownMap) -> dict[str, list[str]]:
+def _arenas(town: TownMap) -> Mapping[str, Sequence[str]]:
+    """The names of the arenas by sector, both in alphabetical order."""
     found: dict[str, list[str]] = {}
     for address in sorted(town.places):
-        arenas = found.setdefault(address.sector, [])
-        if address.arena and not address.thing:
-            arenas.append(address.arena)
+        found.setdefault(address.sector, []).extend([address.arena] if address.is_arena else [])
     return found
 
 
 @lru_cache(maxsize=16)
-def _entrances(town: TownMap) -> dict[str, Tile]:
-    """By sector, a tile of it that can be stepped on from outside; any other where there is none."""
+def _find_entrances(town: TownMap) -> Mapping[str, Tile]:
+    """A tile of every sector that can be stepped on from outside; any other of it where there is none."""
     found = {}
     for sector in _arenas(town):
         tiles = sorted(town.free_tiles(Address(sector)))
@@ -181,14 +155,14 @@ def _entrances(town: TownMap) -> dict[str, Tile]:
 # What happens.
 
 
-def place_in_words(address: Address | None) -> str:
+def render_place(address: Address | None) -> str:
     return f"at {address}" if address is not None else "in the street"
 
 
-def memories_in_words(memories: Sequence[Memory], clock: Clock) -> str:
+def render_memories(memories: Iterable[Memory], clock: Clock) -> str:
     """One line each, in order of time."""
     ordered = sorted(memories, key=lambda memory: memory.number)
-    return quoted("\n".join(_memory_line(memory, clock) for memory in ordered) or "(nothing)")
+    return quote("\n".join(_memory_line(memory, clock) for memory in ordered) or "(nothing)")
 
 
 _KINDS = {"seen": "seen", "conversation": "a conversation", "plan": "your plan", "thought": "your thought", "told": "heard"}
@@ -196,43 +170,39 @@ _KINDS = {"seen": "seen", "conversation": "a conversation", "plan": "your plan",
 
 def _memory_line(memory: Memory, clock: Clock) -> str:
     if memory.kind == "fact":
-        return f"- {one_line(memory.text)}"
-    return f"- {clock.moment(memory.minute):%a} {time_of_day(memory.minute)}, {_KINDS[memory.kind]}: {one_line(memory.text)}"
+        return f"- {put_on_one_line(memory.text)}"
+    return (
+        f"- {clock.moment(memory.minute):%a} {time_of_day(memory.minute)}, {_KINDS[memory.kind]}: {put_on_one_line(memory.text)}"
+    )
 
 
-def parts_in_words(parts: Sequence[Part], *, numbered: bool = False) -> str:
+def render_parts(parts: Sequence[Part], *, numbered: bool = False) -> str:
     lines = []
     for number, part in enumerate(parts, start=1):
         place = f", at {part.place}" if part.place else ""
+        hours = f"{time_of_day(part.start)} to {time_of_day(part.end)}"
         if numbered:
-            hours = f"Part {number}, {time_of_day(part.start)} to {time_of_day(part.end)} ({part.end - part.start} minutes)"
-        else:
-            hours = f"{time_of_day(part.start)} to {time_of_day(part.end)}"
-        lines.append(f"{hours}: {one_line(part.doing)}{one_line(place)}")
-    return quoted("\n".join(lines) or "(nothing)")
+            hours = f"Part {number}, {hours} ({part.end - part.start} minutes)"
+        lines.append(f"{hours}: {put_on_one_line(part.doing)}{put_on_one_line(place)}")
+    return quote("\n".join(lines) or "(nothing)")
 
 
-def habits_in_words(persona: Persona, clock: Clock, day: int) -> str:
+def render_habits(persona: Persona, clock: Clock, day: int) -> str:
     blocks = ordinary_day(persona, clock, day)
     lines = [f"{time_of_day(block.start)} to {time_of_day(block.end)}: {block.doing}, at {block.place}" for block in blocks]
-    return quoted("\n".join(one_line(line) for line in lines) or "(nothing in particular)")
+    return quote("\n".join(put_on_one_line(line) for line in lines) or "(nothing in particular)")
 
 
-def sighting_in_words(sighting: Sighting) -> str:
+def render_sighting(sighting: Sighting) -> str:
     talking = f" (talking to {sighting.talking_to})" if sighting.talking_to else ""
-    return one_line(f"{sighting.name}: {sighting.doing or 'nothing in particular'}{talking}")
+    return put_on_one_line(f"{sighting.name}: {sighting.doing or 'nothing in particular'}{talking}")
 
 
-def transcript(lines: Sequence[Line]) -> str:
+def render_transcript(lines: Sequence[Line]) -> str:
     """One line a turn; who said nothing is not in it."""
-    said = "\n".join(f"{one_line(line.speaker)}: {one_line(line.says)}" for line in lines if line.says.strip())
-    return quoted(said or "(nothing yet)")
+    said = "\n".join(f"{put_on_one_line(line.speaker)}: {put_on_one_line(line.says)}" for line in lines if line.says.strip())
+    return quote(said or "(nothing yet)")
 
 
-def turns_in_words(turns: int) -> str:
+def render_turns(turns: int) -> str:
     return "this once, and then the conversation ends" if turns <= 1 else f"{turns} more times, this time included"
-
-
-def day_of(minute: int) -> int:
-    """Counted from 0."""
-    return minute // MINUTES_PER_DAY

@@ -7,50 +7,50 @@ words and interviews, ``react`` for whether to start talking, ``low`` for everyt
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
 from sociable.agents.architecture import Situation
 from sociable.agents.asking import Asker
 from sociable.agents.generative.briefing import (
-    day_of,
-    generative_prompts,
-    habits_in_words,
-    memories_in_words,
-    messages,
-    parts_in_words,
-    place_in_words,
-    resident_message,
-    sighting_in_words,
-    transcript,
-    turns_in_words,
+    PLACEHOLDERS,
+    build_messages,
+    load_generative_prompts,
+    render_habits,
+    render_memories,
+    render_parts,
+    render_place,
+    render_resident,
+    render_sighting,
+    render_transcript,
+    render_turns,
 )
 from sociable.agents.generative.conversing import (
     Agenda,
     Agreement,
     TakeAway,
-    choice_in,
-    remains_of,
-    take_away_in,
-    utterance_in,
+    parse_choice,
+    parse_take_away,
+    parse_utterance,
+    render_beginning,
 )
-from sociable.agents.generative.planning import DayPlan, Frame, Part, Unreadable, day_plan_in, steps_in
+from sociable.agents.generative.planning import DayPlan, Frame, Part, Unreadable, parse_day_plan, parse_steps
 from sociable.agents.generative.reflecting import (
     EVERYDAY,
     RATED_AT_ONCE,
     REFLECTION_THRESHOLD,
-    looked_back_on,
-    ratings_in,
-    thoughts_in,
+    choose_latest,
+    parse_ratings,
+    parse_thoughts,
 )
 from sociable.agents.generative.target_driven import TargetDrivenPlanning
-from sociable.core.prompts import Prompts, one_line, quoted
+from sociable.core.prompts import put_on_one_line, quote
 from sociable.core.records import storable
 from sociable.town.clock import MINUTES_PER_DAY, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Remembered
-from sociable.town.memory import Memory, MemoryKind, MemoryStream
-from sociable.town.minds import Activity, Decision, Sighting, TakenAway, Talk, Utterance, View
+from sociable.town.memory import Memory, MemoryKind
+from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Sighting, TakenAway, Talk, Utterance, View
 
 TALK_COOLDOWN = 120
 """Minutes before a resident considers talking to the same person again: long enough for something new to have happened,
@@ -60,15 +60,11 @@ REACTION_PAUSE = 15
 free again, and each consideration is a call."""
 STRETCH = 180
 """Minutes of a plan that are broken into steps at once; what comes later may still change."""
-IDLE = "nothing in particular"
-IDLE_MINUTES = 60
-"""Of a resident whose plan cannot be read, before it plans again."""
-
 FACT_IMPORTANCE = 5.0
-"""Of what a resident knows from the beginning: rated by nobody, it stands in the middle."""
+"""The importance of what a resident knows from the beginning: rated by nobody, it stands in the middle."""
 PLAN_IMPORTANCE = 5.0
 INJECTED_IMPORTANCE = 8.0
-"""Of what is injected: whoever does it means it to be noticed."""
+"""The importance of what is injected: whoever does it means it to be noticed."""
 COUNTED: frozenset[MemoryKind] = frozenset({"seen", "conversation", "told"})
 """Kinds whose importance brings a reflection nearer: what happens, not what was thought about it."""
 OF_PEOPLE: frozenset[MemoryKind] = frozenset({"fact", "conversation", "told", "thought"})
@@ -88,45 +84,49 @@ T = TypeVar("T")
 class GenerativeMind:
     """One resident's mind. With ``target_driven`` it plans for its task (GA+TDP)."""
 
-    def __init__(
-        self,
-        situation: Situation,
-        *,
-        target_driven: bool = False,
-        prompts: Prompts | None = None,
-        new_memory: Callable[[], MemoryStream] | None = None,
-    ) -> None:
+    def __init__(self, situation: Situation, *, target_driven: bool = False) -> None:
         """Without a task ``target_driven`` changes nothing."""
         self.alarm: int | None = None
-        self._new_memory = new_memory or situation.new_memory
-        self.memory = self._new_memory()
+        self.memory = situation.new_memory()
         self.agenda = Agenda()
         self._situation = situation
         self._persona = situation.persona
         self._clock = situation.clock
-        self._prompts = prompts or generative_prompts(situation.prompts)
-        self._resident = resident_message(situation, self._prompts)
+        self._prompts = load_generative_prompts(situation.prompts)
+        self._resident = render_resident(situation, self._prompts)
         self._target_driven = (
             TargetDrivenPlanning(situation.task, situation.high, self._resident, self._clock, self._prompts)
             if target_driven and situation.task is not None
             else None
         )
+        high, low, react = situation.high, situation.low, situation.react
+        self._questions: Mapping[str, tuple[Asker, str, int]] = {
+            "plan_day": (high, "plan", 2),
+            "replan": (high, "plan", 2),
+            "decompose": (low, "steps", 2),
+            "react": (react, "choice", 1),
+            "conclude": (low, "summary", 2),
+            "rate": (low, "ratings", 1),
+            "reflect": (low, "thoughts", 1),
+        }
+        """The model that is asked for each purpose, the name of what is wanted, and the most times it is asked."""
         self._notes: list[AnyEvent] = []
         self._gathered = 0.0
         self._plan: DayPlan | None = None
         self._midnight = 0
-        """Before the last time it got up."""
+        """The midnight before the last time it got up."""
         self._steps: deque[Part] = deque()
         self._activity: Activity | None = None
         self._talked: dict[str, int] = {}
+        """The minute by name at which it last talked to somebody."""
         self._considered: dict[str, int] = {}
-        """By name, when it last decided that it had nothing to say to them."""
+        """The minute by name at which it last decided that it had nothing to say to somebody."""
         self._reacted = -REACTION_PAUSE
         self._in_sight: set[str] = set()
         self._doings: dict[str, str] = {}
-        """By name, what they were last seen doing."""
-        self._known: tuple[tuple[int, str], Sequence[Memory]] | None = None
-        """Of the conversation it is in: what it remembers of the partner. It stays as it is until the end."""
+        """The doing by name that it last saw of somebody."""
+        self._known: Sequence[Memory] | None = None
+        """The memories of the partner it is talking to, the same until the end of the conversation."""
         for fact in self._persona.facts:
             self._remember(0, "fact", fact, FACT_IMPORTANCE)
 
@@ -137,12 +137,12 @@ class GenerativeMind:
         over = view.activity is None or view.minute >= view.activity.until
         people = self._worth_considering(view)
         if view.activity is None and view.minute < self._persona.wakes:
-            return self._decided(view, Activity("sleeping", self._persona.wakes, self._persona.home, asleep=True))
+            return self._make_decision(view, Activity("sleeping", self._persona.wakes, self._persona.home, asleep=True))
         due = len(self.memory.unrated) >= RATED_AT_ONCE or self._gathered >= REFLECTION_THRESHOLD
         step = self._step_at(view.minute) if over else None
         if people or due or (over and step is None):
             return self._think(view, over, people)
-        return self._decided(view, step)
+        return self._make_decision(view, step)
 
     async def _think(self, view: View, over: bool, people: Sequence[Sighting]) -> Decision:
         """A decision that needs a model."""
@@ -152,80 +152,85 @@ class GenerativeMind:
             await self._reflect(view.minute)
         activity = await self._next_activity(view) if over else None
         talk_to = await self._react(view, activity, people) if people and not (activity and activity.asleep) else ""
-        return self._decided(view, activity, talk_to)
+        return self._make_decision(view, activity, talk_to)
 
-    def _decided(self, view: View, activity: Activity | None, talk_to: str = "") -> Decision:
+    def _make_decision(self, view: View, activity: Activity | None, talk_to: str = "") -> Decision:
         self._activity = activity or view.activity
         self._in_sight = {sighting.name for sighting in view.sightings}
         self.alarm = self._next_look(view)
-        return Decision(activity, talk_to, self._taken_notes())
+        return Decision(activity, talk_to, self._take_notes())
 
     async def speak(self, talk: Talk) -> Utterance:
         situation, partner = self._situation, talk.partner
         task = ""
         if self._target_driven is not None:
             await self._target_driven.begin_to_talk()
-            task = f"\n{self._target_driven.for_talking()}\n"
-        known = self._memories_of(talk)
+            task = f"\n{self._target_driven.render_for_talking()}\n"
+        if self._known is None:
+            self._known = self.memory.retrieve(partner, talk.minute, REMEMBERED_OF_PARTNER, kinds=OF_PEOPLE)
         # The first words are about what occupies the resident, the later ones about what was said.
         subject = talk.lines[-1].says if talk.lines else self._persona.currently
-        shown = {memory.number for memory in known}
-        more = [
-            memory for memory in self.memory.retrieve(subject, talk.minute, REMEMBERED_OF_SUBJECT) if memory.number not in shown
-        ]
+        found = self.memory.retrieve(subject, talk.minute, REMEMBERED_OF_SUBJECT)
+        known = {memory.number for memory in self._known}
+        more = [memory for memory in found if memory.number not in known]
         mine = self._activity.doing if self._activity else IDLE
-        text = self._prompts["speak"].render(
-            now=self._clock.in_words(talk.minute),
-            place=place_in_words(talk.address),
+        text = self._render(
+            "speak",
+            talk.minute,
+            place=render_place(talk.address),
             partner=partner,
             beginning="You have gone up to them." if talk.began else "They have come up to you.",
-            acquaintance=quoted(one_line(situation.acquaintances.get(partner, "(only what you remember)"))),
-            doing=quoted(f"{self._persona.name}: {one_line(mine)}\n{partner}: {one_line(self._doings.get(partner, IDLE))}"),
-            agenda=self.agenda.in_words(talk.minute, self._clock),
-            memories=memories_in_words(known, self._clock),
+            acquaintance=quote(put_on_one_line(situation.acquaintances.get(partner, "(only what you remember)"))),
+            doing=quote(
+                f"{self._persona.name}: {put_on_one_line(mine)}\n{partner}: {put_on_one_line(self._doings.get(partner, IDLE))}"
+            ),
+            memories=render_memories(self._known, self._clock),
             task=task,
-            conversation=transcript(talk.lines),
-            subject=memories_in_words(more, self._clock),
-            turns=turns_in_words(talk.turns_left),
+            conversation=render_transcript(talk.lines),
+            subject=render_memories(more, self._clock),
+            turns=render_turns(talk.turns_left),
             form=self._prompts["speak_form_plain" if situation.plain else "speak_form"].render(),
         )
         # Section A.2: temperature 0.
-        reply = await situation.high.ask("speak", messages(self._resident, text), temperature=0.0)
-        return utterance_in(reply, self._persona.name, plain=situation.plain)
+        reply = await situation.high.ask("speak", build_messages(self._resident, text), temperature=0.0)
+        return parse_utterance(reply, self._persona.name, plain=situation.plain)
 
     async def conclude(self, talk: Talk, until: int) -> TakenAway:
         self._talked[talk.partner] = until
         self._known = None
         if not any(line.says.strip() for line in talk.lines):
-            return TakenAway(self._taken_notes())
+            return TakenAway(self._take_notes())
         taken = await self._take_away(talk, until)
-        self._remember(until, "conversation", f"{talk.partner}: {taken.summary}", taken.importance)
+        me, partner, plan = self._persona.name, talk.partner, self._plan
+        self._remember(until, "conversation", f"{partner}: {taken.summary}", taken.importance)
         for fact in taken.facts:
-            self._remember(until, "told", f"{talk.partner} told me: {fact}")
+            self._remember(until, "told", f"{partner} told me: {fact}")
         anew = taken.plan_anew
-        for agreement in taken.agreed:
-            self._note_agreed(until, talk.partner, agreement)
+        for each in taken.agreed:
+            agreed = Agreed(
+                minute=until, resident=me, partner=partner, doing=each.doing, place=each.place, start=each.start, end=each.end
+            )
+            self._notes.append(agreed)
             # What was on the agenda has been planned for already; what comes before the next rising cannot wait until then.
-            if self.agenda.add(agreement) and self._plan is not None and agreement.start is not None:
-                anew = anew or (not agreement.is_over(until) and agreement.start < self._plan.wake + IDLE_MINUTES)
-        activity = await self._replan(talk, until) if anew and self._plan is not None else None
-        return TakenAway(self._taken_notes(), activity)
+            if self.agenda.add(each) and plan is not None and each.start is not None and not each.is_over(until):
+                anew = anew or each.start < plan.wake + IDLE_MINUTES
+        activity = await self._replan(plan, talk, until) if anew and plan is not None else None
+        return TakenAway(self._take_notes(), activity)
 
     # What others may ask.
 
     async def interview(self, question: str, minute: int) -> str:
-        """What it answers to somebody outside the town; neither question nor answer is remembered."""
+        """Its answer to somebody outside the town; neither question nor answer is remembered."""
         found = self.memory.retrieve(question, minute, REMEMBERED_FOR_PLANS, noting_use=False)
-        text = self._prompts["interview"].render(
-            now=self._clock.in_words(minute),
-            doing=quoted(one_line(self._activity.doing if self._activity else IDLE)),
-            plan=self._plan_in_words(minute),
-            agenda=self.agenda.in_words(minute, self._clock),
-            memories=memories_in_words(found, self._clock),
-            question=quoted(question),
+        text = self._render(
+            "interview",
+            minute,
+            doing=quote(put_on_one_line(self._activity.doing if self._activity else IDLE)),
+            memories=render_memories(found, self._clock),
+            question=quote(question),
             name=self._persona.name,
         )
-        reply = await self._situation.high.ask("interview", messages(self._resident, text))
+        reply = await self._situation.high.ask("interview", build_messages(self._resident, text))
         return storable(reply.text).strip()
 
     def inject(self, minute: int, text: str) -> None:
@@ -235,15 +240,14 @@ class GenerativeMind:
 
     def restore(self, events: Iterable[AnyEvent]) -> None:
         """Remembers what its own part of a log says, in place of what it knew: for a scene taken out of a simulation."""
-        self.memory = self._new_memory()
+        self.memory = self._situation.new_memory()
         self.agenda = Agenda()
         self._notes.clear()
         for event in events:
             if isinstance(event, Remembered):
                 self.memory.add(event.minute, event.memory, event.text, event.importance)
             elif isinstance(event, Agreed):
-                agreement = Agreement((event.partner,), event.doing, event.place, event.start, event.end)
-                self.agenda.add(agreement)
+                self.agenda.add(Agreement((event.partner,), event.doing, event.place, event.start, event.end))
 
     # Perceiving and remembering.
 
@@ -254,18 +258,15 @@ class GenerativeMind:
         for sighting in view.news:
             # Whom it has talked with it remembers from the conversation.
             if sighting.doing and sighting.talking_to != self._persona.name:
-                self._remember(view.minute, "seen", sighting_in_words(sighting))
+                self._remember(view.minute, "seen", render_sighting(sighting))
 
     def _remember(self, minute: int, kind: MemoryKind, text: str, importance: float = 0.0) -> None:
         self.memory.add(minute, kind, text, importance)
         if importance and kind == "conversation":
             self._gathered += importance
-        self._note(Remembered(minute=minute, resident=self._persona.name, memory=kind, text=text, importance=importance))
+        self._notes.append(Remembered(minute=minute, resident=self._persona.name, memory=kind, text=text, importance=importance))
 
-    def _note(self, event: AnyEvent) -> None:
-        self._notes.append(event)
-
-    def _taken_notes(self) -> Sequence[AnyEvent]:
+    def _take_notes(self) -> Sequence[AnyEvent]:
         notes, self._notes = tuple(self._notes), []
         return notes
 
@@ -275,13 +276,16 @@ class GenerativeMind:
         for start in range(0, len(unrated), RATED_AT_ONCE):
             memories = unrated[start : start + RATED_AT_ONCE]
             count = len(memories)
-            text = self._prompts["rate"].render(
-                memories=quoted("\n".join(f"{place}. {one_line(each.text)}" for place, each in enumerate(memories, start=1))),
+            found = await self._ask(
+                "rate",
+                minute,
+                partial(parse_ratings, count=count),
+                memories=quote(
+                    "\n".join(f"{place}. {put_on_one_line(each.text)}" for place, each in enumerate(memories, start=1))
+                ),
                 count=str(count),
                 example=", ".join(str(3 + place % 3) for place in range(min(count, 3))) + (", ..." if count > 3 else ""),
             )
-            read = partial(ratings_in, count=count)
-            found = await self._ask(self._situation.low, "rate", text, read, minute, "ratings", tries=1)
             for memory, importance in zip(memories, found or [EVERYDAY] * count, strict=True):
                 self.memory.rate(memory.number, importance)
                 self._gathered += importance if memory.kind in COUNTED else 0.0
@@ -289,10 +293,8 @@ class GenerativeMind:
     async def _reflect(self, minute: int) -> None:
         await self._rate(minute)
         self._gathered = 0.0
-        latest = looked_back_on(self.memory.memories)
-        text = self._prompts["reflect"].render(now=self._clock.in_words(minute), memories=memories_in_words(latest, self._clock))
-        thoughts = await self._ask(self._situation.low, "reflect", text, thoughts_in, minute, "thoughts", tries=1)
-        for thought in thoughts or ():
+        latest = render_memories(choose_latest(self.memory.memories), self._clock)
+        for thought in await self._ask("reflect", minute, parse_thoughts, memories=latest) or ():
             self._remember(minute, "thought", thought.text, thought.importance)
 
     # Planning.
@@ -302,10 +304,10 @@ class GenerativeMind:
         if step := self._step_at(minute):
             return step
         if view.activity is None or view.activity.asleep:
-            self._plan, self._midnight = None, day_of(minute) * MINUTES_PER_DAY
+            self._plan, self._midnight = None, minute // MINUTES_PER_DAY * MINUTES_PER_DAY
         if self._plan is None:
             if minute >= self._midnight + self._persona.sleeps:
-                return self._asleep(self._midnight + MINUTES_PER_DAY + self._persona.wakes, minute)
+                return self._sleep(self._midnight + MINUTES_PER_DAY + self._persona.wakes, minute)
             self._plan = await self._plan_day(minute)
             if self._plan is None:
                 return Activity(IDLE, minute + IDLE_MINUTES)
@@ -313,13 +315,13 @@ class GenerativeMind:
 
     async def _go_on_with(self, plan: DayPlan, minute: int) -> Activity:
         if minute >= plan.bed:
-            return self._asleep(plan.wake, minute)
+            return self._sleep(plan.wake, minute)
         self._steps = deque(await self._decompose(plan, minute))
         step = self._step_at(minute)
         assert step is not None, "the steps of a stretch begin with it"
         return step
 
-    def _asleep(self, wake: int, minute: int) -> Activity:
+    def _sleep(self, wake: int, minute: int) -> Activity:
         return Activity("sleeping", max(wake, minute + IDLE_MINUTES), self._persona.home, asleep=True)
 
     def _step_at(self, minute: int) -> Activity | None:
@@ -327,100 +329,72 @@ class GenerativeMind:
             self._steps.popleft()
         if not self._steps:
             return None
-        step = self._steps[0]
-        return Activity(step.doing, step.end, step.place)
+        return Activity(self._steps[0].doing, self._steps[0].end, self._steps[0].place)
 
     async def _plan_day(self, minute: int) -> DayPlan | None:
         await self._rate(minute)
         if self._target_driven is not None:
             await self._target_driven.begin_day(minute)
-        persona, day = self._persona, day_of(minute)
-        query = f"plans for {self._clock.day_in_words(minute)}. {persona.currently}"
-        text = self._prompts["plan_day"].render(
-            now=self._clock.in_words(minute),
+        persona = self._persona
+        before, wake = Part(minute, minute, "getting ready for the day", persona.home), MINUTES_PER_DAY + persona.wakes
+        plan = await self._make_plan(
+            "plan_day",
+            f"plans for {self._clock.day_in_words(minute)}. {persona.currently}",
+            Frame(self._midnight, minute, before, self._midnight + persona.sleeps, self._midnight + wake),
             weekday=f"{self._clock.day(minute):%A}",
-            habits=habits_in_words(persona, self._clock, day),
-            task=self._task_for_planning(),
-            agenda=self.agenda.in_words(minute, self._clock),
-            memories=memories_in_words(self.memory.retrieve(query, minute, REMEMBERED_FOR_PLANS), self._clock),
-            **_example_hours(minute),
+            habits=render_habits(persona, self._clock, minute // MINUTES_PER_DAY),
         )
-        before = Part(minute, minute, "getting ready for the day", persona.home)
-        wake = self._midnight + MINUTES_PER_DAY + persona.wakes
-        frame = Frame(self._midnight, minute, before, self._midnight + persona.sleeps, wake)
-        plan = await self._ask(self._situation.high, "plan_day", text, lambda reply: day_plan_in(reply, frame), minute, "plan")
-        if plan is not None:
-            self._note_planned(minute, plan)
-            if plan.words:
-                self._remember(minute, "plan", plan.words, PLAN_IMPORTANCE)
+        if plan is not None and plan.words:
+            self._remember(minute, "plan", plan.words, PLAN_IMPORTANCE)
         return plan
 
-    async def _replan(self, talk: Talk, minute: int) -> Activity | None:
+    async def _replan(self, old: DayPlan, talk: Talk, minute: int) -> Activity | None:
         """Another plan for the rest of today; None when it cannot be read, and the old one holds."""
-        old, doing = self._plan, self._activity
-        assert old is not None
+        doing = self._activity or Activity(IDLE, minute)
+        frame = Frame(self._midnight, minute, Part(minute, minute, doing.doing, doing.place), old.bed, old.wake)
         query = f"plans for today. {talk.partner}. {self._persona.currently}"
-        text = self._prompts["replan"].render(
-            now=self._clock.in_words(minute),
-            place=place_in_words(talk.address),
-            plan=self._plan_in_words(minute),
-            task=self._task_for_planning(),
-            agenda=self.agenda.in_words(minute, self._clock),
-            memories=memories_in_words(self.memory.retrieve(query, minute, REMEMBERED_FOR_PLANS), self._clock),
-            **_example_hours(minute),
-        )
-        before = Part(minute, minute, doing.doing, doing.place) if doing else Part(minute, minute, IDLE)
-        frame = Frame(self._midnight, minute, before, old.bed, old.wake)
-        plan = await self._ask(self._situation.high, "replan", text, lambda reply: day_plan_in(reply, frame), minute, "plan")
+        plan = await self._make_plan("replan", query, frame, place=render_place(talk.address))
         if plan is None:
             return None
         self._plan = plan
-        self._note_planned(minute, plan)
         return await self._go_on_with(plan, minute)
+
+    async def _make_plan(self, purpose: str, query: str, frame: Frame, **told: str) -> DayPlan | None:
+        """A plan for what is left of a day, made with the memories that ``query`` brings to mind."""
+        found = self.memory.retrieve(query, frame.now, REMEMBERED_FOR_PLANS)
+        task = f"\n{self._target_driven.render_for_planning()}\n" if self._target_driven is not None else ""
+        told |= {"memories": render_memories(found, self._clock), "task": task}
+        plan = await self._ask(purpose, frame.now, lambda reply: parse_day_plan(reply, frame), **told)
+        if plan is not None:
+            self._notes.append(Planned(minute=frame.now, resident=self._persona.name, plan=plan.in_lines))
+        return plan
 
     async def _decompose(self, plan: DayPlan, minute: int) -> Sequence[Part]:
         """The next stretch in steps; in whole parts where the reply cannot be read."""
         end = min(minute + STRETCH, plan.bed)
         parts = [Part(each.start, min(each.end, end), each.doing, each.place) for each in plan.rest(minute) if each.start < end]
-        text = self._prompts["decompose"].render(now=self._clock.in_words(minute), parts=parts_in_words(parts, numbered=True))
-        steps = await self._ask(self._situation.low, "decompose", text, lambda reply: steps_in(reply, parts), minute, "steps")
-        return steps or parts
-
-    def _task_for_planning(self) -> str:
-        return f"\n{self._target_driven.for_planning()}\n" if self._target_driven is not None else ""
-
-    def _plan_in_words(self, minute: int) -> str:
-        return parts_in_words(self._plan.rest(minute) if self._plan is not None else ())
-
-    def _note_planned(self, minute: int, plan: DayPlan) -> None:
-        self._note(Planned(minute=minute, resident=self._persona.name, plan=plan.in_lines))
+        told = render_parts(parts, numbered=True)
+        return await self._ask("decompose", minute, lambda reply: parse_steps(reply, parts), parts=told) or parts
 
     # Reacting.
 
     def _worth_considering(self, view: View) -> Sequence[Sighting]:
-        """Whom to ask the model about: everybody it could talk to, if that is to be asked at all.
+        """Everybody it could talk to, if the model is to be asked about them; nobody else.
 
-        It is when there is one whom it has not lately considered, or talked with; and then not too often.
+        It is asked when there is one whom it has not lately considered, or talked with; and then not too often.
         """
-        minute = view.minute
-        able = [
-            each for each in view.sightings if each.free and minute >= self._talked.get(each.name, -TALK_COOLDOWN) + TALK_COOLDOWN
-        ]
-        fresh = [each.name for each in able if minute >= self._may_be_considered(each.name)]
-        new = any(name not in self._in_sight for name in fresh)
-        return able if fresh and (new or minute >= self._reacted + REACTION_PAUSE) else ()
-
-    def _may_be_considered(self, name: str) -> int:
-        """From when on."""
-        return max(self._talked.get(name, -TALK_COOLDOWN), self._considered.get(name, -TALK_COOLDOWN)) + TALK_COOLDOWN
+        rested, again = view.minute - TALK_COOLDOWN, view.minute >= self._reacted + REACTION_PAUSE
+        able = [each for each in view.sightings if each.free and self._talked.get(each.name, rested) <= rested]
+        fresh = [each.name for each in able if self._considered.get(each.name, rested) <= rested]
+        return able if fresh and (again or not self._in_sight.issuperset(fresh)) else ()
 
     def _next_look(self, view: View) -> int | None:
-        """When to ask again though nobody new has come."""
+        """The minute at which to ask again though nobody new has come."""
         looks = (
             max(
-                self._may_be_considered(each.name),
+                *(known[each.name] + TALK_COOLDOWN for known in (self._talked, self._considered) if each.name in known),
                 self._reacted + REACTION_PAUSE,
-                # When somebody becomes free nothing tells.
+                # Nothing tells when somebody becomes free.
                 view.minute + (1 if each.free else REACTION_PAUSE),
             )
             for each in view.sightings
@@ -428,30 +402,25 @@ class GenerativeMind:
         return min(looks, default=None)
 
     async def _react(self, view: View, activity: Activity | None, people: Sequence[Sighting]) -> str:
-        """Whom it goes up to; empty for nobody."""
+        """The name of the one it goes up to; empty for nobody."""
         minute, doing = view.minute, activity or view.activity
-        known: dict[int, Memory] = {}
         queries = [(each.name, REMEMBERED_OF_ONE_IN_SIGHT) for each in people]
         queries.append((self._persona.currently, REMEMBERED_OF_SUBJECT))
-        for query, count in queries:
-            found = self.memory.retrieve(query, minute, count, kinds=OF_PEOPLE)
-            known |= {memory.number: memory for memory in found}
+        found = {memory for query, count in queries for memory in self.memory.retrieve(query, minute, count, kinds=OF_PEOPLE)}
         about = self._situation.acquaintances
         lines = (
-            f"- {sighting_in_words(each)}{f'. {one_line(about[each.name])}' if each.name in about else ''}" for each in people
-        )
-        text = self._prompts["react"].render(
-            now=self._clock.in_words(minute),
-            place=place_in_words(view.address),
-            doing=quoted(one_line(doing.doing if doing else IDLE)),
-            plan=self._plan_in_words(minute),
-            agenda=self.agenda.in_words(minute, self._clock),
-            people=quoted("\n".join(lines)),
-            memories=memories_in_words(list(known.values()), self._clock),
+            f"- {render_sighting(each)}{f'. {put_on_one_line(about[each.name])}' if each.name in about else ''}"
+            for each in people
         )
         names = [each.name for each in people]
         chosen = await self._ask(
-            self._situation.react, "react", text, lambda reply: choice_in(reply, names), minute, "choice", tries=1
+            "react",
+            minute,
+            lambda reply: parse_choice(reply, names),
+            place=render_place(view.address),
+            doing=quote(put_on_one_line(doing.doing if doing else IDLE)),
+            people=quote("\n".join(lines)),
+            memories=render_memories(found, self._clock),
         )
         self._reacted = minute
         if not chosen:
@@ -461,63 +430,40 @@ class GenerativeMind:
 
     # Talking.
 
-    def _memories_of(self, talk: Talk) -> Sequence[Memory]:
-        key = (talk.minute, talk.partner)
-        if self._known is None or self._known[0] != key:
-            found = self.memory.retrieve(talk.partner, talk.minute, REMEMBERED_OF_PARTNER, kinds=OF_PEOPLE)
-            self._known = (key, found)
-        return self._known[1]
-
     async def _take_away(self, talk: Talk, until: int) -> TakeAway:
-        text = self._prompts["conclude"].render(
-            now=self._clock.in_words(until),
-            partner=talk.partner,
-            place=place_in_words(talk.address),
-            conversation=transcript(talk.lines),
-            plan=self._plan_in_words(until),
-            agenda=self.agenda.in_words(until, self._clock),
-        )
         taken = await self._ask(
-            self._situation.low,
             "conclude",
-            text,
-            lambda reply: take_away_in(reply, talk.partner, until, self._clock),
             until,
-            "summary",
+            lambda reply: parse_take_away(reply, talk.partner, until, self._clock),
+            partner=talk.partner,
+            place=render_place(talk.address),
+            conversation=render_transcript(talk.lines),
         )
-        return taken or TakeAway(remains_of(talk.lines), 0.0, (), (), plan_anew=False)
-
-    def _note_agreed(self, minute: int, partner: str, agreement: Agreement) -> None:
-        self._note(
-            Agreed(
-                minute=minute,
-                resident=self._persona.name,
-                partner=partner,
-                doing=agreement.doing,
-                place=agreement.place,
-                start=agreement.start,
-                end=agreement.end,
-            )
-        )
+        return taken or TakeAway(render_beginning(talk.lines), 0.0, (), (), plan_anew=False)
 
     # Asking.
 
-    async def _ask(
-        self,
-        asker: Asker,
-        purpose: str,
-        text: str,
-        read: Callable[[str], T],
-        minute: int,
-        what: str,
-        *,
-        tries: int = 2,
-    ) -> T | None:
-        """What ``read`` makes of the reply. If it makes nothing of it, the model is told what was wrong and asked again; then
-        it is None, and noted."""
-        asked, excerpt = text, ""
+    def _render(self, purpose: str, minute: int, **told: str) -> str:
+        """A question. What is not ``told`` in it is said of the moment."""
+        moment: Mapping[str, Callable[[], str]] = {
+            "now": lambda: self._clock.in_words(minute),
+            "plan": lambda: render_parts(self._plan.rest(minute) if self._plan is not None else ()),
+            "agenda": lambda: self.agenda.in_words(minute, self._clock),
+            # Times for an example: from now to the next full hour but one.
+            "start": lambda: time_of_day(minute),
+            "next": lambda: time_of_day((minute // 60 + 1) * 60),
+        }
+        missing = PLACEHOLDERS[purpose] - told.keys()
+        return self._prompts[purpose].render(**told, **{name: moment[name]() for name in missing})
+
+    async def _ask(self, purpose: str, minute: int, read: Callable[[str], T], **told: str) -> T | None:
+        """The reply as ``read`` reads it. If it cannot, the model is told what was wrong and asked again; then it is None, and
+        noted."""
+        asker, wanted, tries = self._questions[purpose]
+        asked = text = self._render(purpose, minute, **told)
+        excerpt = ""
         for left in reversed(range(tries)):
-            reply = await asker.ask(purpose, messages(self._resident, asked))
+            reply = await asker.ask(purpose, build_messages(self._resident, asked))
             try:
                 found = read(reply.text)
             except Unreadable as problem:
@@ -527,16 +473,13 @@ class GenerativeMind:
                     return found
                 if not left:
                     # What there is of it is better than nothing, and is told for what it is.
-                    self._note(Noted(minute=minute, resident=self._persona.name, about=f"{what} {reply.defect}", text=""))
+                    self._notes.append(
+                        Noted(minute=minute, resident=self._persona.name, about=f"{wanted} {reply.defect}", text="")
+                    )
                     return found
                 why = "Not all of it came."
             excerpt = storable(reply.text.strip()[:EXCERPT]) or "(nothing)"
             why = f"{why} It was {reply.defect}." if reply.defect else why
-            asked = f"{text}\n\n{self._prompts['again'].render(problem=why, reply=quoted(excerpt))}"
-        self._note(Noted(minute=minute, resident=self._persona.name, about=f"unreadable {what}", text=excerpt))
+            asked = f"{text}\n\n{self._prompts['again'].render(problem=why, reply=quote(excerpt))}"
+        self._notes.append(Noted(minute=minute, resident=self._persona.name, about=f"unreadable {wanted}", text=excerpt))
         return None
-
-
-def _example_hours(minute: int) -> dict[str, str]:
-    """Times for the example in a prompt: from now to the next full hour but one."""
-    return {"start": time_of_day(minute), "next": time_of_day((minute // 60 + 1) * 60)}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sociable.agents.generative.replies import fields_in, listed, minute_in, number_in, text_of, times_in
+from sociable.agents.generative.replies import clean_text, find_list, find_number, find_time, find_times, parse_fields
 from sociable.town.clock import MINUTES_PER_DAY, time_of_day
 
 SHORTEST_STEP, LONGEST_STEP = 5, 60
@@ -27,12 +27,12 @@ _IN_ONE_LINE = re.compile(rf"\W*{_CLOCK_TIME}\s*(?:(?:-|–|to|until)\s*{_CLOCK_
 
 
 class Unreadable(Exception):
-    """A reply out of which nothing can be had; its text tells the model what was wrong."""
+    """Nothing can be had from a reply; the text tells the model what was wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some time, in minutes of the simulation, what is done in it and where; no place: wherever one is."""
+    """A stretch of time in minutes of the simulation, with a doing and a place; no place: wherever one is."""
 
     start: int
     end: int
@@ -45,19 +45,19 @@ class DayPlan:
     """From getting up to going to bed, without gaps."""
 
     words: str
-    """In broad strokes."""
+    """The plan in broad strokes."""
     parts: tuple[Part, ...]
     bed: int
     wake: int
     """The next morning."""
 
     def rest(self, minute: int) -> list[Part]:
-        """What is left of it."""
+        """The parts that are left of it at a minute."""
         return [replace(part, start=max(part.start, minute)) for part in self.parts if part.end > minute]
 
     @property
     def in_lines(self) -> str:
-        """As in ``events.Planned``."""
+        """The plan as ``events.Planned`` has it."""
         return "\n".join(
             f"{time_of_day(part.start)}-{time_of_day(part.end)} {part.doing}{f' @ {part.place}' if part.place else ''}"
             for part in self.parts
@@ -66,32 +66,35 @@ class DayPlan:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a plan is made within, in minutes of the simulation."""
+    """The bounds of a plan, in minutes of the simulation."""
 
     midnight: int
     """At the beginning of the day that is planned."""
     now: int
     before: Part
-    """What goes on until the first part begins."""
+    """The part that goes on until the first one begins."""
     bed: int
     wake: int
-    """Where the plan names none."""
+    """Bedtime and rising where the plan names none."""
 
 
-def day_plan_in(reply: str, frame: Frame) -> DayPlan:
-    """Mended: what has no end lasts until the next begins, a gap is filled by what stood before it, of two that overlap the
-    later begins in time, and what lies in the past is left out. Raises Unreadable.
+def parse_day_plan(reply: str, frame: Frame) -> DayPlan:
+    """The plan in a reply, mended: a part without an end lasts until the next begins, a gap is filled by the part before it,
+    of two that overlap the later begins in time, and parts in the past are left out. Raises Unreadable.
     """
-    fields = fields_in(reply)
+    fields = parse_fields(reply)
     if not fields:
         raise Unreadable("there was no JSON in it.")
-    parts = [part for item in _items(fields)[:MOST_PARTS] if (part := _part(item, frame)) is not None]
+    parts = [part for item in _find_items(fields)[:MOST_PARTS] if (part := _parse_part(item, frame)) is not None]
     if not parts:
         raise Unreadable('"hours" held no part with a time ("from") and what you do ("doing").')
     parts.sort(key=lambda part: part.start)
     while len(parts) > 1 and _SLEEP.match(parts[0].doing) and parts[0].start <= frame.now:
         del parts[0]
-    bed = _bed(fields, frame)
+    bed, wake = find_time(fields.get("bed")), find_time(fields.get("wake"))
+    if bed is not None:
+        # Nobody goes to bed for the night before noon.
+        bed += frame.midnight + (MINUTES_PER_DAY if bed < MINUTES_PER_DAY // 2 else 0)
     while parts and _SLEEP.match(parts[-1].doing) and parts[-1].start > frame.now:
         bed = parts.pop().start
     if bed is None:
@@ -99,20 +102,21 @@ def day_plan_in(reply: str, frame: Frame) -> DayPlan:
     elif parts and bed <= parts[-1].start:
         bed = parts[-1].end
     bed = max(frame.now + 1, min(bed, frame.midnight + LATEST_BED))
-    wake = _wake(fields, frame, bed)
-    return DayPlan(text_of(fields.get("plan"), PLAN_LENGTH), _without_gaps(parts, frame, bed), bed, wake)
+    wake = frame.wake if wake is None else frame.midnight + MINUTES_PER_DAY + wake % MINUTES_PER_DAY
+    words = clean_text(fields.get("plan"), PLAN_LENGTH)
+    return DayPlan(words, _close_gaps(parts, frame, bed), bed, max(wake, bed + SHORTEST_SLEEP))
 
 
-def _items(fields: Mapping[str, Any]) -> list[Any]:
+def _find_items(fields: Mapping[str, Any]) -> list[Any]:
     """The parts of a plan, in whatever form they came."""
     hours = fields.get("hours")
     if isinstance(hours, dict) and "doing" not in hours:
         # {"08:00": "breakfast"} and {"08:00": {"doing": "breakfast"}}.
         return [{"from": time} | (what if isinstance(what, dict) else {"doing": what}) for time, what in hours.items()]
-    return listed(fields, "hours")
+    return find_list(fields, "hours")
 
 
-def _part(item: Any, frame: Frame) -> Part | None:
+def _parse_part(item: Any, frame: Frame) -> Part | None:
     if isinstance(item, str):
         # 08:00-09:00 breakfast @ Home: kitchen
         words, _, place = item.partition("@")
@@ -120,18 +124,17 @@ def _part(item: Any, frame: Frame) -> Part | None:
         item = {"from": item[:24], "doing": found["doing"] if found else words, "place": place}
     if not isinstance(item, dict):
         return None
-    times = times_in(item.get("from", item.get("start", item.get("time"))))
-    end_time = minute_in(item.get("to", item.get("end")))
-    doing = text_of(item.get("doing", item.get("activity")), DOING_LENGTH)
+    times = find_times(item.get("from", item.get("start", item.get("time"))))
+    end_time = find_time(item.get("to", item.get("end")))
+    doing = clean_text(item.get("doing", item.get("activity")), DOING_LENGTH)
     if not times or not doing:
         return None
     start = _on_the_day(times[0], frame)
     end = _on_the_day(end_time if end_time is not None else times[-1], frame)
     if end <= start:
-        end = (
-            end + MINUTES_PER_DAY if end_time is not None and end + MINUTES_PER_DAY - start < MINUTES_PER_DAY // 2 else start + 1
-        )
-    return Part(start, end, doing, text_of(item.get("place"), PLACE_LENGTH))
+        over_midnight = end_time is not None and end + MINUTES_PER_DAY - start < MINUTES_PER_DAY // 2
+        end = end + MINUTES_PER_DAY if over_midnight else start + 1
+    return Part(start, end, doing, clean_text(item.get("place"), PLACE_LENGTH))
 
 
 def _on_the_day(time: int, frame: Frame) -> int:
@@ -139,21 +142,7 @@ def _on_the_day(time: int, frame: Frame) -> int:
     return minute + MINUTES_PER_DAY if minute < frame.now and time < AFTER_MIDNIGHT else minute
 
 
-def _bed(fields: Mapping[str, Any], frame: Frame) -> int | None:
-    time = minute_in(fields.get("bed"))
-    if time is None:
-        return None
-    # Nobody goes to bed for the night before noon.
-    return frame.midnight + time + (MINUTES_PER_DAY if time < MINUTES_PER_DAY // 2 else 0)
-
-
-def _wake(fields: Mapping[str, Any], frame: Frame, bed: int) -> int:
-    time = minute_in(fields.get("wake"))
-    wake = frame.wake if time is None else frame.midnight + MINUTES_PER_DAY + time % MINUTES_PER_DAY
-    return max(wake, bed + SHORTEST_SLEEP)
-
-
-def _without_gaps(parts: Sequence[Part], frame: Frame, bed: int) -> tuple[Part, ...]:
+def _close_gaps(parts: Sequence[Part], frame: Frame, bed: int) -> tuple[Part, ...]:
     """From now to bedtime: each part lasts until the next begins."""
     if not parts or parts[0].start > frame.now:
         parts = [replace(frame.before, start=frame.now), *parts]
@@ -162,38 +151,38 @@ def _without_gaps(parts: Sequence[Part], frame: Frame, bed: int) -> tuple[Part, 
     return tuple(part for part in lived if part.end > part.start)
 
 
-def steps_in(reply: str, parts: Sequence[Part]) -> list[Part]:
+def parse_steps(reply: str, parts: Sequence[Part]) -> list[Part]:
     """The steps of ``parts``, which follow each other without gaps. Each part's steps begin and end with it.
 
     Steps that say not of which part they are follow each other through all of them. A step without a place is where its part
     is; the last step of a part goes on to its end. Raises Unreadable.
     """
-    steps = [item for item in listed(fields_in(reply), "steps")[:MOST_STEPS] if isinstance(item, dict)]
-    steps = [item for item in steps if text_of(item.get("doing"), DOING_LENGTH)]
+    steps = [item for item in find_list(parse_fields(reply), "steps")[:MOST_STEPS] if isinstance(item, dict)]
+    steps = [item for item in steps if clean_text(item.get("doing"), DOING_LENGTH)]
     if not steps:
         raise Unreadable('"steps" held nothing with "minutes" and "doing".')
-    numbers = [number_in(item.get("part")) for item in steps]
+    numbers = [find_number(item.get("part")) for item in steps]
     if any(number is None or not 1 <= number <= len(parts) for number in numbers):
-        return _filled(steps, parts)
+        return _fill(steps, parts)
     found: list[Part] = []
     for number, part in enumerate(parts, start=1):
         own = [item for item, of in zip(steps, numbers, strict=True) if int(of or 0) == number]
-        found += _filled(own, [part]) if own else [part]
+        found += _fill(own, [part]) if own else [part]
     return found
 
 
-def _filled(items: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> list[Part]:
+def _fill(items: Sequence[Mapping[str, Any]], parts: Sequence[Part]) -> list[Part]:
     minute, end = parts[0].start, parts[-1].end
     steps: list[Part] = []
     for item in items:
         if minute >= end:
             break
-        wanted = number_in(item.get("minutes"))
+        wanted = find_number(item.get("minutes"))
         length = int(min(LONGEST_STEP, max(SHORTEST_STEP, wanted))) if wanted is not None else SHORTEST_STEP * 3
-        place = text_of(item.get("place"), PLACE_LENGTH)
+        place = clean_text(item.get("place"), PLACE_LENGTH)
         if not place:
             place = next(part.place for part in parts if part.start <= minute < part.end)
-        steps.append(Part(minute, min(minute + length, end), text_of(item.get("doing"), DOING_LENGTH), place))
+        steps.append(Part(minute, min(minute + length, end), clean_text(item.get("doing"), DOING_LENGTH), place))
         minute = steps[-1].end
     steps[-1] = replace(steps[-1], end=end)
     return steps

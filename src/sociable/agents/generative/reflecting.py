@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sociable.agents.generative.planning import Unreadable
-from sociable.agents.generative.replies import fields_in, importance_in, listed, text_of
+from sociable.agents.generative.replies import clean_text, find_importance, find_list, parse_fields
 from sociable.town.memory import Memory
 
 REFLECTION_THRESHOLD = 150.0
@@ -16,12 +16,12 @@ RATED_AT_ONCE = 20
 LOOKED_BACK_ON = 100
 """The latest memories that a reflection is made of (Park et al., section 4.2)."""
 LOOKED_BACK_LETTERS = 8000
-"""Of those, no more than so many characters, for a window of 4096 tokens."""
+"""The most characters of those memories, for a window of 4096 tokens."""
 MOST_THOUGHTS = 5
 EVERYDAY = 3.0
 """The importance of what stays unrated because a reply could not be read."""
 THOUGHT_IMPORTANCE = 5.0
-"""Of a thought that comes without one."""
+"""The importance of a thought that comes without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Thought:
     importance: float
 
 
-def looked_back_on(memories: Sequence[Memory]) -> Sequence[Memory]:
-    """The latest of them, oldest first. What was known from the beginning is no news."""
+def choose_latest(memories: Sequence[Memory]) -> Sequence[Memory]:
+    """The latest memories, oldest first, without those that were there from the beginning."""
     found: list[Memory] = []
     letters = 0
     for memory in reversed(memories[-LOOKED_BACK_ON:]):
@@ -43,36 +43,34 @@ def looked_back_on(memories: Sequence[Memory]) -> Sequence[Memory]:
     return found[::-1]
 
 
-def ratings_in(reply: str, count: int) -> list[float]:
-    """From 1 to 10, one for each memory; those that are missing are everyday. Raises Unreadable where there are none."""
-    fields = fields_in(reply)
-    found = listed(fields, "ratings")
+def parse_ratings(reply: str, count: int) -> list[float]:
+    """A rating from 1 to 10 for each memory; missing ones are everyday. Raises Unreadable where there are none."""
+    fields = parse_fields(reply)
+    found = find_list(fields, "ratings")
     if len(found) == 1 and isinstance(found[0], dict) and len(found[0]) > 1:
         # {"ratings": {"1": 3, "2": 5}}
         found = list(found[0].values())
     elif not found:
         found = [fields[key] for key in map(str, range(1, count + 1)) if key in fields]
-    ratings = [importance_in(_importance_of(each)) for each in found[:count]]
+    ratings = [find_importance(_find_rating(each)) for each in found[:count]]
     if not any(ratings):
         raise Unreadable('"ratings" held no numbers.')
     return [rating or EVERYDAY for rating in ratings] + [EVERYDAY] * (count - len(ratings))
 
 
-def _importance_of(value: object) -> object:
+def _find_rating(value: object) -> object:
     if not isinstance(value, dict):
         return value
     return next((value[key] for key in ("importance", "rating", "score") if key in value), None)
 
 
-def thoughts_in(reply: str) -> Sequence[Thought]:
-    """Raises Unreadable where there are none."""
+def parse_thoughts(reply: str) -> Sequence[Thought]:
+    """The thoughts in a reply. Raises Unreadable where there are none."""
     thoughts = []
-    for item in listed(fields_in(reply), "thoughts")[:MOST_THOUGHTS]:
-        text, importance = (
-            (item.get("text", item.get("thought")), item.get("importance")) if isinstance(item, dict) else (item, None)
-        )
-        if said := text_of(text, 400):
-            thoughts.append(Thought(said, importance_in(importance) or THOUGHT_IMPORTANCE))
+    for item in find_list(parse_fields(reply), "thoughts")[:MOST_THOUGHTS]:
+        fields = item if isinstance(item, dict) else {"text": item}
+        if said := clean_text(fields.get("text", fields.get("thought")), 400):
+            thoughts.append(Thought(said, find_importance(fields.get("importance")) or THOUGHT_IMPORTANCE))
     if not thoughts:
         raise Unreadable('"thoughts" held none.')
     return thoughts

@@ -9,11 +9,13 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import date
+from itertools import islice
 from typing import Any
 
-from sociable.core.prompts import defused
+from sociable.core.prompts import defuse
 from sociable.core.records import storable
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 
@@ -25,7 +27,7 @@ _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _SMART_QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
 
 
-def value_in(text: str) -> dict[str, Any] | list[Any] | None:
+def parse_value(text: str) -> dict[str, Any] | list[Any] | None:
     """The first object or list in a reply, whatever stands around it; keys in lower case. None where there is none.
 
     Code fences, prose before and after, trailing commas, single quotes and Python's words pass; of what was cut off, the
@@ -34,62 +36,41 @@ def value_in(text: str) -> dict[str, Any] | list[Any] | None:
     text = text[:_LONGEST]
     if _NESTED.search(text):
         return None
-    starts = [match.start() for match in re.finditer(r"[{\[]", text)][:_ATTEMPTS]
-    for place, start in enumerate(starts):
-        found = _normal(_whole(text[start:]))
-        if not found and place == 0:
-            # Before what stands inside it is taken for the whole.
-            found = _normal(_cut_off(text[start:]))
-        if found:
-            return found
+    for attempt, start in enumerate(match.start() for match in islice(re.finditer(r"[{\[]", text), _ATTEMPTS)):
+        # The first one is mended before what stands inside it is taken for the whole.
+        for read in (_parse_json, _parse_python, *([_parse_cut_off] if attempt == 0 else [])):
+            found = _lower_keys(read(text[start:]))
+            if found and isinstance(found, dict | list):
+                return found
     return None
 
 
-def _whole(text: str) -> Any:
-    return found if (found := _json(text)) is not None else _python(text)
-
-
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     for each in (text, _TRAILING_COMMA.sub("", text), _TRAILING_COMMA.sub("", text.translate(_SMART_QUOTES))):
-        try:
+        with suppress(ValueError, RecursionError):
             return json.JSONDecoder(strict=False).raw_decode(each)[0]
-        except (ValueError, RecursionError):
-            pass
     return None
 
 
-def _python(text: str) -> Any:
-    """An object as Python writes it."""
-    if (end := _end_of(text)) is None:
-        return None
-    try:
-        with warnings.catch_warnings():
-            # About escapes that it does not know.
-            warnings.simplefilter("ignore")
-            return ast.literal_eval(text[:end])
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return None
-
-
-def _end_of(text: str) -> int | None:
-    """Behind the bracket that closes the first one; quotes are not understood."""
+def _parse_python(text: str) -> Any:
+    """An object as Python writes it. Quotes are not understood in the search for the bracket that closes it."""
     depth = 0
     for match in re.finditer(r"[{}\[\]]", text):
         depth += 1 if match.group() in "{[" else -1
         if depth == 0:
-            return match.end()
+            with warnings.catch_warnings(), suppress(ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+                warnings.simplefilter("ignore")  # about escapes that Python does not know
+                return ast.literal_eval(text[: match.end()])
+            return None
     return None
 
 
-def _cut_off(text: str) -> Any:
-    """What is whole of a text that ends too early: brackets are closed, if need be before its last commas."""
+def _parse_cut_off(text: str) -> Any:
+    """The whole part of a text that ends too early: brackets are closed, if need be before its last commas."""
     for _ in range(_ATTEMPTS):
-        found = _json(text + _closing(text))
-        if found is not None:
+        if (found := _parse_json(text + _closing(text))) is not None:
             return found
-        text, comma, _ = text.rpartition(",")
-        if not comma:
-            return None
+        text = text.rpartition(",")[0]
     return None
 
 
@@ -108,52 +89,40 @@ def _closing(text: str) -> str:
     return ('"' if inside else "") + "".join(reversed(open_brackets))
 
 
-def _normal(value: Any) -> dict[str, Any] | list[Any] | None:
-    """An object or a list, its keys in lower case; None for anything else."""
-    if isinstance(value, dict):
-        return {str(key).strip().lower(): _in_lower_case(each) for key, each in value.items()}
-    return [_in_lower_case(each) for each in value] if isinstance(value, list | tuple) else None
-
-
-def _in_lower_case(value: Any, depth: int = 0) -> Any:
-    if depth > 4:
+def _lower_keys(value: Any, depth: int = 0) -> Any:
+    """A value with its keys in lower case; what lies too deep in it is left out."""
+    if depth > 5:
         return None
     if isinstance(value, dict):
-        return {str(key).strip().lower(): _in_lower_case(each, depth + 1) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_in_lower_case(each, depth + 1) for each in value]
-    return value
+        return {str(key).strip().lower(): _lower_keys(each, depth + 1) for key, each in value.items()}
+    return [_lower_keys(each, depth + 1) for each in value] if isinstance(value, list | tuple) else value
 
 
-def fields_in(text: str) -> dict[str, Any]:
+def parse_fields(text: str) -> dict[str, Any]:
     """The object in a reply; a list counts as one without names. Empty where there is neither."""
-    found = value_in(text)
-    if isinstance(found, dict):
-        return found
-    return {"": found} if found else {}
+    found = parse_value(text) or {}
+    return found if isinstance(found, dict) else {"": found}
 
 
-def listed(fields: Mapping[str, Any], name: str) -> list[Any]:
-    """A field that is a list; under another name, if it is the only list there is."""
+def find_list(fields: Mapping[str, Any], name: str) -> list[Any]:
+    """A field that is a list, or an object as its only item; where there is no such field, the only list there is."""
     value = fields.get(name)
-    if isinstance(value, dict):
-        return [value]
-    if isinstance(value, list):
-        return value
+    if isinstance(value, dict | list):
+        return [value] if isinstance(value, dict) else value
     lists = [each for each in fields.values() if isinstance(each, list)]
     return lists[0] if value is None and len(lists) == 1 else []
 
 
-def text_of(value: Any, limit: int) -> str:
+def clean_text(value: Any, limit: int) -> str:
     """A value as one line without control words, at most ``limit`` characters; a list's items with semicolons."""
     if isinstance(value, list):
-        value = "; ".join(filter(None, (text_of(each, limit) for each in value[:20])))
+        value = "; ".join(filter(None, (clean_text(each, limit) for each in value[:20])))
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    return " ".join(defused(storable(str(value))).split())[:limit].rstrip()
+    return " ".join(defuse(storable(str(value))).split())[:limit].rstrip()
 
 
-def true(value: Any) -> bool:
+def is_yes(value: Any) -> bool:
     """Whether a field says yes."""
     return value is True or (isinstance(value, str) and value.strip().lower() in ("true", "yes", "y"))
 
@@ -161,21 +130,18 @@ def true(value: Any) -> bool:
 _NUMBER = re.compile(r"-?\d{1,6}(?:\.\d{1,6})?")
 
 
-def number_in(value: Any) -> float | None:
+def find_number(value: Any) -> float | None:
     """The first number in a value."""
-    if isinstance(value, bool):
-        return None
     if isinstance(value, str):
         found = _NUMBER.search(value)
         return float(found.group()) if found else None
-    if not isinstance(value, int | float) or not abs(value) < 1e6:
-        return None
-    return float(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < 1e6 else None
 
 
-def importance_in(value: Any) -> float:
-    """From 1 to 10, or 0 where it says none."""
-    number = number_in(value)
+def find_importance(value: Any) -> float:
+    """An importance from 1 to 10, or 0 where a value says none."""
+    number = find_number(value)
     return 0.0 if number is None else min(10.0, max(1.0, number))
 
 
@@ -189,11 +155,9 @@ _BARE_HOUR = re.compile(r"\s*(?:at\s+|by\s+)?\d{1,2}\s*(?:h|o['’]clock)?\s*", 
 _NAMED_TIMES = {"noon": 12 * 60, "midday": 12 * 60, "midnight": 24 * 60}
 
 
-def times_in(value: Any) -> list[int]:
+def find_times(value: Any) -> list[int]:
     """The times of day in a value, in minutes from 0 to 1440: 19:00, 7 pm, 19h30, 19.30, 1900, noon; a number is an hour."""
-    if isinstance(value, bool):
-        return []
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         value = str(int(value)) if abs(value) < 10_000 else ""
     if not isinstance(value, str):
         return []
@@ -204,13 +168,13 @@ def times_in(value: Any) -> list[int]:
         (match.start(), minute)
         for match in _TIME.finditer(text)
         if (match["minute"] or match["half"] or _BARE_HOUR.fullmatch(text))
-        if (minute := _minute(match)) is not None
+        if (minute := _parse_minute(match)) is not None
     ]
     found += [(text.lower().find(name), minute) for name, minute in _NAMED_TIMES.items() if name in text.lower()]
     return [minute for _, minute in sorted(found)]
 
 
-def _minute(match: re.Match[str]) -> int | None:
+def _parse_minute(match: re.Match[str]) -> int | None:
     hour, minute = int(match["hour"]), int(match["minute"] or 0)
     if half := (match["half"] or "").lower():
         if not 1 <= hour <= 12:
@@ -221,19 +185,20 @@ def _minute(match: re.Match[str]) -> int | None:
     return total if total <= MINUTES_PER_DAY else None
 
 
-def minute_in(value: Any) -> int | None:
+def find_time(value: Any) -> int | None:
     """The first time of day in a value."""
-    return next(iter(times_in(value)), None)
+    return next(iter(find_times(value)), None)
 
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({'|'.join(_MONTHS)})[a-z]*")
-_MONTH_DAY = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b")
+_DAY_MONTH = re.compile(rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{'|'.join(_MONTHS)})[a-z]*")
+_MONTH_DAY = re.compile(rf"\b(?P<month>{'|'.join(_MONTHS)})[a-z]*\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b")
+_SOON = {"day after tomorrow": 2, "tomorrow": 1, r"\b(?:today|tonight|now|this (?:morning|afternoon|evening))\b": 0}
 _WEEKDAY = re.compile(rf"\b({'|'.join((*_WEEKDAYS, 'tues', 'thurs?', *(day[:3] for day in _WEEKDAYS)))})\b")
 
 
-def day_in(value: Any, minute: int, clock: Clock) -> int | None:
+def find_day(value: Any, minute: int, clock: Clock) -> int | None:
     """The day a value names, counted from 0: tomorrow, Tuesday (the next one, today included), 2023-02-14, 14 February.
 
     None where it names none.
@@ -242,48 +207,32 @@ def day_in(value: Any, minute: int, clock: Clock) -> int | None:
         return None
     text, today = value[:80].lower(), minute // MINUTES_PER_DAY
     if found := _ISO_DATE.search(value[:80]):
-        return _days(clock, int(found[1]), int(found[2]), int(found[3]))
-    year = clock.day(minute).year
-    if found := _DAY_MONTH.search(text):
-        return _days(clock, year, _MONTHS.index(found[2]) + 1, int(found[1]))
-    if found := _MONTH_DAY.search(text):
-        return _days(clock, year, _MONTHS.index(found[1]) + 1, int(found[2]))
-    if "day after tomorrow" in text:
-        return today + 2
-    if "tomorrow" in text:
-        return today + 1
-    if re.search(r"\b(?:today|tonight|now|this (?:morning|afternoon|evening))\b", text):
-        return today
+        return _count_days(clock, int(found[1]), int(found[2]), int(found[3]))
+    if found := _DAY_MONTH.search(text) or _MONTH_DAY.search(text):
+        return _count_days(clock, clock.day(minute).year, _MONTHS.index(found["month"]) + 1, int(found["day"]))
+    for words, days in _SOON.items():
+        if re.search(words, text):
+            return today + days
     if found := _WEEKDAY.search(text):
         wanted = next(place for place, day in enumerate(_WEEKDAYS) if day.startswith(found[1][:3]))
         return today + (wanted - clock.day(minute).weekday()) % 7
     return None
 
 
-def _days(clock: Clock, year: int, month: int, day: int) -> int | None:
+def _count_days(clock: Clock, year: int, month: int, day: int) -> int | None:
     try:
         return (date(year, month, day) - clock.start).days
     except ValueError:
         return None
 
 
-def name_in(value: Any, names: Sequence[str]) -> str:
-    """Which of ``names`` is meant: the whole name, or a part of it that only one of them has. Empty for nobody."""
-    text = text_of(value, 120).lower()
-    if not text:
-        return ""
+def find_name(value: Any, names: Sequence[str]) -> str:
+    """The one of ``names`` that is meant, by the whole name or a part that only one has; empty for nobody."""
+    text = clean_text(value, 120).lower()
     whole = [name for name in names if name.lower() == text] or [name for name in names if _is_in(name.lower(), text)]
     parts = [name for name in names if any(_is_in(part, text) for part in name.lower().split() if len(part) > 1)]
-    for found in (whole, parts):
-        if len(found) == 1:
-            return found[0]
-    return ""
+    return next((found[0] for found in (whole, parts) if len(found) == 1), "")
 
 
 def _is_in(words: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
-
-
-def joined(parts: Iterable[str]) -> str:
-    """One line each, without the empty ones."""
-    return "\n".join(filter(None, parts))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sociable.benchmarks.agentsense.judged import RuleAgreement, load_judged_scenes, measure_rules
-from sociable.benchmarks.agentsense.scenario import Scenario, distinct_questions
+from sociable.benchmarks.agentsense.scenario import Scenario, list_distinct_questions
 from sociable.benchmarks.agentsense.shortcuts import RANKINGS, QuizItem, classify_options, pick_highest
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
 from sociable.reports.audits import (
@@ -36,7 +36,7 @@ FEW_QUESTIONS = 60
 
 def measure_shortcuts(scenarios: Sequence[Scenario]) -> list[ShortcutResult]:
     """How often each shortcut finds the answer, over distinct questions; farthest from chance first."""
-    found = distinct_questions(scenarios)
+    found = list_distinct_questions(scenarios)
     items = [QuizItem(each.template, question, f"{each.background} {each.description}") for each, _, question in found]
     if not items:
         return []
@@ -78,7 +78,7 @@ def _texts(scenario: Scenario) -> Iterator[str]:
 
 def audit_document(scenarios: Sequence[Scenario], source: str) -> Document:
     results = measure_shortcuts(scenarios)
-    questions = len(distinct_questions(scenarios))
+    questions = len(list_distinct_questions(scenarios))
     by_id = {scenario.id: scenario for scenario in scenarios}
     judged = load_judged_scenes()
     by_manner = {"all": judged} | {manner: [s for s in judged if s.manner == manner] for manner in ("lively", "plain")}

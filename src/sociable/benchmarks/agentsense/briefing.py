@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sociable.benchmarks.agentsense.scenario import Character, Goal, QuizQuestion, Scenario
 from sociable.core.names import words
-from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Turn
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import find_closing_object, find_field
@@ -36,7 +36,7 @@ LETTERS = "ABCDEFGHIJ"
 
 def agentsense_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.benchmarks.agentsense", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.benchmarks.agentsense", PLACEHOLDERS, override)
 
 
 def scene_in_words(scenario: Scenario) -> str:
@@ -48,11 +48,11 @@ def brief(scenario: Scenario, character: Character, prompts: Prompts) -> list[Ch
     """What a participant knows before anybody has spoken: its own profile, goals and secret, and nobody else's."""
     text = prompts["scene"].render(
         name=character.name,
-        profile=quoted(character.profile or "(nothing is said about you)"),
-        background=quoted(scene_in_words(scenario)),
+        profile=quote(character.profile or "(nothing is said about you)"),
+        background=quote(scene_in_words(scenario)),
         others=", ".join(called(other) for other in scenario.characters if other is not character),
-        goals=quoted("\n".join(f"- {goal.goal}" for goal in character.goals) or "(nothing in particular)"),
-        secret=quoted(character.private_info or "(nothing)"),
+        goals=quote("\n".join(f"- {goal.goal}" for goal in character.goals) or "(nothing in particular)"),
+        secret=quote(character.private_info or "(nothing)"),
     )
     # A conversation that began with the participant's own turn would be refused by some servers.
     return [{"role": "system", "content": text}, {"role": "user", "content": "The scene opens."}]
@@ -67,18 +67,18 @@ def called(character: Character) -> str:
 
 def ask_about_goal(question: str, prompts: Prompts, *, own: bool) -> ChatMessage:
     """A probe: whether a goal was reached, as its owner or another sees it."""
-    return {"role": "user", "content": prompts["own_goal" if own else "others_goal"].render(question=quoted(question))}
+    return {"role": "user", "content": prompts["own_goal" if own else "others_goal"].render(question=quote(question))}
 
 
 def ask_quiz(question: QuizQuestion, order: Sequence[int], prompts: Prompts) -> ChatMessage:
     """A probe: a multiple-choice question, its options in the given order."""
-    options = [f"{letter}: {one_line(question.options[place])}" for letter, place in zip(LETTERS, order, strict=False)]
-    return {"role": "user", "content": prompts["quiz"].render(question=quoted("\n".join([question.question, *options])))}
+    options = [f"{letter}: {put_on_one_line(question.options[place])}" for letter, place in zip(LETTERS, order, strict=False)]
+    return {"role": "user", "content": prompts["quiz"].render(question=quote("\n".join([question.question, *options])))}
 
 
 def ask_for_script(scene: str, prompts: Prompts) -> list[ChatMessage]:
     """The test of section 4.3: nothing but background and description, and no part to play."""
-    return [{"role": "user", "content": prompts["predict_script"].render(background=quoted(scene))}]
+    return [{"role": "user", "content": prompts["predict_script"].render(background=quote(scene))}]
 
 
 def names_script(reply: str, title: str) -> bool:
@@ -96,7 +96,7 @@ def transcript(turns: Sequence[Turn], *, first_lines: bool = False) -> str:
 def as_shown(turn: Turn, *, first_lines: bool = False) -> str:
     """A turn as others see it; with ``first_lines`` only what stands before its first line break, as in the authors' code."""
     said = turn.content.strip()
-    return one_line(said.splitlines()[0] if first_lines and said else said)
+    return put_on_one_line(said.splitlines()[0] if first_lines and said else said)
 
 
 def ask_judge(
@@ -111,10 +111,10 @@ def ask_judge(
 ) -> list[ChatMessage]:
     """A judge's question about one goal."""
     text = prompts["judge_goal"].render(
-        background=quoted(scene_in_words(scenario)),
-        transcript=quoted(transcript(turns, first_lines=first_lines) or "(nobody said anything)"),
+        background=quote(scene_in_words(scenario)),
+        transcript=quote(transcript(turns, first_lines=first_lines) or "(nobody said anything)"),
         name=character.name,
-        question=quoted(question),
-        goal=quoted(goal.goal),
+        question=quote(question),
+        goal=quote(goal.goal),
     )
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": text}]

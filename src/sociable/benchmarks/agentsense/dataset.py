@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from sociable.benchmarks.agentsense.interop.sotopia import is_seed, is_sotopia, read_sotopia, seed_record
+from sociable.benchmarks.agentsense.interop.sotopia import convert_seed, is_seed, is_sotopia, read_sotopia
 from sociable.benchmarks.agentsense.scenario import (
     AskedQuestion,
     Character,
@@ -29,15 +29,15 @@ from sociable.benchmarks.agentsense.scenario import (
     GoalQuestions,
     QuizQuestion,
     Scenario,
-    distinct_questions,
+    list_distinct_questions,
 )
 from sociable.benchmarks.agentsense.templates import cast_records
 from sociable.core.data_files import Loaded, RawRecord, load_items, read_records, validate_record
 from sociable.core.errors import DataError
-from sociable.core.names import named_in, who_is_named, words
+from sociable.core.names import find_people, find_person, words
 from sociable.core.seeding import select_clusters
 from sociable.core.spelling import Speller, find_records_in
-from sociable.core.wording import padded_words
+from sociable.core.wording import pad_words
 
 
 def load_scenarios(path: Path | None = None, *, skip_invalid: bool = False) -> Loaded[Scenario]:
@@ -59,7 +59,7 @@ def _load(path: Path | None, skip_invalid: bool) -> Loaded[Scenario]:
         expected="scenarios with background and characters, or templates with casts",
         read=read_sotopia if path and is_sotopia(path) else read_records,
     )
-    unattributed = sum(not question.about for _, _, question in distinct_questions(loaded.items))
+    unattributed = sum(not question.about for _, _, question in list_distinct_questions(loaded.items))
     return replace(loaded, remarks=tuple(_write_remarks(unknown, unattributed)))
 
 
@@ -95,7 +95,7 @@ def _read_record(raw: RawRecord, unknown: Counter[str]) -> Iterator[Scenario]:
     if "casts" in raw.value:
         records = cast_records(raw.value, raw.place)
     elif is_seed(raw.value):
-        records = [seed_record(raw.value, raw.place)]
+        records = [convert_seed(raw.value, raw.place)]
     for record in records:
         ignored: Counter[str] = Counter()
         yield read_scenario(record, raw.place, raw.default_id, ignored)
@@ -144,7 +144,7 @@ def _make_speller(scenario: Scenario, place: str) -> Speller:
     spellings = {_spelling(each.short): each.name for each in scenario.characters if each.short}
     spellings |= {_spelling(each.name): each.name for each in scenario.characters}
     names, aliases = scenario.names, scenario.aliases
-    return Speller(place, names, lambda name: spellings.get(_spelling(name)) or who_is_named(name, names, aliases))
+    return Speller(place, names, lambda name: spellings.get(_spelling(name)) or find_person(name, names, aliases))
 
 
 def _read_roles(roles: Any, speller: Speller) -> dict[str, CharacterRole]:
@@ -198,13 +198,13 @@ def _complete_questions(goal: Goal, owner: str, scenario: Scenario) -> GoalQuest
 
 def _find_only_other(text: str, asked: Character, scenario: Scenario) -> str:
     """The one person whom the text names besides the one who is asked; empty for nobody or several."""
-    named = named_in(text, scenario.names, scenario.aliases) - {asked.name}
+    named = find_people(text, scenario.names, scenario.aliases) - {asked.name}
     return named.pop() if len(named) == 1 else ""
 
 
 def _make_key(question: QuizQuestion, scenario: Scenario) -> str:
     """Template and wording, with names replaced by places: casts differ in names only."""
-    text = padded_words(" / ".join((question.question, *question.options)))
+    text = pad_words(" / ".join((question.question, *question.options)))
     spellings = {
         _spelling(spelling): number
         for number, character in enumerate(scenario.characters)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from sociable.benchmarks.agentsense.scenario import Character, Domain, GoalType, Relation, Scenario, distinct_questions
+from sociable.benchmarks.agentsense.scenario import Character, Domain, GoalType, Relation, Scenario, list_distinct_questions
 from sociable.core.names import words
 from sociable.core.view import Column, Document, Paragraph, RadarPlot, Row, Section, Table
 
@@ -53,7 +53,7 @@ def _size_table(scenarios: Sequence[Scenario], people: Sequence[Character]) -> T
         _spread("participants a scenario", [len(scenario.characters) for scenario in scenarios]),
         _spread("goals a participant", [len(character.goals) for character in characters]),
         ["scenarios with private information", f"{len(secret)} ({len(secret) / len(scenarios):.0%})", ""],
-        ["distinct quiz questions", str(len(distinct_questions(scenarios))), ""],
+        ["distinct quiz questions", str(len(list_distinct_questions(scenarios))), ""],
         ["different people", str(len(people)), ""],
         ["different occupations", str(len({_value(each, "occupation") for each in people} - {""})), ""],
         _spread("words of background and description", [len(words(f"{s.background} {s.description}")) for s in scenarios]),

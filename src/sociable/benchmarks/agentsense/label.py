@@ -7,30 +7,16 @@ who plays, not in what is played.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 from sociable.benchmarks.agentsense.briefing import scene_in_words
-from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, Goal, GoalType, Scenario
+from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, Domain, GoalType, Scenario
 from sociable.core.names import words
-from sociable.core.prompts import Prompts, quoted
+from sociable.core.prompts import Prompts, quote
 from sociable.engine.seats import Seat
 from sociable.models.protocol import Model, Request, Sampling, Scope
 from sociable.models.replies import find_closing_object, find_field
-
-
-@dataclass
-class Labels:
-    """What was found for one template. What the model gave no readable answer to stays None."""
-
-    roles: list[CharacterRole | None] = field(default_factory=list)
-    """In the order of the characters."""
-    kinds: list[list[GoalType | None]] = field(default_factory=list)
-    """By character and goal."""
-    domain: Domain | None = None
-    unread: int = 0
-    """Questions without a readable answer."""
 
 
 async def label_records(scenarios: Sequence[Scenario], seat: Seat, prompts: Prompts) -> tuple[list[dict[str, Any]], str]:
@@ -41,15 +27,16 @@ async def label_records(scenarios: Sequence[Scenario], seat: Seat, prompts: Prom
     assert seat.model is not None
     first = {scenario.template: scenario for scenario in reversed(scenarios)}
     found = await asyncio.gather(*(_label(scenario, seat.model, prompts, seat.sampling) for scenario in first.values()))
-    labels = dict(zip(first, found, strict=True))
-    labelled = [_labelled(scenario, labels[scenario.template]) for scenario in scenarios]
-    said = _count_filled(scenarios, labelled, sum(each.unread for each in found))
+    like = {scenario.template: scenario for scenario, _ in found}
+    labelled = [_copy_labels(like[scenario.template], scenario) for scenario in scenarios]
+    said = _count_filled(scenarios, labelled, sum(unread for _, unread in found))
     return [native_record(scenario) for scenario in labelled], said
 
 
-async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: Sampling) -> Labels:
+async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: Sampling) -> tuple[Scenario, int]:
+    """(the scenario with its labels, the number of questions without a readable answer, whose labels stay None)."""
     scope = Scope(f"label:{scenario.template}", "subject", model.name)
-    labels = Labels(domain=scenario.domain)
+    unread = 0
 
     async def ask(name: str, **values: str) -> list[tuple[str, Any]]:
         message = {"role": "user", "content": prompts[name].render(**values)}
@@ -57,51 +44,47 @@ async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: S
         return [] if reply.defect else find_closing_object(reply.text) or []
 
     def read(kind: Any, text: Any) -> Any:
+        nonlocal unread
         known = text.strip().lower() if isinstance(text, str) else None
         if known in tuple(kind):
             return kind(known)
-        labels.unread += 1
+        unread += 1
         return None
 
-    scene = quoted(scene_in_words(scenario))
-    labels.roles = [character.role for character in scenario.characters]
-    if None in labels.roles:
+    scene = quote(scene_in_words(scenario))
+    roles = {}
+    if not all(character.role for character in scenario.characters):
         people = [f"{each.name}: {' '.join(goal.goal for goal in each.goals) or '(no goal)'}" for each in scenario.characters]
-        given = await ask("label_roles", scene=scene, people=quoted("\n".join(people)))
+        given = await ask("label_roles", scene=scene, people=quote("\n".join(people)))
         answer = {" ".join(words(name)): role for name, role in given}
-        labels.roles = [
-            character.role or read(CharacterRole, answer.get(" ".join(words(character.name))))
-            for character in scenario.characters
-        ]
-    if labels.domain is None:
-        labels.domain = read(Domain, find_field(await ask("label_domain", scene=scene), "domain"))
+        roles = {
+            each.name: read(CharacterRole, answer.get(" ".join(words(each.name))))
+            for each in scenario.characters
+            if not each.role
+        }
+    domain = scenario.domain or read(Domain, find_field(await ask("label_domain", scene=scene), "domain"))
+    characters = []
     for character in scenario.characters:
-        answers = [[] if goal.type else await ask("label_goal", goal=quoted(goal.goal)) for goal in character.goals]
-        goals = zip(character.goals, answers, strict=True)
-        labels.kinds.append([goal.type or read(GoalType, find_field(given, "type")) for goal, given in goals])
-    return labels
+        answers = [[] if goal.type else await ask("label_goal", goal=quote(goal.goal)) for goal in character.goals]
+        kinds = [
+            goal.type or read(GoalType, find_field(given, "type")) for goal, given in zip(character.goals, answers, strict=True)
+        ]
+        goals = tuple(goal.model_copy(update={"type": kind}) for goal, kind in zip(character.goals, kinds, strict=True))
+        characters.append(character.model_copy(update={"role": character.role or roles[character.name], "goals": goals}))
+    return scenario.model_copy(update={"characters": tuple(characters), "domain": domain}), unread
 
 
-def _labelled(scenario: Scenario, labels: Labels) -> Scenario:
-    characters = [
-        character.model_copy(
-            update={
-                "role": character.role or _at(labels.roles, place),
-                "goals": tuple(_typed(character.goals, _at(labels.kinds, place) or [])),
-            }
-        )
-        for place, character in enumerate(scenario.characters)
-    ]
-    return scenario.model_copy(update={"characters": tuple(characters), "domain": scenario.domain or labels.domain})
+def _copy_labels(like: Scenario, scenario: Scenario) -> Scenario:
+    """The scenario with the labels of another of its template, where it has none. The other may have a smaller cast."""
 
+    def add(character: Character, labelled: Character) -> Character:
+        goals = zip(character.goals, [*labelled.goals, *character.goals[len(labelled.goals) :]], strict=False)
+        kinds = tuple(goal.model_copy(update={"type": goal.type or other.type}) for goal, other in goals)
+        return character.model_copy(update={"role": character.role or labelled.role, "goals": kinds})
 
-def _typed(goals: Iterable[Goal], kinds: Sequence[GoalType | None]) -> Iterable[Goal]:
-    return (goal.model_copy(update={"type": goal.type or _at(kinds, place)}) for place, goal in enumerate(goals))
-
-
-def _at(values: Sequence[Any], place: int) -> Any:
-    """Casts of a template may differ in size, though none we know does."""
-    return values[place] if place < len(values) else None
+    labelled = [*like.characters, *scenario.characters[len(like.characters) :]]
+    characters = tuple(map(add, scenario.characters, labelled))
+    return scenario.model_copy(update={"characters": characters, "domain": scenario.domain or like.domain})
 
 
 def _count_filled(before: Sequence[Scenario], after: Sequence[Scenario], unread: int) -> str:

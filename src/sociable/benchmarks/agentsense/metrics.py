@@ -57,7 +57,7 @@ class Scene:
     def was_played(self) -> bool:
         return self.episode.status is EpisodeStatus.COMPLETED and not self.episode.partner_failure
 
-    def from_other_side(self) -> Scene:
+    def swap_sides(self) -> Scene:
         return replace(self, own=self.others, others=self.own)
 
 
@@ -70,19 +70,19 @@ View = Callable[[Scene, Character, int], Value]
 
 
 def _average_goals(view: View, scene: Scene) -> Value:
-    return _mean_of_means(
+    return _average_means(
         [view(scene, owner, item) for item, goal in enumerate(owner.goals) if scene.counts(goal)] for owner in scene.characters
     )
 
 
 def _read_answers(kind: ProbeKind, scene: Scene, owner: Character, item: int) -> Value:
-    """What participants said about a goal."""
+    """The share of participants who say that a goal was reached."""
     answers = scene.episode.answers.get((kind, owner.name, item), ())
-    return _share_true(scene, [each for each in answers if each.after == scene.after])
+    return _measure_true(scene, [each for each in answers if each.after == scene.after])
 
 
 def _read_verdicts(judge: str, scene: Scene, owner: Character, item: int) -> Value:
-    """What a judge, or the panel, made of a goal. A panel that is split has no verdict on a question of yes or no."""
+    """The share of a judge's, or the panel's, verdicts that a goal was reached. A panel that is split has no verdict."""
     wordings = range(len(owner.goals[item].eval_questions.judge or ()))
     found = [scene.verdicts.get((goal_criterion(owner.name, item, wording, scene.after), judge)) for wording in wordings]
     verdicts = [each for each in found if each is not None]
@@ -109,7 +109,7 @@ def _average_judges(scene: Scene) -> Value:
 
 
 def _read_overconfidence(scene: Scene, owner: Character, item: int) -> Value:
-    """What its owner says of a goal, less what the judges say."""
+    """The owner's view of a goal less the judges'."""
     return _subtract(_OWN(scene, owner, item), _PANEL(scene, owner, item))
 
 
@@ -117,7 +117,7 @@ def _read_overconfidence(scene: Scene, owner: Character, item: int) -> Value:
 
 
 def _average_quiz(view: View, scene: Scene) -> Value:
-    return _mean_of_means(
+    return _average_means(
         [view(scene, asked, item) for item in range(len(asked.info_reason_questions))] for asked in scene.characters
     )
 
@@ -125,7 +125,7 @@ def _average_quiz(view: View, scene: Scene) -> Value:
 def _read_quiz(kind: ProbeKind, scene: Scene, asked: Character, item: int, *, on_others: bool = False) -> Value:
     """The answer to a question; with ``on_others`` only if that is about a secret of the other side."""
     answers = scene.episode.answers.get((kind, asked.name, item), ())
-    return _share_true(scene, [each for each in answers if not on_others or each.about in scene.others])
+    return _measure_true(scene, [each for each in answers if not on_others or each.about in scene.others])
 
 
 def _read_gain(scene: Scene, asked: Character, item: int) -> Value:
@@ -134,41 +134,41 @@ def _read_gain(scene: Scene, asked: Character, item: int) -> Value:
     return _subtract(after, before)
 
 
-def _attack(kind: ProbeKind, scene: Scene) -> Value:
+def _measure_attack(kind: ProbeKind, scene: Scene) -> Value:
     return _average_quiz(partial(_read_quiz, kind, on_others=True), scene)
 
 
-def _defend(kind: ProbeKind, scene: Scene) -> Value:
-    return _subtract(Value(1.0), _attack(kind, scene.from_other_side()))
+def _measure_defence(kind: ProbeKind, scene: Scene) -> Value:
+    return _subtract(Value(1.0), _measure_attack(kind, scene.swap_sides()))
 
 
-def _share_true(scene: Scene, answers: Sequence[ProbeAnswer]) -> Value:
+def _measure_true(scene: Scene, answers: Sequence[ProbeAnswer]) -> Value:
     """The share of yes, or of right. No answer by a model under test is neither; an instrument's is left out."""
     counted = [each for each in answers if each.answer is not None or each.asked in scene.episode.tested]
     if not counted and answers:
         return Value.unscored(f"{answers[0].asked}: {answers[0].defect or 'no answer in the reply'}")
-    return _share(bool(each.answer) for each in counted)
+    return _measure_share(bool(each.answer) for each in counted)
 
 
 # Conduct.
 
 
-def _share_unanswered(scene: Scene) -> Value:
-    return _share(probe.answer is None for probe in scene.episode.probes if probe.asked in scene.own)
+def _measure_unanswered(scene: Scene) -> Value:
+    return _measure_share(probe.answer is None for probe in scene.episode.probes if probe.asked in scene.own)
 
 
-def _share_of_turns(is_one: Callable[[Turn], bool], scene: Scene) -> Value:
-    return _share(is_one(turn) for turn in scene.episode.turns if turn.index > 0 and turn.speaker in scene.own)
+def _measure_turns(is_one: Callable[[Turn], bool], scene: Scene) -> Value:
+    return _measure_share(is_one(turn) for turn in scene.episode.turns if turn.index > 0 and turn.speaker in scene.own)
 
 
-def _share_of_scripts(scene: Scene) -> Value:
-    return _share(bool(probe.answer) for probe in scene.episode.probes if probe.kind is ProbeKind.SCRIPT)
+def _measure_script(scene: Scene) -> Value:
+    return _measure_share(bool(probe.answer) for probe in scene.episode.probes if probe.kind is ProbeKind.SCRIPT)
 
 
 # Arithmetic.
 
 
-def _share(flags: Iterable[bool]) -> Value:
+def _measure_share(flags: Iterable[bool]) -> Value:
     counted = list(map(float, flags))
     return Value(fmean(counted)) if counted else Value.not_reached()
 
@@ -179,7 +179,7 @@ def _subtract(first: Value, second: Value) -> Value:
     return Value(first.value - second.value)
 
 
-def _mean_of_means(found: Iterable[Sequence[Value]]) -> Value:
+def _average_means(found: Iterable[Sequence[Value]]) -> Value:
     """The mean over characters of the mean over what each has; what the instrument failed at is left out.
 
     What the run did not finish is no value at all.
@@ -216,17 +216,18 @@ class SceneMetric(Metric[Scene]):
     """``psi_PSI`` is its profile sensitivity; empty where it has none."""
 
 
-def _through(change: Callable[[Scene], Scene], value_of: ValueOf) -> ValueOf:
+def _change_scene(change: Callable[[Scene], Scene], value_of: ValueOf) -> ValueOf:
+    """The same value of a changed scene."""
     return lambda scene: value_of(change(scene))
 
 
 def _with_partner(*metrics: SceneMetric) -> Iterator[SceneMetric]:
     """The metrics, and after them the partner's."""
     yield from metrics
-    yield from (_of_partner(metric) for metric in metrics if metric.of_partner)
+    yield from (_declare_of_partner(metric) for metric in metrics if metric.of_partner)
 
 
-def _of_partner(metric: SceneMetric) -> SceneMetric:
+def _declare_of_partner(metric: SceneMetric) -> SceneMetric:
     return replace(
         metric,
         name=PARTNER + metric.name,
@@ -235,30 +236,30 @@ def _of_partner(metric: SceneMetric) -> SceneMetric:
         group="partner",
         value=None,
         members=lambda scene: {
-            PARTNER + name: _through(Scene.from_other_side, value_of) for name, value_of in metric.values_for(scene).items()
+            PARTNER + name: _change_scene(Scene.swap_sides, value_of) for name, value_of in metric.values_for(scene).items()
         },
         applies=lambda scene: scene.is_mixed,
     )
 
 
-def _by_kind(metric: SceneMetric) -> Metric[Scene]:
-    """Figures 6, 9 and 11."""
+def _declare_by_kind(metric: SceneMetric) -> Metric[Scene]:
+    """Declares the metric by kind (Figures 6, 9 and 11)."""
     return Metric(
         f"{metric.name}/…",
         f"{metric.title}: …",
         f"{metric.title} by kind of goal, need (ERG), domain and number of participants",
         "kinds",
         members=lambda scene: {
-            f"{name}/{kind}": _through(partial(replace, counts=counts), value_of)
+            f"{name}/{kind}": _change_scene(partial(replace, counts=counts), value_of)
             for name, value_of in metric.values_for(scene).items()
-            for kind, counts in _kinds(scene.scenario).items()
+            for kind, counts in _list_kinds(scene.scenario).items()
         },
         applies=lambda scene: scene.was_played,
     )
 
 
-def _kinds(scenario: Scenario) -> Mapping[str, Callable[[Goal], bool]]:
-    """What a scene and its goals are, and which goals are that."""
+def _list_kinds(scenario: Scenario) -> Mapping[str, Callable[[Goal], bool]]:
+    """Kinds of a scene and of its goals, each with the goals that count as such."""
     types = sorted({goal.type for character in scenario.characters for goal in character.goals if goal.type})
     found: dict[str, Callable[[Goal], bool]] = {kind.value: partial(lambda kind, goal: goal.type is kind, kind) for kind in types}
     for need in sorted({kind.need for kind in types}):
@@ -267,15 +268,15 @@ def _kinds(scenario: Scenario) -> Mapping[str, Callable[[Goal], bool]]:
     return found | dict.fromkeys(whole, lambda _: True)
 
 
-def _by_round(metrics: Sequence[SceneMetric]) -> Metric[Scene]:
-    """Figure 10."""
+def _declare_by_round(metrics: Sequence[SceneMetric]) -> Metric[Scene]:
+    """Declares the metrics after so many turns (Figure 10)."""
 
     def members(scene: Scene) -> dict[str, ValueOf]:
         found = {}
         for after in scene.options.judged_after:
             for metric in metrics:
                 for name, value_of in metric.values_for(scene).items():
-                    then = _through(partial(replace, after=after), value_of)
+                    then = _change_scene(partial(replace, after=after), value_of)
                     # Judges look after all these turns; participants may not have been asked.
                     if metric.is_judged or then(scene).outcome is not Outcome.NOT_REACHED:
                         found[f"{name}/after {after}"] = then
@@ -291,8 +292,8 @@ def _by_round(metrics: Sequence[SceneMetric]) -> Metric[Scene]:
     )
 
 
-def _sensitivity(of: SceneMetric) -> Iterator[Metric[Scene]]:
-    """Profile sensitivity (PSI), and what it is made of."""
+def _declare_sensitivity(of: SceneMetric) -> Iterator[Metric[Scene]]:
+    """Declares the profile sensitivity of a metric, its noise and its excess."""
     widest = sqrt(0.5)  # two casts, one with 0 and one with 1
     noisiest = widest / find_deviation_bias(2)
     for part, suffix, meaning, low, high in (
@@ -327,10 +328,10 @@ _SELF, _MAJORITY = partial(_average_goals, _OWN), partial(_average_goals, _PANEL
 _OTHER = partial(_average_goals, partial(_read_answers, ProbeKind.OTHERS_GOAL))
 _CLAIM, _GAIN = partial(_average_goals, _read_overconfidence), partial(_average_quiz, _read_gain)
 _AFTER, _BEFORE = (partial(_average_quiz, partial(_read_quiz, kind)) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
-_ATTACK, _BLIND_ATTACK = (partial(_attack, kind) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
-_DEFENCE, _BLIND_DEFENCE = (partial(_defend, kind) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
-_SILENT = partial(_share_of_turns, lambda turn: not turn.content.strip())
-_CUT_OFF = partial(_share_of_turns, lambda turn: CUT_OFF in turn.note)
+_ATTACK, _BLIND_ATTACK = (partial(_measure_attack, kind) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
+_DEFENCE, _BLIND_DEFENCE = (partial(_measure_defence, kind) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
+_SILENT = partial(_measure_turns, lambda turn: not turn.content.strip())
+_CUT_OFF = partial(_measure_turns, lambda turn: CUT_OFF in turn.note)
 
 _SECRETS, _PARTNERS = "right answers on the others' secrets", "right answers on the other side's secrets"
 _KEPT = "1 less the other side's right answers on one's own secrets"
@@ -347,7 +348,7 @@ _SCENE = (
     _blind("information_blind", "Blind", f"{_SECRETS} before anybody has spoken", value=_BEFORE),
     _blind("information_gain", "Gain", "Info less Blind, paired by question", value=_GAIN, **_DIFFERENCE),
     _judged("overconfidence", "Over-confidence", _CLAIMS, group="confidence", value=_CLAIM, of_partner=False, **_DIFFERENCE),
-    _conduct("no_answer", "no answer", "probes to which the model gave no readable answer", value=_share_unanswered),
+    _conduct("no_answer", "no answer", "probes to which the model gave no readable answer", value=_measure_unanswered),
     _conduct("silent_turns", "silent turns", "turns in which the model said nothing", value=_SILENT),
     _conduct("cut_off_turns", "cut off", "turns that ended at the token limit; what came before stands", value=_CUT_OFF),
 )
@@ -364,18 +365,18 @@ METRICS: Metrics[Scene] = Metrics(
         _mixed_blind("attack_blind", "Attack blind", f"{_PARTNERS} before the scene", value=_BLIND_ATTACK),
         _mixed_blind("defence_blind", "Defence blind", f"{_KEPT} before the scene", value=_BLIND_DEFENCE),
     ),
-    *(_by_kind(metric) for metric in _SCENE if metric.by_kind),
-    _by_round([metric for metric in _JUDGED_FIRST if metric.by_round]),
+    *(_declare_by_kind(metric) for metric in _SCENE if metric.by_kind),
+    _declare_by_round([metric for metric in _JUDGED_FIRST if metric.by_round]),
     Metric(
         "script",
         "Script",
         "scenes whose script the model names, of those whose data name it",
         "script",
-        _share_of_scripts,
+        _measure_script,
         applies=lambda scene: scene.was_played and any(probe.kind is ProbeKind.SCRIPT for probe in scene.episode.probes),
         is_compared=False,
     ),
-    *(each for metric in _JUDGED_FIRST if metric.psi for each in _sensitivity(metric)),
+    *(each for metric in _JUDGED_FIRST if metric.psi for each in _declare_sensitivity(metric)),
     groups=("goals", "confidence", "secrets"),
 )
 
@@ -385,6 +386,6 @@ def estimate_scenes(scores: Sequence[Score], seed: int) -> list[Estimate]:
     by_name: dict[str, list[Score]] = defaultdict(list)
     for score in scores:
         by_name[score.metric].append(score)
-    found = [METRICS.declaration_of(name).aggregate(name, own, seed) for name, own in by_name.items()]
+    found = [METRICS.find(name).aggregate(name, own, seed) for name, own in by_name.items()]
     sensitivities = [metric.aggregate(metric.name, scores, seed) for metric in METRICS.in_group("sensitivity")]
     return [*found, *(each for each in sensitivities if each.scored or each.unscored or each.errored or each.not_reached)]

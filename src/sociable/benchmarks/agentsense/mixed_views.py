@@ -103,11 +103,12 @@ def _attack_and_defence(pairs: Mapping[Pair, Run]) -> Iterator[Table]:
 def person_sections(runs: Sequence[Run]) -> list[Section]:
     """Tables 11 and 12, for every run with a person beside one of the same scenes without."""
     same, others, alone = [], [], []
+    without = [run for run in runs if run.study.options.plays == "all"]
     for run in runs:
         if run.manifest["models"]["partner"] != PERSON:
             continue
         model = run.manifest["models"]["subject"]
-        if beside := next((other for other in runs if _is_the_same_without(run, other)), None):
+        if beside := next((other for other in without if _circumstances(other) == _circumstances(run)), None):
             same.append(Row([model, *_cells(run, beside, Role.PARTNER)]))
             others.append(Row([model, *_cells(run, beside, Role.SUBJECT)]))
         else:
@@ -128,21 +129,17 @@ def _table(caption: str, titles: Sequence[str], rows: Sequence[Row]) -> Table:
     return Table(caption, [Column("Model"), *(Column(title, True) for title in titles)], rows, note)
 
 
-def _is_the_same_without(run: Run, other: Run) -> bool:
-    """Whether ``other`` is the run without the person that belongs to ``run``."""
-    one, two = run.manifest, other.manifest
-    subject = one["models"]["subject"]
-    settings = ("seed", "limit", "dataset", "repeats", "skip_invalid")
-    options = [each.study.options.model_dump(exclude={"plays", "character"}) for each in (run, other)]
-    sampling = [manifest["sampling"].get(f"subject {subject}") for manifest in (one, two)]
-    return (
-        two["models"]["partner"] is None
-        and all(one["models"][role] == two["models"][role] for role in ("subject", "judges"))
-        and all(one["settings"][name] == two["settings"][name] for name in settings)
-        and one["digests"] == two["digests"]
-        and options[0] == options[1]
-        and sampling[0] == sampling[1]
-    )
+def _circumstances(run: Run) -> list[object]:
+    """Everything that must be alike in a run with a person and the one without that belongs to it."""
+    models, settings = run.manifest["models"], run.manifest["settings"]
+    return [
+        models["subject"],
+        models["judges"],
+        run.manifest["digests"],
+        run.manifest["sampling"].get(f"subject {models['subject']}"),
+        [settings[name] for name in ("seed", "limit", "dataset", "repeats", "skip_invalid")],
+        run.study.options.model_dump(exclude={"plays", "character"}),
+    ]
 
 
 def _cells(run: Run, beside: Run, role: Role) -> Iterator[str]:

@@ -15,7 +15,7 @@ from sociable.benchmarks.agentsense.briefing import as_shown, ask_about_goal, as
 from sociable.benchmarks.agentsense.forms import PersonsForms
 from sociable.benchmarks.agentsense.scenario import Character, Goal, QuizQuestion, Scenario
 from sociable.core.form import Form
-from sociable.core.names import without_own_name
+from sociable.core.names import strip_own_name
 from sociable.core.prompts import Prompts
 from sociable.core.records import CUT_OFF, Turn, Usage
 from sociable.dialogue.conversation import Utterance
@@ -103,7 +103,7 @@ class PromptedPlayer:
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
         utterance = await self._participant.take_turn(seen)
-        said = without_own_name(utterance.content, self._names)
+        said = strip_own_name(utterance.content, self._names)
         if utterance.defect == CUT_OFF and said:
             # The limit is part of the protocol: what was said before it stands.
             return Utterance(said, utterance.thinking, note=CUT_OFF)

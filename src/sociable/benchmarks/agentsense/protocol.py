@@ -22,10 +22,10 @@ from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswe
 from sociable.benchmarks.agentsense.reference import make_player
 from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, QuizQuestion, Scenario
 from sociable.core.errors import InputError, InstrumentFailure
-from sociable.core.names import who_is_named
+from sociable.core.names import find_person
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage, episode_id
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.dialogue.conversation import Conversation
 from sociable.dialogue.loop import run_conversation
 from sociable.dialogue.turn_taking import AddressedNext, Bidding, RandomSpeaker, RoundRobin, TurnPolicy
@@ -33,7 +33,7 @@ from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Request
 
 GREETING = "Hi there!"
-"""App. C.2."""
+"""The first words of a scene (App. C.2)."""
 
 
 async def run_scene(
@@ -53,7 +53,7 @@ async def run_scene(
             answers += await scene.predict_script()
 
         # 3. Greeting.
-        first = named_generator(seed, "greeting", scenario.id, repeat).choice(scenario.names)
+        first = make_generator(seed, "greeting", scenario.id, repeat).choice(scenario.names)
         conversation.turns.append(Turn(index=0, speaker=first, content=GREETING))
 
         # 4. Turns.
@@ -90,16 +90,16 @@ async def run_scene(
 
 
 def cast_roles(scenario: Scenario, options: AgentSenseOptions, seed: int) -> dict[str, Role]:
-    """By character, who plays it in a mixed run. The one character is the same in every repeat."""
+    """Who plays each character in a mixed run, by name. The one character is the same in every repeat."""
     if options.plays == "senders":
         return {
             character.name: Role.SUBJECT if character.role is CharacterRole.SENDER else Role.PARTNER
             for character in scenario.characters
         }
     if options.character == RANDOM:
-        one = named_generator(seed, "seat", scenario.id).choice(scenario.names)
+        one = make_generator(seed, "seat", scenario.id).choice(scenario.names)
     else:
-        called = character_called(options.character, scenario)
+        called = find_character(options.character, scenario)
         assert called is not None, "the study has left out scenes without that character"
         one = called
     alone, others = (Role.PARTNER, Role.SUBJECT) if options.plays == "others" else (Role.SUBJECT, Role.PARTNER)
@@ -112,7 +112,7 @@ def select_playable(scenarios: Sequence[Scenario], options: AgentSenseOptions) -
         playable = [scenario for scenario in scenarios if scenario.roles == frozenset(CharacterRole)]
         lacking, remedy = "a sender or a receiver", "Have roles put into the data with: sociable label"
     elif options.character != RANDOM:
-        playable = [scenario for scenario in scenarios if character_called(options.character, scenario)]
+        playable = [scenario for scenario in scenarios if find_character(options.character, scenario)]
         lacking, remedy = f"a character '{options.character}'", "Names are as in the data"
     else:
         return scenarios, []
@@ -122,14 +122,14 @@ def select_playable(scenarios: Sequence[Scenario], options: AgentSenseOptions) -
     return playable, [f"{left} of {len(scenarios)} scenarios lack {lacking} and were left out."] if left else []
 
 
-def character_called(name: str, scenario: Scenario) -> str | None:
+def find_character(name: str, scenario: Scenario) -> str | None:
     """The character of that name, short name or first name."""
-    return who_is_named(name, scenario.names, scenario.aliases)
+    return find_person(name, scenario.names, scenario.aliases)
 
 
 @dataclass
 class _Scene:
-    """What the steps of one scene share."""
+    """One scene as it is played: the steps share it."""
 
     scenario: Scenario
     repeat: int
@@ -153,7 +153,7 @@ class _Scene:
 
     @property
     def turns_taken(self) -> int:
-        """Without the greeting."""
+        """How many turns there have been, without the greeting."""
         return sum(turn.index > 0 for turn in self.conversation.turns)
 
     def _player(self, character: Character, seat: Seat) -> Player:
@@ -163,7 +163,7 @@ class _Scene:
         return PromptedPlayer(self.scenario, character, seat, self.identifier, self.prompts, first_lines=self.options.first_lines)
 
     def policy(self) -> TurnPolicy:
-        generator = named_generator(self.seed, "turns", self.scenario.id, self.repeat)
+        generator = make_generator(self.seed, "turns", self.scenario.id, self.repeat)
         match self.options.policy:
             case "random":
                 return RandomSpeaker(generator)
@@ -203,7 +203,7 @@ class _Scene:
 
     async def _quiz(self, asked: str, item: int, question: QuizQuestion, kind: ProbeKind) -> ProbeAnswer:
         count = len(question.options)
-        order = named_generator(self.seed, "options", self.scenario.id, asked, item).sample(range(count), count)
+        order = make_generator(self.seed, "options", self.scenario.id, asked, item).sample(range(count), count)
         answer = await self.players[asked].choose(self.conversation.seen_by(asked), question, order)
         choice = None if answer.value is None else int(answer.value)
         shown = {"about": question.about, "item": item, "choice": choice, "order": tuple(order)}
@@ -222,7 +222,7 @@ class _Scene:
         return [self.record(ProbeKind.SCRIPT, seat.name, answer)]
 
     def usage(self) -> dict[str, Usage]:
-        """By role, of those that are models."""
+        """What the models used, by role."""
         used = {Role.SUBJECT: self.script_usage, Role.PARTNER: Usage()}
         for name, player in self.players.items():
             used[self.played_by[name]] += player.usage

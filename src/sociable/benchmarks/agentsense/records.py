@@ -1,4 +1,4 @@
-"""What AgentSense keeps of an episode."""
+"""The record of an AgentSense episode."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SUBJECT, PARTNER = "subject", "partner"
 
 
 class ProbeKind(StrEnum):
-    """What a participant is asked outside the scene (section 3.4)."""
+    """Kinds of questions that a participant is asked outside the scene (section 3.4)."""
 
     OWN_GOAL = "own goal"
     OTHERS_GOAL = "another's goal"
@@ -34,7 +34,7 @@ class ProbeAnswer(Record):
     asked: str
     """Who answered."""
     about: str = ""
-    """Whose goal, or whose secret; empty where the data do not say."""
+    """The character whose goal or secret it is about; empty where the data do not say."""
     item: int = 0
     """Place among the goals of ``about``, or among the quiz questions of ``asked``, from 0."""
     wording: int = 0
@@ -46,9 +46,9 @@ class ProbeAnswer(Record):
     choice: int | None = None
     """The option chosen, by its place in the data."""
     order: tuple[int, ...] = ()
-    """In which the options were shown, as places in the data."""
+    """The order in which the options were shown, as places in the data."""
     reply: str = ""
-    """As it came, its beginning."""
+    """The beginning of the reply as it came."""
     defect: str = ""
 
     @property
@@ -66,7 +66,7 @@ class AgentSenseEpisode(Episode):
     both_tested: bool = False
     """Whether the partner is under test as much as the subject: senders with receivers."""
     partner_failure: str = ""
-    """What a partner failed at: the scene cannot be scored then."""
+    """Why a partner failed: the scene cannot be scored then."""
 
     def played_as(self, role: str) -> frozenset[str]:
         """The characters played by a role."""

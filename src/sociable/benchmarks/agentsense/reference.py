@@ -11,8 +11,8 @@ from random import Random
 from sociable.benchmarks.agentsense.players import Answer, GoalProbe
 from sociable.benchmarks.agentsense.scenario import Character, Goal, Line, QuizQuestion, Scenario
 from sociable.core.records import Turn, Usage
-from sociable.core.seeding import named_generator
-from sociable.core.wording import overlap, telling_words
+from sociable.core.seeding import make_generator
+from sociable.core.wording import find_telling_words, measure_overlap
 from sociable.dialogue.conversation import Utterance
 
 
@@ -130,19 +130,19 @@ class Heuristic(Silent):
         return f"I have heard you, {last}." if last else "I have nothing to add."
 
     def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
-        wanted = telling_words(probe.goal.goal)
-        said = telling_words(" ".join(turn.content for turn in seen if turn.speaker != probe.owner.name))
+        wanted = find_telling_words(probe.goal.goal)
+        said = find_telling_words(" ".join(turn.content for turn in seen if turn.speaker != probe.owner.name))
         return bool(wanted) and 2 * len(wanted & said) >= len(wanted)
 
     def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
-        own = {place: telling_words(option) for place, option in enumerate(question.options)}
+        own = {place: find_telling_words(option) for place, option in enumerate(question.options)}
         shared = set.intersection(*own.values())
-        said = telling_words(" ".join(turn.content for turn in seen if turn.speaker != self.name))
-        told = telling_words(f"{self.scenario.background} {self.scenario.description} {self.character.profile}")
+        said = find_telling_words(" ".join(turn.content for turn in seen if turn.speaker != self.name))
+        told = find_telling_words(f"{self.scenario.background} {self.scenario.description} {self.character.profile}")
 
         def likeness(place: int) -> tuple[float, float]:
             telling = own[place] - shared
-            return overlap(telling, said), overlap(telling, told)
+            return measure_overlap(telling, said), measure_overlap(telling, told)
 
         return max(order, key=likeness)
 
@@ -181,7 +181,7 @@ def make_player(agent: str, scenario: Scenario, character: Character, seed: int,
     kind, _, rate = agent.partition("@")
 
     def draw(*names: str | int) -> Random:
-        return named_generator(seed, "reference", kind, scenario.id, repeat, *names)
+        return make_generator(seed, "reference", kind, scenario.id, repeat, *names)
 
     return _PLAYERS[kind](scenario, character, draw, turns, float(rate or 0.0))
 

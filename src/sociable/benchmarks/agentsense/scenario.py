@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from sociable.core.data_files import Text
-from sociable.core.names import Name, normalised_name, words
+from sociable.core.names import Name, normalise_name, words
 from sociable.core.spelling import OF_CAST, CastNames
 from sociable.core.wording import Wording, expresses
 
@@ -234,7 +234,7 @@ class Scenario(_Field):
         counts = Counter(word for name in self.names for word in set(words(name)))
         found: dict[str, tuple[str, ...]] = {}
         for character in self.characters:
-            first = normalised_name(character.name).split()[:1]
+            first = normalise_name(character.name).split()[:1]
             if character.short:
                 found[character.name] = (character.short,)
             elif first and counts[first[0]] == 1:
@@ -246,7 +246,7 @@ class Scenario(_Field):
         return frozenset(character.role for character in self.characters if character.role)
 
 
-def distinct_questions(scenarios: Iterable[Scenario]) -> list[tuple[Scenario, Character, QuizQuestion]]:
+def list_distinct_questions(scenarios: Iterable[Scenario]) -> list[tuple[Scenario, Character, QuizQuestion]]:
     """Each quiz question once, whoever is asked it and whoever plays: as it first stands in the data."""
     found: dict[str, tuple[Scenario, Character, QuizQuestion]] = {}
     for scenario in scenarios:

@@ -14,7 +14,7 @@ from sociable.core.view import Case as CaseView
 from sociable.engine.result import RunResult
 
 SCENES_SHOWN = 5
-"""Of the best, and of the worst."""
+"""Scenes of the best, and of the worst, that a report shows."""
 
 
 def list_scenes(run: RunResult[AgentSenseStudy]) -> Iterator[Block]:
@@ -61,7 +61,7 @@ def _scene_blocks(
 
 
 def _turns_table(scenario: Scenario, episode: AgentSenseEpisode) -> Table:
-    """What nobody else knows stands above what everybody heard."""
+    """The turns in a column for each character, below what nobody else knows."""
 
     def private(character: Character) -> list[str]:
         goals = "\n".join(f"• {goal.goal}" for goal in character.goals) or "(no goal)"
@@ -85,7 +85,7 @@ _VERDICT = {Verdict.WIN: "yes", Verdict.LOSS: "no"}
 def _goal_rows(
     scenario: Scenario, episode: AgentSenseEpisode, judgments: Sequence[Judgment], judges: Sequence[str]
 ) -> Iterator[Row]:
-    """What owners, others and judges say of each goal at the end."""
+    """One row a goal: the answers of its owner, the others and the judges at the end."""
     end = max((turn.index for turn in episode.turns), default=0)
     for owner in scenario.characters:
         for item, goal in enumerate(owner.goals):

@@ -9,7 +9,7 @@ from statistics import fmean, pvariance
 import numpy as np
 
 from sociable.core.records import Estimate, Score
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_outcomes
 from sociable.statistics.intervals import Floats, bootstrap_jointly
 from sociable.statistics.metrics import CONFIDENCE
@@ -40,7 +40,7 @@ def estimate_sensitivity(part: str, of: str, name: str, scores: Sequence[Score],
     else:
         rows = np.array([[across, within, 1.0] for across, within in found if within is not None]).reshape(-1, 3)
         own = own if len(rows) else []
-    interval = bootstrap_jointly(rows, STATISTICS[part], CONFIDENCE, seed=named_seed(seed, "bootstrap", name))
+    interval = bootstrap_jointly(rows, STATISTICS[part], CONFIDENCE, seed=derive_seed(seed, "bootstrap", name))
     value, low, high = interval.value, interval.low, interval.high
     return Estimate(metric=name, value=value, low=low, high=high, confidence=CONFIDENCE, **count_outcomes(own))
 
@@ -72,7 +72,7 @@ def _deviations(casts: Casts) -> tuple[float, float | None] | None:
 
 
 ABNORMAL = 0.05
-"""App. D.7's level."""
+"""The level of App. D.7's test."""
 
 
 def find_template_probabilities(scores: Sequence[Score]) -> dict[str, float]:

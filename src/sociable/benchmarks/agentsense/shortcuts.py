@@ -9,7 +9,7 @@ import numpy as np
 
 from sociable.benchmarks.agentsense.scenario import QuizQuestion
 from sociable.core.names import words
-from sociable.core.wording import overlap, telling_words
+from sociable.core.wording import find_telling_words, measure_overlap
 from sociable.statistics.guessing import cross_validate
 
 
@@ -23,13 +23,13 @@ class QuizItem:
 
 
 def _like_background(item: QuizItem, option: str) -> float:
-    return overlap(telling_words(option), telling_words(item.background))
+    return measure_overlap(find_telling_words(option), find_telling_words(item.background))
 
 
 def _like_others(item: QuizItem, option: str) -> float:
-    own = telling_words(option)
-    others = [telling_words(other) for other in item.question.options if other != option]
-    return sum(overlap(own | other, own & other) for other in others)
+    own = find_telling_words(option)
+    others = [find_telling_words(other) for other in item.question.options if other != option]
+    return sum(measure_overlap(own | other, own & other) for other in others)
 
 
 RANKINGS: dict[str, Callable[[QuizItem, str], float]] = {
@@ -40,7 +40,9 @@ RANKINGS: dict[str, Callable[[QuizItem, str], float]] = {
     "the last": lambda item, option: item.question.options.index(option),
     "the one most like the background": _like_background,
     "the one least like the background": lambda item, option: -_like_background(item, option),
-    "the one most like the question": lambda item, option: overlap(telling_words(option), telling_words(item.question.question)),
+    "the one most like the question": lambda item, option: measure_overlap(
+        find_telling_words(option), find_telling_words(item.question.question)
+    ),
     "the one most like the others": _like_others,
     "the one unlike the others": lambda item, option: -_like_others(item, option),
     "the one with a figure": lambda _, option: any(character.isdigit() for character in option),

@@ -19,7 +19,7 @@ from sociable.core.data_files import Text, validate_record
 from sociable.core.errors import DataError
 from sociable.core.names import Name
 from sociable.core.records import Record
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 
 Level = Literal["low", "medium", "high"]
 Trait = Literal["openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism"]
@@ -214,7 +214,7 @@ def _list_questions(template: str, owner: Mapping[str, Any], cast: Mapping[str, 
         options = [question["answer"], *question["wrong"]]
         order = list(range(len(options)))
         # Nobody chose where the answer stands, and it stands in the same place for every cast.
-        named_generator(0, "options", key).shuffle(order)
+        make_generator(0, "options", key).shuffle(order)
         found.append(
             {
                 "question": question["question"],

@@ -10,7 +10,7 @@ from typing import Any
 
 from sociable.benchmarks.agentsense.metrics import JUDGE, Scene
 from sociable.benchmarks.agentsense.mixed_views import pair_sections, person_sections
-from sociable.benchmarks.agentsense.published import BLIND_ACCURACY, TABLE_2
+from sociable.benchmarks.agentsense.published import TABLE_2
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode
 from sociable.benchmarks.agentsense.scenario import Domain, GoalType, Need
 from sociable.benchmarks.agentsense.scene_views import list_scenes, scene_view
@@ -35,7 +35,14 @@ from sociable.core.view import (
 )
 from sociable.engine.result import RunResult
 from sociable.judging.panel import with_panel
-from sociable.reports.result_tables import counts_table, estimated_metrics, metric_cells, metric_columns, metrics_table
+from sociable.reports.result_tables import (
+    counts_table,
+    estimated_metrics,
+    group_table,
+    metric_cells,
+    metric_columns,
+    metrics_table,
+)
 from sociable.reports.views import Views
 from sociable.statistics.agreement import measure_cohen
 from sociable.statistics.metrics import Metric
@@ -43,6 +50,7 @@ from sociable.statistics.metrics import Metric
 Runs = Sequence[RunResult[AgentSenseStudy]]
 
 SUMMARY = ("self", "other", "majority", "psi_goal", "information", "information_gain")
+PUBLISHED = {row.model: asdict(row) for row in TABLE_2}
 ANOTHER_DATA_SET = "Published rows (paper) are of the authors' data and models of 2024: to look at, not to compare with."
 
 
@@ -93,9 +101,8 @@ def _table_2(runs: Runs) -> Table:
     note = (
         f"{ANOTHER_DATA_SET} Intervals of the rest stand in scores.json. Their judges were GPT-4o, Qwen2.5-72b and Llama-3-70b."
     )
-    published = {row.model: asdict(row) for row in TABLE_2}
     # The main columns have their intervals; with all of them nothing would fit a page.
-    return metrics_table("Goal completion and information (Table 2's layout)", runs, shown, note, SUMMARY, published)
+    return metrics_table("Goal completion and information (Table 2's layout)", runs, shown, note, SUMMARY, PUBLISHED)
 
 
 def _by_judge(family: Metric[Scene], runs: Runs) -> list[Metric[Scene]]:
@@ -104,8 +111,7 @@ def _by_judge(family: Metric[Scene], runs: Runs) -> list[Metric[Scene]]:
 
 
 def _conduct(runs: Runs) -> Iterator[Block]:
-    conduct = runs[0].study.metrics.in_group("conduct")
-    yield metrics_table("What came to nothing", runs, conduct, "Shares of what the model was asked, and of its turns.")
+    yield from group_table("What came to nothing", runs, "conduct", "Shares of what the model was asked, and of its turns.")
     for run in runs:
         cut = run.estimate("cut_off_turns")
         if cut and cut.value and cut.value > 0.05:
@@ -127,12 +133,11 @@ def _goals(runs: Runs) -> Iterator[Block]:
         yield _kinds_of_one(runs[0])
     else:
         yield _kinds_of_several(runs, view, said)
-    if confidence := estimated_metrics(runs[0].study.metrics.in_group("confidence"), runs):
-        yield metrics_table("Over-confidence", runs, confidence, "Above 0: participants claim more than the judges see.")
+    yield from group_table("Over-confidence", runs, "confidence", "Above 0: participants claim more than the judges see.")
 
 
 def _kinds(runs: Runs) -> Iterator[tuple[str, str]]:
-    """(what goals and scenes are parted by, one part), as far as any run has it."""
+    """(a way to group goals and scenes, one group), as far as any run has it."""
     known = {e.metric.removeprefix("self/") for run in runs for e in run.estimates if e.metric.startswith("self/")}
     groups = {
         "kind": [kind.value for kind in GoalType],
@@ -189,7 +194,7 @@ def _judges(runs: Runs) -> Table:
 
 
 def _judge_figures(answers: Sequence[tuple[Verdict, Verdict]], *, several: bool) -> list[str]:
-    """From each of a judge's verdicts with the panel's on the same question."""
+    """A judge's row, from each of its verdicts with the panel's on the same question."""
     given = [pair for pair in answers if pair[0] is not Verdict.UNSCORED]
     yes = fmean(mine is Verdict.WIN for mine, _ in given) if given else None
     both = [pair for pair in given if pair[1] in (Verdict.WIN, Verdict.LOSS)] if several else []
@@ -199,21 +204,15 @@ def _judge_figures(answers: Sequence[tuple[Verdict, Verdict]], *, several: bool)
 
 
 def _secrets(runs: Runs) -> Iterator[Block]:
-    metrics = runs[0].study.metrics
-    if secrets := estimated_metrics(metrics.in_group("secrets"), runs):
-        note = f"Chance is 0.25 with four options. {ANOTHER_DATA_SET} Their blind test took 100 of the questions (Table 4)."
-        values = {r.model: {"information": r.information, "information_blind": BLIND_ACCURACY.get(r.model)} for r in TABLE_2}
-        yield metrics_table("Quiz on the others' secrets", runs, secrets, note, published=values)
-    if mixed := [run for run in runs if run.estimate("attack")]:
-        attack = estimated_metrics(metrics.in_group("attack"), runs)
-        note = "Mixed runs only. What the blind test gives is the baseline of both."
-        yield metrics_table("Attack and defence (section 5.2)", mixed, attack, note)
+    note = f"Chance is 0.25 with four options. {ANOTHER_DATA_SET} Their blind test took 100 of the questions (Table 4)."
+    yield from group_table("Quiz on the others' secrets", runs, "secrets", note, PUBLISHED)
+    note = "Mixed runs only. What the blind test gives is the baseline of both."
+    yield from group_table("Attack and defence (section 5.2)", [run for run in runs if run.estimate("attack")], "attack", note)
 
 
 def _sensitivity(runs: Runs) -> Iterator[Block]:
-    if sensitivity := estimated_metrics(runs[0].study.metrics.in_group("sensitivity"), runs):
-        note = "Intervals by template. Noise and excess need --repeats; without them PSI is profile and chance together."
-        yield metrics_table("Profile sensitivity (PSI)", runs, sensitivity, note)
+    note = "Intervals by template. Noise and excess need --repeats; without them PSI is profile and chance together."
+    yield from group_table("Profile sensitivity (PSI)", runs, "sensitivity", note)
     # A model that has several runs has one vote: of a run in which it plays everybody, if there is one.
     alone_last = sorted(runs, key=lambda run: run.manifest["models"]["partner"] is None)
     one_each = {run.manifest["models"]["subject"]: run for run in alone_last}
@@ -221,10 +220,7 @@ def _sensitivity(runs: Runs) -> Iterator[Block]:
     if not tested:
         return
     templates = sorted(set().union(*tested.values()))
-    flags = {
-        template: [probabilities.get(template, 1.0) < ABNORMAL for probabilities in tested.values()] for template in templates
-    }
-    flagged = [template for template in templates if 2 * sum(flags[template]) > len(tested)]
+    flagged = [each for each in templates if 2 * sum(own.get(each, 1.0) < ABNORMAL for own in tested.values()) > len(tested)]
     yield Paragraph(
         f"Templates whose goal completion depends on who is played (χ², App. D.7, p < {ABNORMAL:g} for most of the models): "
         f"{len(flagged)} of {len(templates)}; by chance alone about {ABNORMAL * len(templates):.0f} for each model."
@@ -236,7 +232,7 @@ def _sensitivity(runs: Runs) -> Iterator[Block]:
 
 
 def _template_probabilities(run: RunResult[AgentSenseStudy]) -> dict[str, float]:
-    """By template; of the judges' view if there is one, else of the participants' own."""
+    """Each template's probability, by the judges' view if there is one, else by the participants' own."""
     for metric in ("majority", "self"):
         if own := [score for score in run.scores if score.metric == metric and score.value is not None]:
             return find_template_probabilities(own)

@@ -11,9 +11,9 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from sociable.benchmarks.anteval.rules import DATA, Background, CharacterClass, Race, backgrounds, rules
-from sociable.core.data_files import Loaded, RawRecord, Text, load_items, one_each
+from sociable.core.data_files import Loaded, RawRecord, Text, load_items, make_cut
 from sociable.core.errors import DataError, InputError
-from sociable.core.names import Name, normalised_name
+from sociable.core.names import Name, normalise_name
 from sociable.core.records import Record
 
 
@@ -147,13 +147,13 @@ def _pairs(places: Sequence[int]) -> Iterable[tuple[int, int]]:
 def load_sheets(path: Path | None) -> Loaded[Sheet]:
     """Characters of a file, or the bundled ones. Raises DataError naming file, line and field."""
     expected = "characters: name, race, class, background, …"
-    one = one_each(Sheet)
+    one = make_cut(Sheet)
     names: dict[str, str] = {}
 
     def with_a_name_of_its_own(raw: RawRecord) -> list[Sheet]:
         sheets = one(raw)
         for sheet in sheets:
-            if (known := names.setdefault(normalised_name(sheet.name), raw.place)) != raw.place:
+            if (known := names.setdefault(normalise_name(sheet.name), raw.place)) != raw.place:
                 raise DataError(raw.place, "name", f"'{sheet.name}' is used already by {known}; who sits at a table must differ")
         return sheets
 

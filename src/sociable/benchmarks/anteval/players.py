@@ -10,8 +10,8 @@ from sociable.benchmarks.anteval.characters import Sheet, in_brief
 from sociable.benchmarks.anteval.session import Move, TableTurn, read_move
 from sociable.core.errors import InstrumentFailure
 from sociable.core.form import Form, Question
-from sociable.core.names import without_own_name
-from sociable.core.prompts import one_line
+from sociable.core.names import strip_own_name
+from sociable.core.prompts import put_on_one_line
 from sociable.core.records import CUT_OFF, Turn, Usage
 from sociable.core.view import Block, Line, Paragraph, Transcript
 from sociable.dialogue.conversation import MAX_CHARACTERS
@@ -44,7 +44,7 @@ class PromptedPlayer:
             briefing,
             scope=seat.scope(item, name),
             sampling=seat.sampling,
-            heard=lambda turn: f"{turn.speaker}: {one_line(turn.content)}",
+            heard=lambda turn: f"{turn.speaker}: {put_on_one_line(turn.content)}",
             form=self._form,
         )
         self._briefing = briefing
@@ -57,7 +57,7 @@ class PromptedPlayer:
 
     async def take_turn(self, seen: Sequence[TableTurn]) -> Move:
         utterance = await self._participant.take_turn(seen)
-        text = without_own_name(utterance.content, [self.name])
+        text = strip_own_name(utterance.content, [self.name])
         act, words = read_move(text[:MAX_CHARACTERS])
         # The limit is part of the protocol: what was said before it stands.
         if utterance.defect and not (utterance.defect == CUT_OFF and (act or words)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sociable.core.prompts import one_line
+from sociable.core.prompts import put_on_one_line
 from sociable.core.records import Turn
 
 _ACTS = re.compile(r"\*+([^*]+)\*+")
@@ -50,7 +50,7 @@ class Move:
 
 def read_move(text: str) -> tuple[str, str]:
     """(act, words) of ``*what it does* what it says``; both empty for PASS."""
-    text = one_line(text).strip()
+    text = put_on_one_line(text).strip()
     if _PASSED.fullmatch(text):
         return "", ""
     act = " ".join(part.strip() for part in _ACTS.findall(text))

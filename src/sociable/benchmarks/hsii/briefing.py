@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Background, Case, Message
-from sociable.core.names import named_in
-from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.names import find_people
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Turn
 from sociable.models.protocol import ChatMessage
 
@@ -32,7 +32,7 @@ PLACEHOLDERS = {
 
 def hsii_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.benchmarks.hsii", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.benchmarks.hsii", PLACEHOLDERS, override)
 
 
 class Situation(Protocol):
@@ -59,13 +59,13 @@ def setting(case: Situation) -> str:
         ",\n".join(f"  {_json(message.model_dump())}" for message in case.messages),
         " ]}",
     ]
-    return quoted("\n".join(lines))
+    return quote("\n".join(lines))
 
 
 def setting_in_words(case: Situation) -> str:
     """The same for a person to read."""
     background = case.background
-    said = [f"{message.role_from} to {message.role_to}: {one_line(message.content)}" for message in case.messages]
+    said = [f"{message.role_from} to {message.role_to}: {put_on_one_line(message.content)}" for message in case.messages]
     parts = (background.scene, " ".join(background.relationships), background.conflicts, "\n".join(said))
     return "\n\n".join(part for part in parts if part)
 
@@ -97,9 +97,11 @@ def ask_to_play(case: Case, character: str, prompts: Prompts) -> list[ChatMessag
         _system(
             prompts["partner"].render(
                 character=character,
-                scene=quoted(case.background.scene),
-                relationships=quoted("\n".join(own_relationships(case, character)) or "(nothing was said)"),
-                heard=quoted("\n".join(f"{m.role_from} to {m.role_to}: {one_line(m.content)}" for m in heard) or "(nothing yet)"),
+                scene=quote(case.background.scene),
+                relationships=quote("\n".join(own_relationships(case, character)) or "(nothing was said)"),
+                heard=quote(
+                    "\n".join(f"{m.role_from} to {m.role_to}: {put_on_one_line(m.content)}" for m in heard) or "(nothing yet)"
+                ),
                 assistant=ASSISTANT,
             )
         )
@@ -109,7 +111,7 @@ def ask_to_play(case: Case, character: str, prompts: Prompts) -> list[ChatMessag
 def ask_to_compare(case: Case, first: str, second: str, prompts: Prompts, *, long_run: bool) -> list[ChatMessage]:
     """The judge's question about one pair in one order."""
     question = prompts["judge_long_run" if long_run else "judge_first_utterance"].render(
-        setting=setting(case), target=case.golden.role_to, first=quoted(first), second=quoted(second)
+        setting=setting(case), target=case.golden.role_to, first=quote(first), second=quote(second)
     )
     return [_system(prompts["judge_system"].render()), {"role": "user", "content": question}]
 
@@ -124,12 +126,12 @@ _SENTENCE_END = re.compile(
 def own_relationships(case: Case, character: str) -> list[str]:
     """The sentences of ``relationships`` that name the character."""
     sentences = [sentence.strip() for text in case.background.relationships for sentence in _SENTENCE_END.split(text)]
-    return [sentence for sentence in sentences if character in named_in(sentence, case.characters, case.aliases)]
+    return [sentence for sentence in sentences if character in find_people(sentence, case.characters, case.aliases)]
 
 
 def transcript(turns: Sequence[Turn], target: str) -> str:
     """A conversation of two as one text for the judge."""
-    return "\n".join(f"{'Assistant' if turn.speaker == ASSISTANT else target}: {one_line(turn.content)}" for turn in turns)
+    return "\n".join(f"{'Assistant' if turn.speaker == ASSISTANT else target}: {put_on_one_line(turn.content)}" for turn in turns)
 
 
 def _system(text: str) -> ChatMessage:
@@ -137,4 +139,4 @@ def _system(text: str) -> ChatMessage:
 
 
 def _json(value: object) -> str:
-    return one_line(json.dumps(value, ensure_ascii=False))
+    return put_on_one_line(json.dumps(value, ensure_ascii=False))

@@ -26,7 +26,7 @@ import numpy as np
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.core.errors import InputError
-from sociable.models.embeddings import sentence_encoder
+from sociable.models.embeddings import load_encoder
 from sociable.statistics.density import (
     SEED,
     SMALLEST_CLUSTER,
@@ -34,7 +34,7 @@ from sociable.statistics.density import (
     WIDESPREAD,
     DensityClusters,
     cluster_by_density,
-    split_words,
+    list_telling_words,
 )
 from sociable.statistics.intervals import Floats
 
@@ -113,7 +113,7 @@ def cluster_dialogues(
     if features not in FEATURES:
         raise InputError(f"There are no features '{features}'. Choose {' or '.join(repr(name) for name in FEATURES)}.")
     dialogues = find_longest_cases(cases)
-    encode = sentence_encoder(embedding_model) if features == "embeddings" else None
+    encode = load_encoder(embedding_model) if features == "embeddings" else None
     if len(dialogues) < FEWEST_DIALOGUES:
         return None
     passages = [list_nameless_passages(case) for case in dialogues]
@@ -134,7 +134,7 @@ def weigh_terms(texts: Sequence[str]) -> Terms | None:
     """(1 + ln tf) · idf of words in at least two texts and at most WIDESPREAD of them; None if there is no such word."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
 
-    vectorizer = TfidfVectorizer(analyzer=split_words, min_df=2, max_df=WIDESPREAD, sublinear_tf=True)
+    vectorizer = TfidfVectorizer(analyzer=list_telling_words, min_df=2, max_df=WIDESPREAD, sublinear_tf=True)
     try:
         weights = vectorizer.fit_transform(texts)
     except ValueError:  # all that is wrong with texts as such: no word is left

@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from sociable.core.data_files import Loaded, Text, complaint, load_items, validate_record
+from sociable.core.data_files import Loaded, Text, load_items, make_data_error, validate_record
 from sociable.core.errors import DataError
-from sociable.core.names import Name, normalised_name, who_is_named
+from sociable.core.names import Name, find_person, normalise_name
 from sociable.core.records import Record
 from sociable.core.seeding import select_clusters
 from sociable.core.spelling import CastName, CastNames, Speller
@@ -52,10 +52,10 @@ class Background(Record):
     @field_validator("characters")
     @classmethod
     def _are_different_people(cls, characters: tuple[str, ...]) -> tuple[str, ...]:
-        spellings = {normalised_name(name) for name in characters}
+        spellings = {normalise_name(name) for name in characters}
         if len(spellings) < len(characters):
             raise ValueError("two characters have the same name once case and titles are ignored")
-        if normalised_name(ASSISTANT) in spellings:
+        if normalise_name(ASSISTANT) in spellings:
             raise ValueError(f"'{ASSISTANT}' is not one of the characters; leave it out")
         return characters
 
@@ -201,7 +201,7 @@ class Case(CaseNotes):
 
     def who_is(self, name: str) -> str | None:
         """The character ``name`` means, or None."""
-        return who_is_named(name, self.characters, self.aliases)
+        return find_person(name, self.characters, self.aliases)
 
     def hidden_from(self, hearer: str) -> tuple[PrivateFact, ...]:
         """The private facts ``hearer`` must not be told."""
@@ -271,7 +271,7 @@ def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
                 **{field: getattr(notes, field) for field in CaseNotes.model_fields},
             )
         except ValidationError as error:
-            raise complaint(error, f"{place}, case {own}") from None
+            raise make_data_error(error, f"{place}, case {own}") from None
 
 
 def _list_cases(record: DialogueRecord, place: str) -> dict[int, CaseNotes]:
@@ -290,8 +290,8 @@ def _list_cases(record: DialogueRecord, place: str) -> dict[int, CaseNotes]:
 
 def make_speller(background: Background, place: str) -> Speller:
     """Spells names as in ``background.characters``, and the assistant's, and complains about strangers."""
-    spellings = {normalised_name(name): name for name in (*background.characters, ASSISTANT)}
-    return Speller(place, spellings.values(), lambda name: spellings.get(normalised_name(name)))
+    spellings = {normalise_name(name): name for name in (*background.characters, ASSISTANT)}
+    return Speller(place, spellings.values(), lambda name: spellings.get(normalise_name(name)))
 
 
 def _check_aliases(record: _DialogueFields, place: str) -> None:
@@ -300,7 +300,7 @@ def _check_aliases(record: _DialogueFields, place: str) -> None:
         if name not in characters:
             raise DataError(place, "aliases", f"'{name}' is not among background.characters")
         for alias in aliases:
-            if who_is_named(alias, characters, record.aliases) != name:
+            if find_person(alias, characters, record.aliases) != name:
                 raise DataError(place, f"aliases.{name}", f"'{alias}' must name '{name}', and only '{name}'")
 
 

@@ -15,7 +15,7 @@ from sociable.core.prompts import Prompts
 from sociable.core.records import Verdict
 from sociable.engine.seats import Seat
 from sociable.judging.pairwise import Comparison, Pair, PairJudgment, judge_pair
-from sociable.judging.protocol import describe_judgment
+from sociable.judging.protocol import make_judgment
 
 
 def criteria_reached(episode: HSIIEpisode, stages: Sequence[Stage]) -> list[Stage]:
@@ -38,7 +38,7 @@ async def judge_criterion(
         missing = _find_failure(episode, stage, reference)
     pair = pair_to_show(case, episode, stage, reference)
     if missing or pair is None:
-        return PairJudgment(**describe_judgment(seat, episode, stage.value), verdict=Verdict.UNSCORED, reason=missing)
+        return PairJudgment(**dict(make_judgment(seat, episode, stage.value, Verdict.UNSCORED, missing)))
     if seat.model is None and reference is not None and stage is Stage.LONG_RUN:
         # The rule looks at the assistant's words only; what the partner says earns and costs nothing.
         said = ["\n".join(t.content for t in turns if t.speaker == ASSISTANT) for turns in (episode.turns, reference.turns)]

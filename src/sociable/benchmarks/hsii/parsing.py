@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT
-from sociable.core.names import normalised_name
+from sociable.core.names import normalise_name
 from sociable.core.records import storable
 
 MAX_CHARACTERS = 100_000
@@ -166,8 +166,8 @@ def _read_fields(pairs: Iterable[tuple[str, object]], *, strict: bool = False) -
 
 
 def _is_assistant(name: str, strict: bool) -> bool:
-    own = normalised_name(name)
-    return own == normalised_name(ASSISTANT) or (not strict and bool(own) and _OWN_NAMES.issuperset(own.split()))
+    own = normalise_name(name)
+    return own == normalise_name(ASSISTANT) or (not strict and bool(own) and _OWN_NAMES.issuperset(own.split()))
 
 
 def parse_words(text: str) -> str:

@@ -13,7 +13,7 @@ from random import Random
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.core.records import Turn
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.dialogue.conversation import Utterance
 
 Choice = tuple[str, str] | None
@@ -115,7 +115,7 @@ def make_assistant(agent: str, case: Case, seed: int, repeat: int) -> Silent:
     """The agent named ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``; the registry has checked it."""
     kind, _, rate = agent.partition("@")
     # The oracle's draws do not depend on its error rate, so that its errors are nested.
-    generator = named_generator(seed, "reference", kind, case.id, repeat)
+    generator = make_generator(seed, "reference", kind, case.id, repeat)
     return _ASSISTANTS[kind](case, generator, float(rate or 0.0))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
-from sociable.core.wording import padded_words
+from sociable.core.wording import pad_words
 from sociable.statistics.guessing import cross_validate
 from sociable.statistics.intervals import Floats
 
@@ -39,8 +39,8 @@ def _most(case: Case, names: Sequence[str]) -> str | None:
 
 
 def _mentions(case: Case, name: str) -> int:
-    text = padded_words(" ".join(message.content for message in case.messages))
-    return max(text.count(padded_words(spelling)) for spelling in (name, *case.aliases.get(name, ())))
+    text = pad_words(" ".join(message.content for message in case.messages))
+    return max(text.count(pad_words(spelling)) for spelling in (name, *case.aliases.get(name, ())))
 
 
 SHORTCUTS: dict[str, Shortcut] = {

@@ -1,64 +1,99 @@
-"""Task templates and residents, and a template made a task by the seed: performer, cast, place and time (section 3.1).
+"""Everything that a study reads: town, residents and tasks, ours or of others; and how a template becomes a task (section 3.1).
 
-A task is drawn so that it can be solved: at its time enough of its cast are neither asleep nor at work.
+Performer, cast, place and time of a task are drawn so that it can be solved: at its time enough of its cast are neither
+asleep nor at work.
 """
 
 from __future__ import annotations
 
-import math
+import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
-from sociable.benchmarks.stss.keywords import at_it, before_and_after
-from sociable.benchmarks.stss.residents import LEAST_MINUTES, MEETING_MINUTES
-from sociable.benchmarks.stss.routine import RoutineMind, World
-from sociable.benchmarks.stss.task import Keyword, KeywordGroup, Signs, Subtask, Task, TaskType
-from sociable.core.data_files import Loaded, RawRecord, Text, complaint, load_items
+from sociable.benchmarks.stss.interop.authors import is_authors_tasks, load_authors_tasks
+from sociable.benchmarks.stss.interop.smallville_people import is_smallville_people, load_smallville_people
+from sociable.benchmarks.stss.keywords import phrase_attendance, phrase_preparation
+from sociable.benchmarks.stss.records import StssOptions
+from sociable.benchmarks.stss.residents import count_errand_minutes
+from sociable.benchmarks.stss.routine import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World
+from sociable.benchmarks.stss.task import (
+    DAYS,
+    LAST_MINUTE,
+    Keyword,
+    KeywordGroup,
+    Place,
+    Signs,
+    Subtask,
+    Task,
+    TaskType,
+    validate_record,
+)
+from sociable.core.data_files import Loaded, RawRecord, Text, load_items
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import draw_evenly, make_generator
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
-from sociable.town.map import Address, TownMap
-from sociable.town.persona import WEEKDAYS, Habit, Persona
+from sociable.town.map import TownMap
+from sociable.town.persona import Habit, Persona
+from sociable.town.town_file import load_map
 
 BUNDLED = Path(__file__).parent / "data"
 
 CAST = (10, 12)
-"""Background characters (section 3.1: "10-12")."""
+"""The fewest and the most background characters (section 3.1: "10-12")."""
 
-DAYS = 2
+REMARKS_SHOWN = 3
+"""How many of an importer's remarks are shown; the rest are counted."""
 
 _PLACEHOLDERS = frozenset({"performer", "place", "day", "from", "to", "target", "expected"})
 
 
-def _time(value: str) -> str:
+def _check_time(value: str) -> str:
     minute_of(value)
     return value
 
 
-Time = Annotated[str, AfterValidator(_time)]
+def _check_person(name: str, info: ValidationInfo) -> str:
+    if info.context and name not in info.context["people"]:
+        raise ValueError(f"nobody is called '{name}' in {info.context['town'].name}")
+    return name
 
 
-class _Window(Record):
-    day: int = Field(ge=1, le=DAYS)
+Time = Annotated[str, AfterValidator(_check_time)]
+Person = Annotated[Text, AfterValidator(_check_person)]
+
+
+class _Span(Record):
     start: Time = Field(alias="from")
     end: Time = Field(alias="to")
 
     @model_validator(mode="after")
-    def _forwards(self) -> Self:
+    def _check_order(self) -> Self:
         if minute_of(self.end) <= minute_of(self.start):
-            raise ValueError(f"'to' ({self.end}) must be later than 'from' ({self.start})")
+            raise ValueError(
+                f"'to' ({self.end}) must be later than 'from' ({self.start}); what goes past midnight is two entries"
+            )
         return self
+
+
+class _Day(Record):
+    day: int = Field(ge=1, le=DAYS)
+
+
+class _Window(_Span, _Day):
+    pass
 
 
 class _SubtaskRecord(Record):
     doing: Text
-    place: Text
+    place: Place
     minutes: int = Field(default=5, ge=1)
     keywords: tuple[KeywordGroup, ...] = Field(min_length=1)
     not_keywords: tuple[Keyword, ...] = ()
@@ -79,27 +114,26 @@ class TaskTemplate(Record):
     first_person: Text
     description: Text
     why_help: str = ""
-    places: tuple[Text, ...] = ()
+    places: tuple[Place, ...] = ()
     times: tuple[_Window, ...] = Field(min_length=1)
     keywords: tuple[KeywordGroup, ...] = ()
     not_keywords: tuple[Keyword, ...] = ()
     wordings: tuple[Text, ...] = ()
-    performers: tuple[Text, ...] = Field(min_length=1)
-    targets: dict[str, tuple[Text, ...]] = {}
+    performers: tuple[Person, ...] = Field(min_length=1)
+    targets: dict[Person, tuple[Person, ...]] = {}
     subtasks: tuple[_SubtaskRecord, ...] = ()
 
     @property
     def signs(self) -> Signs:
-        """Of help any step's: what speaks of the task at all."""
+        """Signs of the activity; of help those of any step: what speaks of the task at all."""
         if self.subtasks:
-            return Signs(
-                keywords=(tuple(word for step in self.subtasks for group in step.keywords for word in group),), errand=True
-            )
-        not_keywords = (*self.not_keywords, *before_and_after(self.activity))
-        return Signs(keywords=self.keywords, not_keywords=not_keywords, there=at_it(self.activity))
+            words = tuple(word for step in self.subtasks for group in step.keywords for word in group)
+            return Signs(keywords=(words,), errand=True)
+        not_keywords = (*self.not_keywords, *phrase_preparation(self.activity))
+        return Signs(keywords=self.keywords, not_keywords=not_keywords, there=phrase_attendance(self.activity))
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check_whole(self) -> Self:
         for name in ("goal", "first_person", "why_help"):
             for _, field, form, conversion in Formatter().parse(getattr(self, name)):
                 if field is None:
@@ -122,27 +156,17 @@ class TaskTemplate(Record):
         return self
 
 
-class _Home(Record):
-    place: Text
-
-
 class _Habit(Record):
-    place: Text
-    days: tuple[Text, ...]
+    place: Place
+    days: tuple[Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], ...]
     doing: Text
 
+    def make_habit(self, start: int, end: int, *, work: bool) -> Habit:
+        return Habit(days=self.days, start=start, end=end, doing=self.doing, place=self.place, work=work)
 
-class _Work(_Habit):
-    start: Time = Field(alias="from")
-    end: Time = Field(alias="to")
 
-    @model_validator(mode="after")
-    def _forwards(self) -> Self:
-        if minute_of(self.end) <= minute_of(self.start):
-            raise ValueError(
-                f"'to' ({self.end}) must be later than 'from' ({self.start}); what goes past midnight is two entries"
-            )
-        return self
+class _Work(_Span, _Habit):
+    pass
 
 
 class _Usual(_Habit):
@@ -169,7 +193,7 @@ class ResidentRecord(Record):
     lifestyle: Text
     wakes: Time
     sleeps: Time
-    home: _Home
+    home: dict[Literal["place"], Place] = Field(min_length=1)
     work: tuple[_Work, ...] = ()
     usual: tuple[_Usual, ...] = ()
     ties: tuple[_Tie, ...] = ()
@@ -179,140 +203,85 @@ class ResidentRecord(Record):
     def id(self) -> str:
         return self.name
 
-    def persona(self, names: Mapping[str, str]) -> Persona:
-        """``names``: short names to full ones."""
+    def make_persona(self, names: Mapping[str, str]) -> Persona:
+        """``names``: everybody's full name by the short one."""
         wakes, sleeps = minute_of(self.wakes), minute_of(self.sleeps)
-        work = [Habit(days=w.days, start=minute_of(w.start), end=minute_of(w.end), doing=w.doing, place=w.place, work=True)
-                for w in self.work]  # fmt: skip
-        usual = [
-            Habit(days=u.days, start=minute_of(u.at), end=minute_of(u.at) + u.minutes, doing=u.doing, place=u.place)
-            for u in self.usual
-        ]
+        work = [each.make_habit(minute_of(each.start), minute_of(each.end), work=True) for each in self.work]
+        usual = [each.make_habit(minute_of(each.at), minute_of(each.at) + each.minutes, work=False) for each in self.usual]
         return Persona(
-            name=self.name,
-            short=self.short,
-            age=self.age,
-            pronouns=self.pronouns,
-            innate=self.innate,
-            learned=self.learned,
-            currently=self.currently,
-            lifestyle=self.lifestyle,
-            home=self.home.place,
+            **self.model_dump(exclude={"wakes", "sleeps", "home", "work", "usual", "ties"}),
+            home=self.home["place"],
             wakes=wakes,
             # Whoever goes to bed after midnight does so on the next day.
             sleeps=sleeps if sleeps > wakes else sleeps + MINUTES_PER_DAY,
             habits=(*work, *usual),
-            facts=self.facts,
             ties={names[tie.to]: tie.note for tie in self.ties},
         )
 
 
 def load_residents(path: Path | None, town: TownMap) -> tuple[Mapping[str, Persona], Loaded[ResidentRecord]]:
-    """Everybody who can be cast. Raises DataError where a resident has no home in the town, or a place is not there."""
-    places: list[tuple[RawRecord, ResidentRecord]] = []
+    """Everybody who can be cast. Raises DataError where a resident names a place or a person that is not there."""
+    read: list[tuple[RawRecord, ResidentRecord]] = []
 
     def cut(raw: RawRecord) -> list[ResidentRecord]:
-        try:
-            record = ResidentRecord.model_validate(raw.value)
-        except ValidationError as error:
-            raise complaint(error, raw.place) from None
-        places.append((raw, record))
-        return [record]
+        read.append((raw, validate_record(ResidentRecord, raw, town=town)))
+        return [read[-1][1]]
 
     loaded = load_items(path, BUNDLED / "residents.json", cut, skip_invalid=False, expected="residents with name, home and facts")
     names: dict[str, str] = {}
-    for raw, record in places:
+    for raw, record in read:
         if (other := names.setdefault(record.short, record.name)) != record.name:
             raise DataError(raw.place, "short", f"'{record.short}' is what {other} is called already; ties name people by it")
-    for raw, record in places:
-        check_place(record.home.place, town, raw.place, "home.place")
-        habits: Sequence[tuple[str, Sequence[_Habit]]] = (("work", record.work), ("usual", record.usual))
-        for field, entries in habits:
-            for number, entry in enumerate(entries):
-                check_place(entry.place, town, raw.place, f"{field}.{number}.place")
-                if unknown := set(entry.days) - set(WEEKDAYS):
-                    raise DataError(raw.place, f"{field}.{number}.days", f"'{min(unknown)}' is none of {', '.join(WEEKDAYS)}")
-        for number, tie in enumerate(record.ties):
-            if tie.to not in names:
-                raise DataError(
-                    raw.place, f"ties.{number}.to", f"nobody is called '{tie.to}'; ties name people by their short names"
-                )
-    return {record.name: record.persona(names) for record in loaded.items}, loaded
-
-
-def check_place(place: str, town: TownMap, where: str, field: str) -> None:
-    address = Address.parse(place)
-    if address not in town.places:
-        raise DataError(where, field, f"there is no '{place}' in {town.name}; expected 'Sector: arena' as on the map")
-    if not town.free_tiles(address):
-        raise DataError(where, field, f"'{place}' cannot be reached in {town.name}")
+    for raw, record in read:
+        if unknown := {tie.to for tie in record.ties} - names.keys():
+            raise DataError(raw.place, "ties", f"nobody is called '{min(unknown)}'; ties name people by their short names")
+    return {record.name: record.make_persona(names) for record in loaded.items}, loaded
 
 
 def load_templates(path: Path | None, town: TownMap, people: Mapping[str, Persona]) -> Loaded[TaskTemplate]:
-    """Raises DataError naming file, line and field where a template names people or places that are not there."""
-
-    def cut(raw: RawRecord) -> list[TaskTemplate]:
-        try:
-            template = TaskTemplate.model_validate(raw.value)
-        except ValidationError as error:
-            raise complaint(error, raw.place) from None
-        for field, places in (("places", template.places), ("subtasks", [step.place for step in template.subtasks])):
-            for place in places:
-                check_place(place, town, raw.place, field)
-        targets = [*template.targets, *(name for several in template.targets.values() for name in several)]
-        for field, named in (("performers", list(template.performers)), ("targets", targets)):
-            if unknown := set(named) - set(people):
-                raise DataError(raw.place, field, f"nobody is called '{min(unknown)}' in {town.name}")
-        return [template]
-
-    return load_items(path, BUNDLED / "tasks.json", cut, skip_invalid=False, expected="task templates")
+    """Task templates. Raises DataError with file, line and field where one names people or places that are not there."""
+    return load_items(
+        path,
+        BUNDLED / "tasks.json",
+        lambda raw: [validate_record(TaskTemplate, raw, town=town, people=people)],
+        skip_invalid=False,
+        expected="task templates",
+    )
 
 
 # From a template to a task.
 
 _DRAWS = 200
-"""Before a template is given up as one that cannot be solved."""
+"""How many draws a template is given before it is given up as one that cannot be solved."""
 
 
 def draw_task(template: TaskTemplate, people: Mapping[str, Persona], town: TownMap, clock: Clock, seed: int) -> Task:
-    """Performer, cast, place and time by the seed. Raises InputError when no draw could be solved."""
+    """Draws performer, cast, place and time by the seed. Raises InputError when no draw could be solved."""
     if len(people) < 2:
         raise InputError(f"task {template.id}: nobody lives there beside {', '.join(people)}; a task needs others to ask.")
-    world = World(town, clock, 6, DAYS * MINUTES_PER_DAY, seed, template.id)
+    world = World(town, clock, 6, LAST_MINUTE, seed, template.id)
     minds = {name: RoutineMind(persona, world) for name, persona in people.items()}
     for attempt in range(_DRAWS):
-        draw = named_generator(seed, "task", template.id, attempt)
-        task = _drawn(template, people, clock, draw)
-        if task is not None and is_solvable(task, minds):
+        task = _draw_once(template, people, clock, make_generator(seed, "task", template.id, attempt))
+        if is_solvable(task, minds):
             return task
     raise InputError(
         f"task {template.id}: in {_DRAWS} draws nobody had the time for it; give it other times, places or performers."
     )
 
 
-def _drawn(template: TaskTemplate, people: Mapping[str, Persona], clock: Clock, draw: random.Random) -> Task | None:
-    performer = draw.choice([name for name in template.performers if name in people])
+def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clock, draw: random.Random) -> Task:
+    performer = draw.choice(template.performers)
     others = sorted(set(people) - {performer})
     count = min(draw.randint(*CAST), len(others))
-    targets = [name for name in template.targets.get(performer, ()) if name in people]
+    targets = template.targets.get(performer, ())
     target = draw.choice(targets) if targets else ""
     rest = [name for name in others if name != target]
     cast = sorted([*draw.sample(rest, count - bool(target)), *([target] if target else [])])
     window = draw.choice(template.times)
     start, end = minute_of(window.start, window.day), minute_of(window.end, window.day)
-    fixed_place = template.type in (TaskType.PUBLIC, TaskType.COMPANIONS)
-    place = draw.choice(template.places) if fixed_place else ""
-    subtasks = tuple(
-        Subtask(
-            doing=step.doing,
-            place=step.place,
-            minutes=step.minutes,
-            signs=step.signs,
-            wordings=step.wordings,
-        )
-        for step in template.subtasks
-    )
-    expected = expected_participants(template.type, len(cast))
+    place = draw.choice(template.places) if template.type in (TaskType.PUBLIC, TaskType.COMPANIONS) else ""
+    expected = template.type.count_expected(len(cast))
     words = {
         "performer": performer,
         "target": target,
@@ -323,14 +292,12 @@ def _drawn(template: TaskTemplate, people: Mapping[str, Persona], clock: Clock, 
         "expected": str(expected),
     }
     why = f" {template.why_help.format(**words)}" if template.why_help else ""
+    same = {name: getattr(template, name) for name in ("id", "type", "activity", "description", "signs", "wordings")}
     return Task(
-        id=template.id,
+        **same,
         template=template.id,
-        type=template.type,
-        activity=template.activity,
         goal=template.goal.format(**words) + why,
         first_person=template.first_person.format(**words) + why,
-        description=template.description,
         performer=performer,
         cast=tuple(cast),
         target=target,
@@ -339,43 +306,109 @@ def _drawn(template: TaskTemplate, people: Mapping[str, Persona], clock: Clock, 
         start=start,
         end=end,
         expected=expected,
-        signs=template.signs,
-        wordings=template.wordings,
-        subtasks=subtasks,
+        subtasks=tuple(
+            Subtask(doing=step.doing, place=step.place, minutes=step.minutes, signs=step.signs, wordings=step.wordings)
+            for step in template.subtasks
+        ),
     )
-
-
-def expected_participants(kind: TaskType, background: int) -> int:
-    """Half of the background characters, of companions a third, rounded up (App. A.1); elsewhere one person."""
-    match kind:
-        case TaskType.PUBLIC | TaskType.ONLINE:
-            return math.ceil(background / 2)
-        case TaskType.COMPANIONS:
-            return math.ceil(background / 3)
-        case _:
-            return 1
 
 
 def is_solvable(task: Task, minds: Mapping[str, RoutineMind]) -> bool:
     """Whether, by their habits, enough of the cast could do their part at a time at which the performer can do its own."""
-    performer = minds[task.performer]
-
-    def can(name: str, minutes: int, start: int, end: int) -> bool:
-        return minds[name].free_for(minutes, start, end) is not None
-
+    performer, cast = minds[task.performer], [minds[name] for name in task.cast]
     match task.type:
         case TaskType.PUBLIC | TaskType.ONLINE:
             # A little more than half, since somebody will not be found.
-            able = sum(can(name, LEAST_MINUTES, task.start, task.end) for name in task.cast)
-            return able >= task.expected + 1 and performer.free_for(task.end - task.start, task.start, task.end) is not None
+            able = sum(mind.is_free(LEAST_MINUTES, task.start, task.end) for mind in cast)
+            return able >= task.expected + 1 and performer.is_free(task.end - task.start, task.start)
         case TaskType.COMPANIONS | TaskType.APPOINTMENT:
-            wanted = [task.target] if task.target else list(task.cast)
-            needed = 1 if task.target else task.expected + 1
+            wanted, needed = ([minds[task.target]], 1) if task.target else (cast, task.expected + 1)
             return any(
-                performer.free_for(MEETING_MINUTES, moment, moment + MEETING_MINUTES) is not None
-                and sum(can(name, MEETING_MINUTES, moment, moment + MEETING_MINUTES) for name in wanted) >= needed
+                performer.is_free(MEETING_MINUTES, moment)
+                and sum(mind.is_free(MEETING_MINUTES, moment) for mind in wanted) >= needed
                 for moment in range(-(-task.start // 30) * 30, task.end - MEETING_MINUTES, 30)
             )
         case TaskType.HELP:
-            whole = sum(step.minutes + 27 for step in task.subtasks) + 10
-            return sum(can(name, whole, task.start, task.end) for name in task.cast) >= 2
+            minutes = count_errand_minutes(task.subtasks)
+            return sum(mind.is_free(minutes, task.start, task.end) for mind in cast) >= 2
+
+
+# Everything together.
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything that the files say."""
+
+    town: TownMap
+    people: Mapping[str, Persona]
+    tasks: Mapping[str, Task]
+    templates: Sequence[TaskTemplate]
+    """Empty where the tasks came ready made."""
+    digests: Mapping[str, str]
+    notes: Sequence[str]
+    remarks: Sequence[str]
+    """All that importers noticed; ``notes`` has the first of them."""
+    source: str
+
+
+def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, seed: int, limit: int | None) -> Inputs:
+    """Loads everything that the options and ``dataset`` name. Raises InputError and DataError with file, record and field."""
+    town = load_town(options.town)
+    notes: list[str] = []
+    remarks: list[str] = []
+
+    def remark(noticed: Sequence[str], about: str) -> None:
+        remarks.extend(noticed)
+        notes.extend(noticed[:REMARKS_SHOWN])
+        if more := len(noticed) - len(noticed[:REMARKS_SHOWN]):
+            notes.append(f"{more} more remarks {about}: see `sociable audit stss` with the same files.")
+
+    residents = Path(options.residents) if options.residents else None
+    people: Mapping[str, Persona]
+    if residents is not None and is_smallville_people(residents):
+        people, noticed = load_smallville_people(residents, town)
+        people_digest = _digest(people.values())
+        remark(noticed, "about the people")
+    else:
+        people, loaded_people = load_residents(residents, town)
+        people_digest = loaded_people.digest
+        notes += loaded_people.notes
+    templates: Sequence[TaskTemplate] = ()
+    if dataset is not None and is_authors_tasks(dataset):
+        imported = load_authors_tasks(dataset, town, people, clock)
+        tasks = {task.id: task for task in imported.tasks}
+        source, digest, known = str(dataset), _digest(tasks.values()), list(tasks)
+        remark([str(each) for each in imported.remarks], f"about the tasks in {dataset.name}")
+    else:
+        loaded = load_templates(dataset, town, people)
+        templates, source, digest = loaded.items, loaded.source, loaded.digest
+        known = [template.id for template in templates]
+        wanted = [template for template in templates if not options.tasks or template.id in options.tasks]
+        tasks = {template.id: draw_task(template, people, town, clock, seed) for template in wanted}
+    if unknown := set(options.tasks) - set(known):
+        raise InputError(f"tasks: there is no task '{min(unknown)}'; there are: {', '.join(known)}.")
+    tasks = {name: tasks[name] for name in options.tasks or tasks}
+    digests = {"dataset": digest, "residents": people_digest, "town": town.digest}
+    chosen = choose_evenly(((task.type, name) for name, task in tasks.items()), limit, seed)
+    tasks = {name: task for name, task in tasks.items() if name in chosen}
+    return Inputs(town, people, tasks, templates, digests, notes, remarks, source)
+
+
+def choose_evenly(names: Iterable[tuple[TaskType, str]], limit: int | None, seed: int) -> set[str]:
+    """Draws ``limit`` names (None: all), as many of each type as can be."""
+    groups: dict[str, dict[str, None]] = {}
+    for kind, name in names:
+        groups.setdefault(kind, {})[name] = None
+    count = sum(map(len, groups.values())) if limit is None else limit
+    return draw_evenly(groups, count, make_generator(seed, "limit"))
+
+
+@lru_cache(maxsize=4)
+def load_town(path: str | None) -> TownMap:
+    """The bundled town, or another. Raises InputError."""
+    return load_map(Path(path) if path else BUNDLED / "town.json")
+
+
+def _digest(records: Iterable[Record]) -> str:
+    return hashlib.sha256("\n".join(each.model_dump_json() for each in records).encode("utf-8", "replace")).hexdigest()

@@ -1,7 +1,7 @@
 """The keyword filter (section 3.1): whether an activity's text says that somebody does the thing.
 
-Words are compared by their stems, phrases word by word. Talking about it and getting ready for it never count; conversing is
-a field beside the activity and no part of its text.
+Words are compared by their stems, phrases word by word. Talking about the thing and getting ready for it never count;
+conversing is a field beside the activity and no part of its text.
 
 Differs from the paper: the authors look for substrings, which misses "exercising" where "exercise" is listed and takes
 "preparing decorations for the party" for a party.
@@ -17,11 +17,11 @@ from typing import Any
 from sociable.benchmarks.stss.task import Signs
 
 
-def _phrases(text: str) -> tuple[str, ...]:
+def _split(text: str) -> tuple[str, ...]:
     return tuple(" ".join(phrase.split()) for phrase in text.split(",") if phrase.strip())
 
 
-NOT_YET = _phrases(
+NOT_YET = _split(
     # Talking of it; having it in mind; before and after.
     """
     talk about, talk people into, chat about, discuss, remind people, invite, spread the word, advertise, announce, hand out
@@ -34,9 +34,9 @@ NOT_YET = _phrases(
     home, head to, head home, head for, hurry to, go home, leave for
     """
 )
-"""What shows that somebody is not at it, whatever it is, wherever it stands in the text."""
+"""Words that show, anywhere in a text, that somebody is not at the thing, whatever it is."""
 
-NOT_YET_AT_THE_BEGINNING = _phrases(
+NOT_YET_AT_THE_BEGINNING = _split(
     """
     talk with, talk to, chat with, gossip, tell about, tell how, tell of, recommend, remind, ask around, ask people, ask if,
     ask whether, ask who, recruit, persuade, promote, send, email, message, phone, write to, plan, arrange, schedule,
@@ -45,10 +45,10 @@ NOT_YET_AT_THE_BEGINNING = _phrases(
     walk toward, walk past, cycle to, drive to, carry
     """
 )
-"""What shows it in what a text begins with. Words in between are passed over: "telling a friend about …"."""
+"""Words that show it where a text begins with them. Words in between are passed over: "telling a friend about …"."""
 
 ERRANDS = ("shop for", "buy", "order", "pay for")
-"""What shows it of an activity, though not of an errand, which may be just that."""
+"""Words that show it of an activity, though not of an errand, which may be just that."""
 
 _DOUBLE = re.compile(r"([^\W\daeiou])\1$")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -60,55 +60,56 @@ def _stemmer() -> Any:
 
 
 @lru_cache(maxsize=8192)
-def stems(text: str) -> tuple[str, ...]:
+def find_stems(text: str) -> tuple[str, ...]:
     """The stems of a text's words, hyphenated ones as several."""
     words = [part for word in _WORD.findall(text.casefold()) for part in re.split("['’-]", word)]
     # The stemmer leaves a double consonant at the end of a word, and takes one of it from "bluffing".
     return tuple(_DOUBLE.sub(r"\1", stem) for stem in _stemmer().stemWords([word for word in words if word != "s"]))
 
 
-def mentions(text: str, phrase: str) -> bool:
+def has_phrase(text: str, phrase: str) -> bool:
     """Whether ``phrase`` stands in ``text``, word by word, whatever the endings."""
-    words, wanted = stems(text), stems(phrase)
+    words, wanted = find_stems(text), find_stems(phrase)
     return any(words[place : place + len(wanted)] == wanted for place in range(len(words) - len(wanted) + 1))
 
 
-def names(text: str, signs: Signs) -> bool:
-    """Whether a text is about the activity at all: of every group of keywords one."""
-    return all(any(mentions(text, keyword) for keyword in group) for group in signs.keywords)
+def is_about(text: str, signs: Signs) -> bool:
+    """Whether a text is about the activity at all: whether it has one keyword of every group."""
+    return all(any(has_phrase(text, keyword) for keyword in group) for group in signs.keywords)
 
 
-def before_and_after(activity: str) -> tuple[str, ...]:
-    """How an activity's own name stands in what is done for it, and not in it: "for the soup swap", "after the soup swap"."""
-    return tuple(
-        f"{word} {article} {activity}" for word in ("for", "before", "after", "until", "about") for article in ("the", "a", "an")
-    )
+def phrase_preparation(activity: str) -> tuple[str, ...]:
+    """Phrases with an activity's name for what is done beside it: "for the soup swap", "after the soup swap"."""
+    return _before_name(activity, "for", "before", "after", "until", "about")
 
 
-def at_it(activity: str) -> tuple[str, ...]:
-    """How an activity's own name stands in what people do at it: "chatting with friends at the soup swap"."""
-    words = ("at", "during", "in the middle of")
+def phrase_attendance(activity: str) -> tuple[str, ...]:
+    """Phrases with an activity's name for what people do at it: "at the soup swap", "during the soup swap"."""
+    return _before_name(activity, "at", "during", "in the middle of")
+
+
+def _before_name(activity: str, *words: str) -> tuple[str, ...]:
     return tuple(f"{word} {article} {activity}" for word in words for article in ("the", "a", "an"))
 
 
 def _begins(text: str, phrase: str) -> bool:
     """Whether a text begins with the first word of ``phrase``, and has the others anywhere after it, in order."""
-    rest = iter(stems(text))
-    first, *others = stems(phrase)
+    rest = iter(find_stems(text))
+    first, *others = find_stems(phrase)
     return next(rest, None) == first and all(any(stem == word for word in rest) for stem in others)
 
 
 @lru_cache(maxsize=65536)
 def is_doing(text: str, signs: Signs) -> bool:
     """Whether somebody of whom this is said is doing the activity."""
-    if not names(text, signs):
+    if not is_about(text, signs):
         return False
     # What is the thing itself cannot show that it is not: to discuss a book, to deliver a medicine.
     own = [keyword for group in signs.keywords for keyword in group]
     for phrase in (*NOT_YET, *signs.not_keywords):
-        if mentions(text, phrase) and not any(mentions(keyword, phrase) for keyword in own):
+        if has_phrase(text, phrase) and not any(has_phrase(keyword, phrase) for keyword in own):
             return False
-    if any(mentions(text, phrase) for phrase in signs.there):
+    if any(has_phrase(text, phrase) for phrase in signs.there):
         return True
     at_the_beginning = NOT_YET_AT_THE_BEGINNING if signs.errand else (*NOT_YET_AT_THE_BEGINNING, *ERRANDS)
     return not any(_begins(text, phrase) and not any(_begins(keyword, phrase) for keyword in own) for phrase in at_the_beginning)

@@ -1,379 +1,311 @@
-"""From the event log to attendance: who was where, when, doing what (App. A.1). A rule, applied; no opinion.
+"""Measures an episode from its event log: who was where, when, doing what (App. A.1). Rules are applied, and no opinion.
 
-1. Timelines: where everybody stood in every minute, and what it had turned to.
+1. The log is read back: where everybody stood in every minute, and what it had turned to.
 2. Attendance: on the task's date, within its window, at its place, doing the activity, for so many minutes in a row.
 3. The score: a share of the people expected, or what was reached of an appointment or of help.
-4. Stages: what was missing with everybody else.
+4. Conversations: who told whom of the event, and what was missing with everybody who did not come.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
 from sociable.benchmarks.stss.keywords import is_doing
-from sociable.benchmarks.stss.options import StssOptions
-from sociable.benchmarks.stss.records import Stage, StssEpisode
-from sociable.benchmarks.stss.speech import needs, said_of
+from sociable.benchmarks.stss.records import Attendance, Measured, NoteCount, PerformerTalk, Stage, StssEpisode, StssOptions, Told
+from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Signs, Task, TaskType
-from sociable.town.clock import Clock, time_of_day
+from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.timeline import Timeline, timelines
+from sociable.town.timeline import read_timelines
 
 HALF = 0.5
-"""Of a background's plans, or of its words, that may come to nothing before an episode is left unscored."""
+"""The share of a background's plans, or of its words, that may come to nothing before an episode is left unscored."""
 
 ATTENDANCE_MINUTES = 10
-"""At least so long in a row (appointment and companions: together)."""
+"""The length of the shortest stay that counts (appointment and companions: together)."""
 
 SIGHT_TILES = 8
 """Two people in no arena are at the same place within so many tiles, in a straight line."""
 
 
-_SETTLED_BETWEEN_PEOPLE = (TaskType.APPOINTMENT, TaskType.COMPANIONS)
-"""Of these the authors look at single minutes; of the others at when activities begin."""
+def measure_episode(episode: StssEpisode, town: TownMap, clock: Clock, options: StssOptions) -> Measured:
+    """Measures an episode that was finished. Pure: the same log and options give the same record."""
+    return _Measurement(episode, town, clock, options).measure()
 
 
-@dataclass(frozen=True, slots=True)
-class Attendance:
-    """One resident's time at the event; of help: at one step."""
-
-    resident: str
-    start: int
-    end: int
-    counts: bool
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One resident told another of the event."""
-
-    minute: int
-    teller: str
-    listener: str
-    parts: tuple[str, ...]
+def find_background_failure(episode: StssEpisode) -> str:
+    """Tells why the background cannot be trusted: most of its plans, or of its words, came to nothing. Empty: it can."""
+    assert episode.task is not None
+    plans, lines = _find_readable(episode.events, episode.task.cast)
+    if plans.count(False) > HALF * len(plans):
+        return f"the background's plans could not be read ({plans.count(False)} of {len(plans)})"
+    if lines.count(False) > HALF * len(lines):
+        return f"the background said nothing in {lines.count(False)} of {len(lines)} turns"
+    return ""
 
 
-@dataclass(frozen=True)
-class Measured:
-    score: float
+def _find_readable(events: Sequence[AnyEvent], names: Collection[str]) -> tuple[list[bool], list[bool]]:
+    """Whether each plan of some people could be read, and whether each of their turns has words."""
+    plans = [
+        isinstance(event, Planned)
+        for event in events
+        if isinstance(event, Planned | Noted)
+        and event.resident in names
+        and (isinstance(event, Planned) or event.about.startswith("unreadable plan"))
+    ]
+    talks = (event for event in events if isinstance(event, Talked))
+    return plans, [bool(line.says.strip()) for talk in talks for line in talk.lines if line.speaker in names]
+
+
+class _Score(NamedTuple):
+    value: float
     reason: str
     attendance: Sequence[Attendance]
-    told: Sequence[Told]
-    stages: Mapping[str, Stage]
-    """Of everybody who could have come: the cast; of an appointment the target."""
-    conversation_ratio: float | None
-    """None for help (Table 4's caption)."""
-    came_to_nothing: float | None = None
-    """Of the performer's plans and words the share in which nothing could be read; None: it made none."""
 
 
-class Measurement:
-    """One episode, measured."""
+class _Measurement:
+    """One episode as it is measured."""
 
     def __init__(self, episode: StssEpisode, town: TownMap, clock: Clock, options: StssOptions) -> None:
-        assert episode.task is not None
-        self.episode = episode
-        self.task: Task = episode.task
-        self.town = town
-        self.clock = clock
-        self._options = options
-        starts = {name: Tile(*tile) for name, tile in episode.starts.items()}
-        self.timelines = timelines(episode.events, starts, episode.minutes)
+        assert episode.task is not None, "only episodes that were finished are measured"
+        self._episode = episode
+        self._task: Task = episode.task
+        self._town = town
+        self._clock = clock
+        self._lives = read_timelines(
+            episode.events, {name: Tile(*tile) for name, tile in episode.starts.items()}, episode.minutes
+        )
+        self._talks = [event for event in episode.events if isinstance(event, Talked)]
+        self._window = range(self._task.start, min(self._task.end, episode.minutes))
+        self._where_planned = options.place == "planned"
         self._as_authors = options.attendance == "authors"
         self._least = 1 if self._as_authors else ATTENDANCE_MINUTES
 
-    def result(self) -> Measured:
-        score, reason, attendance = _SCORED_BY[self.task.type](self)
-        done = {each.resident for each in attendance if each.counts}
+    def measure(self) -> Measured:
+        task, events = self._task, self._episode.events
+        match task.type:
+            case TaskType.PUBLIC | TaskType.ONLINE:
+                score = self._score_collective()
+            case TaskType.COMPANIONS:
+                score = self._score_companions()
+            case TaskType.APPOINTMENT:
+                score = self._score_appointment()
+            case TaskType.HELP:
+                score = self._score_help()
+        told, talks = tuple(self._find_told()), tuple(self._find_talks())
+        met = {talk.partner for talk in talks if talk.minute < task.day * MINUTES_PER_DAY}
+        ratio = float(task.target in met) if task.target else len(met) / task.expected
+        readable = list(chain(*_find_readable(events, (task.performer,))))
+        notes = Counter((event.about, event.resident == task.performer) for event in events if isinstance(event, Noted))
         return Measured(
-            score, reason, attendance, self.told, self._stages(done), self._conversation_ratio(), self._came_to_nothing()
+            id=self._episode.id,
+            failure=find_background_failure(self._episode),
+            score=score.value,
+            reason=score.reason,
+            attendance=tuple(score.attendance),
+            told=told,
+            stages=dict(self._find_stages(told, {each.resident for each in score.attendance if each.counts})),
+            conversation_ratio=None if task.type is TaskType.HELP else ratio,
+            came_to_nothing=1 - sum(readable) / len(readable) if readable else None,
+            talks=talks,
+            notes=tuple(NoteCount(about=about, of_performer=own, count=n) for (about, own), n in notes.most_common()),
         )
 
     # 2. Attendance.
 
-    @cached_property
-    def _addresses(self) -> dict[str, Sequence[Address | None]]:
-        if self._options.place == "standing":
-            return {name: timeline.addresses(self.town) for name, timeline in self.timelines.items()}
-        return {
-            name: [_planned(timeline, minute) for minute in range(self.episode.minutes)]
-            for name, timeline in self.timelines.items()
-        }
+    def _find_address(self, name: str, minute: int) -> Address | None:
+        """Somebody's place in a minute, or, as the authors have it, the one its plan names; None: the street, or no place."""
+        life = self._lives[name]
+        if not self._where_planned:
+            return self._town.address_of(life.tiles[minute])
+        activity = life.activities[minute]
+        return Address.parse(activity.address) if activity is not None and activity.address else None
 
-    def _is_at(self, name: str, minute: int, place: Address | None) -> bool:
-        """``place`` None: anywhere."""
-        if place is None:
-            return True
-        here = self._addresses[name][minute]
-        return here is not None and here.within(place)
+    def _find_presence(self, name: str, place: str, signs: Signs) -> NDArray[np.bool_]:
+        """By minute of the window, whether somebody is at a place (empty: anywhere), awake, and doing the thing."""
+        life, wanted = self._lives[name], Address.parse(place)
 
-    def _does(self, name: str, minute: int, signs: Signs) -> bool:
-        timeline = self.timelines[name]
-        activity = timeline.activities[minute]
-        if activity is None or timeline.asleep[minute] or not is_doing(activity.doing, signs):
-            return False
-        if self._as_authors and self.task.type not in _SETTLED_BETWEEN_PEOPLE:
-            # They look at when an activity begins, and at nothing of how long it lasts.
-            return self.task.start <= activity.minute <= self.task.end
-        return True
+        def is_present(minute: int) -> bool:
+            here = self._find_address(name, minute) if place else wanted
+            activity = life.activities[minute]
+            if here is None or not here.within(wanted) or activity is None or life.asleep[minute]:
+                return False
+            # The authors look at when an activity begins, and at nothing of how long it lasts; of two types at any minute.
+            begins = not self._as_authors or self._task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS)
+            return is_doing(activity.doing, signs) and (begins or self._task.start <= activity.minute <= self._task.end)
 
-    @property
-    def _window(self) -> range:
-        return range(self.task.start, min(self.task.end, self.episode.minutes))
+        return np.array([is_present(minute) for minute in self._window], bool)
 
-    def _attends(self, name: str, place: Address | None, signs: Signs) -> list[bool]:
-        return [self._is_at(name, minute, place) and self._does(name, minute, signs) for minute in self._window]
-
-    def _presence(self, name: str, attends: Sequence[bool], least: int) -> Iterator[Attendance]:
-        for start, end in _runs(attends):
+    def _find_stays(self, name: str, presence: NDArray[np.bool_], least: int | None = None, step: str = "") -> list[Attendance]:
+        """The runs of minutes in which somebody was present; those of ``least`` minutes count."""
+        least = least or self._least
+        found = []
+        for start, end in _find_runs(presence):
             counts = end - start >= least
-            why = "" if counts else f"less than {least} minutes"
-            yield Attendance(name, self.task.start + start, self.task.start + end, counts, why)
+            why = ", ".join(filter(None, (step, "" if counts else f"less than {least} minutes")))
+            start, end = self._task.start + start, self._task.start + end
+            found.append(Attendance(resident=name, start=start, end=end, counts=counts, why=why))
+        return found
 
     # 3. The score.
 
-    def collective(self) -> tuple[float, str, list[Attendance]]:
+    def _score_collective(self) -> _Score:
         """Public and online activities: those who attend, over those expected, at most 1."""
-        task = self.task
-        attendance = [
-            each
-            for name in task.cast
-            for each in self._presence(name, self._attends(name, task.address, task.signs), self._least)
-        ]
-        came = {each.resident for each in attendance if each.counts}
-        return min(len(came) / task.expected, 1.0), f"{len(came)} people took part; {task.expected} were expected", attendance
+        task = self._task
+        stays = [stay for name in task.cast for stay in self._find_stays(name, self._find_presence(name, task.place, task.signs))]
+        came = len({stay.resident for stay in stays if stay.counts})
+        return _Score(min(came / task.expected, 1.0), f"{came} people took part; {task.expected} were expected", stays)
 
-    def companions(self) -> tuple[float, str, list[Attendance]]:
-        """The best headcount present together with the performer, who is not counted."""
-        task = self.task
-        own = self._attends(task.performer, task.address, task.signs)
-        at = {name: self._attends(name, task.address, task.signs) for name in task.cast}
-        together = {name: [one and other for one, other in zip(own, attends, strict=True)] for name, attends in at.items()}
-        best, when = 0, 0
-        for first in range(max(len(own) - self._least + 1, 0)):
-            there = sum(all(each[first : first + self._least]) for each in together.values())
-            if there > best:
-                best, when = there, first
-        span = slice(when, when + self._least)
-        counted = {name for name, each in together.items() if best and all(each[span])}
-        attendance = [each for name, attends in at.items() for each in self._presence(name, attends, self._least)]
-        attendance = [
-            each
-            if each.resident in counted
-            else Attendance(each.resident, each.start, each.end, False, each.why or "not together with the others")
-            for each in attendance
-        ]
-        attendance += list(self._presence(task.performer, own, self._least))
-        if not any(own):
-            reason = "the performer was not there"
-        else:
+    def _score_companions(self) -> _Score:
+        """The most people who are present at once with the performer, who is not counted."""
+        task = self._task
+        own, *others = (self._find_presence(name, task.place, task.signs) for name in task.residents)
+        together = np.array(others) & own
+        best, counted = 0, set()
+        if together.shape[1] >= self._least:
+            stayed: NDArray[np.bool_] = np.all(sliding_window_view(together, self._least, axis=1), axis=2)
+            first = int(stayed.sum(axis=0).argmax())
+            counted = {name for name, stays in zip(task.cast, stayed[:, first], strict=True) if stays}
+            best = len(counted)
+        found = []
+        for stay in (stay for name, each in zip(task.cast, others, strict=True) for stay in self._find_stays(name, each)):
+            with_others = stay.resident in counted
+            missed = {"counts": False, "why": stay.why or "not together with the others"}
+            found.append(stay if with_others else stay.model_copy(update=missed))
+        reason = "the performer was not there"
+        if own.any():
             reason = f"{best} people were there at once with the performer; {task.expected} were expected"
-        return min(best / task.expected, 1.0), reason, attendance
+        return _Score(min(best / task.expected, 1.0), reason, [*found, *self._find_stays(task.performer, own)])
 
-    def appointment(self) -> tuple[float, str, list[Attendance]]:
+    def _score_appointment(self) -> _Score:
         """1 for the same thing at the same time in the same place; half a point if only the place differs."""
-        task = self.task
-        one = self._attends(task.performer, None, task.signs)
-        other = self._attends(task.target, None, task.signs)
-        both = [a and b for a, b in zip(one, other, strict=True)]
-        same = [each and self._together(task.performer, task.target, task.start + at) for at, each in enumerate(both)]
-        attendance = [*self._presence(task.performer, one, self._least), *self._presence(task.target, other, self._least)]
-        if _longest(same) >= self._least:
-            return 1.0, "both did it at the same time in the same place", attendance
-        if _longest(both) >= self._least:
-            return 0.5, "both did it at the same time, in different places", attendance
-        if not any(one) or not any(other):
-            absent = [name for name, did in ((task.performer, one), (task.target, other)) if not any(did)]
+        task = self._task
+        pair = (task.performer, task.target)
+        one, other = (self._find_presence(name, "", task.signs) for name in pair)
+        both = one & other
+        same = [bool(each) and self._are_together(*pair, minute) for minute, each in zip(self._window, both, strict=True)]
+        stays = [*self._find_stays(task.performer, one), *self._find_stays(task.target, other)]
+        for flags, value, where in ((same, 1.0, " in the same place"), (both, 0.5, ", in different places")):
+            if any(end - start >= self._least for start, end in _find_runs(flags)):
+                return _Score(value, f"both did it at the same time{where}", stays)
+        reason = "both did it, not at the same time for long enough"
+        if absent := [name for name, did in zip(pair, (one, other), strict=True) if not did.any()]:
             reason = f"{' and '.join(absent)} did not do it"
-        else:
-            reason = "both did it, not at the same time for long enough"
-        return 0.0, reason, [Attendance(each.resident, each.start, each.end, False, "not together") for each in attendance]
+        return _Score(0.0, reason, [stay.model_copy(update={"counts": False, "why": "not together"}) for stay in stays])
 
-    def _together(self, one: str, other: str, minute: int) -> bool:
-        """In the same arena; out of doors within sight."""
-        here, there = self._addresses[one][minute], self._addresses[other][minute]
+    def _are_together(self, one: str, other: str, minute: int) -> bool:
+        """Whether two people are in the same arena, or out of doors in sight of each other."""
+        here, there = self._find_address(one, minute), self._find_address(other, minute)
         if here is not None and there is not None:
             return (here.sector, here.arena) == (there.sector, there.arena)
-        if here is not None or there is not None or self._options.place == "planned":
-            return False
-        a, b = self.timelines[one].tiles[minute], self.timelines[other].tiles[minute]
-        return (a.x - b.x) ** 2 + (a.y - b.y) ** 2 <= SIGHT_TILES**2
+        return here is there and not self._where_planned and self._are_near(one, other, minute)
 
-    def help(self) -> tuple[float, str, list[Attendance]]:
+    def _are_near(self, one: str, other: str, minute: int) -> bool:
+        here, there = self._lives[one].tiles[minute], self._lives[other].tiles[minute]
+        return (here.x - there.x) ** 2 + (here.y - there.y) ** 2 <= SIGHT_TILES**2
+
+    def _score_help(self) -> _Score:
         """1 when one person did all steps in order; half a point when at least one step was done; else 0."""
-        task = self.task
+        task = self._task
         attendance: list[Attendance] = []
         best, steps_done = 0, set()
         for name in task.cast:
             after, in_order = task.start, 0
             for number, step in enumerate(task.subtasks, start=1):
-                attends = self._attends(name, step.address, step.signs)
                 least = 1 if self._as_authors else step.minutes
-                runs = [(task.start + start, task.start + end) for start, end in _runs(attends)]
-                for start, end in runs:
-                    done = end - start >= least
-                    why = f"step {number}" if done else f"step {number}, less than {least} minutes"
-                    attendance.append(Attendance(name, start, end, done, why))
-                    if done:
-                        steps_done.add(number)
-                if in_order == number - 1:
-                    ends = [start + least for start, end in runs if start >= after and end - start >= least]
-                    ends += [after + least for start, end in runs if start < after and end - after >= least]
-                    if ends:
-                        after, in_order = min(ends), number
+                stays = self._find_stays(name, self._find_presence(name, step.place, step.signs), least, f"step {number}")
+                attendance += stays
+                steps_done |= {number for stay in stays if stay.counts}
+                ends = [max(stay.start, after) + least for stay in stays if stay.end - max(stay.start, after) >= least]
+                if in_order == number - 1 and ends:
+                    after, in_order = min(ends), number
             best = max(best, in_order)
         count = len(task.subtasks)
         if best == count:
-            return 1.0, f"one person did all {count} steps in order", attendance
+            return _Score(1.0, f"one person did all {count} steps in order", attendance)
         if steps_done:
-            return 0.5, f"{len(steps_done)} of {count} steps were done, not all by one person in order", attendance
-        return 0.0, "no step was done", attendance
+            return _Score(0.5, f"{len(steps_done)} of {count} steps were done, not all by one person in order", attendance)
+        return _Score(0.0, "no step was done", attendance)
 
-    # 4. Stages.
+    # 4. Conversations.
 
-    @cached_property
-    def _talks(self) -> list[Talked]:
-        return [event for event in self.episode.events if isinstance(event, Talked)]
+    def _find_parts(self, talk: Talked, *speakers: str) -> frozenset[str]:
+        """The parts of the task that the words of some people in a conversation name."""
+        lines = [line.says for line in talk.lines if line.speaker in speakers]
+        return parse_speech(self._task, lines, talk.minute, self._clock).parts
 
-    @cached_property
-    def told(self) -> list[Told]:
-        """Who told whom of the event: whoever named the activity (of help: a step) to somebody who knew less of it before."""
-        known: dict[str, set[str]] = {self.task.performer: set(needs(self.task))}
-        found = []
+    def _find_told(self) -> Iterator[Told]:
+        """Everybody who named the activity, or a step of help, to somebody who knew less of it before."""
+        known: dict[str, set[str]] = {self._task.performer: set(self._task.needed_parts)}
         for talk in self._talks:
             for teller, listener in ((talk.resident, talk.partner), (talk.partner, talk.resident)):
-                if listener == self.task.performer or talk.minute >= self.task.end or teller not in known:
+                if listener == self._task.performer or talk.minute >= self._task.end or teller not in known:
                     continue
-                lines = [line.says for line in talk.lines if line.speaker == teller]
-                parts = said_of(self.task, lines, talk.minute, self.clock, self.task.places).parts
+                parts = self._find_parts(talk, teller)
                 if parts - known.get(listener, set()):
                     known.setdefault(listener, set()).update(parts)
-                    found.append(Told(talk.minute, teller, listener, tuple(sorted(parts))))
-        return found
+                    yield Told(minute=talk.minute, teller=teller, listener=listener, parts=tuple(sorted(parts)))
 
-    def _stages(self, done: set[str]) -> dict[str, Stage]:
-        task = self.task
-        wanted = (task.target,) if task.target else task.cast
-        told: dict[str, set[str]] = {}
-        for each in self.told:
-            told.setdefault(each.listener, set()).update(each.parts)
-        agreed = {event.resident for event in self.episode.events if isinstance(event, Agreed) and self._is_about(event)}
-        stages = {}
-        for name in wanted:
+    def _find_stages(self, told: Sequence[Told], done: Collection[str]) -> Iterator[tuple[str, Stage]]:
+        """Everybody who could have come, and how far the task came with them."""
+        task = self._task
+        agreed = {event.resident for event in self._episode.events if isinstance(event, Agreed) and self._is_event(event)}
+        for name in (task.target,) if task.target else task.cast:
+            heard = {part for each in told if each.listener == name for part in each.parts}
             if name in done:
-                stages[name] = Stage.DONE
+                yield name, Stage.DONE
             elif name in agreed:
-                stages[name] = Stage.NOT_DONE
-            elif set(needs(task)) <= told.get(name, set()):
-                stages[name] = Stage.NOT_AGREED
-            elif told.get(name) or self._met(name):
-                stages[name] = Stage.NOT_TOLD
+                yield name, Stage.NOT_DONE
+            elif heard.issuperset(task.needed_parts):
+                yield name, Stage.NOT_AGREED
             else:
-                stages[name] = Stage.NOT_MET
-        return stages
+                yield name, Stage.NOT_TOLD if heard or self._has_met(name) else Stage.NOT_MET
 
-    def _is_about(self, event: Agreed) -> bool:
+    def _is_event(self, agreed: Agreed) -> bool:
         """Whether something agreed is the task: it begins within its time, and is the activity by its words or its place."""
-        task = self.task
-        if event.start is not None and not task.start - 60 <= event.start < task.end:
+        task = self._task
+        if agreed.start is not None and not task.start - 60 <= agreed.start < task.end:
             return False
-        signs = [step.signs for step in task.subtasks] or [task.signs]
-        there = bool(task.place) and event.start is not None and event.place == task.place
-        return there or any(is_doing(event.doing, each) for each in signs)
+        there = bool(task.place) and agreed.start is not None and agreed.place == task.place
+        return there or any(is_doing(agreed.doing, signs) for signs in [step.signs for step in task.subtasks] or [task.signs])
 
-    def _met(self, name: str) -> bool:
-        """Whether it and the performer were in each other's sight, both awake, before the event was over."""
-        one, other = self.timelines[self.task.performer], self.timelines[name]
-        for minute in range(min(self.task.end, self.episode.minutes)):
-            a, b = one.tiles[minute], other.tiles[minute]
-            if (
-                (a.x - b.x) ** 2 + (a.y - b.y) ** 2 <= SIGHT_TILES**2
-                and not one.asleep[minute]
-                and not other.asleep[minute]
-                and self.town.zone_of(a) == self.town.zone_of(b)
-            ):
-                return True
-        return False
+    def _has_met(self, name: str) -> bool:
+        """Whether somebody and the performer were in each other's sight, both awake, before the event was over."""
+        performer = self._task.performer
+        one, other = self._lives[performer], self._lives[name]
+        return any(
+            self._are_near(performer, name, minute)
+            and not one.asleep[minute]
+            and not other.asleep[minute]
+            and self._town.zone_of(one.tiles[minute]) == self._town.zone_of(other.tiles[minute])
+            for minute in range(self._window.stop)
+        )
 
-    def _came_to_nothing(self) -> float | None:
-        own = [event for event in self.episode.events if event.resident == self.task.performer]
-        plans = [isinstance(event, Planned) for event in own if isinstance(event, Planned) or is_unread_plan(event)]
-        words = [bool(line.says.strip()) for talk in self._talks for line in talk.lines if line.speaker == self.task.performer]
-        read = [*plans, *words]
-        return 1 - sum(read) / len(read) if read else None
-
-    def _conversation_ratio(self) -> float | None:
-        """Different people talked with before the event's day, whoever began, over the number expected."""
-        task = self.task
-        if task.type is TaskType.HELP:
-            return None
-        before = [talk for talk in self._talks if talk.minute < task.day * 24 * 60]
-        people = {talk.partner for talk in before if talk.resident == task.performer}
-        people |= {talk.resident for talk in before if talk.partner == task.performer}
-        if task.target:
-            return float(task.target in people)
-        return len(people) / task.expected
+    def _find_talks(self) -> Iterator[PerformerTalk]:
+        """The performer's conversations, and whether either of the two spoke of the task."""
+        performer = self._task.performer
+        for talk in self._talks:
+            if performer in (talk.resident, talk.partner):
+                here = self._town.address_of(self._lives[performer].tiles[talk.minute])
+                yield PerformerTalk(
+                    minute=talk.minute,
+                    until=talk.until,
+                    partner=talk.partner if talk.resident == performer else talk.resident,
+                    place=str(Address(here.sector, here.arena)) if here else "",
+                    is_about_task=bool(self._find_parts(talk, talk.resident, talk.partner)),
+                    lines=talk.lines,
+                )
 
 
-_SCORED_BY: Mapping[TaskType, Callable[[Measurement], tuple[float, str, list[Attendance]]]] = {
-    TaskType.PUBLIC: Measurement.collective,
-    TaskType.ONLINE: Measurement.collective,
-    TaskType.COMPANIONS: Measurement.companions,
-    TaskType.APPOINTMENT: Measurement.appointment,
-    TaskType.HELP: Measurement.help,
-}
-
-
-def _planned(timeline: Timeline, minute: int) -> Address | None:
-    activity = timeline.activities[minute]
-    return Address.parse(activity.address) if activity is not None and activity.address else None
-
-
-def _runs(flags: Sequence[bool]) -> list[tuple[int, int]]:
-    """(first, after the last) of every run of True."""
-    found, start = [], None
-    for place, flag in enumerate([*flags, False]):
-        if flag and start is None:
-            start = place
-        elif not flag and start is not None:
-            found.append((start, place))
-            start = None
-    return found
-
-
-def _longest(flags: Sequence[bool]) -> int:
-    return max((end - start for start, end in _runs(flags)), default=0)
-
-
-def is_unread_plan(event: AnyEvent) -> bool:
-    """Whether a resident's model was asked for a plan and gave none that could be read."""
-    return isinstance(event, Noted) and event.about.startswith("unreadable plan")
-
-
-def in_words(attendance: Attendance) -> str:
-    """``17:35-18:20, less than 10 minutes``."""
-    span = f"{time_of_day(attendance.start)}–{time_of_day(attendance.end)}"
-    return f"{span}, {attendance.why}" if attendance.why else span
-
-
-def background_failure(episode: StssEpisode) -> str:
-    """Why the background cannot be trusted: most of its plans, or of its words, came to nothing. Empty: it can."""
-    assert episode.task is not None
-    cast = set(episode.task.cast)
-    plans = Counter(
-        isinstance(event, Planned)
-        for event in episode.events
-        if event.resident in cast and (isinstance(event, Planned) or is_unread_plan(event))
-    )
-    if plans[False] > HALF * plans.total():
-        return f"the background's plans could not be read ({plans[False]} of {plans.total()})"
-    lines = [line for event in episode.events if isinstance(event, Talked) for line in event.lines if line.speaker in cast]
-    empty = sum(not line.says.strip() for line in lines)
-    if lines and empty > HALF * len(lines):
-        return f"the background said nothing in {empty} of {len(lines)} turns"
-    return ""
+def _find_runs(flags: Sequence[bool] | NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The first place of every run of True, and the first after it."""
+    changes = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
+    return [(int(start), int(end)) for start, end in changes.reshape(-1, 2)]

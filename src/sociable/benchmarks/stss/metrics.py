@@ -5,60 +5,105 @@ The overall score is the mean over the templates, so that types weigh as they ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
-from sociable.benchmarks.stss.measure import Measured
-from sociable.benchmarks.stss.records import Stage, StssEpisode
+from sociable.benchmarks.stss.records import Measured, Stage
 from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score
+from sociable.core.records import Estimate, Score
 from sociable.statistics.estimates import estimate_jointly, estimate_proportion
+from sociable.statistics.metrics import Metric, Metrics, Value
 
 SCORE = "score"
 RATIO = "conversation_ratio"
-STAGES: Mapping[Stage, str] = {stage: f"stage: {stage}" for stage in Stage}
+NOTHING = "came_to_nothing"
+TYPES = {kind: f"{SCORE}/{kind}" for kind in TaskType}
+STAGES = {stage: f"stage: {stage}" for stage in Stage}
 """Shares of the people who could have come, by how far the task came with them."""
 
-NOTHING = "came_to_nothing"
-"""Of the performer's plans and words the share in which nothing could be read."""
+_TYPE_TITLES = {
+    TaskType.PUBLIC: "Pub. act.",
+    TaskType.APPOINTMENT: "Appo.",
+    TaskType.COMPANIONS: "Inv. com.",
+    TaskType.ONLINE: "Online act.",
+    TaskType.HELP: "Help",
+}
+"""Table 4's, in its order."""
+_STAGES = {
+    Stage.NOT_MET: ("Not met", "never in the performer's sight, nor told by anybody"),
+    Stage.NOT_TOLD: ("Not told", "nobody told them all that they would have had to know"),
+    Stage.NOT_AGREED: ("Not agreed", "told, and did not agree"),
+    Stage.NOT_DONE: ("Not done", "agreed, and did not do it"),
+    Stage.DONE: ("Done", "took part"),
+}
 
-METRICS = (SCORE, RATIO, *STAGES.values(), NOTHING)
+
+@dataclass(frozen=True, slots=True)
+class MeasuredTask:
+    """One episode's task, and what was measured in it; nothing of an errored episode."""
+
+    task: Task
+    measured: Measured | None
 
 
-def score_episode(task: Task, episode: StssEpisode, measured: Measured | None, failure: str = "") -> list[Score]:
-    """All scores of one episode. ``failure``: why the background cannot be trusted with it; then nothing is scored."""
-    values: dict[str, float | None] = dict.fromkeys(METRICS)
-    if episode.status is EpisodeStatus.ERRORED:
-        outcome, reason = Outcome.ERRORED, episode.error
-    elif failure or measured is None:
-        outcome, reason = Outcome.UNSCORED, failure
-    else:
-        outcome, reason = Outcome.SCORED, measured.reason
-        people = len(measured.stages)
-        shares = {name: sum(each is stage for each in measured.stages.values()) / people for stage, name in STAGES.items()}
-        values |= {SCORE: measured.score, RATIO: measured.conversation_ratio, **shares, NOTHING: measured.came_to_nothing}
-    return [
-        episode.score(
-            metric,
-            value,
-            Outcome.NOT_REACHED if value is None and outcome is Outcome.SCORED else outcome,
-            reason if metric == SCORE or value is None else "",
-        )
-        for metric, value in values.items()
-        # Of help there is no conversation ratio (Table 4's caption).
-        if metric != RATIO or task.type is not TaskType.HELP
+def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
+    """All metrics. ``types``: each scenario's."""
+    of_types = [_declare_type(types, kind) for kind in TaskType]
+    return Metrics(
+        Metric(SCORE, "Overall", "mean over all tasks", "score", _measure(lambda found: found.score, explained=True)),
+        *of_types,
+        Metric(
+            RATIO,
+            "Conv. ratio",
+            "different people talked with before the event's day, over those expected; help left out",
+            "ratio",
+            _measure(lambda found: found.conversation_ratio),
+            # Of help there is no conversation ratio (Table 4's caption).
+            applies=lambda each: each.task.type is not TaskType.HELP,
+            aggregate=_estimate_ratio,
+            unit="ratio",
+            high=None,
+        ),
+        *(Metric(name, *_STAGES[stage], "stages", _measure(partial(_share_of_people, stage))) for stage, name in STAGES.items()),
+        Metric(
+            NOTHING,
+            "Came to nothing",
+            "share of the performer's plans and words in which nothing could be read",
+            "conduct",
+            _measure(lambda found: found.came_to_nothing),
+        ),
+    )
+
+
+def _declare_type(types: Mapping[str, TaskType], kind: TaskType) -> Metric[MeasuredTask]:
+    meaning = f"mean score of the tasks of {kind}"
+    return Metric(TYPES[kind], _TYPE_TITLES[kind], meaning, "types", aggregate=partial(_estimate_type, types, kind))
+
+
+def _measure(find: Callable[[Measured], float | None], *, explained: bool = False) -> Callable[[MeasuredTask], Value]:
+    """Reads a value off what was measured; ``explained``: with the reason for it."""
+
+    def value_of(each: MeasuredTask) -> Value:
+        assert each.measured is not None, "an errored episode has no value"
+        value = find(each.measured)
+        if value is None:
+            return Value.not_reached(each.measured.reason)
+        return Value(value, each.measured.reason if explained else "")
+
+    return value_of
+
+
+def _share_of_people(stage: Stage, measured: Measured) -> float:
+    return sum(each is stage for each in measured.stages.values()) / len(measured.stages)
+
+
+def _estimate_type(types: Mapping[str, TaskType], kind: TaskType, name: str, scores: Sequence[Score], seed: int) -> Estimate:
+    own = [
+        score.model_copy(update={"metric": name}) for score in scores if score.metric == SCORE and types[score.scenario] is kind
     ]
+    return estimate_proportion(name, own)
 
 
-def estimate_all(scores: Sequence[Score], types: Mapping[str, TaskType], *, seed: int) -> list[Estimate]:
-    """``types``: by scenario."""
-    estimates = [estimate_proportion(SCORE, scores)]
-    for kind in TaskType:
-        own = [
-            score.model_copy(update={"metric": f"{SCORE}/{kind}"})
-            for score in scores
-            if score.metric == SCORE and types[score.scenario] is kind
-        ]
-        if own:
-            estimates.append(estimate_proportion(f"{SCORE}/{kind}", own))
-    estimates.append(estimate_jointly(RATIO, scores, [RATIO], lambda means: means[..., 0], seed=seed))
-    return [*estimates, *(estimate_proportion(metric, scores) for metric in (*STAGES.values(), NOTHING))]
+def _estimate_ratio(name: str, scores: Sequence[Score], seed: int) -> Estimate:
+    return estimate_jointly(name, scores, [name], lambda means: means[..., 0], seed=seed)

@@ -1,36 +1,36 @@
-"""What STSS keeps of an episode."""
+"""STSS's records of an episode: its log, and everything that was measured in it; and the benchmark's options."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Self
+from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
-from sociable.benchmarks.stss.task import Task
-from sociable.core.records import Episode
-from sociable.town.events import AnyEvent, Talked
+from sociable.benchmarks.stss.task import LAST_MINUTE, Task
+from sociable.core.records import Episode, Record
+from sociable.town.clock import time_of_day
+from sociable.town.events import AnyEvent, Line
 
 
 class StssEpisode(Episode):
     """Two days of a town. ``turns`` stays empty: conversations are events of the log."""
 
     task: Task | None = None
-    """As it was drawn; None in an episode that the run could not finish."""
+    """The task as it was drawn; None in an episode that the run could not finish."""
     starts: dict[str, tuple[int, int]] = {}
-    """By resident, the tile on which it wakes up on the first day."""
+    """The tile on which each resident wakes up on the first day."""
     minutes: int = 0
     tiles_per_minute: int = 6
     events: tuple[AnyEvent, ...] = ()
     played_by: dict[str, str] = {}
-    """By resident: a model's or a reference agent's name."""
+    """The model or reference agent that plays each resident."""
 
     @model_validator(mode="after")
-    def _of_its_residents(self) -> Self:
+    def _check_names(self) -> Self:
         """A log is read by who was where: it must not speak of anybody else."""
         for event in self.events:
-            names = (event.resident, event.partner) if isinstance(event, Talked) else (event.resident,)
-            if unknown := set(names) - self.starts.keys():
+            if unknown := {event.resident, getattr(event, "partner", event.resident)} - self.starts.keys():
                 raise ValueError(f"events: '{min(unknown)}' is nobody of this episode")
         return self
 
@@ -45,3 +45,122 @@ class Stage(StrEnum):
     NOT_AGREED = "not agreed"
     NOT_DONE = "agreed but not done"
     DONE = "done"
+
+
+class Attendance(Record):
+    """A resident's stay at the event; of help: at one step."""
+
+    resident: str
+    start: int
+    end: int
+    """First minute after it."""
+    counts: bool
+    why: str = ""
+    """The reason why it does not count, and the step of help that it belongs to."""
+
+    def __str__(self) -> str:
+        """``17:35–18:20, less than 10 minutes``."""
+        span = f"{time_of_day(self.start)}–{time_of_day(self.end)}"
+        return f"{span}, {self.why}" if self.why else span
+
+
+class Told(Record):
+    """One resident told another of the event."""
+
+    minute: int
+    teller: str
+    listener: str
+    parts: tuple[str, ...]
+    """The parts that were named, see ``Task.needed_parts``."""
+
+
+class PerformerTalk(Record):
+    """A conversation of the performer's."""
+
+    minute: int
+    until: int
+    """First minute after it."""
+    partner: str
+    place: str
+    """``Sector: arena``; empty in the street."""
+    is_about_task: bool
+    lines: tuple[Line, ...]
+
+
+class NoteCount(Record):
+    """The number of notes of one kind in the log about the performer, or about everybody else."""
+
+    about: str
+    of_performer: bool
+    count: int
+
+
+class Measured(Record):
+    """Everything that is measured in one episode by rule (App. A.1): scores, reports and replays are made of it."""
+
+    id: str
+    """The episode's."""
+    failure: str = ""
+    """The reason why the background cannot be trusted, so that nothing is scored; empty where it can."""
+    score: float
+    reason: str
+    attendance: tuple[Attendance, ...] = ()
+    told: tuple[Told, ...] = ()
+    """News of the event, in order of time."""
+    stages: dict[str, Stage] = {}
+    """How far the task came with everybody who could have come: the cast; of an appointment the target."""
+    conversation_ratio: float | None = None
+    """None for help (Table 4's caption)."""
+    came_to_nothing: float | None = None
+    """The share of the performer's plans and words in which nothing could be read; None: it made none."""
+    talks: tuple[PerformerTalk, ...] = ()
+    """The performer's conversations, in order of time."""
+    notes: tuple[NoteCount, ...] = ()
+    """The most frequent first."""
+
+
+class Injected(Record):
+    """Something one resident, or everybody, learns at a moment from outside the simulation."""
+
+    minute: int = Field(ge=0, lt=LAST_MINUTE)
+    text: str
+    resident: str = ""
+    """Empty: everybody learns it."""
+
+
+class Fork(Record):
+    """The episode that is lived again, of the run whose journal was copied."""
+
+    repeat: int = Field(default=0, ge=0)
+    anew_from: int | None = Field(default=None, ge=0)
+    """The minute from which models are asked anew, whatever the journal holds; None: only what has changed is asked."""
+
+
+class StssOptions(Record):
+    """Defaults are the paper's, or say why not in the README."""
+
+    agent: str = Field(default="generative", description="the performer's architecture")
+    background_agent: str = Field(default="generative", description="the architecture of everybody else")
+    scheduler: Literal["ahead", "lockstep"] = Field(default="ahead", description="whether residents may run ahead of one another")
+    tiles_per_minute: int = Field(default=6, ge=1, le=8, description="how fast people walk; 1 is the authors' pace")
+    place: Literal["standing", "planned"] = Field(
+        default="standing", description="whether somebody is where it stands, or, as the authors have it, where its plan says"
+    )
+    attendance: Literal["stays", "authors"] = Field(
+        default="stays",
+        description="whether somebody must stay ten minutes (help: five), or, as the authors have it, begin within the window",
+    )
+    react: Literal["background", "performer"] = Field(
+        default="background", description="whose model decides whether the performer starts talking"
+    )
+    plain: bool = Field(
+        default=False, description="ask the performer's model for its words only, for models too weak for JSON (A.2)"
+    )
+    town: str | None = Field(default=None, description="another map: our JSON, Tiled's JSON, or a folder of Smallville's matrix")
+    residents: str | None = Field(default=None, description="other residents: our JSON, or a folder of Smallville's personas")
+    embeddings: str | None = Field(
+        default=None, description="a model of sentence-transformers by which memories are alike; by default the words they share"
+    )
+    tasks: tuple[str, ...] = Field(default=(), description="only these tasks, by their names")
+    injected: tuple[Injected, ...] = Field(default=(), description="what residents learn from outside")
+    fork: Fork | None = Field(default=None, description="another run's episode that this one is a fork of; see `sociable fork`")

@@ -1,4 +1,4 @@
-"""What a model might answer in an ordinary day, so that a run can be estimated without asking one."""
+"""Replies that a model might give in an ordinary day, so that a run can be estimated without asking one."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from sociable.town.clock import Clock, time_of_day
 from sociable.town.persona import Persona, ordinary_day
 
 _NAME = re.compile(r"^[|\s-]*([^:,(]+?)\s*(?=[:,(]| is )", re.MULTILINE)
-"""Of the first person in a list of people."""
+"""The name of the first person in a list of people."""
 
 SENTENCE = "I would like that very much, and I have thought about it since this morning, so let us see what can be done. "
 
 
-def expected_reply(purpose: str, persona: Persona, clock: Clock, call: int, asked: str) -> str:
-    """Of the generative agent (agents/generative), by the purpose of the call; prose for any other architecture.
+def rehearse_reply(purpose: str, persona: Persona, clock: Clock, call: int, asked: str) -> str:
+    """A reply of the generative agent (agents/generative), by the purpose of the call; prose for any other architecture.
 
     Whoever sees somebody talks to them every other time, which is more than most models do.
     """

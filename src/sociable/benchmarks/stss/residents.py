@@ -8,63 +8,54 @@ really go. They do not ask back. They tell others what they were told to pass on
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 
-from sociable.benchmarks.stss.answers import assents, place_in_words
-from sociable.benchmarks.stss.routine import Engagement, RoutineMind, World
-from sociable.benchmarks.stss.small_talk import CLOSINGS, OPENINGS, REPLIES
-from sociable.benchmarks.stss.speech import Said, moments_in, said_of
-from sociable.benchmarks.stss.task import Task, TaskType
+from sociable.benchmarks.stss.routine import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World
+from sociable.benchmarks.stss.speech import Said, find_moments, is_assent, parse_speech, say_moment, say_place
+from sociable.benchmarks.stss.task import Subtask, Task, TaskType
 from sociable.town.clock import day_number, time_of_day
-from sociable.town.events import Agreed, AnyEvent, Remembered
+from sociable.town.events import Remembered
 from sociable.town.minds import TakenAway, Talk, Utterance, View
-from sociable.town.persona import Persona
-
-MEETING_MINUTES = 50
-"""How long a thing without an end of its own is given."""
-
-LEAST_MINUTES = 25
-"""For less nobody goes to an event."""
+from sociable.town.persona import Block, Persona
 
 QUIET_MINUTES = 240
-"""For so long two people who have talked need not talk again, unless one has something to tell."""
+"""The time for which two people who have talked need not talk again, unless one has something to tell."""
 
 _PASS_ON = re.compile(
     r"\b(pass (?:it|this|the word) on|spread the word|tell (?:\w+ )?(?:others|everybody|everyone|friends|people)|"
     r"bring (?:\w+ )?(?:friends|others|people|somebody|someone))\b",
     re.IGNORECASE,
 )
-
-
 _REMEMBERS = "Yes, I remember. I will be there."
+
+
+def count_errand_minutes(steps: Sequence[Subtask]) -> int:
+    """The minutes for which somebody must be free to promise all steps, with the ways between."""
+    return sum(step.minutes + 27 for step in steps) + 10
 
 
 class ReferenceResident(RoutineMind):
     """A background character. It reads what it is told by rule (speech.py)."""
 
-    def __init__(self, persona: Persona, world: World, task: Task, acquaintances: Sequence[str]) -> None:
+    def __init__(self, persona: Persona, world: World, task: Task, acquaintances: Collection[str]) -> None:
         super().__init__(persona, world)
         self.task = task
-        self._knows = frozenset(acquaintances)
+        self.agreement: Block | None = None
+        """The engagement that it has agreed to; of help the first step."""
+        self._knows = acquaintances
         self._talked: dict[str, int] = {}
-        self.agreement: Engagement | None = None
-        self._steps: list[Engagement] = []
+        """The minute at which it last talked with each person."""
         self._told: set[str] = set()
-        """Who knows of the event from or before it."""
+        """The people who know of the event from it, or before it."""
         self._news: Said | None = None
-        """What it was told to pass on."""
+        """An invitation that it was told to pass on."""
         self._proposal: Said | None = None
         """The invitation that it answered with a time of its own, at that time."""
-        self._agreed_now: list[AnyEvent] = []
 
     # Meeting.
 
     def whom_to_address(self, view: View) -> str:
-        for sighting in view.sightings:
-            if sighting.free and self._wants(sighting.name, view.minute):
-                return sighting.name
-        return ""
+        return next((each.name for each in view.sightings if each.free and self._wants(each.name, view.minute)), "")
 
     def _wants(self, name: str, minute: int) -> bool:
         if self._has_news_for(name, minute):
@@ -76,142 +67,108 @@ class ReferenceResident(RoutineMind):
         return self.world.generator("greets", self.persona.name, name, minute // 60).random() < chance
 
     def _has_news_for(self, name: str, minute: int) -> bool:
-        """While somebody who hears of it can still come."""
+        """Whether it has news for somebody who can still come after hearing it."""
         return self._news is not None and name not in self._told and minute + LEAST_MINUTES <= self.task.end
 
     # Talking.
 
     def speak(self, talk: Talk) -> Utterance:
-        said = self._said(talk)
-        draw = self.world.generator("says", self.persona.name, talk.partner, talk.minute, talk.place_in_turn)
-        if talk.began and talk.place_in_turn == 0:
-            self._agreed_now = []
-            if self._news is not None and self._has_news_for(talk.partner, talk.minute):
-                self._told.add(talk.partner)
-                return Utterance(self._pass_on(self._news))
-            return Utterance(draw.choice(OPENINGS))
-        if talk.place_in_turn == 0:
-            self._agreed_now = []
-        answer = self._answer(talk, said)
-        if answer is not None:
-            return Utterance(answer)
-        if talk.place_in_turn == 0:
-            return Utterance(draw.choice(REPLIES))
-        return Utterance(draw.choice(CLOSINGS), ends=True)
-
-    def _said(self, talk: Talk) -> Said:
-        lines = [line.says for line in talk.lines if line.speaker == talk.partner]
-        return said_of(self.task, lines, talk.minute, self.world.clock, self.task.places)
-
-    def _answer(self, talk: Talk, said: Said) -> str | None:
-        """To an invitation; None where there is none, or all has been said about it."""
-        task = self.task
         heard = [line.says for line in talk.lines if line.speaker == talk.partner]
-        if not said.parts or not heard or (task.target and task.target != self.persona.name):
+        if talk.began and talk.place_in_turn == 0:
+            if self._news is None or not self._has_news_for(talk.partner, talk.minute):
+                return self.say_little(talk)
+            self._told.add(talk.partner)
+            return Utterance(self._pass_on(self._news))
+        answer = self._answer(talk, heard)
+        return self.say_little(talk) if answer is None else Utterance(answer)
+
+    def _answer(self, talk: Talk, heard: Sequence[str]) -> str | None:
+        """Answers an invitation; None where there is none, or all has been said about it."""
+        task, clock = self.task, self.world.clock
+        said = parse_speech(task, heard, talk.minute, clock)
+        if not said.parts or (task.target and task.target != self.persona.name):
             return None
         self._told.add(talk.partner)
-        if self.agreement is not None or self._steps:
+        if self.agreement is not None:
             known = any(line.says == _REMEMBERS for line in talk.lines)
-            return None if self._agreed_now or known else _REMEMBERS
-        if self._proposal is not None and assents(heard[-1]) and not moments_in(heard[-1], talk.minute, self.world.clock):
-            return self._accept(talk, self._proposal)
+            return None if self.agreed_now or known else _REMEMBERS
+        if self._proposal is not None and is_assent(heard[-1]) and not find_moments(heard[-1], talk.minute, clock):
+            return self._accept(talk, self._proposal, heard)
         if said.lacks(task):
             return None
-        if task.type is TaskType.HELP:
-            return self._promise_help(talk)
-        return self._accept(talk, said)
+        return self._promise_help(talk) if task.type is TaskType.HELP else self._accept(talk, said, heard)
 
-    def _accept(self, talk: Talk, said: Said) -> str:
+    def _accept(self, talk: Talk, said: Said, heard: Sequence[str]) -> str:
         """Agrees if it can; if not, and the time is not fixed, proposes another."""
         task, clock = self.task, self.world.clock
         assert said.moment is not None
-        fixed = task.type in (TaskType.PUBLIC, TaskType.ONLINE)
-        place = task.place or said.place
+        place, fixed = task.place or said.place, task.has_fixed_time
         begin, end = (task.start, task.end) if fixed else (said.moment, said.moment + MEETING_MINUTES)
-        span = self.free_for(LEAST_MINUTES if fixed else MEETING_MINUTES, max(begin, talk.minute), end)
-        if span is None and fixed:
-            return "That is kind of you, but I cannot make it then. I hope it goes well."
-        if span is None:
-            other = self._other_time(talk.minute)
+        spans = self.find_free_spans(LEAST_MINUTES if fixed else MEETING_MINUTES, max(begin, talk.minute), end)
+        if not spans:
+            if fixed:
+                return "That is kind of you, but I cannot make it then. I hope it goes well."
+            # Another time of its own: on a half hour, as early as it is free.
+            free = self.find_free_spans(MEETING_MINUTES, max(task.start, talk.minute + 60), task.end)
+            starts = ((-(-(begin + 10) // 30) * 30, until) for begin, until in free)
+            other = next((start for start, until in starts if start + MEETING_MINUTES <= until), None)
             if other is None:
                 return "I am sorry, I have no hour free for that."
-            self._proposal = replace(said, moment=other)
-            when = f"{clock.day_in_words(other).split()[0]} at {time_of_day(other)}"
-            return f"I would like to, but I cannot at that time. Could we say {when} instead?"
+            self._proposal = said._replace(moment=other)
+            return f"I would like to, but I cannot at that time. Could we say {say_moment(other, clock)} instead?"
         self._proposal = None
-        self.agreement = Engagement(span[0], span[1], self._wording(task.wordings or (task.activity,)), place)
-        self.engage(self.agreement, talk.minute)
-        if fixed and any(_PASS_ON.search(line.says) for line in talk.lines if line.speaker == talk.partner):
+        start, end = spans[0]
+        self.agreement = self.engage(self._word(task.wordings or (task.activity,)), start, end, place, talk.minute)
+        self.note_agreement(talk, self.agreement)
+        if fixed and any(map(_PASS_ON.search, heard)):
             self._news = said
             self._told |= {task.performer, talk.partner}
-        self._agreed_now = [self._agreed(talk, self.agreement)]
-        when = f"{clock.day_in_words(span[0]).split()[0]} at {time_of_day(span[0])}"
-        return f"Yes, gladly: {task.activity}, {when}{f', at {place_in_words(place)}' if place else ''}. I will be there."
-
-    def _other_time(self, minute: int) -> int | None:
-        """A time of its own: on a half hour, as early as it is free."""
-        task = self.task
-        for begin, end in self.free_spans(max(task.start, minute + 60), task.end):
-            start = -(-(begin + 10) // 30) * 30
-            if start + MEETING_MINUTES <= end:
-                return start
-        return None
+        where = f", at {say_place(place)}" if place else ""
+        return f"Yes, gladly: {task.activity}, {say_moment(start, clock)}{where}. I will be there."
 
     def _promise_help(self, talk: Talk) -> str:
         """Fits every step into a free time, in order, with the ways between."""
         task, world = self.task, self.world
-        whole = sum(step.minutes + 27 for step in task.subtasks)
-        span = self.free_for(whole + 10, max(task.start, talk.minute + 10), task.end)
-        if span is None:
+        spans = self.find_free_spans(count_errand_minutes(task.subtasks), max(task.start, talk.minute + 10), task.end)
+        if not spans:
             return "I would if I could, but I have no time for it that day. I am sorry."
-        at = span[0] + 10
+        at = spans[0][0] + 10
         for number, step in enumerate(task.subtasks):
-            way = world.travel_minutes(world.tile_of(task.subtasks[number - 1].place), step.place) if number else 0
-            at += way
-            self._steps.append(Engagement(at, at + step.minutes + 10, self._wording(step.wordings or (step.doing,)), step.place))
+            if number:
+                at += world.travel_minutes(world.tile_of(task.subtasks[number - 1].place), step.place)
+            doing = self._word(step.wordings or (step.doing,))
+            engagement = self.engage(doing, at, at + step.minutes + 10, step.place, talk.minute)
+            self.agreement = self.agreement or engagement
+            self.note_agreement(talk, engagement)
             at += step.minutes + 12
-        for engagement in self._steps:
-            self.engage(engagement, talk.minute)
-        self._agreed_now = [self._agreed(talk, engagement) for engagement in self._steps]
-        when = f"{world.clock.day_in_words(span[0]).split()[0]} at about {time_of_day(self._steps[0].start)}"
-        return f"Of course I will do that for you, one after the other: {when}. Do not worry about it."
+        day, _, time = say_moment(spans[0][0] + 10, world.clock).partition(" at ")
+        return f"Of course I will do that for you, one after the other: {day} at about {time}. Do not worry about it."
 
-    def _agreed(self, talk: Talk, engagement: Engagement) -> Agreed:
-        return Agreed(
-            minute=talk.minute,
-            resident=self.persona.name,
-            partner=talk.partner,
-            doing=engagement.doing,
-            place=engagement.place,
-            start=engagement.start,
-            end=engagement.end,
-        )
-
-    def _wording(self, wordings: Sequence[str]) -> str:
-        """In words of its own: everybody describes the thing differently."""
+    def _word(self, wordings: Sequence[str]) -> str:
+        """Describes the thing in words of its own."""
         return self.world.generator("wording", self.persona.name, wordings[0]).choice(wordings)
 
     def _pass_on(self, news: Said) -> str:
         task = self.task
         assert news.moment is not None
-        when = f"{self.world.clock.day_in_words(news.moment).split()[0]} at {time_of_day(news.moment)}"
-        where = f" at {place_in_words(task.place)}" if task.place else ", from wherever you are"
+        where = f" at {say_place(task.place)}" if task.place else ", from wherever you are"
+        when = say_moment(news.moment, self.world.clock)
         return f"Have you heard? There is the {task.activity}, {when}{where}. {task.performer.split()[0]} is putting it on."
 
     def conclude(self, talk: Talk, until: int) -> TakenAway:
         self._talked[talk.partner] = until
-        notes: list[AnyEvent] = list(self._agreed_now)
-        if self._agreed_now:
+        if self.agreed_now:
             text = f"I agreed with {talk.partner} on the {self.task.activity}."
-            notes.append(Remembered(minute=until, resident=self.persona.name, memory="conversation", text=text, importance=6))
-        self._agreed_now = []
-        return TakenAway(notes)
+            self.agreed_now.append(
+                Remembered(minute=until, resident=self.persona.name, memory="conversation", text=text, importance=6)
+            )
+        return super().conclude(talk, until)
 
     # Outside the simulation.
 
     async def interview(self, question: str, minute: int) -> str:
-        """What it would say of itself; it understands no question."""
-        doing = self.due(minute).doing
+        """Says what it usually does and has agreed to, whatever the question."""
+        doing = self.find_due(minute).doing
         known = [f"{each.doing}, day {day_number(each.start)} at {time_of_day(each.start)}" for each in self.engagements]
         agreed = f" I have agreed to this: {'; '.join(known)}." if known else " I have agreed to nothing with anybody."
         return f"(A reference resident, without a model.) At this hour I am usually {doing}.{agreed}"

@@ -1,25 +1,25 @@
-"""What is said of times and places: read from people's words by rule.
+"""Times, days, places and consent in people's words, read by rule; and how times and places are said.
 
-By this the reference residents understand an invitation, and reports tell who was told what. It knows no grammar: a time
-that is named counts as said, whatever is said about it.
+By these rules the reference residents understand an invitation, and reports tell who was told what. They know no grammar: a
+time that is named counts as said, whatever is said about it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from typing import NamedTuple
 
-from sociable.benchmarks.stss.keywords import mentions, names, stems
-from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.town.clock import MINUTES_PER_DAY, Clock
+from sociable.benchmarks.stss.keywords import find_stems, has_phrase, is_about
+from sociable.benchmarks.stss.task import Part, Task, TaskType
+from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 
 _HOURS = ("twelve", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
 _PAST = {"half past": 30, "quarter past": 15, "quarter to": -15, "fifteen": 15, "thirty": 30, "forty-five": 45, "forty five": 45}
 
-# Parts of patterns. An hour in words or figures; the half of the day beside it; what stands between the two ends of a span.
+# Parts of patterns: an hour in words or figures, the half of the day beside it, what stands between the two ends of a span.
 _WORDED = rf"(?:{'|'.join(_HOURS)})"
 _HOUR = rf"(?:2[0-4]|1\d|0?\d|{_WORDED})"
 _HALF = r"(?:a\.?m\b\.?|p\.?m\b\.?|in the (?:morning|afternoon|evening)|at night)"
@@ -31,7 +31,7 @@ _PLAIN_AFTER = (
     r"(?=\s*(?:[.,:](?!\d)|[;!?)–—-]|$)|\s+(?:a\.?m|p\.?m|in the|at|or|and|until|till|to|on|if|for|today|tomorrow|tonight|this|"
     r"next|sharp|then|with|works?|would|is|suits?|mon|tues?|wed|thu|fri|sat|sun)\w*\b)"
 )
-"""What may follow a bare number that is an hour: "at one point" and "at 12 Chandler's Row" are no times."""
+"""The words that may follow a bare number that is an hour: "at one point" and "at 12 Chandler's Row" are no times."""
 
 _TIMES = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -54,13 +54,13 @@ _LATER = re.compile(r"(?<!good )\b(?:afternoon|evening|tonight|night)\b", re.IGN
 _SENTENCE_ENDS = re.compile(r"(?<![ap]\.m)(?<!\b(?:Feb|Mar|Tue|Wed|Thu|Fri|Mon))[.!?]+\s+|\n+", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Time:
-    """A time of day in a text."""
+class TimeInText(NamedTuple):
+    """A time of day that a text names."""
 
     place: int
-    """Of its first character."""
+    """Its position in the text."""
     minute: int
+    """Minute of the day."""
     sure: bool
     """Whether the half of the day was said."""
 
@@ -74,61 +74,55 @@ class _Time:
 
 
 @lru_cache(maxsize=16384)
-def _times(text: str) -> tuple[_Time, ...]:
-    found: dict[int, tuple[int, _Time]] = {}
+def find_times(text: str) -> tuple[TimeInText, ...]:
+    """The times of day that a text names, in their order."""
+    found: dict[int, tuple[int, TimeInText]] = {}
     for pattern in _TIMES:
         for match in pattern.finditer(text):
             place = match.start("noon" if "noon" in match.groupdict() else "hour")
             if not any(start < match.end() and place < end for start, (end, _) in found.items()):
-                found[place] = (match.end(), _read(match, text, place))
+                found[place] = (match.end(), _read_time(match, text, place))
     return tuple(time for _, (_, time) in sorted(found.items()))
 
 
-def _read(match: re.Match[str], text: str, place: int) -> _Time:
+def _read_time(match: re.Match[str], text: str, place: int) -> TimeInText:
     given = match.groupdict()
     if given.get("noon"):
-        return _Time(place, 12 * 60, True)
-    hour, half = _hour(given["hour"]), _half(given.get("half") or "")
+        return TimeInText(place, 12 * 60, True)
+    hour, half = _read_hour(given["hour"]), _read_half(given.get("half") or "")
     if given.get("end_half"):
         # "11 to 1 pm" begins in the morning.
-        end_half, end = _half(given["end_half"]), _hour(given["end"])
+        end_half, end = _read_half(given["end_half"]), _read_hour(given["end"])
         half = end_half if hour % 12 <= end % 12 or end_half == "am" else "am"
     minute = int(given.get("minute") or 0) + _PAST.get(" ".join((given.get("beside") or "").lower().split()), 0)
     sure = bool(half) or hour > 12 or (len(given["hour"]) == 2 and given["hour"].startswith("0"))
     if not sure:
-        half = _half_of(_sentence(text, place))
-        sure = bool(half)
+        # "Tomorrow evening, at 8": the part of the day, where the sentence names only one.
+        sentence = text[slice(*_find_sentence(text, place))]
+        morning, later = bool(_MORNING.search(sentence)), bool(_LATER.search(sentence))
+        sure = morning != later
+        half = ("am" if morning else "pm") if sure else ""
     if half == "pm" and hour < 12:
         hour += 12
     elif half == "am" and hour == 12:
         hour = 0
-    return _Time(place, hour * 60 + minute, sure)
+    return TimeInText(place, hour * 60 + minute, sure)
 
 
-def _hour(word: str) -> int:
+def _read_hour(word: str) -> int:
     return (_HOURS.index(word.lower()) or 12) if word.lower() in _HOURS else int(word)
 
 
-def _half(words: str) -> str:
+def _read_half(words: str) -> str:
     words = words.lower().replace(".", "")
     return "" if not words.strip() else "am" if "am" in words.split() or "morning" in words else "pm"
 
 
-def _half_of(sentence: str) -> str:
-    """ "Tomorrow evening, at 8": the part of the day, where a sentence names only one."""
-    morning, later = _MORNING.search(sentence), _LATER.search(sentence)
-    return "" if bool(morning) == bool(later) else "am" if morning else "pm"
-
-
-def _sentence(text: str, place: int) -> str:
+def _find_sentence(text: str, place: int) -> tuple[int, int]:
+    """The positions at which the sentence around ``place`` and the one after it begin."""
     starts = [0, *(match.end() for match in _SENTENCE_ENDS.finditer(text)), len(text) + 1]
     number = max(number for number, start in enumerate(starts[:-1]) if start <= place)
-    return text[starts[number] : starts[number + 1]]
-
-
-def times_in(text: str) -> tuple[tuple[int, bool], ...]:
-    """Times of day named in a text, in their order: minutes from midnight, and whether the half of the day was said."""
-    return tuple((time.minute, time.sure) for time in _times(text))
+    return starts[number], starts[number + 1]
 
 
 # Days.
@@ -159,8 +153,8 @@ _VALENTINE = re.compile(r"\bvalentine['’]?s?['’]? day\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=16384)
-def _days(text: str, today: int, clock: Clock) -> tuple[tuple[int, int], ...]:
-    """Where a text names a day, and which: of this week, or the day before."""
+def find_days(text: str, today: int, clock: Clock) -> tuple[tuple[int, int], ...]:
+    """The days that a text said on day ``today`` names, each after its position: of this week, or the day before. From 0."""
     week = [(day, clock.day(day * MINUTES_PER_DAY)) for day in range(max(today - 1, 0), today + 7)]
     found = [(match.start(), today + ahead) for pattern, ahead in _FROM_TODAY for match in pattern.finditer(text)]
     for match in _WEEKDAY.finditer(text):
@@ -187,43 +181,37 @@ def _is_date(match: re.Match[str], day: date) -> bool:
     return int(given["day"]) == day.day
 
 
-def days_in(text: str, minute: int, clock: Clock) -> list[int]:
-    """Days named in a text said at ``minute``, from 0 for the first day of the simulation."""
-    return sorted({day for _, day in _days(text, minute // MINUTES_PER_DAY, clock)})
+def find_moments(text: str, minute: int, clock: Clock) -> list[int]:
+    """The moments that a text said at ``minute`` names, in their order.
 
-
-def moments_in(text: str, minute: int, clock: Clock) -> list[int]:
-    """The moments a text names: each time on the day it belongs to, or else when it comes next. In the order of the text.
-
-    A time without its half of the day is taken for the one between 07:00 and 18:59.
+    A time is taken on the day it belongs to, or when it comes next; without its half of the day it is one from 07:00 to 18:59.
     """
-    return [candidates[0] for candidates in _moments(text, minute, clock)]
+    return [candidates[0] for candidates in _find_candidates(text, minute, clock)]
 
 
-def _moments(text: str, minute: int, clock: Clock, day: int | None = None) -> list[tuple[int, ...]]:
-    """The same, with the other half of the day where it was not said. ``day``: named earlier in the conversation."""
-    days = _days(text, minute // MINUTES_PER_DAY, clock)
+def _find_candidates(text: str, minute: int, clock: Clock, day: int | None = None) -> list[tuple[int, ...]]:
+    """The moments that a text names, each with its other half of the day where that was not said.
+
+    ``day``: the last that was named earlier in the conversation.
+    """
+    today = minute // MINUTES_PER_DAY
+    days = find_days(text, today, clock)
     found = []
-    for time in _times(text):
-        of = _day_of(time, days, text)
-        if of is None:
-            of = day
-        if of is not None:
-            found.append(tuple(of * MINUTES_PER_DAY + each for each in time.candidates))
+    for time in find_times(text):
+        named = _find_day(time, days, text)
+        on = day if named is None else named
+        if on is not None:
+            found.append(tuple(on * MINUTES_PER_DAY + each for each in time.candidates))
         else:
-            today = minute // MINUTES_PER_DAY * MINUTES_PER_DAY
-            found.append(tuple(today + each + (MINUTES_PER_DAY if today + each <= minute else 0) for each in time.candidates))
+            moments = (today * MINUTES_PER_DAY + each for each in time.candidates)
+            found.append(tuple(each + (MINUTES_PER_DAY if each <= minute else 0) for each in moments))
     return found
 
 
-def _day_of(time: _Time, days: Sequence[tuple[int, int]], text: str) -> int | None:
-    """Of the days named the last before it in its sentence, the first after it there; else the last before, the first after."""
-    if not days:
-        return None
-    starts = [0, *(match.end() for match in _SENTENCE_ENDS.finditer(text)), len(text) + 1]
-    number = max(number for number, start in enumerate(starts[:-1]) if start <= time.place)
-    here = [each for each in days if starts[number] <= each[0] < starts[number + 1]]
-    for among in (here, days):
+def _find_day(time: TimeInText, days: Sequence[tuple[int, int]], text: str) -> int | None:
+    """The day named last before a time in its sentence, or first after it there; else last before it, or first after it."""
+    begin, end = _find_sentence(text, time.place)
+    for among in ([each for each in days if begin <= each[0] < end], days):
         before = [day for place, day in among if place < time.place]
         after = [day for place, day in among if place > time.place]
         if before or after:
@@ -231,88 +219,91 @@ def _day_of(time: _Time, days: Sequence[tuple[int, int]], text: str) -> int | No
     return None
 
 
+# Places and consent.
+
+
 @lru_cache(maxsize=4096)
-def names_place(text: str, place: str) -> bool:
+def has_place(text: str, place: str) -> bool:
     """Whether a text names a place ``Sector: arena``: its sector, by name."""
-    sector = place.partition(":")[0]
-    said = set(stems(text))
-    wanted = [stem for stem in stems(sector) if stem not in _SMALL]
+    said = set(find_stems(text))
+    wanted = [stem for stem in find_stems(place.partition(":")[0]) if stem not in _SMALL]
     return bool(wanted) and all(stem in said for stem in wanted)
 
 
-_SMALL = frozenset(stems("the a of and at"))
+_SMALL = frozenset(find_stems("the a of and at"))
+_ASSENT = re.compile(
+    r"\b(yes|yeah|sure|great|perfect|works|fine|good|okay|ok|agreed|deal|done|settled|gladly|wonderful|lovely|see you)\b",
+    re.IGNORECASE,
+)
+_DISSENT = re.compile(
+    r"\b(?:no(?! (?:problem|worries|trouble))|not(?! a problem)|cannot(?! wait)|(?!can['’]t wait)\w+n['’]t|unfortunately)\b",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(r"\b(cannot|can['’]t|could not|couldn['’]t|won['’]t|sorry|no time|declined|refused)\b", re.IGNORECASE)
 
 
-class Part:
-    """What a person must be told to come, by name (section 3.2's goal conditions)."""
-
-    ACTIVITY = "activity"
-    PLACE = "place"
-    TIME = "time"
+def is_assent(text: str) -> bool:
+    """Whether somebody agrees: "that works", and not "that's no good" or "I am not sure"."""
+    return bool(_ASSENT.search(text)) and not _DISSENT.search(text)
 
 
-def needs(task: Task) -> tuple[str, ...]:
-    """What must have been said before somebody can agree. Of help: every step with its place."""
-    match task.type:
-        case TaskType.PUBLIC | TaskType.COMPANIONS | TaskType.APPOINTMENT:
-            return (Part.ACTIVITY, Part.PLACE, Part.TIME)
-        case TaskType.ONLINE:
-            return (Part.ACTIVITY, Part.TIME)
-        case TaskType.HELP:
-            return tuple(f"step {number}" for number in range(1, len(task.subtasks) + 1))
+def is_refusal(text: str) -> bool:
+    return bool(_REFUSAL.search(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What has been said of a task."""
+def say_place(place: str) -> str:
+    """Puts ``Sector: arena`` as people say it: The Guildhall (hall)."""
+    sector, _, arena = place.partition(":")
+    return f"{sector} ({arena.strip()})" if arena else sector
+
+
+def say_moment(moment: int, clock: Clock) -> str:
+    """Puts a minute of the simulation as people say it: Tuesday at 17:00."""
+    return f"{clock.moment(moment):%A} at {time_of_day(moment)}"
+
+
+# Words about a task.
+
+
+class Said(NamedTuple):
+    """Everything that has been said of a task."""
 
     parts: frozenset[str]
+    """See ``Task.needed_parts``."""
     moment: int | None = None
-    """When it is to be, if that was said and could be."""
+    """The minute at which it is to be, if that was said and could be."""
     place: str = ""
-    """Where, if that was said."""
+    """The place, if that was said."""
 
     def lacks(self, task: Task) -> tuple[str, ...]:
-        return tuple(part for part in needs(task) if part not in self.parts)
+        return tuple(part for part in task.needed_parts if part not in self.parts)
 
 
-def said_of(task: Task, lines: Sequence[str], minute: int, clock: Clock, places: Sequence[str] = ()) -> Said:
-    """What ``lines``, said at ``minute``, tell of a task. ``places``: those that could be meant where the task names none."""
+def parse_speech(task: Task, lines: Sequence[str], minute: int, clock: Clock) -> Said:
+    """Reads what ``lines``, said at ``minute``, tell of a task."""
     parts: set[str] = set()
-    moment, where = None, ""
-    about = [line for line in lines if _is_about(task, line)]
-    if about and task.type is not TaskType.HELP:
-        parts.add(Part.ACTIVITY)
     if task.type is TaskType.HELP:
         whole = " ".join(lines)
-        for number, subtask in enumerate(task.subtasks, start=1):
-            if names(whole, subtask.signs) and names_place(whole, subtask.place):
-                parts.add(f"step {number}")
+        for part, step in zip(task.needed_parts, task.subtasks, strict=True):
+            if is_about(whole, step.signs) and has_place(whole, step.place):
+                parts.add(part)
+    elif any(has_phrase(line, task.activity) or is_about(line, task.signs) for line in lines):
+        parts.add(Part.ACTIVITY)
     if not parts:
         return Said(frozenset())
+    moment, where = None, ""
     day: int | None = None
     for line in lines:
         # Of several the last that was said holds: a time is settled in the course of a conversation.
-        possible = _possible(task, _moments(line, minute, clock, day))
-        if possible is not None:
-            parts.add(Part.TIME)
-            moment = possible
-        day = next((each for _, each in reversed(_days(line, minute // MINUTES_PER_DAY, clock))), day)
-        for place in [task.place] if task.place else places:
-            if place and names_place(line, place):
+        for possible in (each for candidates in _find_candidates(line, minute, clock, day) for each in candidates):
+            # Where the half of the day was not said, the thing can be in either.
+            if possible == task.start or (not task.has_fixed_time and task.start <= possible < task.end):
+                parts.add(Part.TIME)
+                moment = possible
+                break
+        day = next((each for _, each in reversed(find_days(line, minute // MINUTES_PER_DAY, clock))), day)
+        for place in [task.place] if task.place else task.places:
+            if has_place(line, place):
                 parts.add(Part.PLACE)
                 where = place
     return Said(frozenset(parts), moment, where)
-
-
-def _is_about(task: Task, line: str) -> bool:
-    return mentions(line, task.activity) or names(line, task.signs)
-
-
-def _possible(task: Task, moments: Sequence[Sequence[int]]) -> int | None:
-    """The first of the moments at which the task can begin; where the half of the day was not said, either."""
-    fixed = task.type in (TaskType.PUBLIC, TaskType.ONLINE)
-    for moment in (each for candidates in moments for each in candidates):
-        if (fixed and moment == task.start) or (not fixed and task.start <= moment < task.end):
-            return moment
-    return None

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, model_validator
 
-from sociable.core.data_files import Text
+from sociable.core.data_files import RawRecord, Text, make_data_error
 from sociable.core.records import Record
+from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.map import Address
+
+DAYS = 2
+"""The number of days of a simulation."""
+
+LAST_MINUTE = DAYS * MINUTES_PER_DAY
+"""The minute at which a simulation ends."""
 
 
 class TaskType(StrEnum):
-    """Table 2. What is specified, what must be settled between people, and what is counted."""
+    """The types of Table 2: each says what is specified, what people must settle between them, and what is counted."""
 
     PUBLIC = "public activity"
     """Time and place specified; people who attend are counted."""
@@ -26,25 +34,65 @@ class TaskType(StrEnum):
     HELP = "asking for help"
     """Things to be done at places, in order, by somebody else."""
 
+    def count_expected(self, background: int) -> int:
+        """Half of the background characters, of companions a third, rounded up (App. A.1); elsewhere one person."""
+        parts = {TaskType.PUBLIC: 2, TaskType.ONLINE: 2, TaskType.COMPANIONS: 3}.get(self)
+        return math.ceil(background / parts) if parts else 1
 
-def _with_a_word(phrase: str) -> str:
-    # Without one it would be found in every text.
+
+class Part(StrEnum):
+    """Things that a person must be told before it can come (section 3.2's goal conditions); for help ``step 1`` and so on."""
+
+    ACTIVITY = "activity"
+    PLACE = "place"
+    TIME = "time"
+
+
+def _check_place(place: str, info: ValidationInfo) -> str:
+    town = (info.context or {}).get("town")
+    if town is not None and place:
+        if Address.parse(place) not in town.places:
+            raise ValueError(f"there is no '{place}' in {town.name}; expected 'Sector: arena' as on the map")
+        if not town.free_tiles(Address.parse(place)):
+            raise ValueError(f"'{place}' cannot be reached in {town.name}")
+    return place
+
+
+def _check_keyword(phrase: str) -> str:
     if not any(sign.isalnum() for sign in phrase):
         raise ValueError(f"'{phrase}' has no word in it by which it could be found")
     return phrase
 
 
-Keyword = Annotated[Text, AfterValidator(_with_a_word)]
+Place = Annotated[Text, AfterValidator(_check_place)]
+"""``Sector: arena``, as on the map."""
+
+OptionalPlace = Annotated[str, AfterValidator(_check_place)]
+"""A place, or the empty string."""
+
+Keyword = Annotated[Text, AfterValidator(_check_keyword)]
+"""A word or phrase. One without a letter would be found in every text."""
+
 KeywordGroup = Annotated[tuple[Keyword, ...], Field(min_length=1)]
+
+B = TypeVar("B", bound=BaseModel)
+
+
+def validate_record(kind: type[B], raw: RawRecord, **context: Any) -> B:
+    """A record of a data file. ``context``: the ``town`` and the ``people`` that must have what it names. Raises DataError."""
+    try:
+        return kind.model_validate(raw.value, context=context)
+    except ValidationError as error:
+        raise make_data_error(error, raw.place) from None
 
 
 class Signs(Record):
-    """By which an activity's text is seen to be it: of every group of ``keywords`` one, and none of ``not_keywords``."""
+    """Signs by which a text is seen to be an activity: of every group of ``keywords`` one, and none of ``not_keywords``."""
 
     keywords: tuple[KeywordGroup, ...] = Field(min_length=1)
     not_keywords: tuple[Keyword, ...] = ()
     there: tuple[str, ...] = ()
-    """What shows that somebody is at it whatever else it does: "at the soup swap"."""
+    """Phrases that show that somebody is at it whatever else it does: "at the soup swap"."""
     errand: bool = False
     """Whether it is a thing done for somebody, which may well be to buy something."""
 
@@ -53,15 +101,11 @@ class Subtask(Record):
     """One thing to be done for somebody, at a place."""
 
     doing: str
-    place: str
+    place: Place
     minutes: int = Field(default=5, ge=1)
     signs: Signs
     wordings: tuple[str, ...] = ()
-    """As somebody who does it might say it."""
-
-    @property
-    def address(self) -> Address:
-        return Address.parse(self.place)
+    """Ways in which somebody who does it might say so."""
 
 
 class Task(Record):
@@ -80,29 +124,52 @@ class Task(Record):
     cast: tuple[str, ...]
     """The background characters, the target among them; they know nothing of the task."""
     target: str = ""
-    """Of an appointment."""
-    place: str = ""
+    """The person whom an appointment is with."""
+    place: OptionalPlace = ""
     """``Sector: arena``; empty where it is to be settled, or there is none."""
     places: tuple[str, ...] = ()
-    """Where it could be, for those that must be settled: what people would think of. Scores do not depend on it."""
+    """Places that people would think of, where the place must be settled. Scores do not depend on them."""
     start: int
-    """Of the event, or of the time within which it must fall."""
+    """The beginning of the event, or of the time within which it must fall."""
     end: int
     expected: int = Field(ge=1)
-    """How many people earn the full score of a collective task (App. A.1)."""
+    """The number of people that earns the full score of a collective task (App. A.1)."""
     signs: Signs
     wordings: tuple[str, ...] = ()
     subtasks: tuple[Subtask, ...] = ()
 
-    @property
-    def address(self) -> Address | None:
-        return Address.parse(self.place) if self.place else None
+    @model_validator(mode="after")
+    def _check_whole(self) -> Self:
+        if not 0 <= self.start < self.end <= LAST_MINUTE:
+            expected = f"expected minutes from 0 to {LAST_MINUTE}, the end after the beginning"
+            raise ValueError(f"start and end: from {self.start} to {self.end}; {expected}")
+        if self.type in (TaskType.PUBLIC, TaskType.COMPANIONS) and not self.place:
+            raise ValueError(f"place: a task of {self.type} needs one")
+        if self.type is TaskType.HELP and not self.subtasks:
+            raise ValueError(f"subtasks: a task of {self.type} needs them")
+        return self
 
     @property
     def day(self) -> int:
-        """Of the event, from 0."""
-        return self.start // (24 * 60)
+        """The day of the event, from 0."""
+        return self.start // MINUTES_PER_DAY
 
     @property
     def residents(self) -> tuple[str, ...]:
         return (self.performer, *self.cast)
+
+    @property
+    def has_fixed_time(self) -> bool:
+        """Whether the task says when the event begins; else its time is settled between people, or is any."""
+        return self.type in (TaskType.PUBLIC, TaskType.ONLINE)
+
+    @property
+    def needed_parts(self) -> tuple[str, ...]:
+        """The parts that must have been said before somebody can agree. For help: every step with its place."""
+        match self.type:
+            case TaskType.HELP:
+                return tuple(f"step {number}" for number in range(1, len(self.subtasks) + 1))
+            case TaskType.ONLINE:
+                return (Part.ACTIVITY, Part.TIME)
+            case _:
+                return (Part.ACTIVITY, Part.PLACE, Part.TIME)

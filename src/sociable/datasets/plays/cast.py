@@ -10,7 +10,7 @@ from itertools import pairwise
 from sociable.datasets.plays.frame import Line
 from sociable.datasets.plays.headings import HeadingKind, heading_of
 from sociable.datasets.plays.labels import Labels
-from sociable.datasets.plays.persons import cast_members, full_form
+from sociable.datasets.plays.people import cast_members, full_form
 from sociable.datasets.plays.records import CastMember
 
 _BEHIND_CAST = re.compile(

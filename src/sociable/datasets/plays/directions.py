@@ -1,9 +1,9 @@
-"""Directions inside speeches: in brackets, in parentheses or in italics, by the habit of the play at hand."""
+"""What is printed as a speech: the directions in it, by the habit of the play at hand, and words broken over two lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from sociable.datasets.plays.records import InlineDirection
@@ -19,6 +19,8 @@ _USUAL = re.compile(
 _FORMAL = re.compile(r"^_?[“‘\"']?[A-ZÀ-Þ].*[.!?…]_?$", re.S)
 _SENTENCE = re.compile(r"^[A-ZÀ-Þ“‘][^!?]*\.$", re.S)
 _FEW = 3
+_BROKEN = re.compile(r"(?<![^\W\d_])(?P<begin>[^\W\d_]{2,})-\n(?P<rest>[^\W\d_]+)")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
 @dataclass(frozen=True)
@@ -138,3 +140,20 @@ def _collapsed(text: str) -> tuple[str, list[int]]:
     offsets.append(len(kept))
     result = "".join(kept).rstrip()
     return result, offsets
+
+
+def mender_of(texts: Iterable[str]) -> Callable[[str], str]:
+    """Puts words that were broken by a line's end together again.
+
+    "hand-" and "some" are one word where it stands whole elsewhere in ``texts``, and "narrow-mouthed" keeps its hyphen where it
+    does so elsewhere. Anything else stays as printed, for the hyphen may be a dash.
+    """
+    words = {word.casefold() for text in texts for word in _WORD.findall(text)}
+
+    def whole(broken: re.Match[str]) -> str:
+        for word in (broken["begin"] + broken["rest"], f"{broken['begin']}-{broken['rest']}"):
+            if word.casefold() in words:
+                return word
+        return broken[0]
+
+    return lambda text: _BROKEN.sub(whole, text)

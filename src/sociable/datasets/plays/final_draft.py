@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sociable.core.errors import DataError
+from sociable.datasets.plays.draft import Draft, Part
 from sociable.datasets.plays.records import Play
-from sociable.datasets.plays.script import Script, is_stage_heading
+from sociable.datasets.plays.script import EXPECTED, is_stage_heading
 from sociable.datasets.plays.tree import Element, read_tree
 
 
@@ -16,51 +17,40 @@ def read_final_draft(path: Path, data: bytes) -> Play:
     root = read_tree(path, data)
     if root.name != "FinalDraft":
         raise DataError(f"{path}:{root.line}", "", f"element {root.name}; expected FinalDraft, as Final Draft 8 and later write")
-    script = Script(path.name)
-    content = next((child for child in root.elements if child.name == "Content"), None)
+    content, front = root.child("Content"), root.child("TitlePage")
     if content is None:
         raise DataError(f"{path}:{root.line}", "FinalDraft", "no Content in it; save it from Final Draft as a script")
-    title = next((child for child in root.elements if child.name == "TitlePage"), None)
-    if title is not None:
-        script.title = next((text for each in title.walk() if each.name == "Paragraph" and (text := _paragraph(each))), "")
-    cue: tuple[str, int] | None = None
-    said: list[str] = []
-
-    def close() -> None:
-        nonlocal cue
-        if cue is not None and said:
-            script.add(cue[0], said, cue[1])
-        cue = None
-        said.clear()
-
+    titles = (_text(each) for each in front.walk() if each.name == "Paragraph") if front is not None else ()
+    draft = Draft(path, "Final Draft", next(filter(None, titles), ""), is_screenplay=True)
+    speech: Part | None = None
     for paragraph in _paragraphs(content):
-        kind, text = paragraph.attributes.get("Type", "General"), _paragraph(paragraph)
+        kind, text = paragraph.attributes.get("Type", "General"), _text(paragraph)
         if not text:
             continue
-        if kind in ("Dialogue", "Parenthetical", "Singing") and cue is not None:
-            said.append(text if kind != "Parenthetical" or text.startswith("(") else f"({text})")
+        if kind in ("Dialogue", "Parenthetical", "Singing") and speech is not None:
+            speech.lines.append(text if kind != "Parenthetical" or text.startswith("(") else f"({text})")
             continue
-        close()
+        speech = None
         if kind == "Character":
-            cue = (text, paragraph.line)
+            speech = draft.add(text, [], paragraph.line)
         elif kind in ("Scene Heading", "New Act") or (kind != "Action" and is_stage_heading(text)):
-            script.open_scene(text)
+            draft.open_scene(text)
         elif kind not in ("Transition", "End of Act", "Cast List"):
-            script.add("", [text], paragraph.line)
-    close()
-    return script.play(path, "Final Draft")
+            draft.add("", [text], paragraph.line)
+    for scene in draft.scenes:
+        scene.parts = [part for part in scene.parts if part.lines]
+    return draft.finish(EXPECTED)
 
 
 def _paragraphs(element: Element) -> Iterator[Element]:
     """All paragraphs, those of speeches side by side one after the other."""
     for child in element.elements:
-        if child.name == "Paragraph":
-            if any(inner.name == "Text" for inner in child.elements):
-                yield child
-            yield from _paragraphs(child)
-        elif child.name == "DualDialogue":
+        if child.name == "Paragraph" and child.child("Text") is not None:
+            yield child
+        if child.name in ("Paragraph", "DualDialogue"):
             yield from _paragraphs(child)
 
 
-def _paragraph(paragraph: Element) -> str:
-    return " ".join("".join(inner.text() for inner in paragraph.elements if inner.name == "Text").split())
+def _text(paragraph: Element) -> str:
+    texts = (piece for inner in paragraph.elements if inner.name == "Text" for piece in inner.children if isinstance(piece, str))
+    return " ".join("".join(texts).split())

@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from sociable.datasets.plays.draft import Draft
 from sociable.datasets.plays.frame import Line, lines_of
 from sociable.datasets.plays.headings import heading_of
 from sociable.datasets.plays.records import Play
-from sociable.datasets.plays.script import TRANSITION, Script, is_cue, is_scene_heading, is_stage_heading
+from sociable.datasets.plays.script import EXPECTED, TRANSITION, is_cue, is_scene_heading, is_stage_heading
 
 _KEY = re.compile(r"^(?P<key>[A-Za-z][A-Za-z ]{0,30}):\s*(?P<value>.*)$")
 _NOTE, _BONEYARD = re.compile(r"\[\[.*?\]\]", re.S), re.compile(r"/\*.*?\*/", re.S)
@@ -21,15 +22,15 @@ def read_fountain(path: Path, text: str) -> Play:
     text = _BONEYARD.sub(lambda found: "\n" * found[0].count("\n"), text)
     text = _NOTE.sub(lambda found: "\n" * found[0].count("\n"), text)
     lines = lines_of(text)
-    script = Script(path.name)
-    start = _title_page(lines, script)
+    draft = Draft(path, "Fountain", is_screenplay=True)
+    start = _title_page(lines, draft)
     index = start
     while index < len(lines):
-        index = _fountain_element(lines, index, script)
-    return script.play(path, "Fountain")
+        index = _fountain_element(lines, index, draft)
+    return draft.finish(EXPECTED)
 
 
-def _title_page(lines: Sequence[Line], script: Script) -> int:
+def _title_page(lines: Sequence[Line], draft: Draft) -> int:
     """Where the script begins behind the title page; the page itself ends with a blank line."""
     first = next((index for index, line in enumerate(lines) if line.text), 0)
     if first == len(lines) or not (match := _KEY.match(lines[first].text)) or is_scene_heading(lines[first].text):
@@ -48,11 +49,11 @@ def _title_page(lines: Sequence[Line], script: Script) -> int:
             title.append(match["value"] if match else lines[index].text)
     else:
         return first
-    script.title = _without_stress(" ".join(" ".join(title).split()))
+    draft.title = _without_stress(" ".join(" ".join(title).split()))
     return index
 
 
-def _fountain_element(lines: Sequence[Line], index: int, script: Script) -> int:
+def _fountain_element(lines: Sequence[Line], index: int, draft: Draft) -> int:
     """Takes what begins at ``index``; gives the index after it."""
     line = lines[index]
     text = line.text
@@ -62,29 +63,29 @@ def _fountain_element(lines: Sequence[Line], index: int, script: Script) -> int:
     if text[0] == "#":
         title = text.strip("# ")
         if heading_of(title):
-            script.open_scene(title)
+            draft.open_scene(title)
         return index + 1
     if text[0] == "=":
         return index + 1
     if text[0] == "." and text[1:2].isalnum():
-        script.open_scene(text[1:])
+        draft.open_scene(text[1:])
         return index + 1
     if is_scene_heading(text) or (after_blank and is_stage_heading(text)):
-        script.open_scene(text.strip("> <"))
+        draft.open_scene(text.strip("> <"))
         return index + 1
     if text[0] == "!":
-        return _action(lines, index, script)
+        return _action(lines, index, draft)
     if TRANSITION.match(text) or (text[0] == ">" and not text.endswith("<")):
         return index + 1
     if text[0] == ">":
-        script.add("", [_without_stress(text.strip("<> "))], line.number)
+        draft.add("", [_without_stress(text.strip("<> "))], line.number)
         return index + 1
     if (text[0] == "@" or is_cue(text)) and after_blank and index + 1 < len(lines) and not lines[index + 1].is_blank:
-        return _fountain_speech(lines, index, script)
-    return _action(lines, index, script)
+        return _fountain_speech(lines, index, draft)
+    return _action(lines, index, draft)
 
 
-def _fountain_speech(lines: Sequence[Line], index: int, script: Script) -> int:
+def _fountain_speech(lines: Sequence[Line], index: int, draft: Draft) -> int:
     said = []
     first = index
     index += 1
@@ -92,17 +93,17 @@ def _fountain_speech(lines: Sequence[Line], index: int, script: Script) -> int:
     while index < len(lines) and (lines[index].text or (lines[index].indent >= 2 and index + 1 < len(lines))):
         said.append(_without_stress(lines[index].text.lstrip("~")))
         index += 1
-    script.add(lines[first].text.lstrip("@"), said, lines[first].number)
+    draft.add(lines[first].text.lstrip("@"), said, lines[first].number)
     return index
 
 
-def _action(lines: Sequence[Line], index: int, script: Script) -> int:
+def _action(lines: Sequence[Line], index: int, draft: Draft) -> int:
     first = index
     told: list[str] = []
     while index < len(lines) and lines[index].text and not (told and is_scene_heading(lines[index].text)):
         told.append(_without_stress(lines[index].text.lstrip("!")))
         index += 1
-    script.add("", told, lines[first].number)
+    draft.add("", told, lines[first].number)
     return index
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from sociable.datasets.plays.persons import full_form
+from sociable.datasets.plays.people import full_form
 from sociable.datasets.plays.records import CastMember
 from sociable.datasets.plays.shortening import (
     begins,

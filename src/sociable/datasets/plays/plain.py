@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 from sociable.core.errors import InputError
 from sociable.datasets.plays.cast import cast_of
-from sociable.datasets.plays.directions import DirectionHabit, habit_of, split_directions
+from sociable.datasets.plays.draft import Draft, Part
 from sociable.datasets.plays.evening import evened
 from sociable.datasets.plays.frame import Line, filled, framed_title, lines_of, without_frame
 from sociable.datasets.plays.furniture import without_furniture
 from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
 from sociable.datasets.plays.labels import Labels
-from sociable.datasets.plays.names import Names
-from sociable.datasets.plays.persons import cast_on_stage, full_form, joined, words_of
-from sociable.datasets.plays.records import CastMember, Direction, Entry, Play, PlayScene, Speech
+from sociable.datasets.plays.people import full_form
+from sociable.datasets.plays.records import Play
 from sociable.datasets.plays.script import is_scene_heading
-from sociable.datasets.plays.wrapping import mender_of
 
 _MOVES = re.compile(
     r"^[_\[(]*(?:enter|re-?enters?|exit|exeunt|manet|manent|alarums?|flourish|sennet|trumpets?|thunder|music|curtain|silence|pause|"
@@ -43,34 +40,6 @@ _FEW_SPEECHES, _LINES_PER_SPEECH = 6, 25
 _RULE = re.compile(r"^(?:\*\s*){5,}$|^[-=_—]{5,}$")
 
 
-@dataclass
-class _Open:
-    """What is being read: a speech with its heading, or a direction where ``label`` is None."""
-
-    line: Line
-    label: str | None
-    lines: list[str] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return "\n".join(line for line in self.lines if line)
-
-    @property
-    def is_unclosed(self) -> bool:
-        """A bracket was opened that is not closed yet; "[_Exit._" ends with its italics."""
-        text = _ENDS_WITH_ITALICS.sub("", self.text)
-        return text.count("[") > text.count("]") or (text.startswith("(") and text.count("(") > text.count(")"))
-
-
-@dataclass
-class _Scene:
-    act: str
-    scene: str
-    heading: str
-    line: Line | None
-    entries: list[_Open] = field(default_factory=list)
-
-
 def read_plain(path: Path, text: str) -> Play:
     """A play in plain text. Raises InputError where no habit of speech headings shows."""
     whole = lines_of(evened(text))
@@ -85,9 +54,9 @@ def read_plain(path: Path, text: str) -> Play:
             "Expected speeches such as 'NORA. Yes.', 'Nora: Yes.' or a name alone on its line with the speech under it; or "
             "give a Fountain (.fountain) or Final Draft (.fdx) file, or a folder of Standard Ebooks XHTML."
         )
-    scenes = _Reader(lines[cast_end:], labels, cast).scenes()
-    body = _Body(path.name, scenes, cast, lines)
-    return Play(title=title, layout="plain text", cast=cast, scenes=body.scenes())
+    draft = Draft(path, "plain text", title, cast)
+    _Reader(lines[cast_end:], labels, draft).read()
+    return draft.finish("Expected speeches such as 'NORA. Yes.'.")
 
 
 def _is_play(lines: Sequence[Line], labels: Labels) -> bool:
@@ -114,21 +83,20 @@ def _title(lines: Sequence[Line]) -> str:
 class _Reader:
     """Goes through the lines once and parts them into scenes, speeches and directions."""
 
-    def __init__(self, lines: Sequence[Line], labels: Labels, cast: Sequence[CastMember]) -> None:
-        self._lines, self._labels = lines, labels
+    def __init__(self, lines: Sequence[Line], labels: Labels, draft: Draft) -> None:
+        self._lines, self._labels, self._draft = lines, labels, draft
         full = [line for line in lines if line.text]
         self._unwrapped = sum(len(line.text) > _UNWRAPPED_COLUMNS for line in full) > _UNWRAPPED_SHARE * len(full)
         self._is_alone = bool(labels.style and labels.style.is_alone)
         self._subjects = {
             word for found in labels.found.values() for word in re.findall(r"\w+", found.label.title()) if len(word) > 2
         }
-        self._subjects |= {word for member in cast for word in re.findall(r"\w+", member.name) if len(word) > 2}
+        self._subjects |= {word for member in draft.cast for word in re.findall(r"\w+", member.name) if len(word) > 2}
         self._text_indent = self._usual_text_indent()
         self._brackets_directions = self._sets_directions_in_brackets()
         text = "\n".join(line.text for line in full)
         self._leaves_open = text.count("[") >= _OFTEN_OPEN and text.count("[") > _USUALLY_OPEN * text.count("]")
-        self._scenes = [_Scene("", "", "", None)]
-        self._open: _Open | None = None
+        self._open: Part | None = None
         self._ended = False
 
     def _usual_text_indent(self) -> int:
@@ -159,10 +127,9 @@ class _Reader:
                 break
         return " ".join(texts)
 
-    def scenes(self) -> list[_Scene]:
+    def read(self) -> None:
         for index, line, after_blank in filled(self._lines):
             self._take(index, line, after_blank)
-        return self._with_speeches()
 
     def _take(self, index: int, line: Line, after_blank: bool) -> None:
         if index in self._labels.found and (after_blank or not (self._is_within_direction() or self._ends_a_direction(index))):
@@ -175,8 +142,8 @@ class _Reader:
             self._turn(heading, line)
             return
         if is_scene_heading(line.text):
-            place = Heading(HeadingKind.SCENE, f"Scene {len(self._scenes)}", line.text)
-            self._turn(place, line)
+            self._open, self._ended = None, False
+            self._draft.open_scene(line.text)
             return
         if _RULE.match(line.text):
             self._open = None
@@ -188,7 +155,7 @@ class _Reader:
 
     def _is_within_direction(self) -> bool:
         """A name with a stop here belongs to a direction, unless its bracket was never closed at all."""
-        if self._open is None or not self._open.is_unclosed or len(self._open.lines) >= _LONGEST_DIRECTION_LINES:
+        if self._open is None or not _is_unclosed(self._open) or len(self._open.lines) >= _LONGEST_DIRECTION_LINES:
             return False
         return not self._leaves_open and not _SENTENCE_ENDS.search(self._open.text)
 
@@ -207,85 +174,72 @@ class _Reader:
 
     def _is_heading(self, heading: Heading, line: Line, after_blank: bool) -> bool:
         """Not what somebody says: "The end." under a name, or "Characters" in the middle of a speech."""
-        awaits_speech = self._open is not None and self._open.label is not None and not self._open.text
+        awaits_speech = self._open is not None and self._open.label and not self._open.text
         if heading.kind is HeadingKind.CAST or (awaits_speech and not line.text.isupper()):
             return False
         return after_blank or line.text.isupper() or heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART)
 
     def _turn(self, heading: Heading, line: Line) -> None:
         self._open = None
-        current = self._scenes[-1]
-        if heading.kind is HeadingKind.ACT:
-            inner = heading_of(heading.rest) if heading.rest else None
-            scene = inner.label if inner and inner.kind is HeadingKind.SCENE else ""
-            rest = inner.rest if inner and scene else heading.rest
-            self._scenes.append(_Scene(heading.label, scene, rest.strip("[]_ "), line))
-        elif heading.kind is HeadingKind.SCENE:
-            fresh = _Scene(current.act, heading.label, heading.rest.strip("[]_ "), line)
-            self._scenes.append(fresh)
-        elif heading.kind is HeadingKind.APART:
-            is_scene = current.act.startswith("Act ") and not heading.label.startswith("Epilogue")
-            act, scene = (current.act, heading.label) if is_scene else (heading.label, "")
-            self._scenes.append(_Scene(act, scene, heading.rest, line))
+        if heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART):
+            self._draft.open_scene(line.text)
+            self._ended = False
         elif heading.kind is HeadingKind.SETTING and heading.rest:
-            self._begin(line, None, line.text)
+            self._begin(line, "", line.text)
         elif heading.kind is HeadingKind.ENDING:
             self._ended = True
-        if heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART):
-            self._ended = False
 
-    def _begin(self, line: Line, label: str | None, text: str) -> None:
-        self._open = _Open(line, label, [text])
-        self._scenes[-1].entries.append(self._open)
+    def _begin(self, line: Line, label: str, text: str) -> None:
+        self._open = self._draft.add(label, [text], line.number)
 
     def _add(self, index: int, line: Line, after_blank: bool) -> None:
         opened = self._open
-        if opened is not None and opened.is_unclosed and not after_blank:
+        if opened is not None and _is_unclosed(opened) and not after_blank:
             opened.lines.append(line.text)
             return
         is_new = after_blank or self._unwrapped or opened is None
-        if opened is not None and opened.label is not None and not opened.text:
+        if opened is not None and opened.label and not opened.text:
             # The first line under a heading that stands alone.
             opened.lines.append(line.text)
             return
         if self._is_direction_line(line, is_new):
-            self._begin(line, None, line.text)
+            self._begin(line, "", line.text)
             return
         speech = self._last_speech()
         if opened is None or speech is None:
             if is_new:
-                self._begin(line, None, line.text)
+                self._begin(line, "", line.text)
             else:
                 assert opened is not None
                 opened.lines.append(line.text)
             return
-        if opened.label is None:
+        if not opened.label:
             self._after_direction(index, line, opened, speech, is_new)
             return
         if is_new and self._reads_as_direction(index, line):
-            self._begin(line, None, line.text)
+            self._begin(line, "", line.text)
             return
         opened.lines.append(line.text)
 
-    def _after_direction(self, index: int, line: Line, opened: _Open, speech: _Open, is_new: bool) -> None:
+    def _after_direction(self, index: int, line: Line, opened: Part, speech: Part, is_new: bool) -> None:
         """An unheaded line behind a direction: more of it, another direction, or the speech before it going on."""
         bracketed = opened.text[:1] in _OPENS
-        if not is_new and not (bracketed and not opened.is_unclosed):
+        if not is_new and not (bracketed and not _is_unclosed(opened)):
             if not bracketed and opened.text.rstrip("_ ").endswith((".", "]")) and _MOVES.match(opened.text):
                 self._resume(line, opened, speech)
                 return
             opened.lines.append(line.text)
             return
         if self._unwrapped or self._reads_as_direction(index, line):
-            self._begin(line, None, line.text)
+            self._begin(line, "", line.text)
             return
         self._resume(line, opened, speech)
 
-    def _resume(self, line: Line, direction: _Open, speech: _Open) -> None:
+    def _resume(self, line: Line, direction: Part, speech: Part) -> None:
         """The speech goes on; the directions between become part of it."""
-        entries = self._scenes[-1].entries
+        entries = self._draft.scenes[-1].parts
         if entries[-1] is not direction or speech not in entries:
-            self._begin(line, None, line.text)
+            self._begin(line, "", line.text)
             return
         first = entries.index(speech) + 1
         for between in entries[first:]:
@@ -295,8 +249,8 @@ class _Reader:
         speech.lines.append(line.text)
         self._open = speech
 
-    def _last_speech(self) -> _Open | None:
-        return next((entry for entry in reversed(self._scenes[-1].entries) if entry.label is not None), None)
+    def _last_speech(self) -> Part | None:
+        return next((entry for entry in reversed(self._draft.scenes[-1].parts) if entry.label), None)
 
     def _is_direction_line(self, line: Line, is_new: bool) -> bool:
         text = line.text
@@ -306,7 +260,7 @@ class _Reader:
             return self._wraps(text)
         if is_new and text[0] == "_" and text.rstrip(".").endswith("_") and text.count("_") == 2 and len(text) > 4:
             return True
-        if self._open is not None and self._open.label is not None and not self._open.text:
+        if self._open is not None and self._open.label and not self._open.text:
             return False
         return bool(_MOVES.match(text)) and (is_new or line.indent >= self._text_indent + 8) and not _TALKS.search(text)
 
@@ -343,45 +297,8 @@ class _Reader:
             return not self._brackets_directions or len(text) < 200
         return bool(re.match(r"(?:They|He|She|Both|All|Everyone|Everybody)\s[a-z]+s?\b", text)) and not self._brackets_directions
 
-    def _with_speeches(self) -> list[_Scene]:
-        """Scenes without those that only a table of contents announced, or that hold nothing."""
-        kept = []
-        spoken = {(s.act, s.scene) for s in self._scenes if any(entry.label is not None for entry in s.entries)}
-        first = next((i for i, s in enumerate(self._scenes) if any(entry.label is not None for entry in s.entries)), 0)
-        for index, scene in enumerate(self._scenes):
-            speaks = any(entry.label is not None for entry in scene.entries)
-            announced = not speaks and ((scene.act, scene.scene) in spoken or scene.line is None)
-            if scene.entries and not (announced and index < first) and (speaks or scene.act or scene.scene):
-                kept.append(scene)
-        return kept
 
-
-class _Body:
-    """Makes records of what the reader parted, now that all of it is known."""
-
-    def __init__(self, name: str, scenes: Sequence[_Scene], cast: Sequence[CastMember], lines: Iterable[Line]) -> None:
-        self._name, self._scenes = name, scenes
-        speeches = [entry for scene in scenes for entry in scene.entries if entry.label is not None]
-        self._habit: DirectionHabit = habit_of(speech.text for speech in speeches)
-        texts = [entry.text for scene in scenes for entry in scene.entries]
-        self._mended = mender_of(texts)
-        told = [entry.text for scene in scenes for entry in scene.entries if entry.label is None]
-        self._names = Names(
-            cast or cast_on_stage(told), Counter(str(speech.label) for speech in speeches), words_of(texts), is_listed=bool(cast)
-        )
-
-    def scenes(self) -> tuple[PlayScene, ...]:
-        return tuple(
-            PlayScene(act=s.act, scene=s.scene, heading=s.heading, entries=tuple(self._entry(entry) for entry in s.entries))
-            for s in self._scenes
-        )
-
-    def _entry(self, entry: _Open) -> Entry:
-        place = f"{self._name}:{entry.line.number}"
-        if entry.label is None:
-            return Direction(text=" ".join(self._mended(entry.text).replace("_", "").strip("[]").split()), place=place)
-        text, directions = split_directions(self._mended(entry.text), self._habit)
-        speakers = self._names.speakers(entry.label)
-        return Speech(
-            speaker=joined(speakers), speakers=speakers, label=entry.label, text=text, directions=directions, place=place
-        )
+def _is_unclosed(part: Part) -> bool:
+    """A bracket was opened that is not closed yet; "[_Exit._" ends with its italics."""
+    text = _ENDS_WITH_ITALICS.sub("", part.text)
+    return text.count("[") > text.count("]") or (text.startswith("(") and text.count("(") > text.count(")"))

@@ -14,12 +14,14 @@ from sociable.datasets.plays.pages import Pages, pages_of
 from sociable.datasets.plays.plain import read_plain
 from sociable.datasets.plays.records import Play
 from sociable.datasets.plays.standard_ebooks import chapters_in, read_standard_ebooks
-from sociable.datasets.plays.typed import read_typed, typed_layout
+from sociable.datasets.plays.tei import read_tei
+from sociable.datasets.plays.tree import LARGEST_BYTES
+from sociable.datasets.plays.typed import read_typed
+from sociable.datasets.plays.typed_layouts import find_layout
 
 _FOUNTAIN = frozenset({".fountain", ".spmd"})
 _XHTML = frozenset({".xhtml", ".html", ".htm"})
 _FEW_SPEECHES, _LINES_PER_SPEECH, _LINES_PER_PLAIN_SPEECH = 6, 60, 20
-_LARGEST_BYTES = 50_000_000
 
 
 def read_play(path: Path) -> Play:
@@ -38,16 +40,17 @@ def read_play(path: Path) -> Play:
         return read_standard_ebooks(path, files)
     try:
         size = path.stat().st_size
-        data = path.read_bytes() if size <= _LARGEST_BYTES else b""
+        data = path.read_bytes() if size <= LARGEST_BYTES else b""
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}. Give a play's file or folder.") from None
-    if size > _LARGEST_BYTES:
-        raise InputError(f"{path}: {size} bytes; no play is larger than {_LARGEST_BYTES}. Give one play.")
-    if path.suffix.casefold() == ".fdx" or (
-        data[:400].lstrip(b"\xef\xbb\xbf \r\n").startswith(b"<?xml") and b"<FinalDraft" in data[:2000]
-    ):
+    if size > LARGEST_BYTES:
+        raise InputError(f"{path}: {size} bytes; no play is larger than {LARGEST_BYTES}. Give one play.")
+    kind, is_xml = path.suffix.casefold(), data.lstrip(b"\xef\xbb\xbf \r\n").startswith(b"<")
+    if kind == ".fdx" or (is_xml and b"<FinalDraft" in data[:2000]):
         return read_final_draft(path, data)
-    if path.suffix.casefold() in _XHTML:
+    if kind == ".xml" or (is_xml and b"<TEI" in data[:2000]):
+        return read_tei(path, data)
+    if kind in _XHTML:
         return read_standard_ebooks(path, [path])
     return _read_text(path, _decoded(path, data))
 
@@ -56,7 +59,7 @@ def _read_text(path: Path, text: str) -> Play:
     if path.suffix.casefold() in _FOUNTAIN:
         return read_fountain(path, text)
     pages = pages_of(text)
-    layout = typed_layout(pages)
+    layout = find_layout(pages)
     if not pages.is_film:
         return read_typed(path, pages, layout) if layout is not None else read_plain(path, text)
     readers: list[tuple[Callable[[], Play], int]] = [

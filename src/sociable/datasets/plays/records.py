@@ -62,17 +62,16 @@ Entry = Annotated[Speech | Direction, Field(discriminator="kind")]
 
 
 class PlayScene(Record):
-    """A scene as the play marks it, or as entrances and exits do.
+    """A scene as the play marks it.
 
     ``act`` and ``scene`` are labels such as "Act I" and "Scene II", each empty where the play has none; ``heading`` is what
-    the heading says besides, usually the place. ``present`` are those on stage, where that was worked out.
+    the heading says besides, usually the place.
     """
 
     act: str = ""
     scene: str = ""
     heading: str = ""
     entries: tuple[Entry, ...] = ()
-    present: tuple[str, ...] = ()
 
     @property
     def speeches(self) -> tuple[Speech, ...]:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
 from sociable.core.errors import DataError
+from sociable.datasets.plays.records import InlineDirection
 
-_DEEPEST, _LARGEST_BYTES = 100, 50_000_000
+LARGEST_BYTES = 50_000_000
+_DEEPEST = 100
+_BREAKS = frozenset({"br", "p", "li", "td", "blockquote", "l", "lb", "lg", "ab", "role"})
+"""The elements behind which a line or a cell ends."""
+_INVISIBLE = dict.fromkeys(map(ord, "\u2060\u200b\ufeff\u00ad"))
 
 
 @dataclass
 class Element:
-    """``name`` and attributes have no namespace prefix but as written (``epub:type``); ``line`` is where the element begins."""
+    """Names and attributes are as written, with their prefixes (``epub:type``); ``line`` is where the element begins."""
 
     name: str
     attributes: dict[str, str]
@@ -26,9 +31,22 @@ class Element:
     def elements(self) -> list[Element]:
         return [child for child in self.children if isinstance(child, Element)]
 
-    def types(self) -> frozenset[str]:
-        """What kinds ``epub:type`` says it is."""
-        return frozenset(self.attributes.get("epub:type", "").split())
+    def has_type(self, kind: str) -> bool:
+        """Whether ``epub:type`` says that it is of this kind."""
+        return kind in self.attributes.get("epub:type", "").split()
+
+    @property
+    def is_beside(self) -> bool:
+        """It is no part of the text around it: a note or the mark of one, or the name over a speech."""
+        return self.name in ("note", "speaker") or self.has_type("noteref")
+
+    @property
+    def is_direction(self) -> bool:
+        """It is a stage direction, in Standard Ebooks' XHTML or in TEI."""
+        return self.name == "stage" or self.has_type("z3998:stage-direction")
+
+    def child(self, name: str) -> Element | None:
+        return next((child for child in self.elements if child.name == name), None)
 
     def walk(self) -> Iterator[Element]:
         """This element and all in it, in the order of the document."""
@@ -36,14 +54,44 @@ class Element:
         for child in self.elements:
             yield from child.walk()
 
+    @property
     def text(self) -> str:
-        """All text in it, as it stands."""
-        return "".join(child if isinstance(child, str) else child.text() for child in self.children)
+        """All text in it on one line, without notes."""
+        return part_directions([self], are_spoken=True)[0]
+
+
+def part_directions(elements: Iterable[Element], *, are_spoken: bool = False) -> tuple[str, tuple[InlineDirection, ...]]:
+    """What is said in ``elements``, on one line, and the directions in it, unless these ``are_spoken`` too."""
+    said: list[str] = []
+    found: list[InlineDirection] = []
+
+    def take(element: Element) -> None:
+        for child in element.children:
+            if isinstance(child, str):
+                said.append(child)
+            elif child.is_direction and not are_spoken:
+                if child.text:
+                    found.append(InlineDirection(text=child.text, at=len(_on_one_line("".join(said)))))
+                said.append(" ")
+            elif not child.is_beside:
+                take(child)
+                said.append(" " if child.name in _BREAKS else "")
+
+    for element in elements:
+        take(element)
+        said.append(" ")
+    return _on_one_line("".join(said)), tuple(found)
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.translate(_INVISIBLE).split())
 
 
 def read_tree(path: Path, data: bytes) -> Element:
     """The root of an XML document. Raises DataError where it is not well formed, declares entities, or is nested or large beyond
     reason."""
+    if len(data) > LARGEST_BYTES:
+        raise DataError(str(path), "", f"{len(data)} bytes; at most {LARGEST_BYTES} are read")
     root = Element("", {}, 0)
     stack = [root]
     parser = expat.ParserCreate()
@@ -65,15 +113,13 @@ def read_tree(path: Path, data: bytes) -> Element:
     def text(data: str) -> None:
         stack[-1].children.append(data)
 
-    def entity(*_arguments: Any) -> None:
+    def entity(*_: Any) -> None:
         raise refuse("declares an entity, which is refused since it may be a trap; write the characters themselves")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = text
     parser.EntityDeclHandler = entity
-    if len(data) > _LARGEST_BYTES:
-        raise DataError(str(path), "", f"{len(data)} bytes; at most {_LARGEST_BYTES} are read")
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:

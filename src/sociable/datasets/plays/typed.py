@@ -5,42 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
-from sociable.datasets.plays.columns import in_columns
+from sociable.datasets.plays.draft import Draft, Part
 from sociable.datasets.plays.frame import Line, filled
 from sociable.datasets.plays.headings import heading_of
-from sociable.datasets.plays.one_column import in_one_column
 from sociable.datasets.plays.pages import Pages
 from sociable.datasets.plays.records import Play
-from sociable.datasets.plays.script import TRANSITION, Part, Script, is_scene_heading, is_stage_heading, speaker_of
+from sociable.datasets.plays.script import EXPECTED, TRANSITION, is_scene_heading, is_stage_heading, name_of
+from sociable.datasets.plays.typed_layouts import Layout
 
 _MORE = re.compile(r"^(?:MORE|\(\s*(?:MORE|more)\s*\))$")
 
 
-class Layout(Protocol):
-    """Tells the elements of a typed screenplay apart."""
-
-    def is_name(self, index: int, after_blank: bool) -> bool: ...
-
-    def is_rest(self, text: str, said: Sequence[str]) -> bool: ...
-
-    def takes_up(self, index: int) -> bool: ...
-
-    def is_transition(self, line: Line) -> bool: ...
-
-    def is_speech(self, line: Line, said: Sequence[str], after_blank: bool) -> bool: ...
-
-
-def typed_layout(pages: Pages) -> Layout | None:
-    """The layout of a typed screenplay's pages; None where they are not typed so."""
-    return in_columns(pages) or in_one_column(pages)
-
-
 def read_typed(path: Path, pages: Pages, layout: Layout) -> Play:
     """A typed screenplay. Raises InputError where nobody speaks in it."""
-    typed = _Typed(pages.lines, layout, Script(path.name, _title(pages.lines)))
-    return typed.script().play(path, "typed screenplay")
+    draft = Draft(path, "typed screenplay", _title(pages.lines), is_screenplay=True)
+    _Typed(pages.lines, layout, draft).read()
+    return draft.finish(EXPECTED)
 
 
 def _title(lines: Sequence[Line]) -> str:
@@ -53,35 +34,32 @@ def _title(lines: Sequence[Line]) -> str:
 
 
 class _Typed:
-    def __init__(self, lines: Sequence[Line], layout: Layout, script: Script) -> None:
-        self._lines, self._layout, self._script = lines, layout, script
+    def __init__(self, lines: Sequence[Line], layout: Layout, draft: Draft) -> None:
+        self._lines, self._layout, self._draft = lines, layout, draft
         self._open: Part | None = None
         self._goes_on = False
         """The page ended within a speech."""
 
-    def script(self) -> Script:
+    def read(self) -> None:
         for index, line, after_blank in filled(self._lines):
             self._take(index, line, after_blank)
-        return self._script
 
     def _take(self, index: int, line: Line, after_blank: bool) -> None:
         text = line.text
-        speech = self._open if self._open is not None and self._open.cue else None
+        speech = self._open if self._open is not None and self._open.label else None
         if _MORE.match(text):
             self._goes_on = True
         elif speech is not None and (_closes(speech.lines, text) or self._layout.is_rest(text, speech.lines)):
             speech.lines.append(text)
         elif is_scene_heading(text) or (heading_of(text) is not None and is_stage_heading(text)):
             self._open, self._goes_on = None, False
-            self._script.open_scene(re.sub(r"^\d{1,4}[A-Z]?\.?\s+(?=INT|EXT|I/E)", "", text))
+            self._draft.open_scene(re.sub(r"^\d{1,4}[A-Z]?\.?\s+(?=INT|EXT|I/E)", "", text))
         elif self._layout.is_name(index, after_blank):
             self._begin(line)
-        elif self._layout.is_transition(line):
+        elif TRANSITION.match(text):
             self._open = None
         elif speech is not None and self._layout.is_speech(line, speech.lines, after_blank):
             speech.lines.append(text)
-        elif TRANSITION.match(text):
-            self._open = None
         elif after_blank and self._layout.takes_up(index) and (cue := self._last_cue()):
             self._open_part(cue, line, [text])
         elif self._open is not None and speech is None and not after_blank:
@@ -91,19 +69,18 @@ class _Typed:
 
     def _begin(self, line: Line) -> None:
         before = self._open
-        if before is not None and before.cue and self._goes_on and speaker_of(before.cue) == speaker_of(line.text):
+        if before is not None and before.label and self._goes_on and name_of(before.label) == name_of(line.text):
             self._goes_on = False
             return
         self._goes_on = False
         self._open_part(line.text, line, [])
 
     def _open_part(self, cue: str, line: Line, lines: Sequence[str]) -> None:
-        self._script.add(cue, lines, line.number)
-        self._open = self._script.scenes[-1].parts[-1]
+        self._open = self._draft.add(cue, lines, line.number)
 
     def _last_cue(self) -> str:
         """Who spoke last in this scene."""
-        return next((part.cue for part in reversed(self._script.scenes[-1].parts) if part.cue), "")
+        return next((part.label for part in reversed(self._draft.scenes[-1].parts) if part.label), "")
 
 
 def _closes(said: Sequence[str], text: str) -> bool:

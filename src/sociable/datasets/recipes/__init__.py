@@ -1,1 +1,1 @@
-"""How the data of each benchmark are made: a recipe is a list of stages."""
+"""Recipes for the data of each benchmark."""

@@ -1,34 +1,32 @@
-"""The items under review: records of a data set, and what people make of them."""
+"""The items under review: records of a data set, what people make of them, and how they are shown."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sociable.core.data_files import read_records
+from sociable.core.data_files import RawRecord, load_items
 from sociable.core.errors import DataError, InputError
+from sociable.core.records import Record
 from sociable.datasets.build import DATASET
 
 DEEPEST = 100
 """Levels of objects and lists in a record: beyond what anybody can read."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewItem:
-    """A record of the data set, with where it stands."""
+class ReviewItem(Record):
+    """A record of the data set."""
 
     id: str
-    record: Mapping[str, Any]
+    record: dict[str, Any]
     digest: str
-    place: str
 
     @property
     def cluster(self) -> str:
-        """What it is no independent sample of: cases share a dialogue, scenarios a template."""
+        """The cluster of which the item is no independent sample: cases share a dialogue, scenarios a template."""
         return str(self.record.get("dialogue") or self.record.get("template_idx") or self.id)
 
 
@@ -37,23 +35,20 @@ def load_items_of(folder: Path) -> dict[str, ReviewItem]:
     file = folder / DATASET
     if not file.exists():
         raise InputError(f"{file}: no such file. A construction writes it; or put yours there, an object with an 'id' a line.")
-    items: dict[str, ReviewItem] = {}
-    for raw in read_records(file, None):
-        if not isinstance(raw.value, dict):
-            raise DataError(raw.place, "", f"expected an object with an 'id', found {type(raw.value).__name__}")
-        given = raw.value.get("id")
-        if isinstance(given, bool) or not isinstance(given, (str, int)) or not str(given).strip():
-            raise DataError(raw.place, "id", "expected a text that tells this record from the others; add one")
-        try:
-            item = ReviewItem(str(given), raw.value, record_digest(raw.value), raw.place)
-        except InputError as problem:
-            raise DataError(raw.place, "", str(problem)) from None
-        if item.id in items:
-            raise DataError(raw.place, "id", f"'{item.id[:80]}' is used already by {items[item.id].place}; ids must be unique")
-        items[item.id] = item
-    if not items:
-        raise InputError(f"{file}: nothing in it. Expected an object with an 'id' a line.")
-    return items
+    found = load_items(file, file, _cut_item, skip_invalid=False, expected="an object with an 'id' a line")
+    return {item.id: item for item in found.items}
+
+
+def _cut_item(raw: RawRecord) -> list[ReviewItem]:
+    if not isinstance(raw.value, dict):
+        raise DataError(raw.place, "", f"expected an object with an 'id', found {type(raw.value).__name__}")
+    given = raw.value.get("id")
+    if isinstance(given, bool) or not isinstance(given, (str, int)) or not str(given).strip():
+        raise DataError(raw.place, "id", "expected a text that tells this record from the others; add one")
+    try:
+        return [ReviewItem(id=str(given), record=raw.value, digest=digest_record(raw.value))]
+    except InputError as problem:
+        raise DataError(raw.place, "", str(problem)) from None
 
 
 def parse_fix(text: str, item: ReviewItem) -> dict[str, Any]:
@@ -66,12 +61,7 @@ def parse_fix(text: str, item: ReviewItem) -> dict[str, Any]:
         raise InputError(f"That is not JSON: {error}.") from None
     if not isinstance(record, dict):
         raise InputError(f"Expected an object, in {{ }}, found {type(record).__name__}.")
-    return _checked_fix(record, item)
-
-
-def shown_json(record: Mapping[str, Any]) -> str:
-    """A record as it stands in an editor."""
-    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+    return _check_fix(record, item)
 
 
 def fix_field(item: ReviewItem, record: Mapping[str, Any], path: str, value: str) -> dict[str, Any]:
@@ -80,50 +70,47 @@ def fix_field(item: ReviewItem, record: Mapping[str, Any], path: str, value: str
     ``value`` is taken as the text it is where a text stood there, and read as JSON elsewhere. Raises InputError.
     """
     copy: dict[str, Any] = json.loads(json.dumps(record))
-    inside, last = _parent(copy, [path] if path in copy else path.split("."), path)
-    if isinstance(inside[last], str):
-        inside[last] = value
-        return _checked_fix(copy, item)
+    holder, key = _find_field(copy, path)
     try:
-        inside[last] = json.loads(value)
+        holder[key] = value if isinstance(holder[key], str) else json.loads(value)
     except (ValueError, RecursionError) as error:
         raise InputError(f"'{path}' is no text now, so its new value must be JSON: {error}.") from None
-    return _checked_fix(copy, item)
+    return _check_fix(copy, item)
 
 
-def value_at(record: Mapping[str, Any], path: str) -> Any:
-    """What stands at a path as in ``fix_field``. Raises InputError where nothing does."""
-    inside, last = _parent(dict(record), [path] if path in record else path.split("."), path)
-    return inside[last]
+def find_value(record: Mapping[str, Any], path: str) -> Any:
+    """The value at a path as in ``fix_field``. Raises InputError where nothing does."""
+    holder, key = _find_field(record, path)
+    return holder[key]
 
 
-def _parent(record: dict[str, Any], steps: Sequence[str], path: str) -> tuple[Any, Any]:
-    """What holds the field, and its name or place there."""
+def _find_field(record: Mapping[str, Any], path: str) -> tuple[Any, Any]:
+    """The object or list that holds the field, and its name or place there."""
+    holder: Any = None
+    key: str | int = ""
     inside: Any = record
-    for number, step in enumerate(steps):
-        name: str | int = int(step) if isinstance(inside, list) and step.isdecimal() else step
-        known = isinstance(inside, dict) and name in inside
-        if not known and not (isinstance(inside, list) and isinstance(name, int) and name < len(inside)):
+    for step in [path] if path in record else path.split("."):
+        key = int(step) if isinstance(inside, list) and step.isdecimal() else step
+        try:
+            holder, inside = inside, inside[key]
+        except (LookupError, TypeError):
             fields = inside if isinstance(inside, dict) else range(len(inside)) if isinstance(inside, list) else ()
             there = ", ".join(map(str, list(fields)[:20])) or "nothing"
-            raise InputError(f"There is no field '{path[:80]}': at '{step[:40]}' there is {there}.")
-        if number == len(steps) - 1:
-            return inside, name
-        inside = inside[name]
-    raise InputError("Name a field.")
+            raise InputError(f"There is no field '{path[:80]}': at '{step[:40]}' there is {there}.") from None
+    return holder, key
 
 
-def _checked_fix(record: dict[str, Any], item: ReviewItem) -> dict[str, Any]:
+def _check_fix(record: dict[str, Any], item: ReviewItem) -> dict[str, Any]:
     if record.get("id") != item.record["id"]:
         raise InputError("The 'id' must stay as it is: the others know the item by it.")
-    if record_digest(record) == item.digest:
+    if digest_record(record) == item.digest:
         raise InputError("Nothing is changed. Change something, or keep the item.")
     return record
 
 
-def record_digest(value: Any) -> str:
-    """Of a record, whatever the order of its fields. Raises InputError where it cannot be written as JSON in UTF-8."""
-    if _deeper_than(value, DEEPEST):
+def digest_record(value: Any) -> str:
+    """The digest of a record, whatever the order of its fields. Raises InputError where it cannot be written as JSON in UTF-8."""
+    if _is_deeper(value, DEEPEST):
         raise InputError(f"it has more than {DEEPEST} levels of objects and lists; make it flatter")
     try:
         text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False).encode("utf-8")
@@ -134,25 +121,25 @@ def record_digest(value: Any) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
-def _deeper_than(value: Any, levels: int) -> bool:
-    layer = [value]
-    for _ in range(levels):
-        inside = [each.values() if isinstance(each, dict) else each for each in layer if isinstance(each, (dict, list))]
-        layer = [part for parts in inside for part in parts]
-        if not layer:
-            return False
-    return True
+def _is_deeper(value: Any, levels: int) -> bool:
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels < 1 or any(_is_deeper(part, levels - 1) for part in parts)
+
+
+def show_json(record: Mapping[str, Any]) -> str:
+    """A record as it stands in an editor."""
+    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
 
 
 def outline(value: Any) -> str:
     """A value for people to read: texts as they are, what is inside of objects and lists indented line by line."""
-    return "\n".join(_lines(value))
+    return "\n".join(_outline_lines(value))
 
 
 _TURN = {"role_from", "role_to", "content"}
 
 
-def _lines(value: Any) -> list[str]:
+def _outline_lines(value: Any) -> list[str]:
     if isinstance(value, dict) and _TURN <= value.keys() <= _TURN | {"index"}:
         # As a conversation is read.
         return f"{value['role_from']} → {value['role_to']}: {value['content']}".split("\n")
@@ -160,10 +147,9 @@ def _lines(value: Any) -> list[str]:
         return value.split("\n")
     if not isinstance(value, (dict, list)) or not value:
         return [json.dumps(value)]
-    named = value.items() if isinstance(value, dict) else ((str(number), part) for number, part in enumerate(value))
     lines = []
-    for name, part in named:
-        first, *more = _lines(part)
+    for name, part in value.items() if isinstance(value, dict) else enumerate(value):
+        first, *more = _outline_lines(part)
         nested = bool(part) and isinstance(part, (dict, list))
         lines += [f"{name}:", f"  {first}"] if nested else [f"{name}: {first}"]
         lines += [f"  {line}" for line in more]

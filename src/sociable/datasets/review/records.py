@@ -1,8 +1,7 @@
-"""What a review is made of: what may be decided, the tags, the settings all share, and a decision."""
+"""The parts of a review: choices, tags, the settings that all share, and decisions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -15,11 +14,15 @@ Group = Literal[1, 2]
 
 
 class Choice(StrEnum):
-    """What is to become of an item."""
+    """Something that can be done with an item."""
 
     KEEP = "keep"
     FIX = "fix"
     DROP = "drop"
+
+
+CHOICES = {word: choice for choice in Choice for word in (choice.value, choice.value[0])}
+"""Each choice by the words that a reviewer may type."""
 
 
 class Tag(Record):
@@ -28,12 +31,15 @@ class Tag(Record):
     name: Text
     means: Text
     question: str = ""
-    """What it answers, with others that exclude it; empty: it stands alone."""
+    """The question that the tag answers, as do others that exclude it; empty: it stands alone."""
 
 
 _GOALS, _INFORMATION = "social goals", "private information"
 
-_AGENTSENSE_TAGS = (
+# HSII, section 6.1, and the authors' reply to reviewers on cleaning by people.
+_LIFELIKE = Tag(name="not-lifelike", means="not as in real life: nothing is at stake, or they do not act like people")
+
+AGENTSENSE_TAGS = (
     # Appendix A.3, in the order and with the numbers' meaning there.
     Tag(name="goals-invalid", question=_GOALS, means="0: some character has no social goal that is valid"),
     Tag(name="goals-valid", question=_GOALS, means="1: all social goals are valid: achievable, and clear enough to be judged"),
@@ -46,12 +52,10 @@ _AGENTSENSE_TAGS = (
     Tag(name="goal-unachievable", means="a goal that its character cannot reach in this scene"),
     Tag(name="goal-unclear", means="a goal of which nobody could tell whether it was reached"),
     Tag(name="information-known", means="others know the private information, or the background gives it away"),
+    _LIFELIKE,
 )
-_ANY_TAGS = (
-    # HSII, section 6.1, and the authors' reply to reviewers on cleaning by people.
-    Tag(name="not-lifelike", means="not as in real life: nothing is at stake, or they do not act like people"),
-)
-_HSII_TAGS = (
+HSII_TAGS = (
+    _LIFELIKE,
     Tag(name="against-values", means="the golden response goes against human values"),
     # What Figure 7 asks of a dialogue.
     Tag(name="wrong-addressee", means="the assistant should speak to somebody else first"),
@@ -59,35 +63,31 @@ _HSII_TAGS = (
     Tag(name="confidence-broken", means="the assistant tells what it was told in private"),
     Tag(name="no-conflict", means="nobody wants what another cannot also have"),
 )
-PAPER_TAGS: Mapping[str, tuple[Tag, ...]] = {
-    "agentsense": (*_AGENTSENSE_TAGS, *_ANY_TAGS),
-    "hsii": (*_ANY_TAGS, *_HSII_TAGS),
-    "": (*_AGENTSENSE_TAGS, *_ANY_TAGS, *_HSII_TAGS),
-}
-"""Of the papers, in our own words, by what the data are for; all of them where that is not known."""
+ALL_TAGS = (*AGENTSENSE_TAGS, *HSII_TAGS[1:])
+"""The papers' tags, in our own words: for data of which it is not known what they are for."""
 
 
 class ReviewSettings(Record):
-    """What all reviewers of a folder have in common; fixed by the first decision."""
+    """The settings that all reviewers of a folder have in common; fixed by the first decision."""
 
     seed: int = 0
-    """Of the orders in which items are shown."""
-    panel: int = Field(3, ge=1)
+    """The seed of the orders in which items are shown."""
+    panel: int = Field(default=3, ge=1)
     """People who look at each item."""
-    second_panel: int = Field(3, ge=1)
+    second_panel: int = Field(default=3, ge=1)
     """People of the second group who look at each item that comes to them."""
     dropped_again: bool = False
     """Whether what the first group drops goes to the second as well, as in the paper."""
-    tags: tuple[Tag, ...] = PAPER_TAGS[""]
+    tags: tuple[Tag, ...] = ALL_TAGS
 
 
 class Decision(Record):
-    """What one person decided on one item; ``decision`` is None where it was taken back."""
+    """One person's decision on one item; ``decision`` is None where it was taken back."""
 
     id: str
     item: str
     digest: str
-    """Of the item as it was shown."""
+    """The digest of the item as it was shown."""
     reviewer: str
     group: Group
     decision: Choice | None

@@ -1,36 +1,29 @@
-"""How far a review is, and how far its reviewers agree."""
+"""The status of a review: its progress, and the agreement of its reviewers."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.core.view import MISSING, Block, Callout, Column, Row, Table, Tone, figure, with_interval
+from sociable.datasets.review.applying import REVIEWED, is_applied_before_last
 from sociable.datasets.review.outcomes import State
-from sociable.datasets.review.records import Decision, Group
-from sociable.datasets.review.reviewing import REVIEWED, Review
-from sociable.statistics.agreement import (
-    Label,
-    measure_alpha,
-    measure_cohen,
-    measure_fleiss,
-    measure_observed,
-)
+from sociable.datasets.review.records import Decision
+from sociable.datasets.review.reviewing import Review
+from sociable.statistics.agreement import Label, measure_alpha, measure_cohen, measure_fleiss, measure_observed
 from sociable.statistics.intervals import Interval
 
 DECISION = "decision"
-"""What agreement is measured on beside the questions that tags answer."""
-
-_GROUPS: tuple[Group, Group] = (1, 2)
+"""The question that every decision answers, beside those that tags answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """Of two reviewers over the ``items`` on which both answered."""
+    """Agreement of two reviewers over the ``items`` on which both answered."""
 
     first: str
     second: str
@@ -42,7 +35,7 @@ class PairAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Of the reviewers of one group on one question, over ``items`` that anybody answered."""
+    """Agreement of the reviewers of one group on one question, over ``items`` that anybody answered."""
 
     reviewers: int
     items: int
@@ -53,7 +46,7 @@ class Agreement:
     """Krippendorff's, nominal; answers may be missing."""
 
 
-def agreement_of(
+def measure_agreement(
     labels: Mapping[str, Mapping[str, Label]], *, clusters: Mapping[str, str] | None = None, seed: int = 0
 ) -> Agreement:
     """Agreement beyond chance among reviewers, from what each said of each item: {reviewer: {item: label}}.
@@ -67,7 +60,7 @@ def agreement_of(
     pairs = []
     for one, other in combinations(raters, 2):
         both = sum(a is not None and b is not None for a, b in zip(raters[one], raters[other], strict=True))
-        kappa = measure_cohen(raters[one], raters[other], seed=named_seed(seed, "cohen", one, other), clusters=alike)
+        kappa = measure_cohen(raters[one], raters[other], seed=derive_seed(seed, "cohen", one, other), clusters=alike)
         pairs.append(PairAgreement(one, other, both, measure_observed(raters[one], raters[other]), kappa))
     answers = [[label for label in column if label is not None] for column in zip(*raters.values(), strict=True)]
     equally = len({len(answer) for answer in answers}) == 1 and len(answers[0]) > 1
@@ -75,13 +68,13 @@ def agreement_of(
         sum(any(label is not None for label in own) for own in raters.values()),
         len(names),
         tuple(pairs),
-        measure_fleiss(answers, seed=named_seed(seed, "fleiss"), clusters=alike) if equally else None,
-        measure_alpha(list(raters.values()), seed=named_seed(seed, "alpha"), clusters=alike),
+        measure_fleiss(answers, seed=derive_seed(seed, "fleiss"), clusters=alike) if equally else None,
+        measure_alpha(list(raters.values()), seed=derive_seed(seed, "alpha"), clusters=alike),
     )
 
 
-def labels_of(review: Review, decisions: Sequence[Decision], question: str) -> dict[str, dict[str, Label]]:
-    """What each reviewer said: the decision, or the tag that answers ``question``."""
+def find_labels(review: Review, decisions: Sequence[Decision], question: str) -> dict[str, dict[str, Label]]:
+    """Each reviewer's label of each item: the decision, or the tag that answers ``question``."""
     answers = {tag.name for tag in review.settings.tags if tag.question == question}
     labels: dict[str, dict[str, Label]] = {}
     for each in decisions:
@@ -90,32 +83,21 @@ def labels_of(review: Review, decisions: Sequence[Decision], question: str) -> d
     return labels
 
 
-def review_status(review: Review) -> list[Block]:
-    """What ``sociable review DIR --status`` shows; of nobody's single decisions."""
-    decisions = review.decisions()
-    clusters = {name: item.cluster for name, item in review.items.items()}
-    blocks: list[Block] = [_items(review), _reviewers(review, decisions)]
-    questions = [DECISION, *dict.fromkeys(tag.question for tag in review.settings.tags if tag.question)]
-    found = [
-        (group, question, agreement_of(labels, clusters=clusters, seed=review.settings.seed))
-        for group in _GROUPS
-        for question in questions
-        if (labels := labels_of(review, [each for each in decisions if each.group == group], question))
-    ]
-    found = [(group, question, each) for group, question, each in found if each.reviewers > 1]
-    if found:
-        blocks += [_among_all(found), _in_pairs(found)]
-    outdated = review.outdated()
-    if outdated:
+def show_status(review: Review) -> Iterator[Block]:
+    """The blocks that ``sociable review DIR --status`` shows; nobody's single decisions are in it."""
+    decisions = review.read_decisions()
+    yield _make_items_table(review)
+    yield _make_reviewers_table(review, decisions)
+    yield from _make_agreement_tables(review, decisions)
+    if outdated := review.count_outdated():
         text = f"{outdated} decisions do not count: their items have been changed or taken out of the data set since."
-        blocks.append(Callout(text, Tone.WARNING))
-    if review.applied_before_last():
-        blocks.append(Callout(f"{REVIEWED} is older than the last decision: write it anew with --apply.", Tone.WARNING))
-    return blocks
+        yield Callout(text, Tone.WARNING)
+    if is_applied_before_last(review):
+        yield Callout(f"{REVIEWED} is older than the last decision: write it anew with --apply.", Tone.WARNING)
 
 
-def _items(review: Review) -> Table:
-    outcomes = list(review.outcomes().values())
+def _make_items_table(review: Review) -> Table:
+    outcomes = list(review.settle_all().values())
     rows = []
     for state in State:
         own = [outcome for outcome in outcomes if outcome.state is state]
@@ -128,14 +110,13 @@ def _items(review: Review) -> Table:
     return Table(f"{len(outcomes)} items", columns, rows, note)
 
 
-def _reviewers(review: Review, decisions: Sequence[Decision]) -> Table:
+def _make_reviewers_table(review: Review, decisions: Sequence[Decision]) -> Table:
     rows = []
     for name, group in dict.fromkeys((each.reviewer, each.group) for each in decisions):
         own = [each for each in decisions if each.reviewer == name]
         seconds = [each.seconds for each in own if each.seconds is not None]
-        left = len(review.open_items(name, group))
         took = figure(median(seconds), 0) if seconds else MISSING
-        rows.append(Row([name, str(group), str(len(own)), str(left), took]))
+        rows.append(Row([name, str(group), str(len(own)), str(len(review.find_open_items(name, group))), took]))
     columns = [
         Column("Reviewer"),
         Column("Group"),
@@ -146,12 +127,33 @@ def _reviewers(review: Review, decisions: Sequence[Decision]) -> Table:
     return Table("Reviewers", columns, rows)
 
 
-def _among_all(found: Sequence[tuple[Group, str, Agreement]]) -> Table:
-    rows = [
-        Row([str(group), question, str(each.reviewers), str(each.items), _shown(each.fleiss), _shown(each.alpha)])
-        for group, question, each in found
-    ]
-    columns = [
+def _make_agreement_tables(review: Review, decisions: Sequence[Decision]) -> list[Table]:
+    """Among all of a group and in pairs; none where nobody answered what somebody else did."""
+    clusters = {name: item.cluster for name, item in review.items.items()}
+    among_all, in_pairs = [], []
+    for group in (1, 2):
+        own = [each for each in decisions if each.group == group]
+        for question in (DECISION, *dict.fromkeys(tag.question for tag in review.settings.tags if tag.question)):
+            found = (
+                measure_agreement(find_labels(review, own, question), clusters=clusters, seed=review.settings.seed)
+                if own
+                else None
+            )
+            if found is None or found.reviewers < 2:
+                continue
+            counts = [str(found.reviewers), str(found.items)]
+            among_all.append(Row([str(group), question, *counts, _show(found.fleiss), _show(found.alpha)]))
+            for pair in found.pairs:
+                if pair.items:
+                    said = [f"{pair.first}, {pair.second}", str(pair.items), figure(pair.observed, 2), _show(pair.kappa)]
+                    in_pairs.append(Row([str(group), question, *said]))
+    if not among_all:
+        return []
+    note = (
+        "95% intervals by bootstrap over dialogues or templates, where there are 8 or more. — : items were not all answered by "
+        "equally many, or only one answer was given."
+    )
+    of_all = [
         Column("Group"),
         Column("On"),
         Column("Reviewers", True),
@@ -159,21 +161,7 @@ def _among_all(found: Sequence[tuple[Group, str, Agreement]]) -> Table:
         Column("Fleiss' κ", True),
         Column("Krippendorff's α", True, "nominal, missing answers allowed"),
     ]
-    note = (
-        "95% intervals by bootstrap over dialogues or templates, where there are 8 or more. — : items were not all answered by "
-        "equally many, or only one answer was given."
-    )
-    return Table("Agreement beyond chance", columns, rows, note)
-
-
-def _in_pairs(found: Sequence[tuple[Group, str, Agreement]]) -> Table:
-    rows = [
-        Row([str(group), question, f"{pair.first}, {pair.second}", str(pair.items), figure(pair.observed, 2), _shown(pair.kappa)])
-        for group, question, each in found
-        for pair in each.pairs
-        if pair.items
-    ]
-    columns = [
+    of_pairs = [
         Column("Group"),
         Column("On"),
         Column("Reviewers"),
@@ -181,8 +169,8 @@ def _in_pairs(found: Sequence[tuple[Group, str, Agreement]]) -> Table:
         Column("Agreement", True, "share of the items with the same answer"),
         Column("Cohen's κ", True),
     ]
-    return Table("Agreement in pairs", columns, rows)
+    return [Table("Agreement beyond chance", of_all, among_all, note), Table("Agreement in pairs", of_pairs, in_pairs)]
 
 
-def _shown(interval: Interval | None) -> str:
+def _show(interval: Interval | None) -> str:
     return MISSING if interval is None else with_interval(interval.value, interval.low, interval.high)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
-from sociable.core.data_files import Text, complaint
+from sociable.core.data_files import Text, make_data_error, read_records
 from sociable.core.errors import DataError, InputError
-from sociable.town.map import LARGEST, Address, Tile, TownMap, grouped, street_and_beyond, unreachable
+from sociable.town.map import LARGEST, Address, Tile, TownMap, find_street, group_by_place
 
 META, BLOCKS = "maze_meta_info.json", "special_blocks"
+_MISSING = "no such file. It is a part of Smallville; copy its folder whole."
 
 
 def is_smallville(folder: Path) -> bool:
@@ -42,69 +43,45 @@ def load_smallville(folder: Path) -> TownMap:
     """The map. Raises InputError or DataError, which name the file that is missing or wrong."""
     if not (folder / META).is_file() and (folder / "matrix" / META).is_file():
         folder = folder / "matrix"
-    file = folder / META
-    meta = _checked(_Meta, _json(file), str(file))
-    shape = (meta.maze_height, meta.maze_width)
-    at = {name: _matrix(folder, name, shape) for name in ("collision", "sector", "arena", "game_object")}
-    names = {name: _names(folder, name, at[name]) for name in ("sector", "arena", "game_object")}
+    meta = _check(_Meta, _read_json(folder / META), str(folder / META))
+    at = {name: _read_matrix(folder, name, meta) for name in ("collision", "sector", "arena", "game_object")}
+    names = {name: _read_names(folder, name, at[name]) for name in ("sector", "arena", "game_object")}
     tiles = []
-    for y, x in zip(*(each.tolist() for each in np.nonzero(at["sector"] | at["arena"])), strict=True):
+    for y, x in np.argwhere(at["sector"] | at["arena"]).tolist():
         arena = int(at["arena"][y, x])
         # A row of arenas has its sector in it, a row of things has <all>.
         sector, *rest = names["arena"][arena][:2] if arena else names["sector"][int(at["sector"][y, x])][:1]
         if rest and (thing := int(at["game_object"][y, x])):
             rest.append(names["game_object"][thing][-1])
         tiles.append((Address(sector, *rest), Tile(x, y)))
-    places = grouped(tiles)
-    reached = street_and_beyond(at["collision"] != 0, places)
-    for address in unreachable(places, reached):
-        raise DataError(str(folder), "", f"'{address}' cannot be reached from the street; see maze/collision_maze.csv")
+    places = group_by_place(tiles)
+    reached, lost = find_street(at["collision"] != 0, places)
+    if lost:
+        raise DataError(str(folder), "", f"'{lost[0]}' cannot be reached from the street; see maze/collision_maze.csv")
     return TownMap(meta.world_name, ~reached, places, {})
 
 
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{file}: no such file. It is a part of Smallville; copy its folder whole.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read: {error}") from None
-
-
-def _json(file: Path) -> Any:
-    try:
-        return json.loads(_text(file))
-    except (ValueError, RecursionError) as error:
-        problem = getattr(error, "msg", str(error))
-        raise DataError(f"{file}, line {getattr(error, 'lineno', 1)}", "", f"not JSON ({problem})") from None
-
-
-def _matrix(folder: Path, name: str, shape: tuple[int, int]) -> NDArray[np.int64]:
+def _read_matrix(folder: Path, name: str, meta: _Meta) -> NDArray[np.int64]:
+    """[height, width]: block ids."""
     file = folder / "maze" / f"{name}_maze.csv"
-    cells = [cell for cell in _text(file).replace("\n", ",").split(",") if cell.strip()]
     try:
-        ids = np.array([int(cell) for cell in cells], np.int64)
+        ids = np.array([int(cell) for cell in _read_text(file).replace("\n", ",").split(",") if cell.strip()], np.int64)
     except (ValueError, OverflowError) as error:
         raise DataError(str(file), "", f"expected block ids, whole numbers parted by commas: {error}") from None
-    if ids.size != shape[0] * shape[1]:
-        problem = f"has {ids.size} ids; expected {shape[1]} times {shape[0]}, as {META} says"
+    if ids.size != meta.maze_height * meta.maze_width:
+        problem = f"has {ids.size} ids; expected {meta.maze_width} times {meta.maze_height}, as {META} says"
         raise DataError(str(file), "", problem)
-    return ids.reshape(shape)
+    return ids.reshape(meta.maze_height, meta.maze_width)
 
 
-def _names(folder: Path, name: str, ids: NDArray[np.int64]) -> Mapping[int, Sequence[str]]:
-    """By block id what stands behind the world's name in its row."""
+def _read_names(folder: Path, name: str, ids: NDArray[np.int64]) -> Mapping[int, Sequence[str]]:
+    """The names by block id: what follows the world's name in its row."""
     file = folder / BLOCKS / f"{name}_blocks.csv"
     wanted = 4 if name == "arena" else 3
     found: dict[int, Sequence[str]] = {}
-    for number, row in enumerate(csv.reader(io.StringIO(_text(file))), start=1):
-        cells = [cell.strip() for cell in row]
-        if not any(cells):
-            continue
+    for place, cells in _read_rows(file):
         if len(cells) < wanted or not cells[0].isdecimal() or not all(cells):
-            raise DataError(
-                f"{file}, line {number}", "", f"expected an id, the world, and names, {wanted} cells in all; found {row}"
-            )
+            raise DataError(place, "", f"expected an id, the world, and names, {wanted} cells in all; found {cells}")
         found[int(cells[0])] = cells[2:]
     unnamed = sorted(set(np.unique(ids).tolist()) - found.keys() - {0})
     if unnamed:
@@ -114,7 +91,7 @@ def _names(folder: Path, name: str, ids: NDArray[np.int64]) -> Mapping[int, Sequ
 
 @dataclass(frozen=True, slots=True)
 class SmallvillePersona:
-    """Who lives there, as the authors wrote it."""
+    """A resident of Smallville, as the authors wrote it."""
 
     name: str
     age: int
@@ -124,9 +101,9 @@ class SmallvillePersona:
     lifestyle: str
     home: Address
     start: Tile
-    """Where it stands when the simulation begins."""
+    """The tile it stands on when the simulation begins."""
     facts: tuple[str, ...] = ()
-    """What it knows, in the second person. Some of them misspell the names of others."""
+    """Sentences it knows, in the second person. Some misspell the names of others."""
 
 
 class _Scratch(BaseModel):
@@ -147,7 +124,7 @@ class _Start(BaseModel):
 
 
 def load_smallville_personas(folder: Path, history: Path | None = None) -> list[SmallvillePersona]:
-    """Those of a folder with ``personas`` and ``environment/0.json``, in the order of their names.
+    """The personas of a folder with ``personas`` and ``environment/0.json``, in the order of their names.
 
     Facts are taken from ``history``, or from ``agent_history_init_n25.csv`` (for 25 personas) in the folder or beside it.
     Raises InputError or DataError, which name what is missing.
@@ -159,28 +136,28 @@ def load_smallville_personas(folder: Path, history: Path | None = None) -> list[
     people = sorted(path for path in (folder / "personas").iterdir() if path.is_dir())
     if not people:
         raise InputError(f"{folder / 'personas'}: nobody in it; expected a folder for each persona.")
-    history = history or _history(folder, len(people))
-    facts = _facts(history)
+    history = history or _find_history(folder, len(people))
+    facts = dict(_read_facts(history))
     starts_file = folder / "environment" / "0.json"
-    starts = _json(starts_file)
+    starts = _read_json(starts_file)
     personas = []
     for person in people:
         file = person / "bootstrap_memory" / "scratch.json"
-        who = _checked(_Scratch, _json(file), str(file))
+        who = _check(_Scratch, _read_json(file), str(file))
         _, *home = (part.strip() for part in who.living_area.split(":"))
         if len(home) != 2 or not all(home):
             raise DataError(str(file), "living_area", f"expected 'world:sector:arena', found {who.living_area!r}")
         if not isinstance(starts, dict) or who.name not in starts:
             raise DataError(str(starts_file), who.name, "is missing; expected x and y of the tile where this persona starts")
-        start = _checked(_Start, starts[who.name], f"{starts_file}, {who.name}")
+        start = _check(_Start, starts[who.name], f"{starts_file}, {who.name}")
         if who.name not in facts:
             raise DataError(str(history), "Name", f"has no row for {who.name}")
-        words = (who.name, who.age, who.innate, who.learned, who.currently, who.lifestyle)
-        personas.append(SmallvillePersona(*words, Address(*home), Tile(start.x, start.y), facts[who.name]))
+        written = who.model_dump(exclude={"living_area"})
+        personas.append(SmallvillePersona(**written, home=Address(*home), start=Tile(start.x, start.y), facts=facts[who.name]))
     return personas
 
 
-def _history(folder: Path, people: int) -> Path:
+def _find_history(folder: Path, people: int) -> Path:
     name = f"agent_history_init_n{people}.csv"
     for place in (folder, folder.parent):
         if (place / name).is_file():
@@ -188,22 +165,42 @@ def _history(folder: Path, people: int) -> Path:
     raise InputError(f"{folder}: {name}, with what the {people} personas know, is neither in this folder nor beside it.")
 
 
-def _facts(history: Path) -> Mapping[str, tuple[str, ...]]:
-    facts: dict[str, tuple[str, ...]] = {}
-    for number, row in enumerate(csv.reader(io.StringIO(_text(history))), start=1):
-        if number == 1 or not any(row):
-            continue
-        if len(row) != 2:
-            raise DataError(f"{history}, line {number}", "", f"expected a name and what it knows, found {len(row)} cells")
-        facts[row[0].strip()] = tuple(fact.strip() for fact in row[1].split(";") if fact.strip())
-    return facts
+def _read_facts(history: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Names, each with what it knows; the first row is the heading."""
+    for place, cells in islice(_read_rows(history), 1, None):
+        if len(cells) != 2:
+            raise DataError(place, "", f"expected a name and what it knows, found {len(cells)} cells")
+        yield cells[0], tuple(fact.strip() for fact in cells[1].split(";") if fact.strip())
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise InputError(f"{file}: {_MISSING}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read: {error}") from None
+
+
+def _read_rows(file: Path) -> Iterator[tuple[str, list[str]]]:
+    """The rows of a CSV file that are not empty, each with its place."""
+    for number, row in enumerate(csv.reader(io.StringIO(_read_text(file))), start=1):
+        cells = [cell.strip() for cell in row]
+        if any(cells):
+            yield f"{file}, line {number}", cells
+
+
+def _read_json(file: Path) -> Any:
+    if not file.is_file():
+        raise InputError(f"{file}: {_MISSING}")
+    return next((raw.value for raw in read_records(file, None)), None)
 
 
 R = TypeVar("R", bound=BaseModel)
 
 
-def _checked(kind: type[R], value: Any, place: str) -> R:
+def _check(kind: type[R], value: Any, place: str) -> R:
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        raise complaint(error, place) from None
+        raise make_data_error(error, place) from None

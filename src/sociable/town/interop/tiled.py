@@ -2,7 +2,7 @@
 
 How a map says what it means; layers of other names are there to be looked at:
 
-* tile layer ``collision``: any tile blocks. Tile layer ``water``, if there is one: likewise, and is drawn as water.
+* tile layer ``collision``: any tile blocks. Tile layer ``water``, if there is one: any tile blocks and is drawn as water.
 * object layer ``sectors``: rectangles with a name; the property ``kind``, or else the class, says what each is.
 * object layer ``arenas``: rectangles named ``Sector: arena``, or ``arena`` with the property ``sector``, or lying in one.
 * object layer ``objects``, if there is one: rectangles, points, or pictures of an embedded tileset, each in an arena.
@@ -28,23 +28,23 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from sociable.core.data_files import complaint
+from sociable.core.data_files import make_data_error
 from sociable.core.errors import DataError, StorageFailure
 from sociable.core.run_folder import write_atomically
-from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, grouped, street_and_beyond, unreachable
+from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, claim_tiles, find_street, group_by_place
 
 TILE_NUMBER = 0x0FFF_FFFF
-"""Of an entry of a tile layer; the four bits above say how the tile is turned."""
+"""The bits of a tile layer's entry that name the tile; the four above them say how it is turned."""
 
 _ANCHORS = {
     "topleft": (0.0, 0.0), "top": (0.5, 0.0), "topright": (1.0, 0.0),
     "left": (0.0, 0.5), "center": (0.5, 0.5), "right": (1.0, 0.5),
     "bottomleft": (0.0, 1.0), "bottom": (0.5, 1.0), "bottomright": (1.0, 1.0),
 }  # fmt: skip
-"""Which point of a picture its x and y are, in shares of its width and height."""
+"""The point of a picture that its x and y name, in shares of its width and height."""
 
 
-# Of what Tiled writes, the parts that mean something here.
+# The parts of a Tiled file that mean something here.
 
 
 class _Part(BaseModel):
@@ -62,12 +62,14 @@ class _Property(_Part):
     value: Any = None
 
 
-class _Object(_Part):
+class _Object(_Part, extra="allow"):
+    """Has an extra field for its form where that is neither a rectangle nor a point."""
+
     id: int = 0
     name: str = ""
     type: str = ""
     class_: str = Field("", alias="class")
-    """What 1.9 calls ``type``."""
+    """The name of ``type`` in Tiled 1.9."""
     x: Pixels
     y: Pixels
     width: float = Field(0.0, ge=0.0, le=1e9)
@@ -75,11 +77,6 @@ class _Object(_Part):
     rotation: float = 0.0
     gid: int = 0
     template: str = ""
-    ellipse: bool = False
-    capsule: bool = False
-    polygon: Any = None
-    polyline: Any = None
-    text: Any = None
     properties: tuple[_Property, ...] = ()
 
 
@@ -113,7 +110,7 @@ class _Tileset(_Part):
 
 
 class _Map(_Part):
-    orientation: str = "orthogonal"
+    orientation: Literal["orthogonal"] = "orthogonal"
     infinite: bool = False
     width: Side
     height: Side
@@ -133,7 +130,7 @@ def read_tiled(value: Any, source: str, name: str) -> TownMap:
     try:
         drawn = _Map.model_validate(value)
     except ValidationError as error:
-        raise complaint(error, source) from None
+        raise make_data_error(error, source) from None
     return _Reader(drawn, source).town(name)
 
 
@@ -142,7 +139,7 @@ class _Shape(NamedTuple):
 
     name: str
     kind: str
-    """Its class."""
+    """Its property of that name, or else its class."""
     properties: Mapping[str, Any]
     tiles: Sequence[Tile]
     where: str
@@ -154,82 +151,78 @@ class _Reader:
     def __init__(self, drawn: _Map, source: str) -> None:
         self.drawn = drawn
         self.source = source
-        if drawn.orientation != "orthogonal":
-            raise self._fail("field 'orientation'", f"'{drawn.orientation}' maps are not read; expected 'orthogonal'")
-        self.layers = list(_flat(drawn.layers, 0.0, 0.0))
-        self.extent = self._extent()
+        self.layers = list(_flatten(drawn.layers, 0.0, 0.0))
+        self.extent = self._find_extent()
         if not (0 < self.extent.width <= LARGEST and 0 < self.extent.height <= LARGEST):
             size = f"{self.extent.width} by {self.extent.height} tiles"
             raise self._fail("field 'layers'", f"what is drawn is {size} large; expected between 1 and {LARGEST} each way")
         self.claims: dict[Tile, Address] = {}
-        """Of every tile the most precise place that has it."""
+        """The most precise place of every tile that has one."""
 
     def _fail(self, where: str, problem: str) -> DataError:
         return DataError(f"{self.source}, {where}", "", problem)
 
     def town(self, name: str) -> TownMap:
-        if not self._named("collision", "tilelayer"):
+        if not self._find_layers("collision", "tilelayer"):
             raise self._fail("field 'layers'", "there is no tile layer 'collision', in which any tile is a wall")
-        water = self._painted("water")
-        blocked = self._painted("collision") | water
+        water = self._read_painted("water")
+        blocked = self._read_painted("collision") | water
         kinds = self._read_sectors()
         self._read_arenas()
         for tile in self._read_things():
             blocked[tile.y, tile.x] = True
-        places = grouped((self.claims[tile], tile) for tile in sorted(self.claims, key=lambda tile: (tile.y, tile.x)))
-        reached = street_and_beyond(blocked, places)
-        for address in unreachable(places, reached):
-            raise self._fail("layer 'arenas'", f"'{address}' cannot be reached from the street; see the layer 'collision'")
+        places = group_by_place((self.claims[tile], tile) for tile in sorted(self.claims, key=lambda tile: (tile.y, tile.x)))
+        reached, lost = find_street(blocked, places)
+        if lost:
+            raise self._fail("layer 'arenas'", f"'{lost[0]}' cannot be reached from the street; see the layer 'collision'")
         doors = self._read_doors(reached)
         flooded = frozenset(Tile(x, y) for y, x in np.argwhere(water).tolist())
         own_name = next((str(each.value) for each in self.drawn.properties if each.name == "name" and each.value), name)
         return TownMap(own_name, ~reached, places, kinds, doors, flooded)
 
-    def _named(self, name: str, kind: str) -> Sequence[_Layer]:
+    def _find_layers(self, name: str, kind: str) -> Sequence[_Layer]:
         return [layer for layer in self.layers if layer.name == name and layer.type == kind]
 
-    def _extent(self) -> Rect:
+    def _find_extent(self) -> Rect:
         """In the map's own coordinates, which can be negative in an infinite one."""
         if not self.drawn.infinite:
             return Rect(0, 0, self.drawn.width, self.drawn.height)
-        parts = [self._spot(layer, chunk) for layer in self.layers for chunk in self._chunks(layer)]
-        parts += [self._rect(layer, each) for layer in self._named("sectors", "objectgroup") for each in layer.objects]
+        parts = [spot for layer in self.layers for spot, _ in self._find_chunks(layer)]
+        parts += [self._read_rect(layer, each) for layer in self._find_layers("sectors", "objectgroup") for each in layer.objects]
         left, top = (min((part[axis] for part in parts), default=0) for axis in (0, 1))
         right, bottom = (max((part[axis] + part[axis + 2] for part in parts), default=0) for axis in (0, 1))
         return Rect(left, top, right - left, bottom - top)
 
     # Layers of tiles
 
-    def _chunks(self, layer: _Layer) -> Sequence[_Chunk]:
-        if layer.type != "tilelayer" or layer.data is None:
-            return layer.chunks
-        width, height = layer.width or self.drawn.width, layer.height or self.drawn.height
-        return [_Chunk.model_construct(x=0, y=0, width=width, height=height, data=layer.data)]
+    def _find_chunks(self, layer: _Layer) -> Iterator[tuple[Rect, TileNumbers]]:
+        """The parts that a tile layer is written in, each with where it lies in the map's own coordinates."""
+        chunks = [(chunk.x, chunk.y, chunk.width, chunk.height, chunk.data) for chunk in layer.chunks]
+        if layer.type == "tilelayer" and layer.data is not None:
+            chunks = [(0, 0, layer.width or self.drawn.width, layer.height or self.drawn.height, layer.data)]
+        right, down = round(layer.offsetx / self.drawn.tilewidth), round(layer.offsety / self.drawn.tileheight)
+        return ((Rect(x + right, y + down, width, height), data) for x, y, width, height, data in chunks)
 
-    def _spot(self, layer: _Layer, chunk: _Chunk) -> Rect:
-        dx, dy = round(layer.offsetx / self.drawn.tilewidth), round(layer.offsety / self.drawn.tileheight)
-        return Rect(chunk.x + dx, chunk.y + dy, chunk.width, chunk.height)
-
-    def _painted(self, name: str) -> NDArray[np.bool_]:
+    def _read_painted(self, name: str) -> NDArray[np.bool_]:
         """[height, width]: where the tile layers of a name have a tile."""
-        painted = np.zeros((self.extent.height, self.extent.width), bool)
-        for layer in self._named(name, "tilelayer"):
-            for chunk in self._chunks(layer):
-                spot = self._spot(layer, chunk)
-                tiles = self._tile_numbers(layer, chunk).reshape(chunk.height, chunk.width)
-                rows, columns = np.nonzero(tiles)
-                rows, columns = rows + spot.y - self.extent.y, columns + spot.x - self.extent.x
-                inside = (rows >= 0) & (rows < self.extent.height) & (columns >= 0) & (columns < self.extent.width)
+        x, y, width, height = self.extent
+        painted = np.zeros((height, width), bool)
+        for layer in self._find_layers(name, "tilelayer"):
+            for spot, data in self._find_chunks(layer):
+                tiles = self._decode_tiles(f"layer '{name}'", layer, spot, data)
+                rows, columns = (axis + start for axis, start in zip(np.nonzero(tiles), (spot.y - y, spot.x - x), strict=True))
+                inside = (rows >= 0) & (rows < height) & (columns >= 0) & (columns < width)
                 painted[rows[inside], columns[inside]] = True
         return painted
 
-    def _tile_numbers(self, layer: _Layer, chunk: _Chunk) -> NDArray[np.int64]:
-        where, wanted = f"layer '{layer.name}'", chunk.width * chunk.height
-        if isinstance(chunk.data, list):
-            numbers = np.array(chunk.data, np.int64)
+    def _decode_tiles(self, where: str, layer: _Layer, spot: Rect, data: TileNumbers) -> NDArray[np.int64]:
+        """[height, width] of a part of a tile layer."""
+        wanted = spot.width * spot.height
+        if isinstance(data, list):
+            numbers = np.array(data, np.int64)
         elif layer.encoding == "base64" and layer.compression in ("", "zlib", "gzip"):
             try:
-                raw = base64.b64decode(chunk.data.strip(), validate=True)
+                raw = base64.b64decode(data.strip(), validate=True)
                 if layer.compression:
                     # + 32: whichever of the two it is. No more is unpacked than is wanted, and a byte to see that there is more.
                     raw = zlib.decompressobj(zlib.MAX_WBITS + 32).decompress(raw, 4 * wanted + 1)
@@ -241,27 +234,27 @@ class _Reader:
             how = layer.compression or layer.encoding
             raise self._fail(where, f"its tiles are written as {how}, which is not read; {remedy}")
         if numbers.size != wanted:
-            raise self._fail(where, f"holds {numbers.size} tiles; expected {chunk.width} times {chunk.height}")
-        return numbers & TILE_NUMBER
+            raise self._fail(where, f"holds {numbers.size} tiles; expected {spot.width} times {spot.height}")
+        return (numbers & TILE_NUMBER).reshape(spot.height, spot.width)
 
     # Layers of objects
 
-    def _rect(self, layer: _Layer, drawn: _Object) -> Rect:
+    def _read_rect(self, layer: _Layer, drawn: _Object) -> Rect:
         """The tiles of an object, in the map's own coordinates."""
-        where = _where(layer, drawn)
+        where = _render_place(layer, drawn)
         if drawn.template:
             raise self._fail(where, f"is an instance of the template {drawn.template}, which is not read; detach it in Tiled")
         for form in ("ellipse", "capsule", "polygon", "polyline", "text"):
-            if getattr(drawn, form):
+            if drawn.model_extra and drawn.model_extra.get(form):
                 raise self._fail(where, f"is of the form {form}; expected a rectangle or a point")
         if drawn.rotation % 360:
             raise self._fail(where, f"is turned by {drawn.rotation:g} degrees; expected an upright rectangle")
-        right, down = self._anchor(drawn, where) if drawn.gid else (0.0, 0.0)
-        x, width = _edges(drawn.x + layer.offsetx - right * drawn.width, drawn.width, self.drawn.tilewidth)
-        y, height = _edges(drawn.y + layer.offsety - down * drawn.height, drawn.height, self.drawn.tileheight)
+        right, down = self._find_anchor(drawn, where) if drawn.gid else (0.0, 0.0)
+        x, width = _round_edges(drawn.x + layer.offsetx - right * drawn.width, drawn.width, self.drawn.tilewidth)
+        y, height = _round_edges(drawn.y + layer.offsety - down * drawn.height, drawn.height, self.drawn.tileheight)
         return Rect(x, y, width, height)
 
-    def _anchor(self, drawn: _Object, where: str) -> tuple[float, float]:
+    def _find_anchor(self, drawn: _Object, where: str) -> tuple[float, float]:
         before = [each for each in self.drawn.tilesets if each.firstgid <= drawn.gid & TILE_NUMBER]
         tileset = max(before, key=lambda each: each.firstgid, default=None)
         if tileset is None or tileset.source:
@@ -269,91 +262,82 @@ class _Reader:
             raise self._fail(where, f"is a picture from {source}; in Tiled embed the tileset, or draw a rectangle")
         return _ANCHORS.get(tileset.objectalignment, _ANCHORS["bottomleft"])
 
-    def _shapes(self, name: str) -> Iterator[_Shape]:
-        for layer in self._named(name, "objectgroup"):
+    def _read_shapes(self, name: str) -> Iterator[_Shape]:
+        for layer in self._find_layers(name, "objectgroup"):
             for drawn in layer.objects:
-                where, rect = _where(layer, drawn), self._rect(layer, drawn)
+                where, rect = _render_place(layer, drawn), self._read_rect(layer, drawn)
                 if not rect.within(self.extent):
                     raise self._fail(where, f"is not inside the map of {self.extent.width} by {self.extent.height} tiles")
                 tiles = [Tile(x - self.extent.x, y - self.extent.y) for x, y in rect.tiles()]
                 properties = {each.name: each.value for each in drawn.properties}
-                yield _Shape(drawn.name.strip(), (drawn.class_ or drawn.type).strip(), properties, tiles, where)
+                kind = str(properties.get("kind") or (drawn.class_ or drawn.type).strip())
+                yield _Shape(drawn.name.strip(), kind, properties, tiles, where)
 
-    def _claim(self, address: Address, whole: Address | None, shape: _Shape) -> None:
-        """Gives a place its tiles, which were those of the ``whole`` it is a part of, or its own already."""
+    def _claim(self, address: Address, shape: _Shape) -> None:
         name = address.thing or address.arena or address.sector
         if not name or ":" in name:
             raise self._fail(shape.where, f"expected a name without a colon, found '{name}'")
-        for tile in shape.tiles:
-            owner = self.claims.get(tile)
-            if owner not in (whole, address):
-                if whole is not None and (owner is None or not owner.within(whole)):
-                    raise self._fail(shape.where, f"'{address}' is not inside '{whole}': see {list(tile)}")
-                raise self._fail(shape.where, f"'{address}' and '{owner}' overlap at {list(tile)}")
-            self.claims[tile] = address
+        if problem := claim_tiles(self.claims, address, shape.tiles, again=True):
+            raise self._fail(shape.where, problem)
 
     def _read_sectors(self) -> Mapping[str, str]:
         """Their kinds."""
         kinds: dict[str, str] = {}
-        for shape in self._shapes("sectors"):
-            self._claim(Address(shape.name), None, shape)
-            if kind := str(shape.properties.get("kind") or shape.kind):
-                kinds[shape.name] = kind
+        for shape in self._read_shapes("sectors"):
+            self._claim(Address(shape.name), shape)
+            if shape.kind:
+                kinds[shape.name] = shape.kind
         if not self.claims:
             raise self._fail("field 'layers'", "there is no object layer 'sectors' with rectangles in it")
         return kinds
 
     def _read_arenas(self) -> None:
         sectors = {place.sector for place in self.claims.values()}
-        for shape in self._shapes("arenas"):
+        for shape in self._read_shapes("arenas"):
             sector, colon, arena = (part.strip() for part in shape.name.partition(":"))
             if not colon:
-                around = self.claims.get(shape.tiles[0])
-                sector, arena = str(shape.properties.get("sector") or (around.sector if around else "")), shape.name
+                around = self.claims.get(shape.tiles[0], Address(""))
+                sector, arena = str(shape.properties.get("sector") or around.sector), shape.name
             if sector not in sectors:
                 problem = f"there is no sector '{sector}'" if sector else "lies in no sector and names none"
                 raise self._fail(shape.where, f"{problem}; there are {', '.join(sorted(sectors))}")
-            self._claim(Address(sector, arena), Address(sector), shape)
+            self._claim(Address(sector, arena), shape)
 
     def _read_things(self) -> Iterator[Tile]:
         """Gives the tiles of those that are no seats."""
-        for shape in self._shapes("objects"):
-            around = self.claims.get(shape.tiles[0])
-            if around is None or not around.arena:
+        for shape in self._read_shapes("objects"):
+            around = self.claims.get(shape.tiles[0], Address(""))
+            if not around.arena:
                 raise self._fail(shape.where, "lies in no arena")
-            arena = Address(around.sector, around.arena)
-            self._claim(Address(arena.sector, arena.arena, shape.name), arena, shape)
+            self._claim(Address(around.sector, around.arena, shape.name), shape)
             seat = shape.properties.get("seat", False)
             if not isinstance(seat, bool):
                 raise self._fail(shape.where, f"its property 'seat' must be true or false, found '{seat}'")
-            if not seat:
-                yield from shape.tiles
+            yield from () if seat else shape.tiles
 
     def _read_doors(self, reached: NDArray[np.bool_]) -> frozenset[Tile]:
-        doors = []
-        for shape in self._shapes("doors"):
-            for tile in shape.tiles:
-                if not reached[tile.y, tile.x]:
-                    raise self._fail(shape.where, f"cannot be walked through at {list(tile)}; see the layer 'collision'")
-                doors.append(tile)
-        return frozenset(doors)
+        doors = [(tile, shape.where) for shape in self._read_shapes("doors") for tile in shape.tiles]
+        for tile, where in doors:
+            if not reached[tile.y, tile.x]:
+                raise self._fail(where, f"cannot be walked through at {list(tile)}; see the layer 'collision'")
+        return frozenset(tile for tile, _ in doors)
 
 
-def _where(layer: _Layer, drawn: _Object) -> str:
+def _render_place(layer: _Layer, drawn: _Object) -> str:
     return f"layer '{layer.name}', object {drawn.id}" + (f" '{drawn.name}'" if drawn.name else "")
 
 
-def _flat(layers: Iterable[_Layer], dx: float, dy: float) -> Iterator[_Layer]:
+def _flatten(layers: Iterable[_Layer], dx: float, dy: float) -> Iterator[_Layer]:
     """Layers out of their groups, with the groups' offsets."""
     for layer in layers:
         offset = {"offsetx": layer.offsetx + dx, "offsety": layer.offsety + dy}
         if layer.type == "group":
-            yield from _flat(layer.layers, offset["offsetx"], offset["offsety"])
+            yield from _flatten(layer.layers, offset["offsetx"], offset["offsety"])
         else:
             yield layer.model_copy(update=offset)
 
 
-def _edges(start: float, length: float, tile: int) -> tuple[int, int]:
+def _round_edges(start: float, length: float, tile: int) -> tuple[int, int]:
     """The first tile and the number of tiles; what is smaller than half a tile lies in the tile of its middle."""
     first, last = round(start / tile), round((start + length) / tile)
     if last <= first:
@@ -367,7 +351,7 @@ TILE_SIZE = 32
 """Pixels."""
 
 _COLOURS = ((90, 84, 78), (108, 154, 190))
-"""Of the two tiles: wall, water."""
+"""The colours of the two tiles: wall, water."""
 
 
 def write_tiled(town: TownMap, path: Path) -> None:
@@ -385,12 +369,11 @@ def write_tiled(town: TownMap, path: Path) -> None:
                 walls[y, x] = 0
             for seat in (True, False):
                 own = [tile for tile in tiles if town.is_free(tile) == seat]
-                written["objects"] += _rectangles(address.thing, own, "seat", "bool", seat)
-        elif address.arena:
-            written["arenas"] += _rectangles(str(address), tiles)
+                written["objects"] += _render_shapes(address.thing, own, "seat", "bool", seat)
         else:
-            written["sectors"] += _rectangles(address.sector, tiles, "kind", "string", town.kinds.get(address.sector, ""))
-    written["doors"] += _rectangles("", town.doors)
+            kind = town.kinds.get(str(address), "")
+            written["arenas" if address.arena else "sectors"] += _render_shapes(str(address), tiles, "kind", "string", kind)
+    written["doors"] += _render_shapes("", town.doors)
     number = count(1)
     layers = [
         {"name": name, "type": "tilelayer", "width": town.width, "height": town.height, "data": grid.ravel().tolist()}
@@ -416,17 +399,17 @@ def write_tiled(town: TownMap, path: Path) -> None:
     _write_picture(picture)
 
 
-def _rectangles(
-    name: str, tiles: Iterable[Tile], key: str = "", kind: str = "", value: object = None
+def _render_shapes(
+    name: str, tiles: Iterable[Tile], key: str = "", kind: str = "", value: object = ""
 ) -> Iterator[dict[str, Any]]:
-    """The objects that cover a place's tiles, with a property if there is one."""
-    for rect in rectangles(tiles):
+    """The objects that cover a place's tiles, with a property unless its value is empty."""
+    for rect in cover_with_rectangles(tiles):
         x, y, width, height = (each * TILE_SIZE for each in rect)
         shape = {"name": name, "type": "", "x": x, "y": y, "width": width, "height": height, "rotation": 0, "visible": True}
-        yield shape | ({"properties": [{"name": key, "type": kind, "value": value}]} if value not in (None, "") else {})
+        yield shape | ({"properties": [{"name": key, "type": kind, "value": value}]} if value != "" else {})
 
 
-def rectangles(tiles: Iterable[Tile]) -> list[Rect]:
+def cover_with_rectangles(tiles: Iterable[Tile]) -> list[Rect]:
     """Rectangles that cover ``tiles`` and nothing else, without overlap: runs of a row, joined with the same run below."""
     left = set(tiles)
     found = []
@@ -444,8 +427,7 @@ def rectangles(tiles: Iterable[Tile]) -> list[Rect]:
 def _write_picture(path: Path) -> None:
     from matplotlib.image import imsave  # takes a while to load, and only writers need it
 
-    pixels = np.repeat(np.repeat(np.array([_COLOURS], np.uint8), TILE_SIZE, axis=0), TILE_SIZE, axis=1)
     try:
-        imsave(path, pixels)
+        imsave(path, np.array([_COLOURS], np.uint8).repeat(TILE_SIZE, axis=0).repeat(TILE_SIZE, axis=1))
     except OSError as error:
         raise StorageFailure.at(path, error) from error

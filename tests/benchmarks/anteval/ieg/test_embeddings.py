@@ -18,7 +18,7 @@ from sociable.benchmarks.anteval.ieg.masters.kinds import find_master_kind
 from sociable.benchmarks.anteval.ieg.masters.local import LocalKind
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError
-from sociable.models.embeddings import sentence_encoder
+from sociable.models.embeddings import load_encoder
 
 MEANINGS = (("vole", "grub", "moth"), ("brine", "kelp", "foam"), ("anvil", "rivet", "slag"), ("soup", "crumb", "broth"))
 """Words of one meaning each; no cue of a skill has any of them."""
@@ -44,7 +44,7 @@ class StandIn:
 
 @pytest.fixture(params=["stand-in", pytest.param("the library's own", marks=pytest.mark.train)])
 def embeddings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
-    sentence_encoder.cache_clear()
+    load_encoder.cache_clear()
     if request.param == "stand-in":
         monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=StandIn))
         yield "stand-in"
@@ -61,7 +61,7 @@ def embeddings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, 
             str(tmp_path / "tiny")
         )
         yield str(tmp_path / "tiny")
-    sentence_encoder.cache_clear()
+    load_encoder.cache_clear()
 
 
 def windows(count: int, word: int, seed: int) -> list[Window]:
@@ -90,7 +90,7 @@ def test_words_never_read_are_understood_by_their_meaning(embeddings: str, tmp_p
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    sentence_encoder.cache_clear()
+    load_encoder.cache_clear()
     monkeypatch.setitem(sys.modules, "sentence_transformers", SimpleNamespace(SentenceTransformer=StandIn))
     with pytest.raises(InputError, match=r"'absent' cannot be loaded: no such model"):
         find_master_kind("local", None, "absent").check()

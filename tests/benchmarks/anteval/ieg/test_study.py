@@ -24,7 +24,7 @@ from sociable.benchmarks.anteval.rules import rules
 from sociable.benchmarks.anteval.session import Move
 from sociable.core.errors import InputError, Interrupted, RunStopped
 from sociable.core.records import Outcome
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.render.html import render_html
 
 SMALL = {"real": "stand-in", "sessions": 12, "resamples": 0, "curve": False}
@@ -204,7 +204,7 @@ def test_what_is_known_is_kept_when_the_rest_fails(tmp_path: Path, monkeypatch: 
 def test_intentions_follow_the_marginals() -> None:
     marginals = Marginals({"Stealth": 3, "Arcana": 1}, {1: 3, 5: 1})
     drawn = [
-        drawn_intentions({"a": ["Stealth"], "b": [], "c": []}, marginals, named_generator(1, number)) for number in range(2000)
+        drawn_intentions({"a": ["Stealth"], "b": [], "c": []}, marginals, make_generator(1, number)) for number in range(2000)
     ]
     skills = [skill for each in drawn for skill in each.values()]
     assert skills.count("Stealth") / len(skills) == pytest.approx(0.75, abs=0.03)
@@ -221,7 +221,7 @@ def test_quiet_sessions_have_no_intention_and_labels_can_be_shuffled() -> None:
     assert sum(not each.intentions for each in drawn) / 400 == pytest.approx(0.5, abs=0.07)
     study = runs.load_study("anteval-ieg", options=SMALL)
     windows = windows_of(study.sessions.training, 30)
-    shuffled = shuffled_labels(windows, named_generator(0, "x"))
+    shuffled = shuffled_labels(windows, make_generator(0, "x"))
     assert [len(each.checks) for each in shuffled] == [len(each.checks) for each in windows]
     assert sorted(skill for each in shuffled for _, skill in each.checks) == sorted(s for each in windows for _, s in each.checks)
     assert sum(one.checks == other.checks for one, other in zip(shuffled, windows, strict=True)) < len(windows) / 5

@@ -10,9 +10,8 @@ import pytest
 
 from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
 from sociable.benchmarks.stss.dataset import TaskTemplate, draw_task
-from sociable.benchmarks.stss.options import StssOptions
 from sociable.benchmarks.stss.protocol import Setting, Town
-from sociable.benchmarks.stss.records import StssEpisode
+from sociable.benchmarks.stss.records import StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.records import Usage
 from sociable.datasets.recipes.stss.freeze import TownRun
@@ -78,7 +77,7 @@ def runs(
         lived = Town(task, 0, seats(agent), Setting(town, places, people, clock, StssOptions(), seed))
         # Scenes are of the day before the event's.
         asyncio.run(lived.simulation.run(until=MINUTES_PER_DAY))
-        return lived.episode()
+        return lived.make_episode()
 
     return [
         make_run(f"{agent}-{seed}", *(episode(name, agent, seed) for name in TEMPLATES), agent=f"reference/{agent}", seed=seed)

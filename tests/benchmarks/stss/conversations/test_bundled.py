@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from sociable.benchmarks.stss.conversations.audit import alike_pairs
+from sociable.benchmarks.stss.conversations.audit import find_alike_pairs
 from sociable.benchmarks.stss.conversations.dataset import BUNDLED, load_scenes
 from sociable.benchmarks.stss.conversations.scene import Scene
 from sociable.benchmarks.stss.task import TaskType
@@ -63,7 +63,7 @@ def test_the_rules_of_freezing_hold(scenes: tuple[Scene, ...], town: TownMap) ->
 
 
 def test_hardly_any_two_scenes_are_nearly_the_same(scenes: tuple[Scene, ...]) -> None:
-    assert len(alike_pairs(scenes)) <= 3
+    assert len(find_alike_pairs(scenes)) <= 3
 
 
 def test_the_file_is_small_enough_to_come_with_the_package() -> None:

@@ -6,15 +6,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from sociable.benchmarks.stss.conversations.conditions import (
-    CONDITIONS,
-    Condition,
-    agreed_moment,
-    agreed_place,
-    met_in_conversation,
-    met_in_summary,
-)
-from sociable.benchmarks.stss.conversations.reference import taken_away
+from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
+from sociable.benchmarks.stss.conversations.reference import summarise
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import Clock, minute_of
 from sociable.town.events import Line
@@ -47,16 +40,18 @@ def test_the_number_of_conditions_by_type() -> None:
 def test_what_is_told(said: str, invited: bool, place: bool, time: bool, make_task: Callable[..., Task], clock: Clock) -> None:
     task = make_task()
     found = [
-        met_in_conversation(condition, task, conversation(said, "Yes."), NOON, clock, PLACES)
+        ConditionRule(task, NOON, clock, PLACES).is_met_in_conversation(condition, conversation(said, "Yes."))
         for condition in (Condition.INVITED, Condition.PLACE, Condition.TIME)
     ]
     assert found == [invited, place, time]
-    assert [met_in_summary(c, task, said, NOON, clock, PLACES) for c in CONDITIONS[TaskType.PUBLIC]] == found
+    assert [ConditionRule(task, NOON, clock, PLACES).is_met_in_summary(c, said) for c in CONDITIONS[TaskType.PUBLIC]] == found
 
 
 def test_what_the_other_says_tells_the_other_nothing(make_task: Callable[..., Task], clock: Clock) -> None:
     lines = conversation("Hello.", "Is there not a soup swap tomorrow at 17:00 at the Guildhall?")
-    assert not any(met_in_conversation(c, make_task(), lines, NOON, clock, PLACES) for c in CONDITIONS[TaskType.PUBLIC])
+    assert not any(
+        ConditionRule(make_task(), NOON, clock, PLACES).is_met_in_conversation(c, lines) for c in CONDITIONS[TaskType.PUBLIC]
+    )
 
 
 @pytest.mark.parametrize(
@@ -81,17 +76,18 @@ def test_a_time_is_agreed_on_by_both(
     said: Sequence[str], agreed: str | None, make_task: Callable[..., Task], clock: Clock
 ) -> None:
     task = make_task(TaskType.APPOINTMENT)
-    found = agreed_moment(task, conversation(*said), NOON, clock)
+    found = ConditionRule(task, NOON, clock, PLACES).find_agreed_moment(conversation(*said))
     assert found == (minute_of(agreed, 2) if agreed else None)
-    met = met_in_conversation(Condition.TIME_AGREED, task, conversation(*said), NOON, clock, PLACES)
+    met = ConditionRule(task, NOON, clock, PLACES).is_met_in_conversation(Condition.TIME_AGREED, conversation(*said))
     assert met is (agreed is not None)
 
 
-def test_a_place_is_agreed_on_by_both() -> None:
-    assert agreed_place(conversation("At the Lantern?", "Fine."), PLACES) == "The Lantern"
-    assert agreed_place(conversation("At the Lantern?", "Rather at Kettle & Tern.", "Okay."), PLACES) == "Kettle & Tern"
-    assert agreed_place(conversation("At the Lantern?", "Rather at Kettle & Tern."), PLACES) is None
-    assert agreed_place(conversation("Somewhere?", "Fine."), PLACES) is None
+def test_a_place_is_agreed_on_by_both(make_task: Callable[..., Task], clock: Clock) -> None:
+    rule = ConditionRule(make_task(TaskType.APPOINTMENT), NOON, clock, PLACES)
+    assert rule.find_agreed_place(conversation("At the Lantern?", "Fine.")) == "The Lantern"
+    assert rule.find_agreed_place(conversation("At the Lantern?", "Rather at Kettle & Tern.", "Okay.")) == "Kettle & Tern"
+    assert rule.find_agreed_place(conversation("At the Lantern?", "Rather at Kettle & Tern.")) is None
+    assert rule.find_agreed_place(conversation("Somewhere?", "Fine.")) is None
 
 
 def test_help_is_asked_for_step_by_step_and_in_order(make_task: Callable[..., Task], clock: Clock) -> None:
@@ -99,7 +95,7 @@ def test_help_is_asked_for_step_by_step_and_in_order(make_task: Callable[..., Ta
     conditions = CONDITIONS[TaskType.HELP]
 
     def met(*said: str) -> list[bool]:
-        return [met_in_conversation(c, task, conversation(*said), NOON, clock, PLACES) for c in conditions]
+        return [ConditionRule(task, NOON, clock, PLACES).is_met_in_conversation(c, conversation(*said)) for c in conditions]
 
     first, second = "buy a washer at Bolt & Brace", "fit it to the tap in the Guildhall's kitchen"
     assert met(f"Could you {first} and then {second}?") == [True, True, True, True]
@@ -121,10 +117,10 @@ def test_what_a_reference_listener_takes_away_is_what_the_rule_finds_met(
     )
     for said in ([whole, "Yes, gladly."], [whole, "Sorry, I cannot."], ["Soup swap?", "Yes."], ["Hello.", "Hello."]):
         lines = conversation(*said)
-        summary = taken_away(task, lines, NOON, clock, PLACES)
+        summary = summarise(ConditionRule(task, NOON, clock, PLACES), lines)
         for condition in CONDITIONS[kind]:
-            met = met_in_conversation(condition, task, lines, NOON, clock, PLACES)
-            assert met_in_summary(condition, task, summary, NOON, clock, PLACES) is met, (condition, summary)
+            met = ConditionRule(task, NOON, clock, PLACES).is_met_in_conversation(condition, lines)
+            assert ConditionRule(task, NOON, clock, PLACES).is_met_in_summary(condition, summary) is met, (condition, summary)
 
 
 def test_a_summary_that_tells_of_a_refusal_agrees_on_nothing(make_task: Callable[..., Task], clock: Clock) -> None:
@@ -132,5 +128,5 @@ def test_a_summary_that_tells_of_a_refusal_agrees_on_nothing(make_task: Callable
     agreed = "We will meet on Tuesday at 17:30 at The Lantern."
     refused = "Pia asked for Tuesday at 17:30 at The Lantern; I could not."
     for condition in (Condition.TIME_AGREED, Condition.PLACE_AGREED):
-        assert met_in_summary(condition, task, agreed, NOON, clock, PLACES)
-        assert not met_in_summary(condition, task, refused, NOON, clock, PLACES)
+        assert ConditionRule(task, NOON, clock, PLACES).is_met_in_summary(condition, agreed)
+        assert not ConditionRule(task, NOON, clock, PLACES).is_met_in_summary(condition, refused)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.stss.conversations.dataset import load_scenes, scenes_in_lines, select_templates
+from sociable.benchmarks.stss.conversations.dataset import load_scenes, select_templates, write_lines
 from sociable.benchmarks.stss.conversations.scene import Scene
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import DataError, InputError
@@ -22,7 +22,7 @@ def lines(make_scene: Callable[..., Scene], town: TownMap, clock: Clock) -> list
     """setting, Ann, Pia, the task, the scene."""
     scene = make_scene()
     people = {side.name: side.persona for side in (scene.performer, scene.target)}
-    return [json.loads(line) for line in scenes_in_lines([scene], people, town, clock)]
+    return [json.loads(line) for line in write_lines([scene], people, town, clock)]
 
 
 def written(lines: list[dict[str, Any]], path: Path) -> Path:
@@ -45,7 +45,7 @@ def test_a_scene_written_by_hand_comes_back(
         (3, {"kind": "tusk"}, r"line 4: field 'kind'.*expected one of setting, person, task, scene"),
         (4, {"task": "other"}, r"line 5: field 'task'.*no task 'other' before it"),
         (4, {"address": "The Moon: crater"}, r"field 'address'.*no 'The Moon: crater'"),
-        (4, {"minute": 5}, r"field 'performer.memories.0.minute'.*after the scene's minute, 5"),
+        (4, {"minute": 5}, r"field 'performer.memories.0.minute'.*from 0 to the scene's, 5"),
         (4, {"minute": -1}, r"field '.*minute'"),
         (4, {"minute": 10**12}, r"field '.*minute'"),
         (4, {"mood": "good"}, r"field '.*mood'"),
@@ -79,11 +79,11 @@ def test_people_and_tasks_must_be_there_and_the_performer_the_tasks(
 @pytest.mark.parametrize(
     ("kind", "changes", "complaint"),
     [
-        (TaskType.PUBLIC, {"start": 10**12, "end": 10**12 + 60}, r"line 4: field 'task.start'.*from 0 to 2880"),
-        (TaskType.PUBLIC, {"end": 0}, r"field 'task.start'.*the end after the beginning"),
-        (TaskType.PUBLIC, {"place": ""}, r"field 'task.place'.*needs one"),
+        (TaskType.PUBLIC, {"start": 10**12, "end": 10**12 + 60}, r"line 4: field 'task': start and end: .*from 0 to 2880"),
+        (TaskType.PUBLIC, {"end": 0}, r"field 'task': start and end: .*the end after the beginning"),
+        (TaskType.PUBLIC, {"place": ""}, r"field 'task': place: .*needs one"),
         (TaskType.PUBLIC, {"place": "The Moon: crater"}, r"field 'task.place'.*no 'The Moon: crater'"),
-        (TaskType.HELP, {"subtasks": []}, r"field 'task.subtasks'.*needs"),
+        (TaskType.HELP, {"subtasks": []}, r"field 'task': subtasks: .*needs"),
         (TaskType.APPOINTMENT, {"target": "Ben"}, r"line 5: field 'target.name'.*appointment is with Ben"),
     ],
 )
@@ -99,7 +99,7 @@ def test_a_task_that_cannot_be_played_is_named(
 ) -> None:
     scene = make_scene(task=make_task(kind))
     people = {side.name: side.persona for side in (scene.performer, scene.target)}
-    lines = [json.loads(line) for line in scenes_in_lines([scene], people, town, clock)]
+    lines = [json.loads(line) for line in write_lines([scene], people, town, clock)]
     load_scenes(written(lines, tmp_path / "good.jsonl"), town)
     lines[3]["task"] |= changes
     with pytest.raises(DataError, match=complaint):

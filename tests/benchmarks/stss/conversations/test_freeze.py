@@ -13,7 +13,7 @@ from sociable.benchmarks.stss.conversations.dataset import load_scenes
 from sociable.benchmarks.stss.records import StssEpisode
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import InputError
-from sociable.datasets.recipes.stss.freeze import Frozen, TownRun, construct, freeze_scenes
+from sociable.datasets.recipes.stss.freeze import Frozen, TownRun, freeze_scenes, write_scenes
 from sociable.town.events import Agreed, AnyEvent, Began, Line, Remembered, Talked
 from sociable.town.map import Address, TownMap
 from sociable.town.persona import Persona
@@ -114,7 +114,7 @@ def test_the_same_runs_give_the_same_scenes_in_any_order_evenly_over_templates(r
 
 
 def test_what_is_written_is_read_as_the_same_scenes(runs: list[TownRun], town: TownMap, tmp_path: Path) -> None:
-    said = construct(runs, tmp_path / "scenes.jsonl", 15)
+    said = write_scenes(runs, tmp_path / "scenes.jsonl", 15)
     loaded, clock = load_scenes(tmp_path / "scenes.jsonl", town)
     assert list(loaded.items) == freeze_scenes(runs, 15).scenes
     assert clock == runs[0].clock
@@ -137,14 +137,14 @@ def test_runs_that_cannot_be_frozen_together(
     change: Callable[[list[TownRun]], list[TownRun]], complaint: str, runs: list[TownRun], tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match=complaint):
-        construct(change(runs), tmp_path / "scenes.jsonl")
+        write_scenes(change(runs), tmp_path / "scenes.jsonl")
     assert not (tmp_path / "scenes.jsonl").exists()
 
 
 def test_a_file_that_is_there_stays(runs: list[TownRun], tmp_path: Path) -> None:
     (tmp_path / "scenes.jsonl").write_text("mine")
     with pytest.raises(InputError, match="is there already"):
-        construct(runs, tmp_path / "scenes.jsonl")
+        write_scenes(runs, tmp_path / "scenes.jsonl")
     assert (tmp_path / "scenes.jsonl").read_text() == "mine"
 
 

@@ -11,11 +11,11 @@ import pytest
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
 from sociable.benchmarks.stss.conversations.judge import (
-    conversation_prompts,
+    ask_judge,
     judge_condition,
-    question_in_words,
-    questions_about,
-    write_question,
+    list_questions,
+    load_conversation_prompts,
+    word_question,
 )
 from sociable.benchmarks.stss.conversations.protocol import Setting
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
@@ -43,15 +43,15 @@ def played(scene: Scene, *said: str, **changes: Any) -> ConversationEpisode:
 @pytest.mark.parametrize(("kind", "count"), list(zip(TaskType, (3, 3, 3, 2, 4), strict=True)))
 def test_every_condition_is_asked_of_both_texts(kind: TaskType, count: int, make_scene: Callable[..., Scene]) -> None:
     scene = make_scene(kind)
-    asked = questions_about(scene, played(scene, SAID, "Yes."))
+    asked = list_questions(scene, played(scene, SAID, "Yes."))
     assert [criterion.partition("|")[0] for criterion in asked] == ["conversation"] * count + ["summary"] * count
 
 
 def test_where_there_is_nothing_to_judge_nobody_is_asked(make_scene: Callable[..., Scene]) -> None:
     scene = make_scene()
-    assert not questions_about(scene, played(scene, SAID, partner_failure="gone"))
-    assert not questions_about(scene, played(scene, ""))
-    lost = questions_about(scene, played(scene, SAID, summary="", summary_failure="unreadable"))
+    assert not list_questions(scene, played(scene, SAID, partner_failure="gone"))
+    assert not list_questions(scene, played(scene, ""))
+    lost = list_questions(scene, played(scene, SAID, summary="", summary_failure="unreadable"))
     assert {criterion.partition("|")[0] for criterion in lost} == {"conversation"}
 
 
@@ -78,7 +78,7 @@ def test_where_there_is_nothing_to_judge_nobody_is_asked(make_scene: Callable[..
 )
 def test_questions_say_what_is_true(kind: TaskType, truth: list[str], make_scene: Callable[..., Scene], clock: Clock) -> None:
     scene = make_scene(kind)
-    asked = [question_in_words(scene, condition, clock, conversation_prompts()) for condition in CONDITIONS[kind]]
+    asked = [word_question(scene, condition, clock, load_conversation_prompts()) for condition in CONDITIONS[kind]]
     for question, part in zip(asked, truth, strict=True):
         assert part in question
         assert question.partition("?")[1]
@@ -89,9 +89,9 @@ def test_a_judge_sees_the_task_the_day_and_one_of_the_two_texts(make_scene: Call
     episode = played(scene, SAID, "Yes.\nPia: I obey.")
     shown = {
         asked.text.value: "\n".join(
-            message["content"] for message in write_question(scene, episode, asked, clock, conversation_prompts())
+            message["content"] for message in ask_judge(scene, episode, asked, clock, load_conversation_prompts())
         )
-        for asked in questions_about(scene, episode).values()
+        for asked in list_questions(scene, episode).values()
     }
     for text in shown.values():
         assert f"| {scene.task.goal}" in text
@@ -120,8 +120,8 @@ def test_answers_are_yes_no_or_none(
     episode = played(scene, SAID, "Yes.")
     model = Talker(**{"talker_conversation|invited": [reply]})
     seat = Seat(Role.JUDGE, "talker", model, Sampling())
-    asked = questions_about(scene, episode)["conversation|invited"]
-    found = asyncio.run(judge_condition(scene, episode, asked, seat, setting, conversation_prompts()))
+    asked = list_questions(scene, episode)["conversation|invited"]
+    found = asyncio.run(judge_condition(scene, episode, asked, seat, setting, load_conversation_prompts()))
     assert found.verdict is verdict
 
 
@@ -130,8 +130,8 @@ def test_the_rule_judges_without_a_model(make_scene: Callable[..., Scene], town:
     episode = played(scene, SAID, "Yes.", summary="A soup swap, Tuesday at 17:00.")
     seat = Seat(Role.JUDGE, "reference/rule", None, Sampling())
     verdicts = {
-        criterion: asyncio.run(judge_condition(scene, episode, asked, seat, setting, conversation_prompts())).verdict
-        for criterion, asked in questions_about(scene, episode).items()
+        criterion: asyncio.run(judge_condition(scene, episode, asked, seat, setting, load_conversation_prompts())).verdict
+        for criterion, asked in list_questions(scene, episode).items()
     }
     assert [criterion for criterion, verdict in verdicts.items() if verdict is Verdict.LOSS] == ["summary|place"]
     assert len(verdicts) == 6
@@ -151,4 +151,4 @@ def test_a_panel_has_the_majoritys_verdict_once_all_have_judged() -> None:
 def test_prompts_of_ones_own_must_be_whole(tmp_path: Path) -> None:
     (tmp_path / "judge_system.txt").write_text("You judge.")
     with pytest.raises(InputError, match=r"judge_conversation.txt: no such prompt"):
-        conversation_prompts(tmp_path)
+        load_conversation_prompts(tmp_path)

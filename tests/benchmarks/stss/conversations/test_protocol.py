@@ -217,10 +217,3 @@ def test_reference_agents_talk_without_a_model(
     again = play(make_scene(kind, performer_begins=begins), seats("oracle"))
     assert again == episode
     assert not told(play(make_scene(kind), seats("silent")))
-
-
-def test_a_reference_agent_that_is_not_there(play: Callable[..., ConversationEpisode], make_scene: Callable[..., Scene]) -> None:
-    with pytest.raises(InputError, match="for the other; it has: residents"):
-        play(make_scene(), seats("oracle", "oracle"))
-    with pytest.raises(InputError, match="oracle, heuristic"):
-        play(make_scene(), seats("sphinx"))

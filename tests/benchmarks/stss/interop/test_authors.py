@@ -15,10 +15,9 @@ from sociable.benchmarks.stss.dataset import BUNDLED, draw_task, load_residents,
 from sociable.benchmarks.stss.interop.authors import AuthorsTasks, is_authors_tasks, load_authors_tasks
 from sociable.benchmarks.stss.interop.smallville_people import load_smallville_people
 from sociable.benchmarks.stss.keywords import is_doing
-from sociable.benchmarks.stss.measure import Measured, Measurement
-from sociable.benchmarks.stss.options import StssOptions
+from sociable.benchmarks.stss.measure import measure_episode
 from sociable.benchmarks.stss.protocol import Setting, run_task
-from sociable.benchmarks.stss.records import StssEpisode
+from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import DataError, InputError
 from sociable.engine.seats import Role, Seat, Seats
@@ -245,7 +244,7 @@ def play(task: Task, agent: str, setting: Setting) -> tuple[StssEpisode, Measure
         Seat(Role.SUBJECT, f"reference/{agent}", None, Sampling()), Seat(Role.PARTNER, "reference/residents", None, Sampling())
     )
     episode = asyncio.run(run_task(task, 0, seats, setting))
-    return episode, Measurement(episode, setting.town, setting.clock, setting.options).result()
+    return episode, measure_episode(episode, setting.town, setting.clock, setting.options)
 
 
 @pytest.fixture(scope="module")

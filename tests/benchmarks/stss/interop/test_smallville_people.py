@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from sociable.benchmarks.stss.interop.smallville_people import (
-    hours_of_sleep,
+    find_ties,
     is_smallville_people,
     load_smallville_people,
-    ties_of,
+    parse_hours_of_sleep,
 )
 from sociable.benchmarks.stss.keywords import is_doing
 from sociable.benchmarks.stss.task import Signs
@@ -45,22 +45,22 @@ ANN = SmallvillePersona(
     ],
 )
 def test_hours_of_sleep(lifestyle: str, wakes: str, sleeps: str) -> None:
-    hours = hours_of_sleep(lifestyle)
+    hours = parse_hours_of_sleep(lifestyle)
     assert (time_of_day(hours.wakes), time_of_day(hours.sleeps), hours.missing) == (wakes, sleeps, ())
 
 
 @pytest.mark.parametrize(("bed", "minute"), [("midnight", 24 * 60), ("12am", 24 * 60), ("2am", 26 * 60), ("1:30", 25 * 60 + 30)])
 def test_after_midnight_is_the_next_day(bed: str, minute: int) -> None:
-    assert hours_of_sleep(f"to bed around {bed}, up and awake around 10am").sleeps == minute
+    assert parse_hours_of_sleep(f"to bed around {bed}, up and awake around 10am").sleeps == minute
 
 
 def test_whoever_works_at_night_sleeps_by_day() -> None:
     # To bed at 9:00 of the next day, up at 17:00.
-    assert hours_of_sleep("goes to bed at 9am, wakes up at 5pm")[:2] == (17 * 60, 24 * 60 + 9 * 60)
+    assert parse_hours_of_sleep("goes to bed at 9am, wakes up at 5pm")[:2] == (17 * 60, 24 * 60 + 9 * 60)
 
 
 def test_hours_that_are_not_said() -> None:
-    assert hours_of_sleep("eats dinner around 5pm") == (7 * 60, 23 * 60, ("waking up", "going to bed"))
+    assert parse_hours_of_sleep("eats dinner around 5pm") == (7 * 60, 23 * 60, ("waking up", "going to bed"))
 
 
 def test_ties_are_those_who_are_named() -> None:
@@ -72,13 +72,14 @@ def test_ties_are_those_who_are_named() -> None:
         currently="Cyrus the Great is her hero.",
     )
     # A first name counts beside the family name, and alone for nobody; one letter may be wrong, not two.
-    assert ties_of(who, [who, bo, cy, dora]) == (("Bo Harker",), {})
+    assert find_ties(who, [who, bo, cy, dora]) == (("Bo Harker",), {})
     who = replace(ANN, facts=("You and Dora Quaile's cat",))
     assert (
-        ties_of(who, [who, dora]) == (("Dora Quayle",), {"Dora Quaile": "Dora Quayle"}) or ties_of(who, [who, dora]).names == ()
+        find_ties(who, [who, dora]) == (("Dora Quayle",), {"Dora Quaile": "Dora Quayle"})
+        or find_ties(who, [who, dora]).names == ()
     )
     who = replace(ANN, facts=("You and Dora Quale are friends",))
-    assert ties_of(who, [who, dora]) == (("Dora Quayle",), {"Dora Quale": "Dora Quayle"})
+    assert find_ties(who, [who, dora]) == (("Dora Quayle",), {"Dora Quale": "Dora Quayle"})
 
 
 # A town of two houses, a café, a college with two rooms and a park: each a row of ten tiles, over a street.

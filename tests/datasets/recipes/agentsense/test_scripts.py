@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +19,26 @@ from sociable.benchmarks.agentsense.dataset import load_scenarios
 from sociable.benchmarks.agentsense.templates import AgeGap, Member, Slot
 from sociable.core.errors import InputError
 from sociable.core.records import Usage
-from sociable.datasets.recipes.agentsense.casting import FindCasts, MakeSlots, PredictScripts, ReplaceEntities, WriteScenarios
+from sociable.datasets.recipe import load_prompts
+from sociable.datasets.recipes.agentsense.casting import find_casts, make_slots, predict_script, replace_entities, write_scenarios
 from sociable.datasets.recipes.agentsense.draft import (
     Draft,
     Passage,
     Person,
     Secret,
-    called_by_slots,
-    names_left,
-    replaced,
-    spellings,
+    find_names,
+    find_spellings,
+    make_replacer,
+    make_slot_replacer,
 )
 from sociable.datasets.recipes.agentsense.passages import LONGEST, LONGEST_TEXT, read_passages
-from sociable.datasets.recipes.agentsense.scenes import FilterGoals, FindGoals, FindSecrets, Rewrite, SetScenes
-from sociable.datasets.recipes.agentsense.scripts import PLACEHOLDERS, construction_prompts
+from sociable.datasets.recipes.agentsense.scenes import filter_goals, find_goals, find_secrets, rewrite, set_scene
+from sociable.datasets.recipes.agentsense.scripts import RECIPE
 from sociable.datasets.stages import Rejected, Writer
 from sociable.models.protocol import Reply, Request, Sampling, Scope
 
 PLAYS = Path(__file__).resolve().parents[5] / "shared" / "data" / "plays_public_domain"
+PROMPTS = load_prompts(RECIPE.prompts)
 needs_plays = pytest.mark.skipif(not PLAYS.is_dir(), reason="needs ../shared/data/plays_public_domain")
 
 PLAY = "THE KEY\n\nACT I\n\nSCENE I. A room.\n\n" + "\n".join(
@@ -46,7 +49,9 @@ PLAY = "THE KEY\n\nACT I\n\nSCENE I. A room.\n\n" + "\n".join(
 @needs_plays
 def test_a_real_play_becomes_scenarios_that_run(chat_server: Any, tmp_path: Path) -> None:
     play = PLAYS / "oscar-wilde_the-importance-of-being-earnest" / "play.txt"
-    document = datasets.construct_agentsense(play, tmp_path / "build", model=f"openai-compatible/writer:play@{chat_server.url}")
+    document = datasets.construct(
+        "agentsense", play, tmp_path / "build", model=f"openai-compatible/writer:play@{chat_server.url}"
+    )
     funnel = {row.cells[0]: list(map(int, row.cells[2:])) for row in document.summary.rows}
     assert funnel["backgrounds"][0] == len(read_passages(play)) > 20
     assert funnel["goals"][1] > 0 and funnel["filtered"][1] > 0
@@ -94,18 +99,18 @@ def test_passages_know_what_came_before_and_long_ones_are_cut(tmp_path: Path) ->
 
 
 def test_characters_are_called_by_many_names() -> None:
-    found = spellings(["Lady Bracknell", "Jack Worthing", "Miss Worthing"])
+    found = find_spellings(["Lady Bracknell", "Jack Worthing", "Miss Worthing"])
     assert found["Bracknell"] == "Lady Bracknell" and found["Jack"] == "Jack Worthing"
     # What two share means neither.
     assert found["Worthing"] == ""
-    assert names_left("Mr Worthing and Mr Bell wait.", list(found), "") == ["Worthing"]
-    change = replaced({"old lane": "new road", "Ann": "{part1}"})
+    assert find_names("Mr Worthing and Mr Bell wait.", list(found), "") == ["Worthing"]
+    change = make_replacer({"old lane": "new road", "Ann": "{part1}"})
     assert change("Old Lane: ANN's room; Annie stays in old  lane.") == "New road: {part1}'s room; Annie stays in new road."
 
 
 def test_names_are_told_from_words_and_titles_go_with_them() -> None:
     slots = {"Nurse": "part1", "Robert Chiltern": "part2", "A Page": "part3"}
-    change = called_by_slots(slots, list(slots), "Bring me a page and a nurse.")
+    change = make_slot_replacer(slots, list(slots), "Bring me a page and a nurse.")
     assert change("Sir Robert Chiltern asked the NURSE, Mr. Chiltern's nurse, for a page.") == (
         "{part2} asked {part1}, {part2}'s nurse, for a page."
     )
@@ -113,7 +118,7 @@ def test_names_are_told_from_words_and_titles_go_with_them() -> None:
 
 def test_names_of_several_words_are_one_and_what_two_share_is_neither() -> None:
     names = ["Lady Chiltern", "Miss Mabel Chiltern", "Vicomte De Nanjac", "Sir Robert Chiltern"]
-    change = called_by_slots(
+    change = make_slot_replacer(
         {"Miss Mabel Chiltern": "part1", "Vicomte De Nanjac": "part2", "Sir Robert Chiltern": "part3"}, names, ""
     )
     assert change("Lady Chiltern meets Miss Mabel Chiltern, Mabel, and Mabel Chiltern's brother.") == (
@@ -122,8 +127,8 @@ def test_names_of_several_words_are_one_and_what_two_share_is_neither() -> None:
     assert (
         change("The Vicomte de Nanjac bows to Sir Robert; SIR ROBERT CHILTERN nods.") == "{part2} bows to {part3}; {part3} nods."
     )
-    assert names_left("Lady Chiltern smiles.", names, "") == ["Chiltern", "Lady Chiltern"]
-    assert names_left("At the Chilterns' house.", names, "") == ["Chiltern"]
+    assert find_names("Lady Chiltern smiles.", names, "") == ["Chiltern", "Lady Chiltern"]
+    assert find_names("At the Chilterns' house.", names, "") == ["Chiltern"]
 
 
 PASSAGE = Passage(
@@ -163,7 +168,7 @@ class Says:
 
 
 def work(stage: Any, draft: Draft, answer: Any) -> Any:
-    return asyncio.run(stage.work(draft, Writer(Says(answer), Sampling(), Scope("x", "writer"))))[0]
+    return asyncio.run(stage(draft, Writer(Says(answer), Sampling(), Scope("x", "writer"), PROMPTS)))[0]
 
 
 def slots(**changes: Any) -> dict[str, Any]:
@@ -181,7 +186,7 @@ def slots(**changes: Any) -> dict[str, Any]:
 
 
 def test_people_become_parts_with_what_whoever_plays_them_must_be() -> None:
-    draft = work(MakeSlots(construction_prompts()), DRAFT, slots())
+    draft = work(make_slots, DRAFT, slots())
     assert draft.background == "{part1} and {part2} share Elm House."
     assert draft.people[0].secrets[0].fact == "{part1} lost a ring."
     assert draft.slots == {
@@ -191,7 +196,7 @@ def test_people_become_parts_with_what_whoever_plays_them_must_be() -> None:
     }
     described = slots()
     described["characters"][1]["must_be"] = "as old as Ann's nephew"
-    assert work(MakeSlots(construction_prompts()), DRAFT, described).slots["part2"].constraint == "as old as {part1}'s nephew"
+    assert work(make_slots, DRAFT, described).slots["part2"].constraint == "as old as {part1}'s nephew"
     assert [(each.of, each.kind) for each in draft.relations] == [(("part1", "part2"), "friend")]
     assert draft.age_gaps == (AgeGap(older="part1", younger="part2", years=9),)
 
@@ -207,17 +212,17 @@ def test_people_become_parts_with_what_whoever_plays_them_must_be() -> None:
 )
 def test_what_makes_no_template_says_why(draft: Draft, answer: Any, reason: str) -> None:
     with pytest.raises(Rejected, match=reason):
-        work(MakeSlots(construction_prompts()), draft, answer)
+        work(make_slots, draft, answer)
 
 
 def test_names_of_the_story_are_replaced_everywhere_and_characters_left_alone() -> None:
     pairs = [{"original": "Elm House", "replacement": "Dover Lodge"}, {"original": "Ann", "replacement": "Eve"}]
-    draft = work(ReplaceEntities(construction_prompts()), DRAFT, {"replacements": pairs})
+    draft = work(replace_entities, DRAFT, {"replacements": pairs})
     assert draft.background == "Ann and Bo share Dover Lodge."
     # Whoever is spoken of is called by parts of a name, too.
     pairs = [{"original": "Sir Robert Hale", "replacement": "Sir Edmund Lyle"}]
     spoken_of = DRAFT.model_copy(update={"background": "Ann waits for Sir Robert. Bo fears Hale and hale sailors."})
-    draft = work(ReplaceEntities(construction_prompts()), spoken_of, {"replacements": pairs})
+    draft = work(replace_entities, spoken_of, {"replacements": pairs})
     assert draft.background == "Ann waits for Sir Edmund. Bo fears Hale and hale sailors."
 
 
@@ -252,7 +257,7 @@ def test_a_scene_that_is_too_like_its_script_falls_out() -> None:
         }
     )
     with pytest.raises(Rejected, match="too like its script"):
-        work(WriteScenarios(0), draft, "")
+        work(partial(write_scenarios, 0), draft, "")
 
 
 PARTS = DRAFT.model_copy(
@@ -275,7 +280,7 @@ def casts(**changes: Any) -> dict[str, Any]:
 
 
 def test_five_casts_that_fit_are_taken() -> None:
-    assert len(work(FindCasts(construction_prompts()), PARTS, casts()).casts) == 5
+    assert len(work(find_casts, PARTS, casts()).casts) == 5
 
 
 def test_who_does_not_fit_is_looked_for_once_more_among_other_names() -> None:
@@ -288,8 +293,8 @@ def test_who_does_not_fit_is_looked_for_once_more_among_other_names() -> None:
             return Reply(json.dumps(given), Usage(calls=1))
 
     model = Asked("")
-    writer = Writer(model, Sampling(), Scope("x", "writer"))
-    found = asyncio.run(FindCasts(construction_prompts()).work(PARTS, writer))[0]
+    writer = Writer(model, Sampling(), Scope("x", "writer"), PROMPTS)
+    found = asyncio.run(find_casts(PARTS, writer))[0]
     assert len(found.casts) == 5 and writer.left_out == {"cast: not what the parts need": 1}
     assert "Casts wanted: 5," in model.prompts[0] and "Casts wanted: 1," in model.prompts[1]
     assert "| Ewaa part1" in model.prompts[1]
@@ -310,7 +315,7 @@ def test_who_does_not_fit_is_looked_for_once_more_among_other_names() -> None:
 )
 def test_a_cast_that_breaks_what_is_asked_says_why(changes: dict[str, Any], said: str) -> None:
     with pytest.raises(Rejected, match="fewer than 5 casts fit") as rejected:
-        work(FindCasts(construction_prompts()), PARTS, casts(**changes))
+        work(find_casts, PARTS, casts(**changes))
     assert said in rejected.value.detail
 
 
@@ -331,15 +336,15 @@ def test_what_background_or_goals_tell_is_no_secret(answer: str, kept: int) -> N
             wanted = {"private": True, "questions": [question]} if '{"private"' in asked else {"options": ["A", "B", "C"]}
             return Reply(json.dumps(wanted), Usage(calls=1))
 
-    stage = FindSecrets(construction_prompts())
-    draft = asyncio.run(stage.work(DRAFT, Writer(Asks(""), Sampling(), Scope("x", "writer"))))[0]
+    stage = find_secrets
+    draft = asyncio.run(stage(DRAFT, Writer(Asks(""), Sampling(), Scope("x", "writer"), PROMPTS)))[0]
     assert len(draft.people[0].secrets) == kept
 
 
 def test_what_is_left_out_of_a_scene_is_counted() -> None:
-    writer = Writer(Says({"examination": "Too general.", "update": ""}), Sampling(), Scope("x", "writer"))
+    writer = Writer(Says({"examination": "Too general.", "update": ""}), Sampling(), Scope("x", "writer"), PROMPTS)
     with pytest.raises(Rejected, match="fewer than two characters with a goal"):
-        asyncio.run(FilterGoals(construction_prompts()).work(DRAFT, writer))
+        asyncio.run(filter_goals(DRAFT, writer))
     assert writer.left_out == {"goal: no good in this scene": 2}
 
 
@@ -351,10 +356,10 @@ def test_a_scene_whose_script_is_recognised_falls_out(named: str, recognised: bo
     draft = PARTS
     if recognised:
         with pytest.raises(Rejected, match="its script is recognised"):
-            work(PredictScripts(False), draft, {"script": named})
-        assert work(PredictScripts(True), draft, {"script": named}) == draft
+            work(partial(predict_script, False), draft, {"script": named})
+        assert work(partial(predict_script, True), draft, {"script": named}) == draft
     else:
-        assert work(PredictScripts(False), draft, {"script": named}) == draft
+        assert work(partial(predict_script, False), draft, {"script": named}) == draft
 
 
 def test_who_speaks_in_chorus_are_several_and_long_speeches_make_short_passages(tmp_path: Path) -> None:
@@ -426,14 +431,15 @@ def test_material_is_fenced_wherever_it_stands() -> None:
             found = next((reply for marker, reply in replies.items() if marker in text.rpartition("Reply with JSON only")[2]), {})
             return Reply(json.dumps(found), Usage(calls=1))
 
-    prompts = construction_prompts()
-    drafts = [(stage(prompts), draft) for stage in (FindGoals, Rewrite, FilterGoals, FindSecrets, ReplaceEntities, MakeSlots)]
-    shown: list[tuple[Any, Any]] = [(SetScenes(prompts), passage), *drafts, (FindCasts(prompts), parts)]
-    shown.append((PredictScripts(False), parts))
+    drafts = [(stage, draft) for stage in (find_goals, rewrite, filter_goals, find_secrets, replace_entities, make_slots)]
+    shown: list[tuple[Any, Any]] = [(set_scene, passage), *drafts, (find_casts, parts)]
+    shown.append((partial(predict_script, False), parts))
     for stage, item in shown:
         with contextlib.suppress(Rejected):
-            asyncio.run(stage.work(item, Writer(Asked(""), Sampling(), Scope("x", "writer"))))
-    assert {name for name in PLACEHOLDERS if any(_begins_alike(prompts[name].text, text) for text in asked)} == set(PLACEHOLDERS)
+            asyncio.run(stage(item, Writer(Asked(""), Sampling(), Scope("x", "writer"), PROMPTS)))
+    assert {name for name, each in PROMPTS.prompts.items() if any(_begins_alike(each.text, text) for text in asked)} == set(
+        PROMPTS.prompts
+    )
     for text in asked:
         assert "POISON" in text and all(line.startswith("| ") for line in text.splitlines() if "POISON" in line), text
 
@@ -446,47 +452,47 @@ def test_somebody_new_in_a_rewritten_scene_is_refused() -> None:
     people = [{"name": name, "goals": ["To know."]} for name in ("Ann", "Dee")]
     answer = {"background": "A house.", "description": "Night.", "characters": people}
     with pytest.raises(Rejected, match="somebody new in the rewritten scene"):
-        work(Rewrite(construction_prompts()), DRAFT, answer)
+        work(rewrite, DRAFT, answer)
 
 
 @pytest.mark.parametrize(("trait", "wanted"), [("gender", "male"), ("occupation", "smith")])
 def test_who_must_be_of_a_gender_or_a_trade_is(trait: str, wanted: str) -> None:
     slot = {"part1": Slot.model_validate({"age": (30, 60), trait: wanted}), "part2": Slot(age=(18, 30))}
     with pytest.raises(Rejected, match="fewer than 5 casts") as rejected:
-        work(FindCasts(construction_prompts()), PARTS.model_copy(update={"slots": slot}), casts())
+        work(find_casts, PARTS.model_copy(update={"slots": slot}), casts())
     assert f"the part needs '{wanted}'" in rejected.value.detail
 
 
 def test_what_the_description_tells_is_no_secret_either() -> None:
     draft = DRAFT.model_copy(update={"description": "Everybody sees the copper key."})
     question = {"role": "Ann", "question": "What has Ann?", "answer": "The copper key", "statement": "Ann has the copper key."}
-    writer = Writer(Says({"private": True, "questions": [question]}), Sampling(), Scope("x", "writer"))
-    found = asyncio.run(FindSecrets(construction_prompts()).work(draft, writer))[0]
+    writer = Writer(Says({"private": True, "questions": [question]}), Sampling(), Scope("x", "writer"), PROMPTS)
+    found = asyncio.run(find_secrets(draft, writer))[0]
     assert not found.people[0].secrets and writer.left_out == {"question: answered by the scene": 1}
 
 
 def test_whoever_is_called_he_or_she_is_played_by_nobody_else() -> None:
     sister = DRAFT.model_copy(update={"background": "Ann is the sister of Bo."})
-    assert {slot.gender for slot in work(MakeSlots(construction_prompts()), sister, slots()).slots.values()} == {"female"}
-    assert {slot.gender for slot in work(MakeSlots(construction_prompts()), DRAFT, slots()).slots.values()} == {""}
+    assert {slot.gender for slot in work(make_slots, sister, slots()).slots.values()} == {"female"}
+    assert {slot.gender for slot in work(make_slots, DRAFT, slots()).slots.values()} == {""}
     women = casts(gender="woman")
-    assert len(work(FindCasts(construction_prompts()), PARTS, women).casts) == 5
+    assert len(work(find_casts, PARTS, women).casts) == 5
 
 
 def test_names_that_are_words_are_told_by_where_they_stand() -> None:
     said = "Will they talk? I will, by grace, and a will is a will."
-    change = called_by_slots({"Will": "part1", "Grace": "part2"}, ["Will", "Grace"], said)
+    change = make_slot_replacer({"Will": "part1", "Grace": "part2"}, ["Will", "Grace"], said)
     assert change("Will they meet? Then Will calls GRACE, and Grace, says Will, waits.") == (
         "Will they meet? Then {part1} calls {part2}, and {part2}, says {part1}, waits."
     )
-    assert called_by_slots({}, ["Will"], said)("Will waits.") == "Will waits."
+    assert make_slot_replacer({}, ["Will"], said)("Will waits.") == "Will waits."
 
 
 def test_no_name_of_the_script_is_left_in_parts_or_profiles() -> None:
     described = slots()
     described["characters"][0] |= {"occupation": "maid of Cy", "replaceable": {"age": "no", "gender": "no", "occupation": "no"}}
     with pytest.raises(Rejected, match="a name of the script is left"):
-        work(MakeSlots(construction_prompts()), DRAFT, described)
+        work(make_slots, DRAFT, described)
     with pytest.raises(Rejected, match="fewer than 5 casts") as rejected:
-        work(FindCasts(construction_prompts()), PARTS, casts(profile="A cousin of Cy, and proud of it."))
+        work(find_casts, PARTS, casts(profile="A cousin of Cy, and proud of it."))
     assert "a profile with a name of the script" in rejected.value.detail

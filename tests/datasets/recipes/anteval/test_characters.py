@@ -11,7 +11,7 @@ from sociable.benchmarks.anteval.characters import load_sheets
 
 def test_characters_that_were_made_sit_at_the_table(chat_server: Any, tmp_path: Path) -> None:
     model = f"openai-compatible/writer:characters@{chat_server.url}"
-    document = datasets.construct_characters(tmp_path / "build", count=30, seed=4, model=model)
+    document = datasets.construct("anteval-characters", (), tmp_path / "build", options={"count": 30, "seed": 4}, model=model)
     funnel = {row.cells[0]: list(map(int, row.cells[2:])) for row in document.summary.rows}
     assert funnel["described"][0] == 30
     # The model knows twelve names.
@@ -31,5 +31,5 @@ def test_characters_that_were_made_sit_at_the_table(chat_server: Any, tmp_path: 
 
 
 def test_the_same_seed_draws_the_same(tmp_path: Path) -> None:
-    datasets.construct_characters(tmp_path / "a", count=3, seed=1)
-    datasets.construct_characters(tmp_path / "a", count=3, seed=1)
+    datasets.construct("anteval-characters", (), tmp_path / "a", options={"count": 3, "seed": 1})
+    datasets.construct("anteval-characters", (), tmp_path / "a", options={"count": 3, "seed": 1})

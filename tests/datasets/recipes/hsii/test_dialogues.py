@@ -17,8 +17,8 @@ GUM = Path(__file__).resolve().parents[5] / "shared" / "data" / "gum" / "dialogu
 def built(tmp_path: Path, *turns: tuple[str, str], **options: Any) -> dict[str, Any]:
     record = {"id": "pier", "title": "fog", "turns": [{"speaker": who, "text": text} for who, text in turns]}
     (tmp_path / "talk.jsonl").write_text(json.dumps(record))
-    datasets.construct_hsii_from_dialogues(tmp_path / "talk.jsonl", tmp_path / "build", **options)
-    cases = load_dataset(tmp_path / "build" / "dataset.jsonl").items if (tmp_path / "build" / "dataset.jsonl").read_text() else ()
+    datasets.construct("hsii-dialogues", tmp_path / "talk.jsonl", tmp_path / "build", options=options)
+    cases = load_dataset(tmp_path / "build" / "dataset.jsonl").cases if (tmp_path / "build" / "dataset.jsonl").read_text() else ()
     return {case.id: case for case in cases}
 
 
@@ -65,7 +65,7 @@ def test_a_long_conversation_is_cut(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not GUM.is_file(), reason="needs ../shared/data/gum")
 def test_real_conversations_become_cases_that_run(tmp_path: Path) -> None:
-    document = datasets.construct_hsii_from_dialogues(GUM, tmp_path / "build", inferred=True)
+    document = datasets.construct("hsii-dialogues", GUM, tmp_path / "build", options={"inferred": True})
     funnel = {row.cells[0]: row.cells[2:] for row in document.summary.rows}
     assert funnel["addressees"] == ["28", "15", "13"]
     assert int(funnel["cases"][1]) == 0 and int(funnel["cases"][2]) > 60

@@ -123,7 +123,7 @@ def is_seed(record: Mapping[str, Any]) -> bool:
     return "scenario_goal" in record and "agents" in record
 
 
-def seed_record(record: Mapping[str, Any], place: str) -> dict[str, Any]:
+def convert_seed(record: Mapping[str, Any], place: str) -> dict[str, Any]:
     """A multi-party seed in the native layout, an agent's private knowledge being its secret. Raises DataError."""
     try:
         return {

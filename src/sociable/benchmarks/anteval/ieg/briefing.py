@@ -7,7 +7,7 @@ from pathlib import Path
 from sociable.benchmarks.anteval.characters import Sheet, in_words
 from sociable.benchmarks.anteval.ieg.scenario import IegScenario
 from sociable.benchmarks.anteval.players import opening, present
-from sociable.core.prompts import Prompts, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, quote
 from sociable.models.protocol import ChatMessage
 
 PLACEHOLDERS = {
@@ -20,7 +20,7 @@ PLACEHOLDERS = {
 
 def ieg_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.benchmarks.anteval.ieg", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.benchmarks.anteval.ieg", PLACEHOLDERS, override)
 
 
 def brief_player(scenario: IegScenario, sheet: Sheet, prompts: Prompts) -> list[ChatMessage]:
@@ -30,10 +30,10 @@ def brief_player(scenario: IegScenario, sheet: Sheet, prompts: Prompts) -> list[
     return opening(
         prompts["player"].render(
             name=sheet.name,
-            sheet=quoted(in_words(sheet)),
-            scene=quoted(_scene(scenario)),
+            sheet=quote(in_words(sheet)),
+            scene=quote(_scene(scenario)),
             others=present(scenario.players, scenario.scene.npc.name, without=sheet.name),
-            intention=quoted(intention),
+            intention=quote(intention),
         )
     )
 
@@ -44,8 +44,8 @@ def brief_npc(scenario: IegScenario, prompts: Prompts) -> list[ChatMessage]:
     return opening(
         prompts["npc"].render(
             name=npc.name,
-            character=quoted(f"{npc.name} ({npc.pronouns}). {npc.who}\n{npc.manner}\nWants: {npc.wants}"),
-            scene=quoted(_scene(scenario)),
+            character=quote(f"{npc.name} ({npc.pronouns}). {npc.who}\n{npc.manner}\nWants: {npc.wants}"),
+            scene=quote(_scene(scenario)),
             others=present(scenario.players, npc.name, without=npc.name),
         )
     )

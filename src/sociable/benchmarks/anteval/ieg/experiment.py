@@ -37,7 +37,7 @@ from sociable.benchmarks.anteval.ieg.results import (
 )
 from sociable.benchmarks.anteval.ieg.windows import Window, masked, quiet_windows, windows_of
 from sociable.core.errors import InputError
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 
 TUNED = (GENERATED, REAL)
 CURVE = (0.125, 0.25, 0.5, 1.0)
@@ -135,7 +135,7 @@ class _Experiment:
         for log in logs:
             called = windows_of([log], self.width)
             before, due = round(due), due + share * sum(bool(window.checks) for window in called)
-            draw = named_generator(self.seed, "quiet", log.id)
+            draw = make_generator(self.seed, "quiet", log.id)
             self._of[id(log)] = [*called, *quiet_windows(log, self.width, round(due) - before, draw)]
 
     def windows(self, logs: Sequence[Log]) -> list[Window]:
@@ -158,7 +158,7 @@ class _Experiment:
         suffix: str = "",
     ) -> dict[str, Predictions]:
         """What every master says of the held-out windows."""
-        shuffled = shuffled_labels(made, named_generator(self.seed, "shuffled"))
+        shuffled = shuffled_labels(made, make_generator(self.seed, "shuffled"))
         sets = {GENERATED: made, REAL: real, SHUFFLED: shuffled}
 
         base = self._folder(self.keep, BASE, suffix)
@@ -189,7 +189,7 @@ class _Experiment:
 
     def subset(self, windows: Sequence[Window], size: int, *names: str | int) -> list[Window]:
         """``size`` of them, drawn by seed."""
-        places = named_generator(self.seed, "subset", *names).sample(range(len(windows)), min(size, len(windows)))
+        places = make_generator(self.seed, "subset", *names).sample(range(len(windows)), min(size, len(windows)))
         return [windows[place] for place in sorted(places)]
 
     def resampled(
@@ -200,7 +200,7 @@ class _Experiment:
         A scenario is drawn with all the sessions played of it: repeats are no new cases.
         """
         for draw in range(count):
-            generator = named_generator(self.seed, "resample", draw)
+            generator = make_generator(self.seed, "resample", draw)
             # Real sessions first: another model's run draws the same.
             real, test = (self.windows(generator.choices(logs, k=len(logs))) for logs in (training, held_out))
             made = self.windows(_all(generator.choices(generated, k=len(generated))))
@@ -221,7 +221,7 @@ class _Experiment:
         for place, window in enumerate(test):
             places.setdefault(window.session, []).append(place)
         for draw in range(count):
-            sessions = named_generator(self.seed, "resample", draw).choices(sorted(places), k=len(places))
+            sessions = make_generator(self.seed, "resample", draw).choices(sorted(places), k=len(places))
             drawn = [place for session in sessions for place in places[session]]
             self.step()
             labels = [test[place].checks for place in drawn]

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from sociable.benchmarks.anteval.ieg.interop.crd3 import is_crd3, read_crd3
 from sociable.benchmarks.anteval.ieg.interop.fireball import is_fireball, read_fireball
 from sociable.benchmarks.anteval.ieg.logs import Imported, Log
-from sociable.core.data_files import complaint, read_records
+from sociable.core.data_files import make_data_error, read_records
 from sociable.core.errors import DataError, InputError
 
 _EXPECTED = (
@@ -56,7 +56,7 @@ def _own(path: Path) -> Imported:
         try:
             log = Log.model_validate({"id": raw.default_id, **raw.value} if isinstance(raw.value, dict) else raw.value)
         except ValidationError as error:
-            found = complaint(error, raw.place)
+            found = make_data_error(error, raw.place)
             raise DataError(found.place, found.field, f"{found.problem}. (Read as a log of your own. {_EXPECTED})") from None
         if any(log.id == other.id for other in logs):
             raise DataError(raw.place, "id", f"'{log.id}' is used already; ids must be unique")

@@ -15,7 +15,7 @@ from sociable.benchmarks.anteval.ieg.scenario import IegScenario
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.benchmarks.anteval.session import Move, TableTurn
 from sociable.core.records import Record, Usage
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 
 AGENTS = ("oracle", "expressive", "blunt", "small-talk", "random", "silent")
 
@@ -107,7 +107,7 @@ def reference_player(
     agent: str, scenario: IegScenario, name: str, turns: int, seed: int, repeat: int, *, half: int | None = None
 ) -> ReferenceIegPlayer:
     def draw(*names: str | int) -> Random:
-        return named_generator(seed, "reference", scenario.id, repeat, *names)
+        return make_generator(seed, "reference", scenario.id, repeat, *names)
 
     kind, at, rate = agent.partition("@")
     return ReferenceIegPlayer(scenario, name, draw, turns, _SHOWS[kind], half, float(rate) if at else 0.0)

@@ -15,9 +15,9 @@ from sociable.benchmarks.anteval.ieg.logs import Call, Check, Log, Spoken
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.data_files import Text
-from sociable.core.names import Name, normalised_name
+from sociable.core.names import Name, normalise_name
 from sociable.core.records import Record
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 
 
 class SceneNpc(Record):
@@ -62,9 +62,9 @@ def drawn_scenarios(
     """
     found = []
     for number in range(count):
-        generator = named_generator(seed, "session", number)
+        generator = make_generator(seed, "session", number)
         scene = scenes()[number % len(scenes())]
-        others = [sheet for sheet in sheets if normalised_name(sheet.name) != normalised_name(scene.npc.name)]
+        others = [sheet for sheet in sheets if normalise_name(sheet.name) != normalise_name(scene.npc.name)]
         cast = generator.sample(others, players)
         intentions = drawn_intentions({sheet.name: sheet.skills for sheet in cast}, marginals, generator)
         if generator.random() < quiet / (1 + quiet):

@@ -13,7 +13,7 @@ from sociable.benchmarks.anteval.ieg.records import PAPER_SESSIONS, STAND_IN, Ie
 from sociable.benchmarks.anteval.ieg.stand_in import EVEN
 from sociable.benchmarks.anteval.ieg.windows import Window, windows_of
 from sociable.core.errors import InputError
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 
 FEW_SESSIONS = 40
 """Real sessions below which a virtual DM learns little (measured on CRD3)."""
@@ -91,6 +91,6 @@ def split_sessions(real: RealSessions, options: IegOptions, seed: int) -> SplitS
             "sessions. At least two are needed: what a virtual DM is tested on must be held out from what it learns."
         )
     count = min(max(round(options.held_out * len(called)), 1), len(called) - 1)
-    tested = set(named_generator(seed, "held out").sample([log.id for log in called], count))
+    tested = set(make_generator(seed, "held out").sample([log.id for log in called], count))
     training, held_out = ([log for log in called if (log.id in tested) is side] for side in (False, True))
     return SplitSessions(real, training, held_out, options)

@@ -10,7 +10,7 @@ from sociable.benchmarks.anteval.iep.cards import KnowledgeCard
 from sociable.benchmarks.anteval.iep.records import When
 from sociable.benchmarks.anteval.iep.scenario import IepScenario
 from sociable.benchmarks.anteval.players import opening, present
-from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.models.protocol import ChatMessage
 
 PLACEHOLDERS = {
@@ -26,7 +26,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 def iep_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.benchmarks.anteval.iep", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.benchmarks.anteval.iep", PLACEHOLDERS, override)
 
 
 def brief_player(scenario: IepScenario, sheet: Sheet, prompts: Prompts) -> list[ChatMessage]:
@@ -34,10 +34,10 @@ def brief_player(scenario: IepScenario, sheet: Sheet, prompts: Prompts) -> list[
     card = scenario.card
     text = prompts["player"].render(
         name=sheet.name,
-        sheet=quoted(in_words(sheet)),
-        scene=quoted(_scene(card)),
+        sheet=quote(in_words(sheet)),
+        scene=quote(_scene(card)),
         others=present(scenario.players, card.npc.name, without=sheet.name),
-        subject=quoted(card.title),
+        subject=quote(card.title),
     )
     return opening(text)
 
@@ -47,10 +47,10 @@ def brief_npc(scenario: IepScenario, prompts: Prompts) -> list[ChatMessage]:
     npc = scenario.card.npc
     text = prompts["npc"].render(
         name=npc.name,
-        character=quoted("\n".join(filter(None, (f"{npc.name} ({npc.pronouns}). {npc.who}", npc.manner, npc.knows_because)))),
-        scene=quoted(_scene(scenario.card)),
+        character=quote("\n".join(filter(None, (f"{npc.name} ({npc.pronouns}). {npc.who}", npc.manner, npc.knows_because)))),
+        scene=quote(_scene(scenario.card)),
         others=present(scenario.players, npc.name, without=npc.name),
-        knowledge=quoted("\n".join((scenario.card.knowledge, *(f"- {each.point}" for each in scenario.card.key_points)))),
+        knowledge=quote("\n".join((scenario.card.knowledge, *(f"- {each.point}" for each in scenario.card.key_points)))),
     )
     return opening(text)
 
@@ -60,15 +60,15 @@ def _scene(card: KnowledgeCard) -> str:
 
 
 def ask_what_is_known(card: KnowledgeCard, when: When, prompts: Prompts) -> ChatMessage:
-    text = prompts[f"recall_{when.value}"].render(subject=quoted(card.title), count=str(len(card.key_points)))
+    text = prompts[f"recall_{when.value}"].render(subject=quote(card.title), count=str(len(card.key_points)))
     return {"role": "user", "content": text}
 
 
 def ask_judge(card: KnowledgeCard, points: Sequence[int], claims: Sequence[str], prompts: Prompts) -> list[ChatMessage]:
     """Facts by number, claims by letter."""
-    facts = [f"{number}. {one_line(card.key_points[place].point)}" for number, place in enumerate(points, start=1)]
-    said = [f"{letter}. {one_line(claim)}" for letter, claim in zip(LETTERS, claims, strict=False)]
+    facts = [f"{number}. {put_on_one_line(card.key_points[place].point)}" for number, place in enumerate(points, start=1)]
+    said = [f"{letter}. {put_on_one_line(claim)}" for letter, claim in zip(LETTERS, claims, strict=False)]
     text = prompts["judge_claims"].render(
-        subject=quoted(card.title), points=quoted("\n".join(facts)), claims=quoted("\n".join(said))
+        subject=quote(card.title), points=quote("\n".join(facts)), claims=quote("\n".join(said))
     )
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": text}]

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import Field, model_validator
 
 from sociable.benchmarks.anteval.rules import DATA
-from sociable.core.data_files import Loaded, Text, load_items, one_each
+from sociable.core.data_files import Loaded, Text, load_items, make_cut
 from sociable.core.names import Name
 from sociable.core.records import Record
 from sociable.core.wording import Wording, expresses
@@ -75,4 +75,4 @@ def load_cards(path: Path | None, *, skip_invalid: bool) -> Loaded[KnowledgeCard
     """The cards of a file, or the bundled ones. Raises DataError naming file, line and field."""
 
     expected = "knowledge cards: kind, title, scene, npc, knowledge and key_points"
-    return load_items(path, DATA / "cards", one_each(KnowledgeCard), skip_invalid=skip_invalid, expected=expected)
+    return load_items(path, DATA / "cards", make_cut(KnowledgeCard), skip_invalid=skip_invalid, expected=expected)

@@ -16,11 +16,10 @@ from sociable.benchmarks.anteval.iep.metrics import player_criterion
 from sociable.benchmarks.anteval.iep.records import IepEpisode, Recall
 from sociable.benchmarks.anteval.iep.scenario import IepScenario
 from sociable.core.prompts import Prompts
-from sociable.core.records import Judgment, Usage
+from sociable.core.records import Judgment, Usage, Verdict
 from sociable.core.wording import expresses
 from sociable.engine.seats import Seat
-from sociable.judging.protocol import Answer, Asked, Question, Reading, SharedAnswers, Unread, make_judgment
-from sociable.judging.yes_no import as_verdict
+from sociable.judging.protocol import Answer, Question, Reading, SharedAnswers, Unread, make_judgment
 from sociable.models.replies import find_closing_object, find_field, find_reason, object_schema
 
 SCHEMA = object_schema(reason={"type": "string"}, matches={"type": "array", "items": {"type": "array"}})
@@ -61,14 +60,15 @@ class ClaimJudge:
         recall, places = asked.recall, scenario.counted[asked.recall.player]
         scope = seat.scope(episode.id, f"{seat.name}|{recall.when.value}|{recall.player}")
         found = await self._answers.ask(self._question(scenario.card, places, recall.claims), seat, scope)
-        if isinstance(found.answer, Unread):
-            stated: Reading[bool] = Unread(found.answer.problem)
-        else:
-            claim = matched(found.answer.value, len(places), len(recall.claims)).get(places.index(asked.place))
-            stated = Answer(False, found.answer.reason) if claim is None else Answer(True, f"“{recall.claims[claim]}”")
         # One call for all points: it is booked with the first of them.
         usage = found.usage if asked.place == min(places) else Usage()
-        return make_judgment(Asked(stated, usage), as_verdict, seat, episode, asked.criterion)
+        if isinstance(found.answer, Unread):
+            reason = f"{seat.name}: {found.answer.problem}"
+            return make_judgment(seat, episode, asked.criterion, Verdict.UNSCORED, reason, usage)
+        claim = matched(found.answer.value, len(places), len(recall.claims)).get(places.index(asked.place))
+        if claim is None:
+            return make_judgment(seat, episode, asked.criterion, Verdict.LOSS, found.answer.reason, usage)
+        return make_judgment(seat, episode, asked.criterion, Verdict.WIN, f"“{recall.claims[claim]}”", usage)
 
     def _question(self, card: KnowledgeCard, places: Sequence[int], claims: Sequence[str]) -> Question[Pairs]:
         def apply_rule() -> Reading[Pairs]:

@@ -13,7 +13,7 @@ from sociable.benchmarks.anteval.iep.records import Recall, When
 from sociable.benchmarks.anteval.iep.scenario import IepScenario
 from sociable.benchmarks.anteval.session import Move, TableTurn
 from sociable.core.records import Usage
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 
 AGENTS = ("oracle", "heuristic", "random", "silent")
 RULE = "rule"
@@ -154,7 +154,7 @@ def reference_player(agent: str, scenario: IepScenario, name: str, turns: int, s
     """All agents of a session share their draws."""
 
     def draw(*names: str | int) -> Random:
-        return named_generator(seed, "reference", scenario.id, repeat, *names)
+        return make_generator(seed, "reference", scenario.id, repeat, *names)
 
     kind, at, rate = agent.partition("@")
     if kind == "oracle":

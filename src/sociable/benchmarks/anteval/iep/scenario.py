@@ -8,8 +8,8 @@ from functools import cached_property
 
 from sociable.benchmarks.anteval.characters import Sheet, in_words
 from sociable.benchmarks.anteval.iep.cards import KnowledgeCard
-from sociable.core.names import normalised_name
-from sociable.core.seeding import named_generator
+from sociable.core.names import normalise_name
+from sociable.core.seeding import make_generator
 from sociable.core.wording import expresses
 
 
@@ -42,5 +42,5 @@ def _sentences(text: str) -> list[str]:
 
 def cast(card: KnowledgeCard, sheets: Sequence[Sheet], count: int, seed: int) -> IepScenario:
     """Players drawn for a card; nobody of the NPC's name."""
-    others = [sheet for sheet in sheets if normalised_name(sheet.name) != normalised_name(card.npc.name)]
-    return IepScenario(card, named_generator(seed, "players", card.id).sample(others, count))
+    others = [sheet for sheet in sheets if normalise_name(sheet.name) != normalise_name(card.npc.name)]
+    return IepScenario(card, make_generator(seed, "players", card.id).sample(others, count))

@@ -11,7 +11,7 @@ from sociable.benchmarks.hsii.briefing import hsii_prompts
 from sociable.benchmarks.hsii.cot.records import Cycle
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.core.names import words
-from sociable.core.prompts import Prompts, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, quote
 from sociable.models.protocol import ChatMessage
 
 
@@ -23,7 +23,7 @@ def cot_prompts(designs: Sequence[str], override: Path | None = None) -> Prompts
         "unreadable": frozenset({"assistant"}),
         "reflect": frozenset({"setting", "reply", "assistant"}),
     } | {f"steps_{design}": frozenset[str]() for design in designs}
-    return package_prompts("sociable.benchmarks.hsii.cot", placeholders, override)
+    return load_package_prompts("sociable.benchmarks.hsii.cot", placeholders, override)
 
 
 def ask_to_think(case: Case, shown: str, design: str, last: Cycle | None, prompts: Prompts) -> list[ChatMessage]:
@@ -35,7 +35,7 @@ def ask_to_think(case: Case, shown: str, design: str, last: Cycle | None, prompt
     if last is not None and last.format_failure:
         drawbacks = prompts["unreadable"].render(assistant=ASSISTANT)
     elif last is not None:
-        drawbacks = prompts["drawbacks"].render(reply=quoted(_turn(last)), drawbacks=quoted(last.drawbacks))
+        drawbacks = prompts["drawbacks"].render(reply=quote(_turn(last)), drawbacks=quote(last.drawbacks))
     task = prompts["task"].render(
         setting=shown,
         steps=prompts[f"steps_{design}"].render(),
@@ -48,7 +48,7 @@ def ask_to_think(case: Case, shown: str, design: str, last: Cycle | None, prompt
 
 def ask_to_reflect(shown: str, cycle: Cycle, prompts: Prompts) -> list[ChatMessage]:
     """A cycle's second call."""
-    question = prompts["reflect"].render(setting=shown, reply=quoted(_turn(cycle)), assistant=ASSISTANT)
+    question = prompts["reflect"].render(setting=shown, reply=quote(_turn(cycle)), assistant=ASSISTANT)
     return [_system(), {"role": "user", "content": question}]
 
 

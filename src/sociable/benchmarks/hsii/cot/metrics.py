@@ -16,7 +16,7 @@ import numpy as np
 
 from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, End, Pair
 from sociable.core.records import Estimate, Score
-from sociable.core.seeding import named_seed
+from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_episodes
 from sociable.statistics.intervals import Floats, Interval, average_repeats, bootstrap_jointly, estimate_mean
 from sociable.statistics.metrics import CONFIDENCE, Aggregate, Metric, Metrics, Value, joint, mean
@@ -140,7 +140,9 @@ def _of_cycles(cycle_cap: int, statistic: Callable[[Floats], Floats], beyond: fl
 
     def aggregate(name: str, scores: Sequence[Score], seed: int) -> Estimate:
         own = [score for score in scores if score.metric == "cot_complexity"]
-        found = bootstrap_jointly(_histograms(scores, cycle_cap), statistic, CONFIDENCE, seed=named_seed(seed, "bootstrap", name))
+        found = bootstrap_jointly(
+            _histograms(scores, cycle_cap), statistic, CONFIDENCE, seed=derive_seed(seed, "bootstrap", name)
+        )
         if found.value is not None and found.value >= beyond:
             found = Interval(None, None, None, CONFIDENCE)
         elif found.high is not None and found.high >= beyond:

@@ -9,7 +9,7 @@ from random import Random
 from sociable.benchmarks.hsii.cot.records import Cycle, Pair
 from sociable.benchmarks.hsii.dataset import ASSISTANT
 from sociable.core.records import Usage
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.dialogue.conversation import Utterance
 
 OVERLOOKED = "- Somebody else may need to be addressed first."
@@ -91,7 +91,7 @@ AGENTS = ("oracle", "heuristic", "random", "silent")
 def reference_thinker(agent: str, pair: Pair, seed: int, repeat: int) -> ReferenceThinker:
     """The agent named ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``; the registry has checked it."""
     kind, _, rate = agent.partition("@")
-    generator = named_generator(seed, "reference", kind, pair.id, repeat)
+    generator = make_generator(seed, "reference", kind, pair.id, repeat)
     if kind == "oracle":
         return Oracle(pair, generator, float(rate or 0.0))
     simple: dict[str, type[ReferenceThinker]] = {"heuristic": Heuristic, "random": RandomThinker, "silent": Silent}

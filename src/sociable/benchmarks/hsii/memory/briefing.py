@@ -7,7 +7,7 @@ from pathlib import Path
 from sociable.benchmarks.hsii.briefing import hsii_prompts, setting
 from sociable.benchmarks.hsii.dataset import ASSISTANT
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase
-from sociable.core.prompts import Prompts, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, quote
 from sociable.models.protocol import ChatMessage
 
 PLACEHOLDERS = {
@@ -19,7 +19,7 @@ PLACEHOLDERS = {
 
 def memory_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.benchmarks.hsii.memory", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.benchmarks.hsii.memory", PLACEHOLDERS, override)
 
 
 def ask_to_answer(case: MemoryCase, prompts: Prompts) -> list[ChatMessage]:
@@ -31,7 +31,7 @@ def ask_to_answer(case: MemoryCase, prompts: Prompts) -> list[ChatMessage]:
 def ask_about(case: MemoryCase, reply: str, prompts: Prompts) -> list[ChatMessage]:
     """For a judge: the check's question about a reply."""
     question = prompts["judge_answer"].render(
-        setting=setting(case), target=case.target, reply=quoted(reply), question=case.check.question
+        setting=setting(case), target=case.target, reply=quote(reply), question=case.check.question
     )
     return [_system(prompts["judge_system"].render()), {"role": "user", "content": question}]
 

@@ -21,7 +21,7 @@ from sociable.benchmarks.hsii.memory.languages import language_of
 from sociable.core.data_files import Loaded, Text, load_items, validate_record
 from sociable.core.errors import DataError
 from sociable.core.records import Record
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.core.spelling import CastName
 from sociable.core.wording import Wording, expresses
 
@@ -215,7 +215,7 @@ def select_scenarios(cases: Sequence[MemoryCase], limit: int | None, seed: int) 
             own.append(case.scenario)
     if limit is None:
         return list(cases)
-    generator = named_generator(seed, "limit")
+    generator = make_generator(seed, "limit")
     for own in kinds.values():
         generator.shuffle(own)
     in_turn = [own[place] for place in range(len(cases)) for own in kinds.values() if place < len(own)]

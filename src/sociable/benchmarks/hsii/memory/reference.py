@@ -7,7 +7,7 @@ Each is right half of the time by doing one thing always, which is why neither m
 from __future__ import annotations
 
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 from sociable.dialogue.conversation import Utterance
 
 AGENTS = ("oracle", "heuristic", "obedient", "random", "silent")
@@ -16,7 +16,7 @@ AGENTS = ("oracle", "heuristic", "obedient", "random", "silent")
 def reference_answer(agent: str, case: MemoryCase, seed: int, repeat: int) -> Utterance:
     """What the agent named ``oracle``, ``oracle@0.3``, … says; the registry has checked the name."""
     kind, _, rate = agent.partition("@")
-    generator = named_generator(seed, "reference", kind, case.id, repeat)
+    generator = make_generator(seed, "reference", kind, case.id, repeat)
     if kind == "silent":
         return Utterance("", defect="empty")
     right = {

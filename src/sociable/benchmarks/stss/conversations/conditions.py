@@ -1,4 +1,4 @@
-"""When a conversation has done what its task needs: goal conditions by type (section 3.2), and a rule that looks for them.
+"""Goal conditions, by which a conversation has done what its task needs (section 3.2), and a rule that looks for them.
 
 The rule reads words by patterns (``stss.speech``): it stands in for a judge in tests and demonstrations, and is none.
 """
@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
-from sociable.benchmarks.stss.answers import assents, refuses
-from sociable.benchmarks.stss.keywords import names
-from sociable.benchmarks.stss.speech import Part, days_in, moments_in, names_place, said_of, times_in
-from sociable.benchmarks.stss.task import Task, TaskType
+from sociable.benchmarks.stss.keywords import is_about
+from sociable.benchmarks.stss.speech import find_days, find_moments, find_times, has_place, is_assent, is_refusal, parse_speech
+from sociable.benchmarks.stss.task import Part, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.events import Line
 
@@ -49,51 +49,74 @@ Of help the fourth is the order of the things, which the score of the action lev
 """
 
 
-def met_in_conversation(
-    condition: Condition, task: Task, lines: Sequence[Line], minute: int, clock: Clock, places: Sequence[str]
-) -> bool:
-    """Whether the performer's words, and for what must be agreed the other's too, meet a condition.
+@dataclass(frozen=True)
+class ConditionRule:
+    """Finds by rule which conditions of a task are met by words said at ``minute``."""
 
-    ``places``: names of all that could be agreed on.
-    """
-    if condition is Condition.TIME_AGREED:
-        return agreed_moment(task, lines, minute, clock) is not None
-    if condition is Condition.PLACE_AGREED:
-        return agreed_place(lines, places) is not None
-    own = [line.says for line in lines if line.speaker == task.performer]
-    return _told(condition, task, own, minute, clock)
+    task: Task
+    minute: int
+    clock: Clock
+    places: Sequence[str]
+    """The names of all places that could be agreed on."""
 
+    def is_met_in_conversation(self, condition: Condition, lines: Sequence[Line]) -> bool:
+        """Whether the performer's words, and for what must be agreed the other's too, meet a condition."""
+        if condition is Condition.TIME_AGREED:
+            return self.find_agreed_moment(lines) is not None
+        if condition is Condition.PLACE_AGREED:
+            return self.find_agreed_place(lines) is not None
+        return self._is_told(condition, [line.says for line in lines if line.speaker == self.task.performer])
 
-def met_in_summary(condition: Condition, task: Task, summary: str, minute: int, clock: Clock, places: Sequence[str]) -> bool:
-    """Whether a summary names what a condition is about. Of what must be agreed it must not tell that it was refused."""
-    if condition is Condition.TIME_AGREED:
-        return bool(_possible(task, summary, minute, clock)) and not refuses(summary)
-    if condition is Condition.PLACE_AGREED:
-        return any(names_place(summary, place) for place in places) and not refuses(summary)
-    return _told(condition, task, [summary], minute, clock)
+    def is_met_in_summary(self, condition: Condition, summary: str) -> bool:
+        """Whether a summary names what a condition is about, and does not tell that what must be agreed was refused."""
+        if condition is Condition.TIME_AGREED:
+            return bool(self._find_moments(summary)) and not is_refusal(summary)
+        if condition is Condition.PLACE_AGREED:
+            return bool(self._find_places(summary)) and not is_refusal(summary)
+        return self._is_told(condition, [summary])
 
+    def _is_told(self, condition: Condition, texts: Sequence[str]) -> bool:
+        task = self.task
+        # Time and place may be told though the thing itself is not named: each condition stands for itself.
+        about = task.activity if condition in (Condition.TIME, Condition.PLACE) else ""
+        parts = parse_speech(task, [*texts, about], self.minute, self.clock).parts
+        match condition:
+            case Condition.INVITED | Condition.PURPOSE:
+                return Part.ACTIVITY in parts
+            case Condition.PLACE:
+                return Part.PLACE in parts
+            case Condition.TIME:
+                return Part.TIME in parts
+            case Condition.ASKED:
+                return any(is_about(" ".join(texts), step.signs) for step in task.subtasks)
+            case Condition.FIRST_STEP:
+                return task.needed_parts[0] in parts
+            case Condition.FURTHER_STEPS:
+                return parts.issuperset(task.needed_parts[1:])
+            case Condition.ORDER:
+                return parts.issuperset(task.needed_parts) and any(map(_ORDER.search, texts))
+        raise AssertionError(f"{condition} is not something one side tells the other")
 
-def _told(condition: Condition, task: Task, texts: Sequence[str], minute: int, clock: Clock) -> bool:
-    # Time and place may be told though the thing itself is not named: each condition stands for itself.
-    about = task.activity if condition in (Condition.TIME, Condition.PLACE) else ""
-    parts = said_of(task, [*texts, about], minute, clock, task.places).parts
-    steps = [f"step {number}" for number in range(1, len(task.subtasks) + 1)]
-    match condition:
-        case Condition.INVITED | Condition.PURPOSE:
-            return Part.ACTIVITY in parts
-        case Condition.PLACE:
-            return Part.PLACE in parts
-        case Condition.TIME:
-            return Part.TIME in parts
-        case Condition.ASKED:
-            return any(names(" ".join(texts), step.signs) for step in task.subtasks)
-        case Condition.FIRST_STEP:
-            return steps[0] in parts
-        case Condition.FURTHER_STEPS:
-            return all(step in parts for step in steps[1:])
-        case Condition.ORDER:
-            return all(step in parts for step in steps) and any(_ORDER.search(text) for text in texts)
-    raise AssertionError(f"{condition} is not something one side tells the other")
+    def find_agreed_moment(self, lines: Sequence[Line]) -> int | None:
+        """The minute at which both mean to do it, within the task's time; None: they have not settled it."""
+
+        def is_repeated(proposal: int, says: str) -> bool:
+            """Whether the hour is named again, without a day: "18:00 it is"."""
+            named = any(time.minute == proposal % MINUTES_PER_DAY for time in find_times(says))
+            return named and not find_days(says, self.minute // MINUTES_PER_DAY, self.clock)
+
+        return _find_agreed(lines, self._find_moments, is_repeated)
+
+    def find_agreed_place(self, lines: Sequence[Line]) -> str | None:
+        """The place where both mean to do it; None: they have not settled it."""
+        return _find_agreed(lines, self._find_places, lambda place, says: False)
+
+    def _find_moments(self, says: str) -> list[int]:
+        moments = find_moments(says, self.minute, self.clock)
+        return [moment for moment in moments if self.task.start <= moment < self.task.end]
+
+    def _find_places(self, says: str) -> list[str]:
+        return [place for place in self.places if has_place(says, place)]
 
 
 _ORDER = re.compile(
@@ -101,37 +124,18 @@ _ORDER = re.compile(
 )
 
 
-def agreed_moment(task: Task, lines: Sequence[Line], minute: int, clock: Clock) -> int | None:
-    """When both mean to do it, within the task's time."""
-
-    def repeats(proposal: int, says: str) -> bool:
-        """Whether the hour is named again, without a day: "18:00 it is"."""
-        return not days_in(says, minute, clock) and any(time == proposal % MINUTES_PER_DAY for time, _ in times_in(says))
-
-    return _agreed(lines, lambda says: _possible(task, says, minute, clock), repeats)
-
-
-def agreed_place(lines: Sequence[Line], places: Sequence[str]) -> str | None:
-    """Where both mean to do it."""
-    return _agreed(lines, lambda says: [place for place in places if names_place(says, place)], lambda place, says: False)
-
-
-def _possible(task: Task, says: str, minute: int, clock: Clock) -> list[int]:
-    return [moment for moment in moments_in(says, minute, clock) if task.start <= moment < task.end]
-
-
-def _agreed(lines: Sequence[Line], named: Callable[[str], Sequence[T]], repeats: Callable[[T, str], bool]) -> T | None:
+def _find_agreed(lines: Sequence[Line], find: Callable[[str], Sequence[T]], is_repeated: Callable[[T, str], bool]) -> T | None:
     """The last thing that one proposed and the other named again, or said yes to without naming another."""
     proposer = ""
     proposal: T | None = None
     settled: T | None = None
     for line in lines:
-        found = named(line.says)
+        found = find(line.says)
         if settled is not None and (settled in found or not found):
             continue
         agrees = False
-        if proposal is not None and line.speaker != proposer and not refuses(line.says):
-            agrees = (not found and assents(line.says)) or proposal in found or repeats(proposal, line.says)
+        if proposal is not None and line.speaker != proposer and not is_refusal(line.says):
+            agrees = (not found and is_assent(line.says)) or proposal in found or is_repeated(proposal, line.says)
         if agrees:
             settled = proposal
         elif found:

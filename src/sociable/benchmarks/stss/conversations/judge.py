@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, met_in_conversation, met_in_summary
+from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.protocol import Setting
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.scene import Scene
 from sociable.benchmarks.stss.task import Subtask
-from sociable.core.prompts import Prompts, one_line, package_prompts, quoted
+from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Judgment
 from sociable.engine.seats import Seat
 from sociable.judging.protocol import Answer, Reading
@@ -55,9 +55,9 @@ PLACEHOLDERS: Mapping[str, frozenset[str]] = {
 }
 
 
-def conversation_prompts(override: Path | None = None) -> Prompts:
+def load_conversation_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return package_prompts("sociable.benchmarks.stss.conversations", PLACEHOLDERS, override)
+    return load_package_prompts("sociable.benchmarks.stss.conversations", PLACEHOLDERS, override)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +70,13 @@ class ConditionQuestion:
         return f"{self.text}|{self.condition}"
 
 
-def questions_about(scene: Scene, episode: ConversationEpisode) -> dict[str, ConditionQuestion]:
+def list_questions(scene: Scene, episode: ConversationEpisode) -> dict[str, ConditionQuestion]:
     """The questions to judges, by criterion.
 
     There are none where the partner failed, or where the performer said nothing (then no condition is met); and none about a
     summary that is lost.
     """
-    if episode.partner_failure or not any(
-        turn.content.strip() and turn.speaker == scene.performer.name for turn in episode.turns
-    ):
+    if episode.partner_failure or not episode.has_words_of(scene.performer.name):
         return {}
     texts = [Text.CONVERSATION, *([] if episode.summary_failure else [Text.SUMMARY])]
     asked = [ConditionQuestion(text, condition) for text in texts for condition in CONDITIONS[scene.type]]
@@ -91,10 +89,10 @@ async def judge_condition(
     """One judge's answer. An unreadable answer is UNSCORED, never no."""
 
     def apply_rule() -> Reading[bool]:
-        about = (setting.clock, setting.places)
+        rule = ConditionRule(scene.task, scene.minute, setting.clock, setting.places)
         if asked.text is Text.SUMMARY:
-            return Answer(met_in_summary(asked.condition, scene.task, episode.summary, scene.minute, *about))
-        return Answer(met_in_conversation(asked.condition, scene.task, episode.lines, scene.minute, *about))
+            return Answer(rule.is_met_in_summary(asked.condition, episode.summary))
+        return Answer(rule.is_met_in_conversation(asked.condition, episode.lines))
 
     return await judge_yes_no(
         lambda: write_question(scene, episode, asked, setting.clock, prompts), apply_rule, seat, episode, asked.criterion
@@ -104,24 +102,24 @@ async def judge_condition(
 def write_question(
     scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, clock: Clock, prompts: Prompts
 ) -> list[ChatMessage]:
-    text = transcript(episode) if asked.text is Text.CONVERSATION else episode.summary or "(nothing)"
+    text = write_transcript(episode) if asked.text is Text.CONVERSATION else episode.summary or "(nothing)"
     shown = prompts[f"judge_{asked.text}"].render(
         performer=scene.performer.name,
         target=scene.target.name,
-        task=quoted(one_line(scene.task.goal)),
+        task=quote(put_on_one_line(scene.task.goal)),
         now=clock.in_words(scene.minute),
-        text=quoted(text),
-        question=quoted(question_in_words(scene, asked.condition, clock, prompts)),
+        text=quote(text),
+        question=quote(word_question(scene, asked.condition, clock, prompts)),
     )
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": shown}]
 
 
-def transcript(episode: ConversationEpisode) -> str:
+def write_transcript(episode: ConversationEpisode) -> str:
     """The conversation, one line a turn; turns in which nothing was said are left out."""
-    return "\n".join(f"{turn.speaker}: {one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
+    return "\n".join(f"{turn.speaker}: {put_on_one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
 
 
-def question_in_words(scene: Scene, condition: Condition, clock: Clock, prompts: Prompts) -> str:
+def word_question(scene: Scene, condition: Condition, clock: Clock, prompts: Prompts) -> str:
     task = scene.task
     steps = task.subtasks
     truth = {
@@ -136,7 +134,7 @@ def question_in_words(scene: Scene, condition: Condition, clock: Clock, prompts:
         "further": "; ".join(map(_step, steps[1:])),
         "order": ", then ".join(step.doing for step in steps),
     }
-    return prompts[_prompt_name(condition)].render(**{name: one_line(truth[name]) for name in _TRUTH[condition]})
+    return prompts[_prompt_name(condition)].render(**{name: put_on_one_line(truth[name]) for name in _TRUTH[condition]})
 
 
 def _step(step: Subtask) -> str:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from inspect import isawaitable
@@ -18,16 +18,15 @@ from typing import TypeVar
 from sociable.agents.architecture import Situation, TaskInWords, find_architecture
 from sociable.agents.asking import Asker
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
-from sociable.benchmarks.stss.conversations.reference import Listener, performer_for
+from sociable.benchmarks.stss.conversations.reference import Listener, make_scene_performer
 from sociable.benchmarks.stss.conversations.scene import Scene, Side
-from sociable.benchmarks.stss.dataset import DAYS
-from sociable.benchmarks.stss.protocol import remembering
-from sociable.benchmarks.stss.reference import RESIDENTS
+from sociable.benchmarks.stss.protocol import make_memory
 from sociable.benchmarks.stss.routine import World
+from sociable.benchmarks.stss.task import LAST_MINUTE
 from sociable.core.errors import InputError
 from sociable.core.records import Turn, Usage, episode_id
-from sociable.engine.seats import Seat, Seats
-from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
+from sociable.engine.seats import Seats
+from sociable.town.clock import Clock, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Line, Noted, Remembered
 from sociable.town.map import Address, TownMap
 from sociable.town.minds import Activity, Mind, Sighting, Talk, Utterance, View
@@ -38,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Setting:
-    """What all scenes of a study share."""
+    """Everything that all scenes of a study share."""
 
     town: TownMap
     clock: Clock
@@ -47,7 +46,7 @@ class Setting:
 
     @property
     def prompts(self) -> Path | None:
-        """A user's own for the generative agent."""
+        """A user's own prompts for the generative agent."""
         return Path(self.options.agent_prompts) if self.options.agent_prompts else None
 
     @property
@@ -58,7 +57,7 @@ class Setting:
 
 async def run_scene(scene: Scene, repeat: int, seats: Seats, setting: Setting) -> ConversationEpisode:
     """Plays one scene; the partner's seat is filled. Raises RunFailure and RunStopped."""
-    return await _Play(scene, repeat, seats, setting).played()
+    return await _Play(scene, repeat, seats, setting).play()
 
 
 class _Play:
@@ -74,17 +73,15 @@ class _Play:
         self._askers: list[Asker] = []
         self._lines: list[Line] = []
 
-    async def played(self) -> ConversationEpisode:
+    async def play(self) -> ConversationEpisode:
         scene = self._scene
         # 1. Two minds.
-        minds = {
-            scene.performer.name: await self._mind(scene.performer, scene.target),
-            scene.target.name: await self._mind(scene.target, scene.performer),
-        }
+        performer = await self._make_mind(scene.performer, scene.target)
+        target = await self._make_mind(scene.target, scene.performer)
         # 2. The conversation.
-        failure = await self._converse(minds)
+        failure = await self._converse({scene.performer.name: performer, scene.target.name: target})
         # 3. The summary.
-        summary, lost = ("", "") if failure else await self._summarise(minds[scene.target.name])
+        summary, lost = ("", "") if failure else await self._summarise(target)
         usage: dict[str, Usage] = {}
         for asker in self._askers:
             usage[asker.role] = usage.get(asker.role, Usage()) + asker.usage
@@ -106,55 +103,45 @@ class _Play:
 
     # 1.
 
-    async def _mind(self, side: Side, other: Side) -> Mind:
-        scene, setting, seat = self._scene, self._setting, self._seats[side.name]
-        performs = side is scene.performer
+    async def _make_mind(self, side: Side, other: Side) -> Mind:
+        """One of the two, who remembers what it remembered and sees the other."""
+        scene, setting, seat, options = self._scene, self._setting, self._seats[side.name], self._setting.options
+        performs, task, persona = side is scene.performer, scene.task, side.persona
         if seat.model is None:
-            world = World(setting.town, setting.clock, 6, DAYS * MINUTES_PER_DAY, setting.seed, self._item)
-            if performs:
-                return performer_for(seat.agent, scene, world)
-            if seat.agent != RESIDENTS:
-                raise InputError(f"stss-conversations has no reference agent '{seat.agent}' for the other; it has: {RESIDENTS}.")
-            return Listener(scene, world, setting.places)
-        options = setting.options
-        mind = self._built(options.agent if performs else options.background_agent, side, seat, performs=performs)
-        # It is shown what is to be seen before it is given its memory: the look itself is to leave no trace there.
-        looked = mind.decide(self._view(side, other))
-        if isawaitable(looked):
-            await looked
-        restore = getattr(mind, "restore", None)
-        if restore is None:
-            name = options.agent if performs else options.background_agent
-            raise InputError(f"The architecture '{name}' cannot be given a memory: its minds have no method restore(events).")
-        restore(side.past)
-        return mind
-
-    def _built(self, architecture: str, side: Side, seat: Seat, *, performs: bool) -> Mind:
-        assert seat.model is not None
-        task, persona, setting = self._scene.task, side.persona, self._setting
+            world = World(setting.town, setting.clock, 6, LAST_MINUTE, setting.seed, self._item)
+            return make_scene_performer(seat.agent, scene, world) if performs else Listener(scene, world, setting.places)
         if performs:
             persona = persona.model_copy(update={"currently": f"{persona.currently} {task.goal}".strip()})
         asker = Asker(seat.model, seat.role.value, self._item, side.name, seat.sampling)
         self._askers.append(asker)
-        return find_architecture(architecture)(
-            Situation(
-                persona=persona,
-                town=setting.town,
-                clock=setting.clock,
-                acquaintances=side.acquaintances,
-                task=TaskInWords(task.goal, task.description) if performs else None,
-                high=asker,
-                low=asker,
-                react=asker,
-                seed=setting.seed,
-                new_memory=partial(remembering, setting.options.embeddings),
-                prompts=setting.prompts,
-                plain=setting.options.plain and performs,
-            )
+        architecture = options.agent if performs else options.background_agent
+        situation = Situation(
+            persona=persona,
+            town=setting.town,
+            clock=setting.clock,
+            acquaintances=side.acquaintances,
+            task=TaskInWords(task.goal, task.description) if performs else None,
+            high=asker,
+            low=asker,
+            react=asker,
+            seed=setting.seed,
+            new_memory=partial(make_memory, options.embeddings),
+            prompts=setting.prompts,
+            plain=options.plain and performs,
         )
+        mind = find_architecture(architecture)(situation)
+        # It is shown what is to be seen before it is given its memory: the look itself is to leave no trace there.
+        await _wait_for(mind.decide(self._show(side, other)))
+        restore = getattr(mind, "restore", None)
+        if restore is None:
+            raise InputError(
+                f"The architecture '{architecture}' cannot be given a memory: its minds have no method restore(events)."
+            )
+        restore(side.past)
+        return mind
 
-    def _view(self, side: Side, other: Side) -> View:
-        """Of the minute in which they meet: nothing to decide, and nothing that is news."""
+    def _show(self, side: Side, other: Side) -> View:
+        """The minute in which they meet, as one of them sees it: nothing to decide, and nothing that is news."""
         scene, town = self._scene, self._setting.town
         tile = town.free_tiles(scene.where or Address.parse(side.persona.home))[0]
         activity = Activity(side.doing, scene.minute + 1, scene.address)
@@ -163,13 +150,13 @@ class _Play:
 
     # 2.
 
-    async def _converse(self, minds: dict[str, Mind]) -> str:
-        """Turn by turn until one ends it, as in the town. Why the other's part came to nothing, if it did."""
+    async def _converse(self, minds: Mapping[str, Mind]) -> str:
+        """Turn by turn until one ends it, as in the town. Returns why the other's part came to nothing, if it did."""
         scene = self._scene
         order = [scene.performer, scene.target] if scene.performer_begins else [scene.target, scene.performer]
         for turn in range(2 * self._setting.options.turns_each):
             speaker, listener = order[turn % 2], order[1 - turn % 2]
-            said: Utterance = await _answered(minds[speaker.name].speak(self._talk(speaker, listener)))
+            said: Utterance = await _wait_for(minds[speaker.name].speak(self._talk_of(speaker, listener)))
             empty = not said.says.strip()
             if not empty or said.note:
                 self._lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
@@ -181,7 +168,8 @@ class _Play:
                 break
         return ""
 
-    def _talk(self, speaker: Side, listener: Side) -> Talk:
+    def _talk_of(self, speaker: Side, listener: Side) -> Talk:
+        """The conversation so far, as one of them has it."""
         scene = self._scene
         spoken = sum(line.speaker == speaker.name for line in self._lines)
         return Talk(
@@ -197,30 +185,30 @@ class _Play:
     # 3.
 
     async def _summarise(self, mind: Mind) -> tuple[str, str]:
-        """(what the other takes away, why there is nothing). Where nobody said anything there is nothing to take away."""
+        """The other's summary, and why there is none. Where nobody said anything both are empty."""
         scene = self._scene
         words = sum(len(line.says.split()) for line in self._lines)
         if not words:
             return "", ""
         until = scene.minute + max(1, math.ceil(words / WORDS_PER_MINUTE))
-        taken = await _answered(mind.conclude(self._talk(scene.target, scene.performer), until))
-        unreadable = next((note for note in taken.notes if isinstance(note, Noted) and note.about.startswith("unreadable")), None)
-        if unreadable is not None:
-            return "", f"{unreadable.about}: {unreadable.text}"
-        summary = in_words(taken.notes, self._setting.clock)
+        taken = await _wait_for(mind.conclude(self._talk_of(scene.target, scene.performer), until))
+        for note in taken.notes:
+            if isinstance(note, Noted) and note.about.startswith("unreadable"):
+                return "", f"{note.about}: {note.text}"
+        summary = word_notes(taken.notes, self._setting.clock)
         return summary, "" if summary else "the summary was empty"
 
 
-def in_words(notes: Sequence[AnyEvent], clock: Clock) -> str:
-    """What somebody takes away from a conversation, line by line: what it remembers, and what it means to do."""
-    lines = [note.text for note in notes if isinstance(note, Remembered)]
+def word_notes(notes: Sequence[AnyEvent], clock: Clock) -> str:
+    """The things that somebody takes away from a conversation, line by line: its memories, and what it means to do."""
+    lines = [note.text.strip() for note in notes if isinstance(note, Remembered)]
     for note in notes:
         if isinstance(note, Agreed):
             day = f", {clock.day_in_words(note.start)}, {time_of_day(note.start)}" if note.start is not None else ""
             until = f" to {time_of_day(note.end)}" if note.start is not None and note.end is not None else ""
             lines.append(f"Agreed: {note.doing}{day}{until}{f', at {note.place}' if note.place else ''}.")
-    return "\n".join(filter(None, map(str.strip, lines)))
+    return "\n".join(filter(None, lines))
 
 
-async def _answered(answer: T | Awaitable[T]) -> T:
+async def _wait_for(answer: T | Awaitable[T]) -> T:
     return await answer if isawaitable(answer) else answer

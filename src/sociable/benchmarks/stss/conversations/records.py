@@ -1,4 +1,4 @@
-"""What the language level keeps of an episode, and its options."""
+"""The language level's record of an episode, and its options."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ class ConversationEpisode(Episode):
     """One scene, played. ``turns`` hold what was said, in order."""
 
     summary: str = ""
-    """What the listener took away, in its own words; empty where nobody said anything."""
+    """The listener's own words of what it takes away; empty where nobody said anything."""
     partner_failure: str = ""
-    """Why the other's part cannot be trusted: then nothing is scored."""
+    """The reason why the other's part cannot be trusted: then nothing is scored."""
     summary_failure: str = ""
-    """Why there is no summary though there should be: then nothing is scored on it."""
+    """The reason why there is no summary though there should be one: then nothing is scored on it."""
     played_by: dict[str, str] = {}
-    """By name: a model's or a reference agent's."""
+    """The model or reference agent, by the name of the person it plays."""
+
+    def has_words_of(self, name: str) -> bool:
+        """Whether somebody said anything."""
+        return any(turn.content.strip() and turn.speaker == name for turn in self.turns)
 
     @property
     def lines(self) -> list[Line]:

@@ -1,6 +1,6 @@
 """A conversation task: task, performer and target character, frozen at a moment of a simulation (section 3.2).
 
-What is frozen is what both know and do before the first word; the words are what the scene is played for.
+A scene holds what both know and do before the first word; the words are what the scene is played for.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sociable.town.map import Address
 from sociable.town.persona import Persona
 
 FACT_IMPORTANCE = 5.0
-"""Of what somebody knows from the beginning, as a generative agent has it."""
+"""The importance that a generative agent gives to what it knows from the beginning."""
 
 
 class Source(Record):
@@ -24,12 +24,12 @@ class Source(Record):
     """Name of the run's folder."""
     episode: str
     agent: str
-    """Who played the performer."""
+    """The model or reference agent that played the performer."""
     residents: str
-    """Who played everybody else."""
+    """The model or reference agent that played everybody else."""
     seed: int
     version: str
-    """Of the benchmark ``stss``."""
+    """The version of the benchmark ``stss``."""
 
 
 class Side(Record):
@@ -39,11 +39,11 @@ class Side(Record):
     """Without the task, the performer's too."""
     doing: str
     memories: tuple[Remembered, ...]
-    """In order of time; what it knows from the beginning stands in the persona's facts."""
+    """Its memories in order of time; what it knows from the beginning stands in the persona's facts."""
     agreed: tuple[Agreed, ...] = ()
-    """What it has promised, to anybody."""
+    """Its promises, to anybody."""
     acquaintances: Mapping[str, str]
-    """By name, whom it knows: one line each."""
+    """The people it knows: one line each, by name."""
 
     @property
     def name(self) -> str:
@@ -51,11 +51,11 @@ class Side(Record):
 
     @property
     def past(self) -> list[AnyEvent]:
-        """What a mind is to be given back: facts, memories and promises."""
-        facts = [
+        """Everything that a mind is to be given back: facts, then memories and promises in order of time."""
+        facts = (
             Remembered(minute=0, resident=self.name, memory="fact", text=fact, importance=FACT_IMPORTANCE)
             for fact in self.persona.facts
-        ]
+        )
         past: list[AnyEvent] = [*self.memories, *self.agreed]
         return [*facts, *sorted(past, key=lambda event: event.minute)]
 
@@ -64,14 +64,14 @@ class Scene(Record):
     id: str
     task: Task
     minute: int
-    """In which the conversation began."""
+    """The minute in which the conversation began."""
     address: str = ""
     """``Sector: arena`` where they met; empty in the street."""
     performer_begins: bool
-    """Whether it was the performer who went up to the other."""
+    """Whether the performer went up to the other."""
     performer: Side
     target: Side
-    """The target character: whom the performer talks with."""
+    """The target character, with whom the performer talks."""
     source: Source
     reference_residents: bool
     """Whether either of the two had no model when the scene was frozen; what it remembers was then worded by rule."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from sociable.benchmarks.stss.conversations import published
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
-from sociable.benchmarks.stss.conversations.metrics import AVERAGES, METRICS, TEXTS, condition_metric, type_metric
+from sociable.benchmarks.stss.conversations.metrics import KINDS, TEXTS
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.scene import Scene, Side
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
 from sociable.benchmarks.stss.task import TaskType
+from sociable.benchmarks.stss.views import label_run
 from sociable.core.records import EpisodeStatus, Estimate, Judgment, Verdict
 from sociable.core.view import (
     MISSING,
@@ -33,27 +35,13 @@ from sociable.core.view import (
     figure,
     with_interval,
 )
-from sociable.engine.benchmark import RunResult
-from sociable.engine.run import FinishedRun
-from sociable.reports.result_tables import Metric, columns_of, cost_block, counts_table, metrics_table, notes_of, unjudged
+from sociable.engine.result import RunResult
+from sociable.reports.result_tables import counts_table, metrics_table, warn_of_unjudged
+from sociable.reports.views import Views
 from sociable.town.clock import time_of_day
 
-_KINDS = {"sr": ("SR", "scenes with all conditions met"), "gcsr": ("GCSR", "share of conditions met")}
-_SHORT = {"conversation": "Conv.", "summary": "Summ."}
-_OVER = {"micro": "mean over scenes", "macro": "mean over templates"}
+Runs = Sequence[RunResult[ConversationStudy]]
 
-
-def _metric(text: str, kind: str, average: str) -> Metric:
-    title, meaning = _KINDS[kind]
-    return Metric(f"{_SHORT[text]} {title} {average}", f"{meaning}, by the {text}; {_OVER[average]}")
-
-
-TABLE_3 = {f"{text}_{kind}_{average}": _metric(text, kind, average) for text in TEXTS for kind in _KINDS for average in AVERAGES}
-SUMMARY = {name: metric for name, metric in TABLE_3.items() if name.endswith("_micro")}
-CONDUCT = {
-    "performer_turns": Metric("turns", "how often the performer spoke in a scene", 1),
-    "silent": Metric("silent", "scenes in which the performer said nothing, or nothing more, at its turn"),
-}
 ANOTHER_DATA_SET = (
     "Published rows (paper) are of the authors' 325 scenes, which were never published, and of models of 2023: to look at, not "
     "to compare with."
@@ -65,90 +53,89 @@ SCENES_SHOWN = 5
 _VERDICT = {Verdict.WIN: "yes", Verdict.LOSS: "no"}
 
 
-def summary_table(results: Sequence[RunResult]) -> Table:
-    note = (
-        "95% intervals by template; none where all are alike. SR: scenes with every condition met; GCSR: share of conditions met."
-    )
-    return metrics_table("STSS, language level", results, SUMMARY, note)
+PUBLISHED = {f"{row.model} {row.agent}": asdict(row) for row in published.TABLE_3}
 
 
-def sections(runs: Sequence[FinishedRun]) -> list[Section]:
-    """The body of a report on one or several runs."""
-    results = [run.result for run in runs]
-    return [
-        Section(
-            "Scores",
-            [
-                *unjudged(results, "whether conditions are met"),
-                *notes_of(results),
-                _table_3(results),
-                *_plot(results),
-                _conduct(results),
-            ],
-        ),
-        Section("By type of task", [_by_type(results, text) for text in TEXTS]),
-        Section("By condition", [_by_condition(results)]),
-        Section(
-            "What was counted",
-            [counts_table(result, METRICS, tuple(metric for metric in METRICS if metric.endswith("_sr"))) for result in results],
-        ),
-        Section("Cost", [cost_block(results)]),
-        *[Section(f"Scenes: {run.result.label}" if len(runs) > 1 else "Scenes", list(_scenes(run))) for run in runs],
-    ]
+class ConversationViews(Views):
+    episodes_called = "Scenes"
+
+    def label(self, manifest: Mapping[str, Any]) -> str:
+        """As a run of the simulation is called."""
+        return label_run(manifest)
+
+    def summary(self, runs: Runs) -> Table:
+        note = (
+            "95% intervals by template; none where all are alike. SR: scenes with every condition met; GCSR: share of conditions "
+            "met."
+        )
+        shown = [metric for metric in runs[0].study.metrics.in_group("table") if metric.name.endswith("_micro")]
+        return metrics_table("STSS, language level", runs, shown, note)
+
+    def sections(self, runs: Runs) -> list[Section]:
+        first, *rest = super().sections(runs)
+        unjudged = warn_of_unjudged(runs, "whether conditions are met")
+        return [Section(first.title, [*unjudged, *first.blocks]), *rest]
+
+    def scores(self, runs: Runs) -> list[Block]:
+        """Table 3's layout: our runs first, then the published rows."""
+        metrics = runs[0].study.metrics
+        note = f"{ANOTHER_DATA_SET} Intervals stand in the plots and in scores.json."
+        caption = "Conversations and summaries (Table 3's layout)"
+        silent = "A performer that says nothing meets no condition."
+        return [
+            metrics_table(caption, runs, metrics.in_group("table"), note, (), PUBLISHED),
+            *_plot(runs),
+            metrics_table("How it talked", runs, metrics.in_group("conduct"), silent),
+        ]
+
+    def parts(self, runs: Runs) -> list[Section]:
+        by_type = [_by_type(runs, text) for text in TEXTS]
+        return [Section("By type of task", by_type), Section("By condition", [_by_condition(runs)])]
+
+    def counts(self, run: RunResult[ConversationStudy]) -> Table:
+        names = [metric.name for metric in run.study.metrics.in_group("scenes")]
+        return counts_table(run, names, [name for name in names if name.endswith("_sr")])
+
+    def shown_episodes(self, run: RunResult[ConversationStudy]) -> Iterator[Block]:
+        return _scenes(run)
+
+    def episode(self, run: RunResult[ConversationStudy], episode: ConversationEpisode) -> list[Block]:
+        return [scene_view(run, episode)]
 
 
-def _table_3(results: Sequence[RunResult]) -> Table:
-    """Table 3's layout: our runs first, then the published rows."""
-    rows = []
-    for result in results:
-        found = [result.estimate(name) for name in TABLE_3]
-        rows.append(Row([result.label, *(figure(each.value if each else None) for each in found)], emphasis=True))
-    rows += [
-        Row([f"{row.model} {row.agent} (paper)", *(figure(getattr(row, name)) for name in TABLE_3)]) for row in published.TABLE_3
-    ]
-    note = f"{ANOTHER_DATA_SET} Intervals stand in the plots and in scores.json."
-    return Table("Conversations and summaries (Table 3's layout)", [Column("Model"), *columns_of(TABLE_3)], rows, note)
-
-
-def _plot(results: Sequence[RunResult]) -> Iterator[Block]:
-    for result in results:
-        found = [(metric.title, result.estimate(name)) for name, metric in TABLE_3.items()]
+def _plot(runs: Runs) -> Iterator[Block]:
+    for run in runs:
+        found = [(metric.title, run.estimate(metric.name)) for metric in run.study.metrics.in_group("table")]
         marks = [Mark(title, each.value, each.low, each.high) for title, each in found if each is not None]
         if marks:
-            yield IntervalPlot(result.label, "share", marks, minimum=0.0, maximum=1.0)
+            yield IntervalPlot(run.label, "share", marks, minimum=0.0, maximum=1.0)
 
 
-def _conduct(results: Sequence[RunResult]) -> Table:
-    return metrics_table("How it talked", results, CONDUCT, "A performer that says nothing meets no condition.")
-
-
-def _by_type(results: Sequence[RunResult], text: str) -> Table:
+def _by_type(runs: Runs, text: str) -> Table:
     """One row a type and a run."""
     rows = []
     for kind in TaskType:
-        for result in results:
-            found = [result.estimate(type_metric(f"{text}_{name}", kind)) for name in _KINDS]
+        for run in runs:
+            found = [run.estimate(f"{text}_{name}/{kind}") for name in KINDS]
             if any(found):
                 shown = [with_interval(each.value, each.low, each.high) if each else MISSING for each in found]
-                rows.append(Row([str(kind), result.label, str(found[0].scored if found[0] else 0), *shown]))
+                rows.append(Row([str(kind), run.label, str(found[0].scored if found[0] else 0), *shown]))
     columns = [Column("Type"), Column("Model"), Column("Scenes", True)]
-    columns += [Column(title, True, meaning) for title, meaning in _KINDS.values()]
+    columns += [Column(title, True, meaning) for title, meaning in KINDS.values()]
     return Table(f"By the {text}, over scenes", columns, rows, "95% intervals by template.")
 
 
-def _by_condition(results: Sequence[RunResult]) -> Table:
+def _by_condition(runs: Runs) -> Table:
     """A heat map: one row a condition, two columns a run."""
     rows = []
     for kind, conditions in CONDITIONS.items():
         for condition in conditions:
-            found = [result.estimate(condition_metric(text, kind, condition)) for result in results for text in TEXTS]
+            found = [run.estimate(f"{text}/{kind}/{condition}") for run in runs for text in TEXTS]
             values = [each.value if each else None for each in found]
             if any(found):
                 rows.append(Row([str(kind), str(condition), *map(_share_of_few, found)], shades=[None, None, *values]))
     columns = [Column("Type"), Column("Condition")]
-    columns += [
-        Column(f"{result.label}, {text}" if len(results) > 1 else text.capitalize(), True) for result in results for text in TEXTS
-    ]
+    columns += [Column(f"{run.label}, {text}" if len(runs) > 1 else text.capitalize(), True) for run in runs for text in TEXTS]
     note = (
         "Shares of scenes. What is seldom met is what conversations of that type fail at. (n) is the number of scenes where they "
         f"are fewer than {FEW}."
@@ -163,10 +150,10 @@ def _share_of_few(share: Estimate | None) -> str:
     return f"{figure(share.value, 2)} ({share.scored})" if share.scored < FEW else figure(share.value, 2)
 
 
-def _scenes(run: FinishedRun) -> Iterator[Block]:
+def _scenes(run: RunResult[ConversationStudy]) -> Iterator[Block]:
     """Those with the fewest conditions met, those with the most, and those without a score."""
-    values = {(s.scenario, s.repeat): s.value for s in run.result.scores if s.metric == "conversation_gcsr"}
-    done = [cast(ConversationEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
+    values = {(s.scenario, s.repeat): s.value for s in run.scores if s.metric == "conversation_gcsr"}
+    done = [each for each in run.episodes() if each.status is EpisodeStatus.COMPLETED]
     valued = [(values.get((episode.scenario, episode.repeat)), episode) for episode in done]
     scored = [(value, episode) for value, episode in valued if value is not None]
     ranked = [episode for _, episode in sorted(scored, key=lambda each: each[0])]
@@ -179,7 +166,7 @@ def _scenes(run: FinishedRun) -> Iterator[Block]:
     }
     for heading, episodes in shown.items():
         if episodes:
-            yield Paragraph(f"{heading}. Any other: sociable show {run.result.folder} EPISODE.")
+            yield Paragraph(f"{heading}. Any other: sociable show {run.folder} EPISODE.")
             yield from (scene_view(run, episode) for episode in episodes)
 
 
@@ -191,14 +178,14 @@ def _of_different_templates(episodes: Sequence[ConversationEpisode]) -> list[Con
     return list(first.values())[:SCENES_SHOWN]
 
 
-def scene_view(run: FinishedRun, episode: ConversationEpisode) -> Case:
+def scene_view(run: RunResult[ConversationStudy], episode: ConversationEpisode) -> Case:
     """One scene, readable in full: what was wanted, what both knew, what was said, what was taken away, and the verdicts."""
-    study = cast(ConversationStudy, run.study)
+    study = run.study
     scene = study.scenarios[episode.scenario]
     tags = [Tag(str(scene.type))]
     if scene.reference_residents:
         tags.append(Tag("made with reference residents"))
-    own = {s.metric: s.value for s in run.result.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat)}
+    own = {s.metric: s.value for s in run.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat)}
     for text in TEXTS:
         value = own.get(f"{text}_gcsr")
         if value is not None:

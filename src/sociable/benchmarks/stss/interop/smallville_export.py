@@ -15,18 +15,19 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from sociable.benchmarks.stss.records import StssEpisode
 from sociable.core.errors import InputError, StorageFailure
 from sociable.town.clock import Clock
-from sociable.town.events import AnyEvent, Remembered
+from sociable.town.events import Remembered
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.persona import Persona
-from sociable.town.timeline import Timeline, timelines
+from sociable.town.timeline import read_timelines
 
 SECONDS_PER_STEP = 60
 
@@ -36,25 +37,16 @@ VIEWERS_MAP = (140, 100)
 _MAZE = "the_ville"
 _ASLEEP, _TALKING, _WALKING, _DOING = "💤", "💬", "🚶", "🙂"
 _NAME = re.compile(r"[^\W_][\w .'’-]*")
+_NODE_TYPES = {"plan": "thought", "thought": "thought", "conversation": "thought"}
+"""The original's kinds of memory, by ours; every other kind is an event there."""
 
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportedSimulation:
-    name: str
-    """As it stands in the viewer's addresses."""
-    storage: Path
-    compressed: Path
-    steps: int
-    notes: tuple[str, ...]
-    """What the viewer will not show as it was."""
-
-
 def export_smallville(
-    episode: StssEpisode, town: TownMap, clock: Clock, folder: Path, people: Mapping[str, Persona] | None = None
-) -> ExportedSimulation:
-    """Writes both forms. ``people``: for the pages that say who somebody is; without it they have the names only.
+    episode: StssEpisode, people: Mapping[str, Persona], town: TownMap, clock: Clock, folder: Path
+) -> list[str]:
+    """Writes both forms. Returns the things that the viewer will not show as they were, in words.
 
     Raises InputError where there is nothing to show or something of this name is there already, and StorageFailure.
     """
@@ -69,33 +61,32 @@ def export_smallville(
         if place.exists():
             raise InputError(f"{place} is there already. Remove it, or choose another folder.")
     film = _Film(episode, town, clock)
-    files: dict[Path, Any] = {storage / "reverie" / "meta.json": film.meta, compressed / "meta.json": film.meta}
-    for step in range(episode.minutes):
-        files[storage / "movement" / f"{step}.json"] = film.movement(step)
+    steps = [film.show_step(step) for step in range(episode.minutes)]
+    files: dict[Path, Json] = {storage / "reverie" / "meta.json": film.meta, compressed / "meta.json": film.meta}
+    for step, shown in enumerate(steps):
+        files[storage / "movement" / f"{step}.json"] = {"persona": shown, "meta": {"curr_time": film.word_time(step)}}
     for step in range(episode.minutes + 1):
-        files[storage / "environment" / f"{step}.json"] = film.environment(step)
-    files[compressed / "master_movement.json"] = film.master_movement()
+        files[storage / "environment" / f"{step}.json"] = film.show_tiles(step)
+    # By step those who are shown otherwise than the step before; in the first all.
+    files[compressed / "master_movement.json"] = {
+        str(step): {who: each for who, each in now.items() if each != before.get(who)}
+        for step, (before, now) in enumerate(pairwise([{}, *steps]))
+    }
     for resident in episode.starts:
-        for part, value in film.memory(resident, (people or {}).get(resident)).items():
+        for part, value in film.show_memory(people[resident]).items():
             for place in (storage, compressed):
                 files[place / "personas" / resident / "bootstrap_memory" / part] = value
-    _write(files)
-    return ExportedSimulation(name, storage, compressed, episode.minutes, tuple(_notes(episode, town)))
-
-
-def _write(files: Mapping[Path, Any]) -> None:
-    made: set[Path] = set()
-    for path, value in files.items():
-        try:
-            if path.parent not in made:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                made.add(path.parent)
+    try:
+        for parent in {path.parent for path in files}:
+            parent.mkdir(parents=True, exist_ok=True)
+        for path, value in files.items():
             path.write_text(json.dumps(value), encoding="utf-8")
-        except OSError as error:
-            raise StorageFailure.at(path, error) from error
+    except OSError as error:
+        raise StorageFailure.at(folder, error) from error
+    return list(_list_losses(episode, town))
 
 
-def _notes(episode: StssEpisode, town: TownMap) -> Iterator[str]:
+def _list_losses(episode: StssEpisode, town: TownMap) -> Iterator[str]:
     if (town.width, town.height) != VIEWERS_MAP:
         width, height = VIEWERS_MAP
         yield (
@@ -107,65 +98,57 @@ def _notes(episode: StssEpisode, town: TownMap) -> Iterator[str]:
 
 
 class _Film:
-    """What happened, step by step."""
+    """The episode, step by step."""
 
     def __init__(self, episode: StssEpisode, town: TownMap, clock: Clock) -> None:
         self._episode = episode
         self._town = town
         self._clock = clock
         self._starts = {name: Tile(*tile) for name, tile in episode.starts.items()}
-        self._timelines = timelines(episode.events, self._starts, episode.minutes)
-        self._chats = {name: _chats(timeline, episode.minutes) for name, timeline in self._timelines.items()}
+        self._timelines = read_timelines(episode.events, self._starts, episode.minutes)
+        self._chats: dict[tuple[str, int], list[list[str]]] = {}
+        """The conversation that is going on, by name and minute; all of it from its beginning, as the original has it."""
+        for name, timeline in self._timelines.items():
+            for talk in timeline.talks:
+                lines = [[_escape(line.speaker), _escape(line.says)] for line in talk.lines]
+                self._chats |= {(name, minute): lines for minute in range(talk.minute, talk.until)}
 
     @property
     def meta(self) -> Json:
         return {
             "fork_sim_code": self._episode.scenario,
-            "start_date": self._in_words(0).rpartition(",")[0],
-            "curr_time": self._in_words(self._episode.minutes),
+            "start_date": self.word_time(0).rpartition(",")[0],
+            "curr_time": self.word_time(self._episode.minutes),
             "sec_per_step": SECONDS_PER_STEP,
             "maze_name": _MAZE,
             "persona_names": list(self._starts),
             "step": self._episode.minutes,
         }
 
-    def _in_words(self, step: int) -> str:
+    def word_time(self, step: int) -> str:
         """February 13, 2023, 00:00:00."""
         return self._clock.moment(step).strftime("%B %d, %Y, %H:%M:%S")
 
     def _tile(self, name: str, step: int) -> Tile:
-        """At the beginning of a step."""
+        """Where somebody stands at the beginning of a step."""
         return self._timelines[name].tiles[step - 1] if step else self._starts[name]
 
-    def environment(self, step: int) -> Json:
-        return {name: {"maze": _MAZE, "x": self._tile(name, step).x, "y": self._tile(name, step).y} for name in self._starts}
+    def show_tiles(self, step: int) -> Json:
+        tiles = {name: self._tile(name, step) for name in self._starts}
+        return {name: {"maze": _MAZE, "x": tile.x, "y": tile.y} for name, tile in tiles.items()}
 
-    def movement(self, step: int) -> Json:
-        return {
-            "persona": {name: self._shown(name, step) for name in self._starts},
-            "meta": {"curr_time": self._in_words(step)},
-        }
+    def show_step(self, step: int) -> Json:
+        """Everybody, as the viewer shows a step."""
+        return {name: self._show_person(name, step) for name in self._starts}
 
-    def master_movement(self) -> Json:
-        """By step those who are shown otherwise than the step before; in the first all."""
-        last: Json = {}
-        film = {}
-        for step in range(self._episode.minutes):
-            now = {name: self._shown(name, step) for name in self._starts}
-            film[str(step)] = {name: shown for name, shown in now.items() if shown != last.get(name)}
-            last = now
-        return film
-
-    def _shown(self, name: str, step: int) -> Json:
+    def _show_person(self, name: str, step: int) -> Json:
         timeline = self._timelines[name]
-        before, tile = self._tile(name, step), timeline.tiles[step]
-        activity, chat = timeline.activities[step], self._chats[name][step]
+        tile, activity, chat = timeline.tiles[step], timeline.activities[step], self._chats.get((name, step))
+        sign = _DOING if self._tile(name, step) == tile else _WALKING
         if timeline.asleep[step]:
             sign = _ASLEEP
         elif chat is not None:
             sign = _TALKING
-        else:
-            sign = _DOING if before == tile else _WALKING
         doing = activity.doing if activity is not None else "waking up"
         address = Address.parse(activity.address) if activity is not None and activity.address else self._town.address_of(tile)
         where = [part for part in (address.sector, address.arena, address.thing) if part] if address else []
@@ -173,44 +156,41 @@ class _Film:
             "movement": [tile.x, tile.y],
             "pronunciatio": sign,
             # The viewer parts what somebody does from where at the first @.
-            "description": f"{_harmless(doing).replace('@', ' at ')} @ {':'.join(map(_harmless, [self._town.name, *where]))}",
+            "description": f"{_escape(doing).replace('@', ' at ')} @ {':'.join(map(_escape, [self._town.name, *where]))}",
             "chat": chat,
         }
 
-    def memory(self, name: str, persona: Persona | None) -> Json:
+    def show_memory(self, persona: Persona) -> Json:
         """The files of one resident's memory, by their names."""
-        first, *_, last = name.split() if " " in name else (name, name)
-        scratch: Json = {"name": name, "first_name": first, "last_name": last}
-        if persona is not None:
-            told = ("age", "innate", "learned", "currently", "lifestyle")
-            scratch |= {each: getattr(persona, each) for each in told}
-            scratch["living_area"] = ":".join([self._town.name, *persona.home.split(": ")])
+        first, *_, last = persona.name.split() if " " in persona.name else (persona.name, persona.name)
+        scratch = persona.model_dump(include={"name", "age", "innate", "learned", "currently", "lifestyle"})
+        home = ":".join([self._town.name, *persona.home.split(": ")])
         places: dict[str, dict[str, list[str]]] = {}
         for place in self._town.places:
             arena = places.setdefault(place.sector, {}).setdefault(place.arena, []) if place.arena else []
             if place.thing:
                 arena.append(place.thing)
         return {
-            "scratch.json": scratch,
+            "scratch.json": {**scratch, "first_name": first, "last_name": last, "living_area": home},
             "spatial_memory.json": {self._town.name: places},
-            "associative_memory/nodes.json": self._nodes(name),
+            "associative_memory/nodes.json": self._make_nodes(persona.name),
         }
 
-    def _nodes(self, name: str) -> Json:
+    def _make_nodes(self, name: str) -> Json:
         """Memories and conversations as nodes, numbered from 1."""
         found: list[tuple[int, str, str, list[list[str]]]] = [
             (event.minute, _NODE_TYPES.get(event.memory, "event"), event.text, [])
-            for event in self._of(name)
-            if isinstance(event, Remembered)
+            for event in self._episode.events
+            if isinstance(event, Remembered) and event.resident == name
         ]
         for talk in self._timelines[name].talks:
             partner = talk.partner if talk.resident == name else talk.resident
             lines = [[line.speaker, line.says] for line in talk.lines]
             found.append((talk.minute, "chat", f"conversing with {partner}", lines))
-        counts: dict[str, int] = {}
+        counts: Counter[str] = Counter()
         nodes = {}
         for number, (minute, kind, text, lines) in enumerate(sorted(found, key=lambda each: each[0]), start=1):
-            counts[kind] = counts.get(kind, 0) + 1
+            counts[kind] += 1
             nodes[f"node_{number}"] = {
                 "node_count": number,
                 "type_count": counts[kind],
@@ -223,23 +203,6 @@ class _Film:
             }
         return nodes
 
-    def _of(self, name: str) -> Iterator[AnyEvent]:
-        return (event for event in self._episode.events if event.resident == name)
 
-
-_NODE_TYPES = {"plan": "thought", "thought": "thought", "conversation": "thought"}
-"""The original's kinds of memory, by ours; what is not here is an event."""
-
-
-def _chats(timeline: Timeline, minutes: int) -> Sequence[list[list[str]] | None]:
-    """By minute what is said in the conversation that is going on, all of it from its beginning, as the original has it."""
-    chats: list[list[list[str]] | None] = [None] * minutes
-    for talk in timeline.talks:
-        lines = [[_harmless(line.speaker), _harmless(line.says)] for line in talk.lines]
-        for minute in range(talk.minute, min(talk.until, minutes)):
-            chats[minute] = lines
-    return chats
-
-
-def _harmless(text: str) -> str:
+def _escape(text: str) -> str:
     return html.escape(text, quote=False)

@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from rapidfuzz.distance import OSA
 
-from sociable.benchmarks.stss.keywords import mentions
+from sociable.benchmarks.stss.keywords import has_phrase
 from sociable.core.errors import DataError
 from sociable.town.clock import MINUTES_PER_DAY, time_of_day
 from sociable.town.interop.smallville import SmallvillePersona, load_smallville_personas
@@ -33,26 +32,26 @@ from sociable.town.persona import WEEKDAYS, Habit, Persona
 from sociable.town.places import PlaceFinder
 
 WAKES, SLEEPS = 7 * 60, 23 * 60
-"""Where a lifestyle names no time."""
+"""The hours of sleep where a lifestyle names none."""
 
 WORK = ((9 * 60, 12 * 60), (13 * 60 + 30, 17 * 60))
 """Hours of work and study that are not said."""
 
 VISIT_MINUTES = 90
-"""How long a visit lasts that has no end."""
+"""The length of a visit that has no end."""
 
 _VISITS = (12 * 60, 15 * 60, 10 * 60, 19 * 60)
-"""When a visit begins that names no time: the first at which there is room."""
+"""The times at which a visit can begin that names none: the first at which there is room."""
 
 _LEAST = 30
-"""Minutes: what is shorter is left out, and so near to sleep nobody goes out."""
+"""Minutes: whatever is shorter is left out, and so near to sleep nobody goes out."""
 
 
 class SmallvillePeople(NamedTuple):
     people: Mapping[str, Persona]
-    """By full name."""
+    """Everybody by full name."""
     remarks: tuple[str, ...]
-    """What was taken for granted, or read with goodwill."""
+    """Whatever was taken for granted, or read with goodwill."""
 
 
 def is_smallville_people(folder: Path) -> bool:
@@ -62,33 +61,36 @@ def is_smallville_people(folder: Path) -> bool:
     )
 
 
-def load_smallville_people(folder: Path, town: TownMap, history: Path | None = None) -> SmallvillePeople:
-    """Everybody in a folder with ``personas`` (``base_the_ville_n25``). ``history``: what they know (town/smallville.py).
+def load_smallville_people(folder: Path, town: TownMap) -> SmallvillePeople:
+    """Everybody in a folder with ``personas`` (``base_the_ville_n25``).
 
     Raises InputError or DataError, which name what is missing; also where somebody has no home on the map.
     """
-    written = load_smallville_personas(folder, history)
-    plans = _daily_plans(folder)
+    written = load_smallville_personas(folder)
+    # The files have been read once, so they are whole.
+    files = (folder / "personas").glob("*/bootstrap_memory/scratch.json")
+    records = [json.loads(file.read_text(encoding="utf-8-sig")) for file in files]
+    plans = {record["name"].strip(): str(record.get("daily_plan_req") or "").strip() for record in records}
     reader = _HabitReader(town, written)
     people: dict[str, Persona] = {}
     remarks: list[str] = []
     for who in written:
+        plan = plans.get(who.name, "")
         if not town.free_tiles(who.home):
             file = folder / "personas" / who.name / "bootstrap_memory" / "scratch.json"
             raise DataError(str(file), "living_area", f"there is no '{who.home}' in {town.name}, or it cannot be reached")
-        plan = plans.get(who.name, "")
-        hours = hours_of_sleep(who.lifestyle)
+        hours = parse_hours_of_sleep(who.lifestyle)
         for missing, taken in (("waking up", hours.wakes), ("going to bed", hours.sleeps)):
             if missing in hours.missing:
                 remarks.append(f"{who.name}: lifestyle names no time of {missing}; {time_of_day(taken)} is taken.")
-        ties, misspelled = ties_of(who, written)
+        ties, misspelled = find_ties(who, written)
         remarks += [f"{who.name}: '{wrong}' is taken for {name}." for wrong, name in misspelled.items()]
         first = who.name.split()[0]
         people[who.name] = Persona(
             name=who.name,
             short=who.name if sum(other.name.split()[0] == first for other in written) > 1 else first,
             age=who.age,
-            pronouns=_pronoun(f"{who.learned} {who.currently} {plan}"),
+            pronouns=_find_pronoun(f"{who.learned} {who.currently} {plan}"),
             innate=who.innate,
             learned=who.learned,
             currently=who.currently,
@@ -97,28 +99,17 @@ def load_smallville_people(folder: Path, town: TownMap, history: Path | None = N
             home=str(who.home),
             wakes=hours.wakes,
             sleeps=hours.sleeps,
-            habits=tuple(reader.habits(who, plan, hours)),
+            habits=tuple(reader.read_habits(who, plan, hours)),
             facts=who.facts,
             ties=dict.fromkeys(ties, ""),
         )
-    idle = [name for name, persona in people.items() if not persona.habits]
-    if idle:
+    if idle := [name for name, persona in people.items() if not persona.habits]:
         remarks.append(f"No place to go to is named for {', '.join(idle)}: without a model they stay at home.")
     return SmallvillePeople(people, tuple(remarks))
 
 
-def _daily_plans(folder: Path) -> Mapping[str, str]:
-    """By name ``daily_plan_req``, which many have empty. The files have been read once, so they are whole."""
-    found = {}
-    for file in sorted((folder / "personas").glob("*/bootstrap_memory/scratch.json")):
-        record = json.loads(file.read_text(encoding="utf-8-sig"))
-        plan = record.get("daily_plan_req")
-        found[record["name"].strip()] = plan.strip() if isinstance(plan, str) else ""
-    return found
-
-
-def _pronoun(text: str) -> str:
-    """With which a sentence begins, or else he or she, the first that stands anywhere."""
+def _find_pronoun(text: str) -> str:
+    """The pronoun with which a sentence begins, or else the first he or she."""
     found = re.search(r"(?:^|[.!?]\s+)(He|She|They)\b", text) or re.search(r"\b(he|she)\b", text)
     return found[1].casefold() if found else ""
 
@@ -140,11 +131,10 @@ class HoursOfSleep(NamedTuple):
     """Which of the two was not said: ``waking up``, ``going to bed``."""
 
 
-def hours_of_sleep(lifestyle: str) -> HoursOfSleep:
-    """Of a sentence like "goes to bed about 11pm and gets up about 6am"."""
-    bed, up = _BED.search(lifestyle), _UP.search(lifestyle)
-    sleeps = _minute(bed, evening=True) if bed else None
-    wakes = _minute(up, evening=False) if up else None
+def parse_hours_of_sleep(lifestyle: str) -> HoursOfSleep:
+    """Reads a sentence like "goes to bed about 11pm and gets up about 6am"."""
+    wakes = _read_minute(_UP.search(lifestyle), evening=False)
+    sleeps = _read_minute(_BED.search(lifestyle), evening=True)
     missing = tuple(what for what, minute in (("waking up", wakes), ("going to bed", sleeps)) if minute is None)
     wakes = WAKES if wakes is None else wakes
     sleeps = SLEEPS if sleeps is None else sleeps
@@ -152,18 +142,20 @@ def hours_of_sleep(lifestyle: str) -> HoursOfSleep:
     return HoursOfSleep(wakes, sleeps if sleeps > wakes else sleeps + MINUTES_PER_DAY, missing)
 
 
-def _minute(found: re.Match[str], *, evening: bool) -> int | None:
+def _read_minute(found: re.Match[str] | None, *, evening: bool) -> int | None:
     """The minute of the day; without am and pm, in the evening 5 to 11 are after noon. None: no time of day."""
+    if found is None:
+        return None
     if word := found["word"]:
         return 0 if word.casefold() == "midnight" else 12 * 60
-    hour, minute, half = int(found["hour"]), int(found["minute"] or 0), (found["half"] or "").casefold()
+    hour, half = int(found["hour"]), (found["half"] or "").casefold()
     if hour > 24:
         return None
     if (half == "p" or (not half and evening and hour >= 5)) and hour < 12:
         hour += 12
     elif half == "a" and hour == 12:
         hour = 0
-    return hour % 24 * 60 + minute
+    return hour % 24 * 60 + int(found["minute"] or 0)
 
 
 # Ties
@@ -173,17 +165,17 @@ _NAME = re.compile(r"[^\W\d_][\w'’-]+\s+[^\W\d_][\w'’-]+")
 
 class Ties(NamedTuple):
     names: tuple[str, ...]
-    """In the order of the residents."""
+    """Names in the order of the alphabet."""
     misspelled: Mapping[str, str]
-    """Who was taken to be meant, by what was written."""
+    """The person that was taken to be meant, by what was written."""
 
 
-def ties_of(who: SmallvillePersona, everybody: Sequence[SmallvillePersona]) -> Ties:
-    """Whom somebody's own texts name."""
+def find_ties(who: SmallvillePersona, everybody: Sequence[SmallvillePersona]) -> Ties:
+    """The people whom somebody's own texts name."""
     others = {other.name for other in everybody if other.name != who.name}
     found: set[str] = set()
     misspelled: dict[str, str] = {}
-    for sentence in [*who.facts, *_sentences(who.learned), *_sentences(who.currently)]:
+    for sentence in [*who.facts, *_split_sentences(who.learned), *_split_sentences(who.currently)]:
         words = set(re.findall(r"[^\W\d_]+", sentence))
         # In full, or by first and family name apart.
         found |= {name for name in others if {name.split()[0], name.split()[-1]} <= words}
@@ -197,7 +189,7 @@ def ties_of(who: SmallvillePersona, everybody: Sequence[SmallvillePersona]) -> T
     return Ties(tuple(sorted(found | set(misspelled.values()))), misspelled)
 
 
-def _sentences(text: str) -> list[str]:
+def _split_sentences(text: str) -> list[str]:
     return [sentence for sentence in re.split(r"(?<=[.!?])\s+", text) if sentence]
 
 
@@ -207,13 +199,13 @@ def _sentences(text: str) -> list[str]:
 class _Doing(NamedTuple):
     said: re.Pattern[str]
     doing: str
-    """As it stands in the log: without the name of the place, which would make it look like what is done there."""
+    """The text in the log: without the name of the place, which would make it look like what is done there."""
     work: bool = False
     regular: bool = False
     """Whether it fills the hours of work."""
 
 
-def _said(pattern: str) -> re.Pattern[str]:
+def _words(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
 
 
@@ -222,50 +214,47 @@ _KEEPS = (
     "|works? (?:at|in|for|behind)"
 )
 _DOINGS = (
-    _Doing(_said(r"goes? (?:for|on) a run"), "running"),
-    _Doing(_said(r"teach(?:es|ing)?|professor at|teacher at"), "teaching", work=True, regular=True),
-    _Doing(_said(r"tak(?:es?|ing) (?:\w+ )?classes|attends? (?:\w+ )?classes"), "taking classes", work=True, regular=True),
-    _Doing(_said(_KEEPS), "seeing to those who come in", work=True, regular=True),
-    _Doing(_said(r"student at"), "studying", regular=True),
-    _Doing(_said(r"stud(?:y|ies|ying)"), "studying"),
-    _Doing(_said(r"read(?:s|ing)?"), "reading"),
-    _Doing(_said(r"writ(?:es?|ing)"), "writing"),
-    _Doing(_said(r"walks?(?:ing)?"), "taking a walk"),
-    _Doing(_said(r"exercis(?:es?|ing)"), "exercising"),
-    _Doing(_said(r"work(?:s|ing)?"), "working"),
-    _Doing(_said(r"eat(?:s|ing)?|drink(?:s|ing)?|dinner|lunch|breakfast"), "having something to eat and drink"),
-    _Doing(_said(r"relax(?:es|ing)?"), "relaxing"),
+    _Doing(_words(r"goes? (?:for|on) a run"), "running"),
+    _Doing(_words(r"teach(?:es|ing)?|professor at|teacher at"), "teaching", work=True, regular=True),
+    _Doing(_words(r"tak(?:es?|ing) (?:\w+ )?classes|attends? (?:\w+ )?classes"), "taking classes", work=True, regular=True),
+    _Doing(_words(_KEEPS), "seeing to those who come in", work=True, regular=True),
+    _Doing(_words(r"student at"), "studying", regular=True),
+    _Doing(_words(r"stud(?:y|ies|ying)"), "studying"),
+    _Doing(_words(r"read(?:s|ing)?"), "reading"),
+    _Doing(_words(r"writ(?:es?|ing)"), "writing"),
+    _Doing(_words(r"walks?(?:ing)?"), "taking a walk"),
+    _Doing(_words(r"exercis(?:es?|ing)"), "exercising"),
+    _Doing(_words(r"work(?:s|ing)?"), "working"),
+    _Doing(_words(r"eat(?:s|ing)?|drink(?:s|ing)?|dinner|lunch|breakfast"), "having something to eat and drink"),
+    _Doing(_words(r"relax(?:es|ing)?"), "relaxing"),
 )
-_JUST_THERE = "spending some time"
-_GOES = _said(r"goes?|sits?|visits?|frequents?|spends?|walks?|eats?|likes? to|hangs? out")
+_GOES = _words(r"goes?|sits?|visits?|frequents?|spends?|walks?|eats?|likes? to|hangs? out")
+_JUST_THERE = _Doing(_GOES, "spending some time")
 _YOU_GO = re.compile(
     r"\byou (?:(?:also|always|often|usually|sometimes|regularly|try to|like to) )*"
     r"(?:frequent|visit|go to|go for|sit|spend (?:\w+ )?time|take a walk|walk|eat|study|work) ",
     re.IGNORECASE,
 )
-_CLOSES = _said(r"clos(?:es?|ing)")
-_ALL_DAY = _said(r"spends? (?:his|her|their|your|the) days?|during the day|all day")
-_HOME = _said(r"(?:goes|go|returns?|comes?) (?:back )?home")
+_CLOSES = _words(r"clos(?:es?|ing)")
+_ALL_DAY = _words(r"spends? (?:his|her|their|your|the) days?|during the day|all day")
+_HOME = _words(r"(?:goes|go|returns?|comes?) (?:back )?home")
 _PARTS = (
-    (_said(r"(?:until|till) late|at night|late|evenings?|dinner"), 19 * 60),
-    (_said(r"mornings?"), 9 * 60),
-    (_said(r"afternoons?"), 14 * 60),
-    (_said(r"noon|lunch"), 12 * 60),
+    (_words(r"(?:until|till) late|at night|late|evenings?|dinner"), 19 * 60),
+    (_words(r"mornings?"), 9 * 60),
+    (_words(r"afternoons?"), 14 * 60),
+    (_words(r"noon|lunch"), 12 * 60),
 )
 _VERBS = "opens?|stands?|clos|teach|takes|goes|go |eats?|sits?|likes|stud|returns|spends|works|exercises|visits"
 _CLAUSES = re.compile(rf"[.;!?]\s+|,\s*(?:and\s+)?|\s+and\s+(?=(?:then\s+)?(?:{_VERBS}))", re.IGNORECASE)
-_THERE = _said("there")
-_AFTERWARDS = _said(r"then|afterwards?|after (?:that|this)")
+_THERE = _words("there")
+_AFTERWARDS = _words(r"then|afterwards?|after (?:that|this)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
+class _Stretch(NamedTuple):
     """Time somewhere, as far as it was said."""
 
     place: Address
-    doing: str
-    work: bool
-    regular: bool
+    doing: _Doing
     start: int | None = None
     end: int | None = None
 
@@ -284,15 +273,14 @@ class _HabitReader:
             if arena.sector not in homes:
                 self._arenas.setdefault(arena.sector, []).append(arena)
 
-    def habits(self, who: SmallvillePersona, plan: str, hours: HoursOfSleep) -> Iterator[Habit]:
-        """In the order of the day."""
-        texts = [self._own(text, who) for text in (plan, who.learned, who.currently)]
-        read = [list(self._stretches(text, who.home)) for text in texts]
-        work = next((some for some in ([each for each in of if each.regular] for of in read) if some), [])
+    def read_habits(self, who: SmallvillePersona, plan: str, hours: HoursOfSleep) -> list[Habit]:
+        """Somebody's habits in the order of the day."""
+        read = [list(self._read_stretches(self._cut(text, who), who.home)) for text in (plan, who.learned, who.currently)]
+        work = next((some for some in ([each for each in of if each.doing.regular] for of in read) if some), [])
         planned = read[0] if any(each in work for each in read[0]) else [*read[0], *work]
-        facts = ". ".join(self._own(fact, who) for fact in who.facts if _YOU_GO.search(fact))
-        going = self._stretches(facts, who.home, [doing for doing in _DOINGS if not doing.regular])
-        visits = [each for each in (*read[1], *read[2], *going) if not each.regular]
+        facts = ". ".join(self._cut(fact, who) for fact in who.facts if _YOU_GO.search(fact))
+        going = self._read_stretches(facts, who.home, [doing for doing in _DOINGS if not doing.regular])
+        visits = [each for each in (*read[1], *read[2], *going) if not each.doing.regular]
         known = {each.place.sector for each in planned}
         for visit in visits:
             if visit.place.sector not in known:
@@ -300,24 +288,24 @@ class _HabitReader:
                 planned.append(visit)
         day = _Day(hours)
         # What has its hours comes first, then work, then what can be done at any time.
-        for stretch in sorted(planned, key=lambda each: (each.start is None, not each.regular)):
-            day.put(stretch, [each.start for each in planned if each.start is not None])
-        return iter(sorted(day.habits, key=lambda habit: habit.start))
+        for stretch in sorted(planned, key=lambda each: (each.start is None, not each.doing.regular)):
+            day.fill(stretch, [each.start for each in planned if each.start is not None])
+        return sorted(day.habits, key=lambda habit: habit.start)
 
-    def _own(self, text: str, who: SmallvillePersona) -> str:
-        """Of every sentence what comes before somebody else's name."""
+    def _cut(self, text: str, who: SmallvillePersona) -> str:
+        """Every sentence up to somebody else's name."""
         others = "|".join(re.escape(name) for name in self._names if name != who.name)
-        return " ".join(re.split(others, sentence)[0] if others else sentence for sentence in _sentences(text))
+        return " ".join(re.split(others, sentence)[0] if others else sentence for sentence in _split_sentences(text))
 
-    def _stretches(self, text: str, home: Address, doings: Sequence[_Doing] = _DOINGS) -> Iterator[_Stretch]:
+    def _read_stretches(self, text: str, home: Address, doings: Sequence[_Doing] = _DOINGS) -> Iterator[_Stretch]:
         now: _Stretch | None = None
         text = re.sub(r"\bat which point,?\s", "then ", text, flags=re.IGNORECASE)
         part: int | None = None
         said = ""
         for clause in _CLAUSES.split(text):
-            start, end = _times(clause)
+            start, end = _read_times(clause)
             opening = next((begin for pattern, begin in _PARTS if pattern.search(clause)), None)
-            places = [] if _CLOSES.search(clause) else list(self._places(clause, home))
+            places = [] if _CLOSES.search(clause) else list(self._find_places(clause, home))
             kind = next((doing for doing in doings if doing.said.search(clause)), None)
             if places and (kind is not None or _GOES.search(clause) or _YOU_GO.search(clause)):
                 if start is None and now is not None and now.end is not None and _AFTERWARDS.search(clause):
@@ -326,32 +314,32 @@ class _HabitReader:
                 for place in places:
                     if now is not None:
                         yield now
-                    doing = kind or _Doing(_GOES, _JUST_THERE)
-                    regular = doing.regular or bool(_ALL_DAY.search(clause))
-                    now = _Stretch(self._arena(place, clause), doing.doing, doing.work, regular, begin, end)
+                    doing = kind or _JUST_THERE
+                    doing = doing._replace(regular=doing.regular or bool(_ALL_DAY.search(clause)))
+                    now = _Stretch(self._choose_arena(place, clause), doing, begin, end)
                     begin = end = None
                     said = clause
             elif now is not None and not places:
-                if kind is not None and kind.regular and not now.regular and _THERE.search(clause):
+                if kind is not None and kind.regular and not now.doing.regular and _THERE.search(clause):
                     # "Walks over to the college, teaches there from 10am."
-                    place = self._arena(Address(now.place.sector), f"{said} {clause}")
-                    now = _Stretch(place, kind.doing, kind.work, kind.regular, now.start if start is None else start)
+                    place = self._choose_arena(Address(now.place.sector), f"{said} {clause}")
+                    now = _Stretch(place, kind, now.start if start is None else start)
                 closes = start if _CLOSES.search(clause) else None
                 if closes is not None or end is not None:
-                    now = replace(now, end=end if closes is None else closes)
-                elif kind is not None and now.doing == _JUST_THERE and not _HOME.search(clause):
+                    now = now._replace(end=end if closes is None else closes)
+                elif kind is not None and now.doing.doing == _JUST_THERE.doing and not _HOME.search(clause):
                     # "Goes to the library, sits there writing."
-                    now = replace(now, doing=kind.doing, regular=True)
+                    now = now._replace(doing=kind._replace(work=False, regular=True))
             # "In the afternoon, she visits …": a part of the day may stand before its clause.
             part = opening if not places else None
         if now is not None:
             yield now
 
-    def _places(self, clause: str, home: Address) -> Iterator[Address]:
+    def _find_places(self, clause: str, home: Address) -> Iterator[Address]:
         """Public places in the order in which they are named."""
         found: dict[str, Address] = {}
         for sector in self._arenas:
-            if mentions(clause, re.sub(r"^the\s+", "", sector, flags=re.IGNORECASE)):
+            if has_phrase(clause, re.sub(r"^the\s+", "", sector, flags=re.IGNORECASE)):
                 found[sector] = Address(sector)
         for words in re.findall(r"\bthe ([^\W\d_]+(?: [^\W\d_]+)?)", clause, re.IGNORECASE) if not found else ():
             for phrase in (words, words.split()[0]):
@@ -361,27 +349,27 @@ class _HabitReader:
                     break
         yield from found.values()
 
-    def _arena(self, place: Address, clause: str) -> Address:
-        """One that is named, the only one, one for what is done there, or the first."""
+    def _choose_arena(self, place: Address, clause: str) -> Address:
+        """An arena that is named, the only one, one for what is done there, or the first."""
         if place.arena:
             return place
         arenas = self._arenas[place.sector]
-        named = [arena for arena in arenas if mentions(clause, arena.arena)]
+        named = [arena for arena in arenas if has_phrase(clause, arena.arena)]
         wanted = "class" if re.search(r"\bteach|\bclass", clause, re.IGNORECASE) else ""
         wanted = wanted or ("library" if re.search(r"\bstud|\bread|\bwrit", clause, re.IGNORECASE) else "")
         fitting = [arena for arena in arenas if wanted and wanted in arena.arena.casefold()]
         return [*named, *fitting, *arenas][0]
 
 
-def _times(clause: str) -> tuple[int | None, int | None]:
-    """From when and until when."""
+def _read_times(clause: str) -> tuple[int | None, int | None]:
+    """The minutes at which something begins and ends, as far as they are said."""
     start = end = None
     for found in _TIMES.finditer(clause):
         before = (found["before"] or "").strip().casefold()
         # A number alone is no time of day: "6 hours a day".
         if not (found["half"] or found["minute"] or found["word"]):
             continue
-        minute = _minute(found, evening=False)
+        minute = _read_minute(found, evening=False)
         if before in ("until", "till", "to", "-"):
             end = minute
         elif start is None:
@@ -396,41 +384,35 @@ class _Day:
         self.habits: list[Habit] = []
         self._first, self._last = hours.wakes + _LEAST, hours.sleeps - _LEAST
 
-    def put(self, stretch: _Stretch, starts: Sequence[int]) -> None:
-        """``starts``: of all that has its hour, for what has no end ends when the next begins."""
-        for start, end in self._spans(stretch, starts):
-            for begin, until in self._free(max(start, self._first), min(end, self._last)):
-                self.habits.append(
-                    Habit(days=WEEKDAYS, start=begin, end=until, doing=stretch.doing, place=str(stretch.place), work=stretch.work)
-                )
+    def fill(self, stretch: _Stretch, starts: Sequence[int]) -> None:
+        """``starts``: of everything that has its hour, for whatever has no end ends when the next thing begins."""
+        doing, place = stretch.doing, str(stretch.place)
+        for start, end in self._find_spans(stretch, starts):
+            for begin, until in self._find_free(max(start, self._first), min(end, self._last)):
+                self.habits.append(Habit(days=WEEKDAYS, start=begin, end=until, doing=doing.doing, place=place, work=doing.work))
 
-    def _spans(self, stretch: _Stretch, starts: Sequence[int]) -> Iterable[tuple[int, int]]:
+    def _find_spans(self, stretch: _Stretch, starts: Sequence[int]) -> list[tuple[int, int]]:
         start, end = stretch.start, stretch.end
-        if start is None and not stretch.regular:
-            room = [begin for begin in _VISITS if self._is_free(begin, begin + VISIT_MINUTES)]
-            return [(begin, begin + VISIT_MINUTES) for begin in room[:1]]
+        if start is None and not stretch.doing.regular:
+            visits = [(begin, begin + VISIT_MINUTES) for begin in _VISITS]
+            room = (each for each in visits if each[0] >= self._first and each[1] <= self._last)
+            return [each for each in room if self._find_free(*each) == [each]][:1]
         if start is not None and end is not None:
             return [(start, end if end > start else end + MINUTES_PER_DAY)]
-        if start is not None and not stretch.regular:
+        if start is not None and not stretch.doing.regular:
             return [(start, start + VISIT_MINUTES)]
-        begin = WORK[0][0] if start is None else start
-        until = min([each for each in starts if each > begin], default=MINUTES_PER_DAY)
-        if end is not None:
-            until = min(until, end)
-        if begin >= WORK[-1][1]:
+        (first, noon), (afternoon, last) = WORK
+        begin = first if start is None else start
+        if begin >= last:
             return [(begin, begin + 4 * 60)]
-        pieces = [(min(begin, WORK[0][0]) if first == WORK[0][0] else first, last) for first, last in WORK]
-        return [(max(first, begin), min(last, until)) for first, last in pieces]
+        until = min([MINUTES_PER_DAY if end is None else end, *(each for each in starts if each > begin)])
+        return [(begin, min(noon, until)), (max(afternoon, begin), min(last, until))]
 
-    def _is_free(self, start: int, end: int) -> bool:
-        return start >= self._first and end <= self._last and self._free(start, end) == [(start, end)]
-
-    def _free(self, start: int, end: int) -> list[tuple[int, int]]:
+    def _find_free(self, start: int, end: int) -> list[tuple[int, int]]:
         """The parts of a time that nothing fills, if they are long enough."""
         at, found = start, []
         for habit in sorted(self.habits, key=lambda each: each.start):
             if habit.start < end and habit.end > at:
                 found.append((at, habit.start))
                 at = habit.end
-        found.append((at, end))
-        return [(begin, until) for begin, until in found if until - begin >= _LEAST]
+        return [(begin, until) for begin, until in [*found, (at, end)] if until - begin >= _LEAST]

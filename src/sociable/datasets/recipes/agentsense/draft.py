@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 
 from sociable.benchmarks.agentsense.scenario import Relationship
 from sociable.benchmarks.agentsense.templates import AgeGap, Member, Slot
 from sociable.core.data_files import Text
-from sociable.core.prompts import quoted
+from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.stages import Item
 
@@ -19,13 +20,13 @@ class Passage(Item):
     script: str
     title: str
     scene: str
-    """Where in the script it stands, in words."""
+    """Its place in the script, in words."""
     before: str = ""
-    """What was said before it, its end."""
+    """The end of what was said before it."""
     names: tuple[str, ...]
-    """Who speaks in it, one by one."""
+    """Everybody who speaks in it, one by one."""
     said: tuple[tuple[str, str], ...]
-    """Who says what, in order: one, or several together as the script has them."""
+    """Speakers and their words, in order: one speaker, or several together as the script has them."""
 
     @property
     def text(self) -> str:
@@ -37,6 +38,13 @@ class Secret(Record):
     answer: Text
     fact: Text
     wrong: tuple[Text, ...] = ()
+
+    def texts(self) -> tuple[str, ...]:
+        return (self.question, self.answer, self.fact, *self.wrong)
+
+    def change_texts(self, change: Callable[[str], str]) -> Secret:
+        question, answer, fact, *wrong = map(change, self.texts())
+        return Secret(question=question, answer=answer, fact=fact, wrong=tuple(wrong))
 
 
 class Person(Record):
@@ -58,48 +66,30 @@ class Draft(Item):
 
     @property
     def scene(self) -> str:
-        """As it is shown to the model that writes, fenced."""
-        return quoted(f"Background: {self.background}\nDescription: {self.description}")
+        """The scene as it is shown to the model that writes, fenced."""
+        return quote(f"Background: {self.background}\nDescription: {self.description}")
 
     def texts(self) -> str:
-        """All that it says."""
-        parts = [self.background, self.description]
-        for person in self.people:
-            parts += person.goals
-            for secret in person.secrets:
-                parts += (secret.question, secret.answer, secret.fact, *secret.wrong)
-        return "\n".join(parts)
+        """All that the draft says."""
+        told = [(*person.goals, *(text for secret in person.secrets for text in secret.texts())) for person in self.people]
+        return "\n".join((self.background, self.description, *chain(*told)))
 
-    def changed(self, change: Callable[[str], str]) -> Draft:
-        """With every text changed in one way; names of people stay."""
-        people = [
-            person.model_copy(
-                update={
-                    "goals": tuple(map(change, person.goals)),
-                    "secrets": tuple(
-                        Secret(
-                            question=change(each.question),
-                            answer=change(each.answer),
-                            fact=change(each.fact),
-                            wrong=tuple(map(change, each.wrong)),
-                        )
-                        for each in person.secrets
-                    ),
-                }
+    def change_texts(self, change: Callable[[str], str]) -> Draft:
+        """The draft with every text changed in one way; names of people stay."""
+        people = tuple(
+            Person(
+                name=person.name,
+                goals=tuple(map(change, person.goals)),
+                secrets=tuple(each.change_texts(change) for each in person.secrets),
             )
             for person in self.people
-        ]
-        return self.model_copy(
-            update={
-                "background": change(self.background),
-                "description": change(self.description),
-                "people": tuple(people),
-            }
         )
+        changed = {"background": change(self.background), "description": change(self.description), "people": people}
+        return self.model_copy(update=changed)
 
 
-def replaced(pairs: Mapping[str, str]) -> Callable[[str], str]:
-    """Replaces whole words, whatever their case, the longest first."""
+def make_replacer(pairs: Mapping[str, str]) -> Callable[[str], str]:
+    """A function that replaces whole words in a text, whatever their case, the longest first."""
     if not pairs:
         return lambda text: text
     by = {" ".join(old.split()).casefold(): new for old, new in pairs.items()}
@@ -115,15 +105,15 @@ def replaced(pairs: Mapping[str, str]) -> Callable[[str], str]:
     return lambda text: pattern.sub(new, text)
 
 
-def called_by_slots(slots: Mapping[str, str], names: Sequence[str], said: str) -> Callable[[str], str]:
-    """Puts ``slots`` in the place of names, by name. Names are written as names: the nurse who is no Nurse stays.
+def make_slot_replacer(slots: Mapping[str, str], names: Sequence[str], said: str) -> Callable[[str], str]:
+    """A function that puts ``slots``, by name, in the place of names. A nurse who is not called Nurse stays.
 
     A title or an article before a name goes with it. ``names`` are all of the script, so that what two share means neither;
     ``said`` is what the words of a name must never be in small letters in.
     """
     found = [
         (spelling, slots[name])
-        for spelling, name in spellings(names).items()
+        for spelling, name in find_spellings(names).items()
         if name in slots and (spelling == name or not _is_word(spelling, said))
     ]
     # The longest first: who is called Sir Robert Chiltern is not called Sir Robert, and then something else.
@@ -135,9 +125,9 @@ def called_by_slots(slots: Mapping[str, str], names: Sequence[str], said: str) -
     return lambda text: pattern.sub(lambda match: f"{{{longest[int(str(match.lastgroup)[1:])][1]}}}", text)
 
 
-def names_left(text: str, names: Sequence[str], said: str) -> list[str]:
+def find_names(text: str, names: Sequence[str], said: str) -> list[str]:
     """Spellings of ``names`` that stand in ``text`` as names. What several share is a name too, though nobody's."""
-    found = [each for each in spellings(names) if not _is_word(each, said)]
+    found = [each for each in find_spellings(names) if not _is_word(each, said)]
     return [each for each in found if re.search(_as_name(each, "(?:e?s)?"), text)]
 
 
@@ -148,7 +138,7 @@ def _as_marked_name(spelling: str) -> str:
 
 
 def _as_name(spelling: str, ending: str = "") -> str:
-    """A pattern: as it is spelled or in capitals, small words in any way, with an article and a title before it.
+    """A pattern for a name as it is spelled or in capitals, small words in any way, with an article and a title before it.
 
     ``ending``: for families, who are called the Hales.
     """
@@ -160,7 +150,7 @@ def _as_name(spelling: str, ending: str = "") -> str:
 
 
 def is_telling(word: str, said: str) -> bool:
-    """Whether it is a name by itself: no title, and never in small letters."""
+    """Whether a word is a name by itself: no title, and never in small letters."""
     return word[:1].isupper() and word.lower().rstrip(".") not in _TITLES and not _is_word(word, said)
 
 
@@ -179,8 +169,8 @@ _TITLES = _SMALL | {
 }
 
 
-def spellings(names: Sequence[str]) -> dict[str, str]:
-    """By every way in which somebody may be called, whole or by words in a row, the name; what several share is nobody's."""
+def find_spellings(names: Sequence[str]) -> dict[str, str]:
+    """The name, by every way in which somebody may be called: whole or by words in a row. What several share is nobody's."""
     found: dict[str, str] = {}
     for name in names:
         words = re.findall(r"[^\W\d_][\w'’-]+", name)

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sociable.core.errors import InputError
-from sociable.datasets.plays import (
-    FEWEST_SPEAKERS,
-    FEWEST_SPEECHES,
-    SPEECHES_TO_BE_ACTIVE,
-    Play,
-    PlayScenario,
-    Speech,
-    read_play,
-    scenarios_of,
-)
 from sociable.datasets.recipes.agentsense.draft import Passage
-from sociable.datasets.stages import is_about, slug
+from sociable.datasets.sources import is_about, make_slug
+
+if TYPE_CHECKING:
+    from sociable.datasets.plays import Speech
 
 REMEMBERED = 3_000
 """Characters of what was said before a passage that are told with it, the last ones."""
@@ -31,7 +24,7 @@ _EXPECTED = "Expected plays as .txt, .fountain or .fdx, folders of Standard Eboo
 
 
 def read_passages(source: Path) -> list[Passage]:
-    """Of one play or of all in a folder. Raises DataError and InputError, which name file and line."""
+    """The passages of one play or of all plays in a folder. Raises DataError and InputError, which name file and line."""
     if not source.exists():
         raise InputError(f"{source}: no such file or folder. {_EXPECTED}")
     found: list[Passage] = []
@@ -40,7 +33,7 @@ def read_passages(source: Path) -> list[Passage]:
         name = _name(path, source)
         if named.setdefault(name, path) != path:
             raise InputError(f"{path} and {named[name]} would both be called '{name}'. Rename one of them.")
-        found += _passages(read_play(path), name)
+        found += _passages(path, name)
     if not found:
         raise InputError(f"{source}: no scene in it with enough speeches and speakers. {_EXPECTED}")
     return found
@@ -59,28 +52,32 @@ def _name(path: Path, source: Path) -> str:
     named = path if path.is_dir() or path.stem != "play" else path.parent
     within = named.relative_to(source) if named != source and named.is_relative_to(source) else Path(named.name)
     plain = " ".join((within.with_suffix("") if named.is_file() else within).parts)
-    short = slug(plain)
+    short = make_slug(plain)
     is_whole = len(re.findall(r"[^\W_]", plain)) == len(short.replace("-", ""))
     return (
         short if is_whole else "-".join(filter(None, (short, hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:6])))
     )
 
 
-def _passages(play: Play, name: str) -> Iterator[Passage]:
+def _passages(path: Path, name: str) -> Iterator[Passage]:
+    # Nothing else reads plays, so nothing else loads what reads them.
+    from sociable.datasets.plays import read_play
+    from sociable.datasets.recipes.agentsense.play_scenes import find_scenarios, is_scenario
+
+    play = read_play(path)
     told = ""
-    for number, scenario in enumerate(scenarios_of(play), start=1):
-        speeches = [speech for speech in scenario.entries if isinstance(speech, Speech) and speech.with_directions()]
-        stretches = _cut(speeches)
+    for number, scene in enumerate(find_scenarios(play), start=1):
+        stretches = _cut([speech for speech in scene.speeches if speech.with_directions()])
         for part, stretch in enumerate(stretches, start=1):
             names = tuple(dict.fromkeys(name for speech in stretch for name in speech.speakers))
             said = tuple((speech.speaker, speech.with_directions()) for speech in stretch)
-            if _is_scenario(stretch):
+            if is_scenario(stretch):
                 yield Passage(
                     # A dot, which no name of a play holds: parts of one scene are not scenes of another play.
                     id=f"{name}-{number}" + (f".{part}" if len(stretches) > 1 else ""),
                     script=name,
                     title=play.title,
-                    scene=_where(scenario),
+                    scene=", ".join(filter(None, (scene.act, scene.scene, scene.heading))),
                     before=told[-REMEMBERED:],
                     names=names,
                     said=said,
@@ -88,17 +85,8 @@ def _passages(play: Play, name: str) -> Iterator[Passage]:
             told = f"{told}\n" + "\n".join(f"{speaker}: {words}" for speaker, words in said)
 
 
-def _is_scenario(speeches: Sequence[Speech]) -> bool:
-    """Enough speeches, unless they are long, of enough who speak more than now and then (section 3.5)."""
-    counts = Counter(name for speech in speeches for name in speech.speakers)
-    length = sum(len(speech.with_directions()) for speech in speeches)
-    if len(speeches) < FEWEST_SPEECHES and length <= LONGEST_TEXT // 2:
-        return False
-    often = 1 if len(speeches) < FEWEST_SPEECHES else SPEECHES_TO_BE_ACTIVE
-    return sum(count >= often for count in counts.values()) >= FEWEST_SPEAKERS
-
-
 def _cut(speeches: Sequence[Speech]) -> list[list[Speech]]:
+    """Stretches of at most ``LONGEST`` speeches and ``LONGEST_TEXT`` characters, unless one speech is longer."""
     found: list[list[Speech]] = [[]]
     length = 0
     for speech in speeches:
@@ -109,7 +97,3 @@ def _cut(speeches: Sequence[Speech]) -> list[list[Speech]]:
         found[-1].append(speech)
         length = longer
     return found
-
-
-def _where(scenario: PlayScenario) -> str:
-    return ", ".join(filter(None, (scenario.act, scenario.scene, scenario.heading)))

@@ -1,4 +1,4 @@
-"""What can be checked of a written scene and a written dialogue without understanding them (section 5.1, rebuttal).
+"""Checks of a written scene and a written dialogue that need no understanding (section 5.1, rebuttal).
 
 Each check raises Rejected with a reason that can be counted.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Message, cut_cases, load_dataset
 from sociable.core.errors import DataError
-from sociable.core.names import named_in, normalised_name, words
+from sociable.core.names import find_people, normalise_name, words
 from sociable.datasets.stages import Rejected
 
 PARTIES = (2, 5)
@@ -25,7 +25,7 @@ COPIED, FEWEST = 8, 5
 _PARTICLES = "de|del|la|le|van|von|der|den|bin|ibn|al|el|du|di|da|dos|of|the"
 _LETTERS = [chr(number) for number in (*range(0x41, 0x250), *range(0x370, 0x530))]
 _CAPITALS, _SMALLS = ("".join(filter(kind, _LETTERS)) for kind in (str.isupper, str.islower))
-"""Of the Latin, Greek and Cyrillic alphabets."""
+"""Letters of the Latin, Greek and Cyrillic alphabets."""
 _CAPITAL = rf"[{_CAPITALS}][\w'’-]+"
 _NAMED = re.compile(rf"\b{_CAPITAL}(?: (?:[A-Z]\.|{_PARTICLES}))*(?: {_CAPITAL})+\b")
 """Two capitalised words or more: people, firms and places; and offices."""
@@ -33,7 +33,7 @@ _CALLED = re.compile(rf"(?<=[{_SMALLS},;] ){_CAPITAL}")
 """A capitalised word inside of a sentence."""
 _SMALL = re.compile(rf"(?<![\w'’-])[{_SMALLS}][\w'’-]+")
 _ADDRESS = re.compile(r"\S*(?:[@/]|\w\.\w)\S*")
-"""Of mail, of a page, of somebody on a network: there names are written small."""
+"""An address of mail, of a page, of somebody on a network: there names are written small."""
 _NOBODY = frozenset(
     words(
         "prime minister president vice secretary general chief justice supreme high court senate house parliament police "
@@ -44,18 +44,18 @@ _NOBODY = frozenset(
 )
 """Offices, and what is written with a capital and names nobody."""
 _OF_A_PEOPLE = re.compile(r"(?:an|ese|ish|ench|utch|reek|erman|ic|im|ims|ans|crat|crats)$")
-"""How words end that say of what people, faith or party somebody is."""
+"""Endings of words that say of what people, faith or party somebody is."""
 
 
-def common_words(texts: Iterable[str]) -> frozenset[str]:
-    """Those that somebody writes in small letters, so that a capital does not make a name of them; the bundled dialogues' too."""
+def find_common_words(texts: Iterable[str]) -> frozenset[str]:
+    """Words that somebody writes in small letters, so that a capital makes no name of them; the bundled dialogues' too."""
     found = set(_NOBODY)
-    for text in (*_bundled_texts(), *texts):
+    for text in (*_load_bundled_texts(), *texts):
         found.update(_SMALL.findall(_ADDRESS.sub(" ", text)))
     return frozenset(found)
 
 
-def _bundled_texts() -> Iterator[str]:
+def _load_bundled_texts() -> Iterator[str]:
     for case in load_dataset().items:
         yield from (case.golden.content, case.background.scene)
 
@@ -64,7 +64,7 @@ def check_characters(characters: Sequence[str]) -> None:
     low, high = PARTIES
     if not low <= len(characters) <= high:
         raise Rejected(f"not {low} to {high} characters", f"{len(characters)} characters")
-    if len({normalised_name(each) for each in characters}) < len(characters):
+    if len({normalise_name(each) for each in characters}) < len(characters):
         raise Rejected("two characters of one name", ", ".join(characters))
     if any(words(each)[-1:] == ["assistant"] and set(words(each)) <= _THE_ASSISTANT for each in characters):
         raise Rejected("an assistant among the characters", ", ".join(characters))
@@ -72,7 +72,7 @@ def check_characters(characters: Sequence[str]) -> None:
         raise Rejected("a character without a role in capitals", ", ".join(identified))
 
 
-def identities_in(article: str, common: Collection[str]) -> list[str]:
+def find_identities(article: str, common: Collection[str]) -> list[str]:
     """Names in a report: people, firms and places, whole and by each word; no offices, and nothing that is a ``common`` word."""
 
     def is_name(word: str) -> bool:
@@ -80,17 +80,17 @@ def identities_in(article: str, common: Collection[str]) -> list[str]:
 
     found = set()
     for match in _NAMED.finditer(article):
-        said = [_without_genitive(word) for word in match.group().split()]
+        said = [_strip_genitive(word) for word in match.group().split()]
         own = [place for place, word in enumerate(said) if is_name(word)]
         if own and len(own) < len(said):
             found.add(" ".join(said[own[0] :] if own[0] + 1 < len(said) else said))
         found.update({" ".join(said)} if len(own) == len(said) else ())
         found.update(said[place] for place in own)
-    singles = map(_without_genitive, _CALLED.findall(article))
+    singles = map(_strip_genitive, _CALLED.findall(article))
     return sorted(found | {word for word in singles if is_name(word) and not _OF_A_PEOPLE.search(word)})
 
 
-def _without_genitive(word: str) -> str:
+def _strip_genitive(word: str) -> str:
     return re.sub(r"['’]s?$", "", word)
 
 
@@ -126,39 +126,39 @@ def check_dialogue(record: Mapping[str, Any], place: str) -> list[Case]:
 
 def check_golden(case: Case) -> None:
     """Neither the setting nor anybody before may have said the most of its golden response. Raises Rejected."""
-    length = _telling(case.golden.content)
-    golden = _runs(case.golden.content, length)
-    for text in (*_setting(case), *(message.content for message in case.messages)):
-        if golden and len(golden & _runs(text, length)) * 2 > len(golden):
+    length = _count_telling(case.golden.content)
+    golden = _find_runs(case.golden.content, length)
+    for text in (*_list_setting(case), *(message.content for message in case.messages)):
+        if golden and len(golden & _find_runs(text, length)) * 2 > len(golden):
             raise Rejected("a golden response is given away", f"{case.id}: {text}")
 
 
 def _check_confidences(case: Case) -> None:
-    """What the assistant was told by one alone it must not say in the same words to another, unless it is to pass it on."""
+    """The assistant must not say to another, in the same words, what one alone told it, unless it is to pass it on."""
     turns = (*case.messages, case.golden)
     for place, turn in enumerate(turns):
         if turn.role_from != ASSISTANT:
             continue
         before = turns[:place]
-        known = [*_setting(case), *(each.content for each in before if _is_known_to(turn.role_to, each))]
+        known = [*_list_setting(case), *(each.content for each in before if _is_known_to(turn.role_to, each))]
         for secret in before:
-            length = _telling(secret.content)
+            length = _count_telling(secret.content)
             if secret.role_to != ASSISTANT or not length or _is_for(secret, turn.role_to):
                 continue
-            copied = _runs(secret.content, length) & _runs(turn.content, length)
-            if copied - {run for text in known for run in _runs(text, length)}:
+            copied = _find_runs(secret.content, length) & _find_runs(turn.content, length)
+            if copied - {run for text in known for run in _find_runs(text, length)}:
                 raise Rejected("private words passed on", f"of {secret.role_from} to {turn.role_to}: {turn.content}")
 
 
 def _is_known_to(hearer: str, message: Message) -> bool:
-    """What people say to one another all hear."""
+    """Whether the hearer has heard a message: all hear what people say to one another."""
     return hearer in (message.role_from, message.role_to) or ASSISTANT not in (message.role_from, message.role_to)
 
 
 def _is_for(message: Message, hearer: str) -> bool:
     """It names the hearer, and says nothing of keeping it from anybody: word that the assistant is to pass on (Figure 7, 4)."""
     return hearer == message.role_from or (
-        bool(named_in(message.content, [hearer], {})) and not _KEEPS.search(message.content.replace("’", "'"))
+        bool(find_people(message.content, [hearer], {})) and not _KEEPS.search(message.content.replace("’", "'"))
     )
 
 
@@ -167,19 +167,19 @@ _KEEPS = re.compile(
 )
 
 
-def _setting(case: Case) -> Iterator[str]:
+def _list_setting(case: Case) -> Iterator[str]:
     yield case.background.scene
     yield from case.background.relationships
     yield case.background.conflicts
 
 
-def _telling(text: str) -> int:
-    """How many of its words in a row cannot be there by chance; 0 where it is too short to tell."""
+def _count_telling(text: str) -> int:
+    """The number of its words in a row that cannot be there by chance; 0 where it is too short to tell."""
     length = len(words(text))
     return min(COPIED, length) if length >= FEWEST else 0
 
 
-def _runs(text: str, length: int) -> set[tuple[str, ...]]:
+def _find_runs(text: str, length: int) -> set[tuple[str, ...]]:
     """Its runs of so many words."""
     found = words(text)
     return {tuple(found[place : place + length]) for place in range(len(found) - length + 1)} if length else set()

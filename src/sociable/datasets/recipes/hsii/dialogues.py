@@ -8,18 +8,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from sociable.benchmarks.hsii.dataset import ASSISTANT, cut_cases
+from pydantic import Field
+
+from sociable.benchmarks.hsii.dataset import ASSISTANT, cut_cases, load_dataset
 from sociable.core.errors import DataError
-from sociable.core.prompts import one_line
-from sociable.datasets.build import Recipe, digest_of
+from sociable.core.prompts import put_on_one_line
+from sociable.datasets.recipe import Recipe, RecipeOptions
 from sociable.datasets.recipes.hsii.checks import PARTIES, check_golden
-from sociable.datasets.stages import EachStage, Item, Rejected, Writer
-from sociable.datasets.transcripts import CERTAIN, SaidTurn, Transcript, with_addressees
+from sociable.datasets.review.records import HSII_TAGS
+from sociable.datasets.stages import EachStage, Item, Rejected, Stage, Writer
+from sociable.datasets.transcripts import CERTAIN, SaidTurn, Transcript, find_addressees, read_transcripts
 
 LONGEST = 24
 """Turns of a stretch that is cut from a longer conversation."""
+
+
+class DialoguesOptions(RecipeOptions):
+    assistant: str | None = Field(None, description="Whose part the assistant takes: by default who speaks to the most others.")
+    inferred: bool = Field(False, description="Guess, and mark, whom turns are for where it is not known.")
 
 
 class Stretch(Item):
@@ -35,159 +44,135 @@ class CutCase(Item):
     record: dict[str, Any]
 
 
-class FindAddressees(EachStage[Transcript, Transcript]):
-    """Known, or inferred and marked so (Appendix B.4)."""
-
-    name = "addressees"
-    meaning = "conversations of three speakers or more, with whom each turn is for"
-    makes = Transcript
-
-    async def work(self, item: Transcript, writer: Writer) -> Sequence[Transcript]:
-        if len(item.speakers) < 3:
-            raise Rejected("fewer than three speakers", ", ".join(item.speakers))
-        return [with_addressees(item)]
+async def address_turns(item: Transcript, writer: Writer) -> Sequence[Transcript]:
+    """The transcript with whom each turn is for: known, or inferred and marked so (Appendix B.4)."""
+    if len(item.speakers) < 3:
+        raise Rejected("fewer than three speakers", ", ".join(item.speakers))
+    return [find_addressees(item)]
 
 
-class CutStretches(EachStage[Transcript, Stretch]):
-    """So that nobody has to read a whole hearing before answering, and no scene has more than five others (Figure 6)."""
-
-    name = "stretches"
-    meaning = f"stretches of up to {LONGEST} turns in which the assistant's part meets {PARTIES[0]} to {PARTIES[1]} others"
-    makes = Stretch
-
-    def __init__(self, assistant: str | None) -> None:
-        self._assistant = assistant
-
-    async def work(self, item: Transcript, writer: Writer) -> Sequence[Stretch]:
-        assistant = self._assistant or _most_turned_to_others(item)
-        if assistant not in item.speakers:
-            raise Rejected("nobody of the assistant's name", str(assistant))
-        found: list[list[SaidTurn]] = [[]]
-        for turn in item.turns:
-            if len(found[-1]) == LONGEST or len(_others([*found[-1], turn], assistant)) > PARTIES[1]:
-                found.append([])
-            found[-1].append(turn)
-        kept = [stretch for stretch in found if _is_fit(stretch, assistant)]
-        if not kept:
-            raise Rejected("nobody turns from one to another in it", f"{assistant}'s part")
-        scene = item.scene or item.title or "A conversation."
-        return [
-            Stretch(
-                id=f"{item.id}-{number}",
-                transcript=item.id,
-                topic=item.title or "conversation",
-                # What was really said stays as it was said, so people call the assistant by this name.
-                scene=f"{one_line(scene)} The {ASSISTANT} takes the part of {assistant}.",
-                assistant=assistant,
-                turns=tuple(stretch),
-            )
-            for number, stretch in enumerate(kept, start=1)
-        ]
+async def cut_stretches(assistant: str | None, item: Transcript, writer: Writer) -> Sequence[Stretch]:
+    """Stretches so short that they can be read before answering, with five others at the most (Figure 6)."""
+    part = assistant or _find_busiest(item)
+    if part not in item.speakers:
+        raise Rejected("nobody of the assistant's name", part)
+    found: list[list[SaidTurn]] = [[]]
+    for turn in item.turns:
+        if len(found[-1]) == LONGEST or len(_find_others([*found[-1], turn], part)) > PARTIES[1]:
+            found.append([])
+        found[-1].append(turn)
+    kept = [stretch for stretch in found if _is_fit(stretch, part)]
+    if not kept:
+        raise Rejected("nobody turns from one to another in it", f"{part}'s part")
+    # What was really said stays as it was said, so people call the assistant by this name.
+    scene = f"{put_on_one_line(item.scene or item.title or 'A conversation.')} The {ASSISTANT} takes the part of {part}."
+    common = {"transcript": item.id, "topic": item.title or "conversation", "scene": scene, "assistant": part}
+    return [Stretch(id=f"{item.id}-{number}", turns=tuple(turns), **common) for number, turns in enumerate(kept, start=1)]
 
 
-class CutCases(EachStage[Stretch, CutCase]):
-    """What the assistant's part really said is the golden response."""
-
-    name = "cases"
-    meaning = "a case for every turn of the assistant's part"
-    makes = CutCase
-
-    def __init__(self, inferred: bool) -> None:
-        self._inferred = inferred
-
-    async def work(self, item: Stretch, writer: Writer) -> Sequence[CutCase]:
-        messages = [_message(turn, item.assistant) for turn in item.turns]
-        background = {"scene": item.scene, "characters": _others(item.turns, item.assistant)}
-        made = []
-        for place, turn in enumerate(item.turns):
-            if turn.speaker != item.assistant or messages[place] is None or not any(messages[:place]):
-                continue
-            if not self._inferred and turn.how not in CERTAIN:
-                writer.left_out["turn: whom it is for can only be guessed (--inferred)"] += 1
-                continue
-            record = {
-                "id": f"{item.id}-{place + 1}",
-                "dialogue": item.transcript,
-                "topic": item.topic,
-                "background": background,
-                "messages": [message for message in messages[:place] if message is not None],
-                "golden": messages[place],
-                "why": f"Whom it is for: {turn.how}.",
-            }
-            try:
-                list(cut_cases(record, item.id, item.id))
-            except DataError as error:
-                raise Rejected("not in the data's layout", f"{error.field}: {error.problem}") from None
-            made.append(CutCase(id=str(record["id"]), record=record))
-        if not made:
-            raise Rejected("no turn of the assistant's part of which it is known whom it is for")
-        return made
+async def cut_cases_out(inferred: bool, item: Stretch, writer: Writer) -> Sequence[CutCase]:
+    """A case for every turn of the assistant's part: what it really said is the golden response."""
+    messages = [_make_message(turn, item.assistant) for turn in item.turns]
+    background = {"scene": item.scene, "characters": _find_others(item.turns, item.assistant)}
+    made = []
+    for place, turn in enumerate(item.turns):
+        if turn.speaker != item.assistant or messages[place] is None or not any(messages[:place]):
+            continue
+        if not inferred and turn.how not in CERTAIN:
+            writer.left_out["turn: whom it is for can only be guessed (--inferred)"] += 1
+            continue
+        record = {
+            "id": f"{item.id}-{place + 1}",
+            "dialogue": item.transcript,
+            "topic": item.topic,
+            "background": background,
+            "messages": [message for message in messages[:place] if message is not None],
+            "golden": messages[place],
+            "why": f"Whom it is for: {turn.how}.",
+        }
+        try:
+            list(cut_cases(record, item.id, item.id))
+        except DataError as error:
+            raise Rejected("not in the data's layout", f"{error.field}: {error.problem}") from None
+        made.append(CutCase(id=str(record["id"]), record=record))
+    if not made:
+        raise Rejected("no turn of the assistant's part of which it is known whom it is for")
+    return made
 
 
-class CheckCases(EachStage[CutCase, CutCase]):
-    """Of real talk the layout and the golden response can be checked; who was told what in private nobody knows."""
-
-    name = "checked"
-    meaning = "cases whose golden response nobody has given away"
-    makes = CutCase
-
-    async def work(self, item: CutCase, writer: Writer) -> Sequence[CutCase]:
-        (case,) = cut_cases(item.record, item.id, item.id)
-        check_golden(case)
-        return [item]
+async def check_case(item: CutCase, writer: Writer) -> Sequence[CutCase]:
+    """Checks the golden response of real talk; who was told what in private nobody knows."""
+    (case,) = cut_cases(item.record, item.id, item.id)
+    check_golden(case)
+    return [item]
 
 
-def _most_turned_to_others(transcript: Transcript) -> str:
+def _find_busiest(transcript: Transcript) -> str:
     """Whoever speaks to the most others, then most often, then first."""
     spoken = Counter(turn.speaker for turn in transcript.turns)
     to = {speaker: {turn.to for turn in transcript.turns if turn.speaker == speaker and turn.to} for speaker in spoken}
     return max(transcript.speakers, key=lambda speaker: (len(to[speaker]), spoken[speaker]))
 
 
-def _others(turns: Sequence[SaidTurn], assistant: str) -> list[str]:
-    """Who speaks, or is spoken to, beside the assistant."""
+def _find_others(turns: Sequence[SaidTurn], assistant: str) -> list[str]:
+    """Everybody who speaks, or is spoken to, beside the assistant."""
     named = (name for turn in turns for name in (turn.speaker, turn.to) if name and name != assistant)
     return list(dict.fromkeys(named))
 
 
 def _is_fit(turns: Sequence[SaidTurn], assistant: str) -> bool:
     to = {turn.to for turn in turns if turn.speaker == assistant and turn.to}
-    return len(to) >= 2 and PARTIES[0] <= len(_others(turns, assistant)) <= PARTIES[1]
+    return len(to) >= 2 and PARTIES[0] <= len(_find_others(turns, assistant)) <= PARTIES[1]
 
 
-def _message(turn: SaidTurn, assistant: str) -> dict[str, Any] | None:
-    """None for what is said to nobody in particular, before anybody else has spoken."""
+def _make_message(turn: SaidTurn, assistant: str) -> dict[str, Any] | None:
+    """A turn as a message; None for what is said to nobody in particular, before anybody else has spoken."""
     if turn.to is None or not turn.text:
         return None
     names = [ASSISTANT if name == assistant else name for name in (turn.speaker, turn.to)]
     return {"role_from": names[0], "role_to": names[1], "content": turn.text}
 
 
-def _facts(cases: Sequence[CutCase]) -> Mapping[str, str]:
-    """How it is known whom the golden responses are for, and what becomes of the test if it is only guessed."""
+def _find_facts(cases: Sequence[CutCase]) -> Mapping[str, str]:
+    """Lines for the data card: how it is known whom golden responses are for, and whether a shortcut solves the cases."""
     ways = Counter(str(case.record["why"]).removeprefix("Whom it is for: ").rstrip(".") for case in cases)
-    last = sum(case.record["golden"]["role_to"] == _last_speaker(case.record["messages"]) for case in cases)
+    last = sum(case.record["golden"]["role_to"] == _find_last_speaker(case.record["messages"]) for case in cases)
     return {
         "whom golden responses are for": ", ".join(f"{way} {count}" for way, count in ways.most_common()),
         "solved by answering the last speaker": f"{last} of {len(cases)}",
     }
 
 
-def _last_speaker(messages: Sequence[Mapping[str, str]]) -> str:
+def _find_last_speaker(messages: Sequence[Mapping[str, str]]) -> str:
     return next((each["role_from"] for each in reversed(messages) if each["role_from"] != ASSISTANT), "")
 
 
-def dialogues_recipe(transcripts: Sequence[Transcript], *, assistant: str | None = None, inferred: bool = False) -> Recipe:
-    """``assistant``: whose part the assistant takes; ``inferred``: cases too whose addressee is not given, linked or named."""
-    return Recipe(
-        name="dialogues",
-        version="1.0.0",
-        benchmark="hsii",
-        use="sociable run hsii --dataset {data}",
-        audit="sociable audit hsii --dataset {data}",
-        stages=(FindAddressees(), CutStretches(assistant), CutCases(inferred), CheckCases()),
-        settings={"assistant": assistant, "inferred": inferred},
-        digests={"dialogues": digest_of(transcripts)},
-        record=lambda case: case.record,
-        facts=_facts,
+def _stages(_transcripts: Sequence[Transcript], options: DialoguesOptions) -> Sequence[Stage[Any, Any]]:
+    low, high = PARTIES
+    stretches = f"stretches of up to {LONGEST} turns in which the assistant's part meets {low} to {high} others"
+    addressed = "conversations of three speakers or more, with whom each turn is for"
+    checked = "cases whose golden response nobody has given away"
+    return (
+        EachStage("addressees", addressed, Transcript, address_turns),
+        EachStage("stretches", stretches, Stretch, partial(cut_stretches, options.assistant)),
+        EachStage("cases", "a case for every turn of the assistant's part", CutCase, partial(cut_cases_out, options.inferred)),
+        EachStage("checked", checked, CutCase, check_case),
     )
+
+
+RECIPE: Recipe[Transcript, DialoguesOptions, CutCase] = Recipe(
+    name="hsii-dialogues",
+    purpose="Cases for HSII out of real conversations. No model is needed.",
+    material="dialogues",
+    version="1.0.0",
+    benchmark="hsii",
+    load=load_dataset,
+    sources="a file of conversations (.jsonl, .json, .txt), or a folder of them",
+    read_as="dialogues",
+    options=DialoguesOptions,
+    read=lambda sources, _options: read_transcripts(*sources),
+    stages=_stages,
+    record=lambda case: case.record,
+    facts=_find_facts,
+    tags=HSII_TAGS,
+)

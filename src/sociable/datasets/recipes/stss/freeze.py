@@ -13,22 +13,22 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
-from sociable.benchmarks.stss.conversations.dataset import scenes_in_lines
+from sociable.benchmarks.stss.conversations.dataset import write_lines
 from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
-from sociable.benchmarks.stss.measure import background_failure
+from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import StssEpisode
 from sociable.benchmarks.stss.study import StssStudy
-from sociable.benchmarks.stss.task import Task
+from sociable.benchmarks.stss.task import Signs, Task
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus
 from sociable.core.run_folder import write_atomically
 from sociable.datasets.recipes.stss.remembering import Recollection
-from sociable.engine.run import FinishedRun
+from sociable.engine.result import RunResult
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.events import Talked
 from sociable.town.map import TownMap
@@ -41,15 +41,15 @@ MOST_OF_A_PAIR = 2
 """Scenes of one pair in one task (section 3.2)."""
 
 FEWEST_PERFORMERS = 3
-"""Of a template, for its scenes to tell more about the task than about one person."""
+"""Performers of a template that are needed for its scenes to tell more about the task than about one person."""
 
 OWN_RUNS = tuple((agent, seed) for seed in range(12) for agent in ("oracle", "heuristic"))
-"""What is run when the user names no run: a reference performer among reference residents, and the seed."""
+"""The runs that are made when the user names none: a reference performer among reference residents, and the seed."""
 
 
 @dataclass(frozen=True)
 class TownRun:
-    """What scenes need to know of a run."""
+    """The facts of a run that scenes need."""
 
     name: str
     agent: str
@@ -70,18 +70,18 @@ class Episodes(Protocol):
     def read(self, identifier: str, /) -> StssEpisode: ...
 
 
-def town_run(run: FinishedRun) -> TownRun:
+def open_town_run(run: RunResult[Any]) -> TownRun:
     """Raises InputError for a run of another benchmark."""
-    manifest = run.result.manifest
+    manifest = run.manifest
     if manifest["benchmark"] != "stss":
-        raise InputError(f"{run.result.folder} is a run of {manifest['benchmark']}; scenes are frozen from runs of stss.")
-    study = cast(StssStudy, run.study)
+        raise InputError(f"{run.folder} is a run of {manifest['benchmark']}; scenes are frozen from runs of stss.")
+    study: StssStudy = run.study
     setting, models = study.setting, manifest["models"]
     own = models["subject"]
     # Without a partner reference residents are around a reference performer, and the model itself around a model.
     around = "reference/residents" if own.startswith("reference/") else own
     return TownRun(
-        name=Path(run.result.folder).resolve().name,
+        name=Path(run.folder).resolve().name,
         agent=own if own.startswith("reference/") else f"{own} {study.options.agent}",
         residents=models["partner"] or around,
         seed=study.seed,
@@ -106,38 +106,32 @@ class Candidate:
     number: int
     """Among the pair's conversations in its episode, from 0."""
 
-    @property
-    def rank(self) -> str:
-        """What decides where nothing else does: drawn from the names."""
-        label = "\x1f".join((self.run.name, self.episode, str(self.minute), self.partner))
-        return hashlib.sha256(label.encode()).hexdigest()
-
 
 @dataclass
 class Frozen:
     scenes: list[Scene]
-    left_out: Counter[str] = field(default_factory=Counter)
-    """Why, and how many."""
+    left_out: Counter[str]
+    """The number of conversations, by reason."""
 
 
 def freeze_scenes(runs: Sequence[TownRun], count: int = ENOUGH) -> Frozen:
     """At most ``count`` scenes, by template, performer and moment."""
     left_out: Counter[str] = Counter()
-    allowed = _at_most_two(_candidates(runs, left_out), left_out)
-    return Frozen(_numbered(_evenly(allowed, count, left_out)), +left_out)
+    allowed = _keep_two_of_a_pair(_find_candidates(runs, left_out), left_out)
+    return Frozen(_number(_choose_evenly(allowed, count, left_out)), +left_out)
 
 
 # 1.
 
 
-def _candidates(runs: Sequence[TownRun], left_out: Counter[str]) -> Iterable[Candidate]:
+def _find_candidates(runs: Sequence[TownRun], left_out: Counter[str]) -> Iterable[Candidate]:
     for run in sorted(runs, key=lambda each: each.name):
         for episode in map(run.episodes.read, run.episodes.ids()):
             task = episode.task
             if episode.status is not EpisodeStatus.COMPLETED or task is None:
                 left_out["of an episode that was not finished"] += 1
                 continue
-            if background_failure(episode):
+            if find_background_failure(episode):
                 left_out["of an episode whose background cannot be trusted"] += 1
                 continue
             met: Counter[str] = Counter()
@@ -158,7 +152,7 @@ def _candidates(runs: Sequence[TownRun], left_out: Counter[str]) -> Iterable[Can
 # 2.
 
 
-def _at_most_two(candidates: Iterable[Candidate], left_out: Counter[str]) -> list[Candidate]:
+def _keep_two_of_a_pair(candidates: Iterable[Candidate], left_out: Counter[str]) -> list[Candidate]:
     of: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         of[candidate.task.model_dump_json(), candidate.partner].append(candidate)
@@ -172,49 +166,46 @@ def _at_most_two(candidates: Iterable[Candidate], left_out: Counter[str]) -> lis
 # 3. and 4.
 
 
-def _evenly(candidates: Iterable[Candidate], count: int, left_out: Counter[str]) -> list[Scene]:
+def _choose_evenly(candidates: Iterable[Candidate], count: int, left_out: Counter[str]) -> list[Scene]:
     """One after the other: of the template with the fewest so far, the performer with the fewest, the task with the fewest."""
     waiting: dict[str, list[Candidate]] = defaultdict(list)
-    for candidate in sorted(candidates, key=lambda each: each.rank):
-        waiting[candidate.task.template].append(candidate)
+    # Where nothing else decides, a digest of the names does.
+    for each in sorted(candidates, key=lambda each: _digest(each.run.name, each.episode, str(each.minute), each.partner)):
+        waiting[each.task.template].append(each)
     chosen: list[Scene] = []
-    so_far: Counter[tuple[object, ...]] = Counter()
+    so_far: Counter[tuple[str | int, ...]] = Counter()
     known: set[str] = set()
 
-    def weight(candidate: Candidate) -> tuple[int, ...]:
+    def find_groups(candidate: Candidate) -> list[tuple[str | int, ...]]:
         template, performer = candidate.task.template, candidate.task.performer
-        return (
-            so_far[template, performer],
-            candidate.number,
-            so_far[template, performer, candidate.partner],
-            so_far[template, candidate.run.seed],
-        )
+        return [(template, performer), (template, performer, candidate.partner), (template, candidate.run.seed)]
+
+    def weigh(candidate: Candidate) -> tuple[int, ...]:
+        of_performer, of_pair, of_seed = (so_far[group] for group in find_groups(candidate))
+        return of_performer, candidate.number, of_pair, of_seed
 
     while len(chosen) < count and any(waiting.values()):
         template = min((name for name in waiting if waiting[name]), key=lambda name: (so_far[name,], name))
-        # Of equals the first in the order of ranks.
-        best = min(waiting[template], key=weight)
+        best = min(waiting[template], key=weigh)
         waiting[template].remove(best)
-        scene = _frozen(best)
-        memories = _pair_and_memories(scene)
+        scene = _freeze(best)
+        sides = sorted([scene.performer, scene.target], key=lambda side: side.name)
+        memories = _digest(*(_digest(side.name, *(memory.text for memory in side.memories)) for side in sides))
         if memories in known:
             left_out["same pair and memories as another scene"] += 1
             continue
         known.add(memories)
         chosen.append(scene)
-        performer = best.task.performer
-        so_far.update([(template,), (template, performer), (template, performer, best.partner), (template, best.run.seed)])
+        so_far.update([(template,), *find_groups(best)])
     left_out["more than were asked for"] += sum(map(len, waiting.values()))
     return chosen
 
 
-def _pair_and_memories(scene: Scene) -> str:
-    sides = sorted([scene.performer, scene.target], key=lambda side: side.name)
-    text = "\x1e".join("\x1f".join([side.name, *(memory.text for memory in side.memories)]) for side in sides)
-    return hashlib.sha256(text.encode()).hexdigest()
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\x1f".join(texts).encode()).hexdigest()
 
 
-def _frozen(candidate: Candidate) -> Scene:
+def _freeze(candidate: Candidate) -> Scene:
     run, task = candidate.run, candidate.task
     episode = run.episodes.read(candidate.episode)
     past = Recollection(episode, candidate.minute, run.town, run.clock)
@@ -222,12 +213,12 @@ def _frozen(candidate: Candidate) -> Scene:
     address = run.town.address_of(past.timelines[task.performer].tiles[candidate.minute])
     return Scene(
         id=f"{task.template}-{run.name}-{candidate.minute}-{candidate.partner}",
-        task=_as_talked_about(task),
+        task=_strip_task(task),
         minute=candidate.minute,
         address=str(replace(address, thing="")) if address is not None else "",
         performer_begins=candidate.performer_begins,
-        performer=_side(candidate, past, task.performer, candidate.partner),
-        target=_side(candidate, past, candidate.partner, task.performer),
+        performer=_make_side(candidate, past, task.performer, candidate.partner),
+        target=_make_side(candidate, past, candidate.partner, task.performer),
         source=Source(
             run=run.name,
             episode=candidate.episode,
@@ -240,39 +231,35 @@ def _frozen(candidate: Candidate) -> Scene:
     )
 
 
-def _as_talked_about(task: Task) -> Task:
-    """Without what only matters where it is done: how it may be worded, and what does not count as doing it."""
-    steps = [
-        step.model_copy(update={"wordings": (), "signs": step.signs.model_copy(update={"not_keywords": ()})})
-        for step in task.subtasks
-    ]
-    signs = task.signs.model_copy(update={"not_keywords": ()})
-    return task.model_copy(update={"wordings": (), "signs": signs, "subtasks": tuple(steps)})
+def _strip_task(task: Task) -> Task:
+    """The task without what only matters where it is done: how it may be worded, and what does not count as doing it."""
+
+    def strip(signs: Signs) -> dict[str, object]:
+        return {"wordings": (), "signs": signs.model_copy(update={"not_keywords": ()})}
+
+    steps = tuple(step.model_copy(update=strip(step.signs)) for step in task.subtasks)
+    return task.model_copy(update={**strip(task.signs), "subtasks": steps})
 
 
-def _side(candidate: Candidate, past: Recollection, name: str, partner: str) -> Side:
-    run = candidate.run
+def _make_side(candidate: Candidate, past: Recollection, name: str, partner: str) -> Side:
+    people = candidate.run.people
     activity = past.timelines[name].activities[candidate.minute]
     memories, agreed = past.before(name, partner)
+    near = {each: people[each] for each in candidate.task.residents if each in people}
     return Side(
-        persona=run.people[name],
+        persona=people[name],
         doing=activity.doing if activity is not None else "",
         memories=memories,
         agreed=agreed,
-        acquaintances=acquaintances_of(
-            run.people[name], {each: run.people[each] for each in candidate.task.residents if each in run.people}
-        ),
+        acquaintances=acquaintances_of(people[name], near),
     )
 
 
-def _numbered(chosen: Sequence[Scene]) -> list[Scene]:
-    """In order of template, performer and moment, with ids that say the template."""
-    ordered = sorted(
-        chosen, key=lambda each: (each.template, each.performer.name, each.source.run, each.minute, each.target.name)
-    )
+def _number(chosen: Sequence[Scene]) -> list[Scene]:
+    """The scenes in order of template, performer and moment, with ids that say the template."""
     counts: Counter[str] = Counter()
     numbered = []
-    for scene in ordered:
+    for scene in sorted(chosen, key=lambda s: (s.template, s.performer.name, s.source.run, s.minute, s.target.name)):
         counts[scene.template] += 1
         numbered.append(scene.model_copy(update={"id": f"{scene.template}-{counts[scene.template]:02d}"}))
     return numbered
@@ -281,7 +268,7 @@ def _numbered(chosen: Sequence[Scene]) -> list[Scene]:
 # The file.
 
 
-def construct(runs: Sequence[TownRun], out: Path, count: int = ENOUGH) -> str:
+def write_scenes(runs: Sequence[TownRun], out: Path, count: int = ENOUGH) -> str:
     """Writes a file of scenes that ``--dataset`` takes, and says what is in it and what was left out.
 
     Raises InputError when the runs are of different towns or people, or there is nothing to freeze, or the file is there.
@@ -293,11 +280,10 @@ def construct(runs: Sequence[TownRun], out: Path, count: int = ENOUGH) -> str:
     if not frozen.scenes:
         raise InputError(f"None of the {len(runs)} runs has a conversation of a performer before the day of its event.")
     first = runs[0]
-    lines = scenes_in_lines(frozen.scenes, first.people, first.town, first.clock)
+    lines = write_lines(frozen.scenes, first.people, first.town, first.clock)
     write_atomically(out, "".join(f"{line}\n" for line in lines))
-    return "\n".join(
-        [f"{out}: {len(frozen.scenes)} scenes of {len({s.template for s in frozen.scenes})} templates.", *said_of_scenes(frozen)]
-    )
+    templates = {scene.template for scene in frozen.scenes}
+    return "\n".join([f"{out}: {len(frozen.scenes)} scenes of {len(templates)} templates.", *_describe_scenes(frozen)])
 
 
 def _check_one_world(runs: Sequence[TownRun]) -> None:
@@ -311,16 +297,14 @@ def _check_one_world(runs: Sequence[TownRun]) -> None:
             raise InputError(f"Two runs are called {run.name}; scenes name the run they come from. Rename one of the folders.")
 
 
-def said_of_scenes(frozen: Frozen) -> list[str]:
-    """How many scenes come from where, and what was left out."""
-    said = [f"{number} from {run}" for run, number in sorted(Counter(scene.source.run for scene in frozen.scenes).items())]
-    reference = sum(scene.reference_residents for scene in frozen.scenes)
-    if reference:
-        said.append(f"{reference} of them were made with reference residents")
+def _describe_scenes(frozen: Frozen) -> Iterator[str]:
+    """Lines that say how many scenes come from where, and what was left out."""
+    yield from (f"{count} from {run}" for run, count in sorted(Counter(scene.source.run for scene in frozen.scenes).items()))
+    if reference := sum(scene.reference_residents for scene in frozen.scenes):
+        yield f"{reference} of them were made with reference residents"
     performers: dict[str, set[str]] = defaultdict(set)
     for scene in frozen.scenes:
         performers[scene.template].add(scene.performer.name)
-    few = sorted(template for template, names in performers.items() if len(names) < FEWEST_PERFORMERS)
-    if few:
-        said.append(f"fewer than {FEWEST_PERFORMERS} performers: {', '.join(few)}; more runs, with other seeds, bring others")
-    return [*said, *(f"left out: {number} {why}" for why, number in frozen.left_out.most_common())]
+    if few := sorted(template for template, names in performers.items() if len(names) < FEWEST_PERFORMERS):
+        yield f"fewer than {FEWEST_PERFORMERS} performers: {', '.join(few)}; more runs, with other seeds, bring others"
+    yield from (f"left out: {number} {why}" for why, number in frozen.left_out.most_common())

@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyp
 from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions, read_made_of
 from sociable.benchmarks.anteval.ieg.masters.sight import Floats, Look, load_cues, look_at
 from sociable.benchmarks.anteval.ieg.windows import Pair, Window
-from sociable.models.embeddings import sentence_encoder
+from sociable.models.embeddings import load_encoder
 
 VERSION = "1"
 """Counts up with every change to what is seen of a window, or to how it is learned from."""
@@ -129,7 +129,7 @@ class LocalKind(MasterKind):
 
     def check(self) -> None:
         if self.embeddings:
-            sentence_encoder(self.embeddings)
+            load_encoder(self.embeddings)
 
     def untrained(self, folder: Path | None = None) -> LocalMaster:
         return LocalMaster(None, None, self.describe(embeddings=self.embeddings, windows=0))

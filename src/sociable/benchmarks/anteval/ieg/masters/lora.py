@@ -15,7 +15,7 @@ from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind
 from sociable.benchmarks.anteval.ieg.masters.wording import INSTRUCTION, parse_checks, render_checks, render_window
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError
-from sociable.core.seeding import named_generator
+from sociable.core.seeding import make_generator
 
 EPOCHS = 3
 BATCH = 4
@@ -110,7 +110,7 @@ class LoraKind(MasterKind):
         examples = [self._tokenize(window, model) for window in windows]
         optimizer = torch.optim.AdamW((each for each in model.parameters() if each.requires_grad), lr=LEARNING_RATE)
         model.train()
-        for batch in _draw_batches(examples, named_generator(seed, "batches", purpose)):
+        for batch in _draw_batches(examples, make_generator(seed, "batches", purpose)):
             longest = max(len(ids) for ids, _ in batch)
             padding = _find_padding(self._tokenizer)
             ids = torch.tensor([ids + [padding] * (longest - len(ids)) for ids, _ in batch], device=model.device)

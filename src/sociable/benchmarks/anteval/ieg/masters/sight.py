@@ -15,7 +15,7 @@ from sklearn.feature_extraction.text import HashingVectorizer  # type: ignore[im
 
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.benchmarks.anteval.rules import DATA, rules
-from sociable.models.embeddings import sentence_encoder
+from sociable.models.embeddings import load_encoder
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ class Meanings:
     """Sentence embeddings, of length 1, and those of the cues of each skill."""
 
     def __init__(self, model: str) -> None:
-        self._encode = sentence_encoder(model)
+        self._encode = load_encoder(model)
         self.cues = self.embed(list(load_cues().values()))
 
     def embed(self, texts: Sequence[str]) -> Floats:

@@ -6,7 +6,7 @@ import re
 
 from sociable.benchmarks.anteval.ieg.windows import Pair, Window
 from sociable.benchmarks.anteval.rules import rules
-from sociable.core.prompts import one_line, quoted
+from sociable.core.prompts import put_on_one_line, quote
 
 INSTRUCTION = (
     'You are the dungeon master of a fantasy role-playing game. Lines that begin with "| " are what was last said and done at '
@@ -19,8 +19,8 @@ NOBODY = "nobody"
 
 def render_window(window: Window) -> str:
     """The window as a question."""
-    said = "\n".join(f"{turn.speaker}: {one_line(turn.text)}" for turn in window.turns)
-    return f"{quoted(said)}\nPlayers:\n{quoted(chr(10).join(window.players))}"
+    said = "\n".join(f"{turn.speaker}: {put_on_one_line(turn.text)}" for turn in window.turns)
+    return f"{quote(said)}\nPlayers:\n{quote(chr(10).join(window.players))}"
 
 
 def render_checks(window: Window) -> str:

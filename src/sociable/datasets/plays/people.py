@@ -109,7 +109,7 @@ def _is_spelling(word: str, other: str) -> bool:
     return long.startswith(short) or (len(short) > 5 and long.startswith(short[:-2]))
 
 
-def joined(speakers: Sequence[str]) -> str:
+def join_names(speakers: Sequence[str]) -> str:
     """ "Jack and Algernon"; "Jack, Lane and Algernon"."""
     return " and ".join([", ".join(speakers[:-1]), speakers[-1]]) if len(speakers) > 1 else speakers[0]
 

@@ -1,0 +1,145 @@
+"""What every reader fills: scenes of parts as printed, made into a Play once all headings of speeches are known."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sociable.core.errors import InputError
+from sociable.datasets.plays.directions import DirectionHabit, habit_of, mender_of, split_directions
+from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
+from sociable.datasets.plays.names import Names
+from sociable.datasets.plays.people import cast_on_stage, join_names, words_of
+from sociable.datasets.plays.records import CastMember, Direction, Entry, InlineDirection, Play, PlayScene, Speech
+from sociable.datasets.plays.script import name_of
+
+_SCENE_NUMBER = re.compile(r"\s*#[\w.\-]+#\s*$|\s{2,}\d{1,4}[A-Z]?\.?$")
+
+
+@dataclass
+class Part:
+    """A speech under its ``label``, or a direction where that is empty.
+
+    ``lines`` are as printed, with the directions in them, unless the file itself tells these apart (``directions``);
+    ``speakers`` are given where it also says who speaks.
+    """
+
+    label: str
+    place: str
+    lines: list[str]
+    directions: tuple[InlineDirection, ...] | None = None
+    speakers: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line for line in self.lines if line)
+
+
+@dataclass
+class DraftScene:
+    act: str = ""
+    scene: str = ""
+    heading: str = ""
+    parts: list[Part] = field(default_factory=list)
+
+    @property
+    def speaks(self) -> bool:
+        return any(part.label for part in self.parts)
+
+
+@dataclass
+class Draft:
+    """A play while it is read; the first scene is what stands before any heading.
+
+    Names in a screenplay are said in full; where and how somebody speaks stands in parentheses, behind the name or below it.
+    """
+
+    path: Path
+    layout: str
+    title: str = ""
+    cast: Sequence[CastMember] = ()
+    is_screenplay: bool = False
+    scenes: list[DraftScene] = field(default_factory=lambda: [DraftScene()])
+    numbered: int = 0
+
+    def open_scene(self, heading: str) -> None:
+        """Begins an act or a scene; one whose heading has no label of its own is numbered through."""
+        found, act = heading_of(heading), self.scenes[-1].act
+        if found is None or found.kind not in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART):
+            self.numbered += 1
+            scene = DraftScene(act, f"Scene {self.numbered}", _SCENE_NUMBER.sub("", heading).strip(". "))
+        elif found.kind is HeadingKind.ACT:
+            inner = heading_of(found.rest)
+            if inner is None or inner.kind is not HeadingKind.SCENE:
+                inner = Heading(HeadingKind.SCENE, "", found.rest)
+            scene = DraftScene(found.label, inner.label, inner.rest)
+        elif found.kind is HeadingKind.SCENE or (act.startswith("Act ") and not found.label.startswith("Epilogue")):
+            scene = DraftScene(act, found.label, found.rest)
+        else:
+            scene = DraftScene(found.label, "", found.rest)
+        scene.heading = scene.heading.strip("[]_ ")
+        self.scenes.append(scene)
+
+    def add(self, label: str, lines: Sequence[str], line: int) -> Part:
+        """A speech, or a direction where ``label`` is empty, which begins in a line of the file."""
+        part = Part(label, f"{self.path.name}:{line}", list(lines))
+        self.scenes[-1].parts.append(part)
+        return part
+
+    def finish(self, expected: str) -> Play:
+        """The play. Raises InputError where nobody speaks, which says what was ``expected``."""
+        parts = [part for scene in self.scenes for part in scene.parts]
+        speeches = [part for part in parts if part.label]
+        if not speeches:
+            raise InputError(f"{self.path}: nobody speaks in it, read as {self.layout}. {expected}")
+        texts = [part.text for part in parts]
+        told = [part.text for part in parts if not part.label]
+        labels = Counter(self._name(part) for part in speeches if not part.speakers)
+        if self.is_screenplay:
+            names, habit = Names((), labels), DirectionHabit()
+        else:
+            words = words_of([*texts, *(direction.text for part in parts for direction in part.directions or ())])
+            names = Names(self.cast or cast_on_stage(told), labels, words, is_listed=bool(self.cast))
+            habit = habit_of(part.text for part in speeches)
+        mend = mender_of(texts)
+        return Play(
+            title=self.title or self.path.stem,
+            layout=self.layout,
+            cast=tuple(self.cast),
+            scenes=tuple(
+                PlayScene(
+                    act=s.act,
+                    scene=s.scene,
+                    heading=s.heading,
+                    entries=tuple(self._entry(part, names, habit, mend) for part in s.parts),
+                )
+                for s in self._kept_scenes()
+            ),
+        )
+
+    def _kept_scenes(self) -> Iterator[DraftScene]:
+        """The scenes but those that hold nothing, or that a table of contents announced only."""
+        spoken = {(scene.act, scene.scene) for scene in self.scenes if scene.speaks}
+        has_begun = False
+        for scene in self.scenes:
+            has_begun = has_begun or scene.speaks
+            is_announced = not has_begun and ((scene.act, scene.scene) in spoken or scene is self.scenes[0])
+            if scene.parts and not is_announced and (scene.speaks or scene.act or scene.scene):
+                yield scene
+
+    def _name(self, part: Part) -> str:
+        return name_of(part.label) if self.is_screenplay else part.label
+
+    def _entry(self, part: Part, names: Names, habit: DirectionHabit, mend: Callable[[str], str]) -> Entry:
+        if not part.label:
+            return Direction(text=" ".join(mend(part.text).replace("_", "").strip("[]").split()), place=part.place)
+        text, directions = part.text, part.directions
+        if directions is None:
+            text, directions = split_directions(mend(text), habit)
+        speakers = part.speakers or names.speakers(self._name(part))
+        return Speech(
+            speaker=join_names(speakers), speakers=speakers, label=part.label, text=text, directions=directions, place=part.place
+        )
