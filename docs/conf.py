@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +37,16 @@ autodoc_default_options = {
 }
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
-DESCRIBED = (
-    r"sociable\.(engine\.(study|benchmark|result|settings|seats)|statistics\.metrics|judging\.protocol|models\.(protocol|scripted)"
-    r"|agents\.architecture|town\.minds|core\.(records|errors|view)|reports\.views)\."
-)
+DESCRIBED = sorted(re.findall(r"automodule:: (\S+)", "".join(page.read_text() for page in HERE.glob("reference/*.md"))))
 # A name in a signature is a link where its module has a page here, and plain text where it has none.
-nitpick_ignore_regex = [("py:.*", rf"(?!{DESCRIBED}).*"), ("py:.*", r".*\.(_\w+|[A-Z]\w?|Own)")]  # the second: type variables
+nitpick_ignore_regex = [("py:.*", rf"(?!({'|'.join(map(re.escape, DESCRIBED))})\.).*"), ("py:.*", r".*\._\w+")]
+nitpick_ignore = [
+    (kind, f"{module}.{name}")
+    for module in DESCRIBED
+    for name, found in vars(import_module(module)).items()
+    if type(found).__name__ == "TypeVar"
+    for kind in ("py:class", "py:obj")
+]
 
 
 def skip_type_variables(app: Any, what: str, name: str, found: object, skip: bool, options: Any) -> bool | None:
