@@ -110,18 +110,6 @@ class Reader:
         self.environment.syspath_prepend(str(folder))
 
 
-def has_town() -> bool:
-    """Whether the town's benchmark opens."""
-    try:
-        import sociable.benchmarks.stss.benchmark  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
-NEEDS_TOWN = re.compile(r"sociable (list|construct|replay|fork|interview|map|export)\b|\bstss\b")
-
-
 @pytest.fixture
 def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     monkeypatch.chdir(tmp_path)
@@ -133,8 +121,6 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
 @pytest.mark.parametrize("page", [page for page, steps in STEPS.items() if steps])
 def test_what_a_page_shows_can_be_done(page: str, reader: Reader, request: pytest.FixtureRequest) -> None:
     steps = STEPS[page]
-    if not has_town() and any(NEEDS_TOWN.search(step.text) for step in steps):
-        pytest.skip("stss does not open")
     substitutes = dict(MODELS)
     if any(SERVER in step.text for step in steps):
         substitutes[SERVER] = request.getfixturevalue("chat_server").url

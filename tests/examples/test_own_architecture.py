@@ -98,10 +98,6 @@ def test_the_log_is_the_same_in_lockstep() -> None:
 
 
 def test_stss_takes_it_by_its_name(tmp_path: Path) -> None:
-    try:
-        from sociable.benchmarks.stss.benchmark import BENCHMARK  # noqa: F401
-    except ImportError as error:
-        pytest.skip(f"stss does not open: {error}")
     (tmp_path / "agent.py").write_text("def reply(messages):\n    return 'Good to see you. GOODBYE'\n")
     result = sociable.run(
         "stss",
