@@ -15,8 +15,8 @@ test: .venv/installed-dev lint
 	$(BIN)/pytest -n 2 --dist worksteal
 
 lint: .venv/installed-dev
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples docs
+	$(BIN)/ruff format --check src tests benchmarks examples docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
