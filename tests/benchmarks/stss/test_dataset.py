@@ -295,7 +295,7 @@ def test_a_bad_template_is_complained_of_by_place_and_field(
         (changed(["wakes"], "early"), "'early' is no time of day"),
         (
             changed(["ties", 0, "to"], "Stranger"),
-            "field 'ties': nobody is called 'Stranger'; ties name people by their short names",
+            "field 'ties.0.to': nobody is called 'Stranger'; ties name people by their short names",
         ),
         (changed(["short"], "Nkechi"), "is called already"),
     ],

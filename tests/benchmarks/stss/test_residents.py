@@ -248,7 +248,7 @@ def test_promises_help_and_plans_the_steps_one_after_the_other(
     assert hears(ann, ERRAND)[0].startswith("Of course I will do that for you")
     first, second = agreed(ann)
     assert (first.start, first.end, first.doing) == (minute_of("17:10", 2), minute_of("17:25", 2), "buying a washer")
-    way = ann.world.travel_minutes(ann.world.tile_of(first.place), second.place)
+    way = ann.world.count_travel_minutes(ann.world.find_tile(first.place), second.place)
     assert second.start == minute_of("17:10", 2) + 5 + 12 + way
     assert second.place == "The Guildhall: kitchen"
 

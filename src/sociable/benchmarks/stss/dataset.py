@@ -233,8 +233,10 @@ def load_residents(path: Path | None, town: TownMap) -> tuple[Mapping[str, Perso
         if (other := names.setdefault(record.short, record.name)) != record.name:
             raise DataError(raw.place, "short", f"'{record.short}' is what {other} is called already; ties name people by it")
     for raw, record in read:
-        if unknown := {tie.to for tie in record.ties} - names.keys():
-            raise DataError(raw.place, "ties", f"nobody is called '{min(unknown)}'; ties name people by their short names")
+        for number, tie in enumerate(record.ties):
+            if tie.to not in names:
+                problem = f"nobody is called '{tie.to}'; ties name people by their short names"
+                raise DataError(raw.place, f"ties.{number}.to", problem)
     return {record.name: record.make_persona(names) for record in loaded.items}, loaded
 
 
@@ -368,7 +370,7 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
     people: Mapping[str, Persona]
     if residents is not None and is_smallville_people(residents):
         people, noticed = load_smallville_people(residents, town)
-        people_digest = _digest(people.values())
+        people_digest = _compute_digest(people.values())
         remark(noticed, "about the people")
     else:
         people, loaded_people = load_residents(residents, town)
@@ -378,7 +380,7 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
     if dataset is not None and is_authors_tasks(dataset):
         imported = load_authors_tasks(dataset, town, people, clock)
         tasks = {task.id: task for task in imported.tasks}
-        source, digest, known = str(dataset), _digest(tasks.values()), list(tasks)
+        source, digest, known = str(dataset), _compute_digest(tasks.values()), list(tasks)
         remark([str(each) for each in imported.remarks], f"about the tasks in {dataset.name}")
     else:
         loaded = load_templates(dataset, town, people)
@@ -410,5 +412,5 @@ def load_town(path: str | None) -> TownMap:
     return load_map(Path(path) if path else BUNDLED / "town.json")
 
 
-def _digest(records: Iterable[Record]) -> str:
+def _compute_digest(records: Iterable[Record]) -> str:
     return hashlib.sha256("\n".join(each.model_dump_json() for each in records).encode("utf-8", "replace")).hexdigest()

@@ -156,7 +156,7 @@ class _Play:
         order = [scene.performer, scene.target] if scene.performer_begins else [scene.target, scene.performer]
         for turn in range(2 * self._setting.options.turns_each):
             speaker, listener = order[turn % 2], order[1 - turn % 2]
-            said: Utterance = await _wait_for(minds[speaker.name].speak(self._talk_of(speaker, listener)))
+            said: Utterance = await _wait_for(minds[speaker.name].speak(self._make_talk(speaker, listener)))
             empty = not said.says.strip()
             if not empty or said.note:
                 self._lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
@@ -168,7 +168,7 @@ class _Play:
                 break
         return ""
 
-    def _talk_of(self, speaker: Side, listener: Side) -> Talk:
+    def _make_talk(self, speaker: Side, listener: Side) -> Talk:
         """The conversation so far, as one of them has it."""
         scene = self._scene
         spoken = sum(line.speaker == speaker.name for line in self._lines)
@@ -191,7 +191,7 @@ class _Play:
         if not words:
             return "", ""
         until = scene.minute + max(1, math.ceil(words / WORDS_PER_MINUTE))
-        taken = await _wait_for(mind.conclude(self._talk_of(scene.target, scene.performer), until))
+        taken = await _wait_for(mind.conclude(self._make_talk(scene.target, scene.performer), until))
         for note in taken.notes:
             if isinstance(note, Noted) and note.about.startswith("unreadable"):
                 return "", f"{note.about}: {note.text}"
