@@ -530,6 +530,7 @@ def test_the_performers_conversations_and_notes_are_kept_and_the_record_comes_ba
     assert [line.says for line in found.talks[0].lines] == [INVITATION, "Yes."]
     counted = [(each.about, each.of_performer, each.count) for each in found.notes]
     assert counted == [("unknown place", False, 2), ("unknown place", True, 1)]
+    assert found.id == "soup:0"
     assert found.told and found.attendance and found.stages
     assert Measured.model_validate_json(found.model_dump_json()) == found
 

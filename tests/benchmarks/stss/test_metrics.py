@@ -52,7 +52,7 @@ def episode(name: str, repeat: int = 0, **fields: object) -> StssEpisode:
 
 
 def measured(score: float, ratio: float | None = 0.5, **stages: Stage) -> Measured:
-    return Measured(score=score, reason="because", stages=stages or {"A": Stage.DONE}, conversation_ratio=ratio)
+    return Measured(id="x", score=score, reason="because", stages=stages or {"A": Stage.DONE}, conversation_ratio=ratio)
 
 
 def test_scores_of_one_episode() -> None:

@@ -192,6 +192,7 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
         return Stage.NOT_TOLD if name in met else Stage.NOT_MET
 
     measured = Measured(
+        id="x",
         score=round(len(goes - {names[0]}) / max(1, len(goers)), 3),
         reason=f"{len(goes) - 1} of the {len(goers)} expected were there for ten minutes or more",
         attendance=tuple(attendance),
@@ -433,7 +434,7 @@ def tiny_replay(log: Sequence[AnyEvent]) -> Replay:
     starts = {"Ann": Tile(1, 1), "Ben": Tile(7, 5)}
     episode = made_episode(made_task(("Ann", "Ben"), "", "House: room"), starts, log)
     people = {name: persona(name) for name in starts}
-    return Replay("Tiny", episode, Measured(score=0.0, reason=""), tiny_town(), people, Clock())
+    return Replay("Tiny", episode, Measured(id="x", score=0.0, reason=""), tiny_town(), people, Clock())
 
 
 WALK = Walked(minute=100, resident="Ann", start=(1, 1), way="E1S4E5", tiles_per_minute=6)
@@ -666,6 +667,7 @@ def hostile_replay() -> Replay:
     told = [Told(minute=9 + place, teller=names[place], listener=names[1], parts=(everything,)) for place in range(3)]
     task = made_task(names, everything, f"{HOSTILE[2]}: room", start=15, end=40)
     measured = Measured(
+        id="x",
         score=0.5,
         reason=everything,
         attendance=(

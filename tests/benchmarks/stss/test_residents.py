@@ -12,7 +12,7 @@ import pytest
 from sociable.benchmarks.stss.residents import ReferenceResident
 from sociable.benchmarks.stss.routine import CLOSINGS, OPENINGS, REPLIES, World
 from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
+from sociable.town.clock import Clock, minute_of
 from sociable.town.events import Agreed, Line
 from sociable.town.map import Tile, TownMap
 from sociable.town.minds import Sighting, Talk, Utterance, View
@@ -36,7 +36,7 @@ def resident(make_persona: MakePersona, town: TownMap, clock: Clock) -> Callable
         if busy is not None:
             start, end = (minute_of(time) for time in busy)
             habits = (Habit(days=("Tue",), start=start, end=end, doing="sweeping", place="Salt & Rye: shop", work=True),)
-        world = World(town, clock, 6, 2 * MINUTES_PER_DAY, 0, "test")
+        world = World(town, clock, 6, 0, "test")
         return ReferenceResident(make_persona("Ann", habits=habits, **changes), world, task, ties)
 
     return make

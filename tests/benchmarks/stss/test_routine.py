@@ -27,7 +27,7 @@ def mind(make_persona: MakePersona, town: TownMap, clock: Clock) -> Callable[...
     """Up at 07:00, in bed at 23:00, with these habits."""
 
     def make(*habits: Habit, wakes: str = "07:00", sleeps: int = 23 * 60) -> RoutineMind:
-        world = World(town, clock, 6, 2 * MINUTES_PER_DAY, 0, "test")
+        world = World(town, clock, 6, 0, "test")
         return RoutineMind(make_persona(habits=habits, wakes=minute_of(wakes), sleeps=sleeps), world)
 
     return make
@@ -139,7 +139,7 @@ def test_the_plan_of_the_day_is_told_once_when_it_gets_up(mind: Callable[..., Ro
 
 
 def test_travel_takes_a_minute_for_six_tiles_and_one_more(town: TownMap, clock: Clock) -> None:
-    world = World(town, clock, 6, MINUTES_PER_DAY, 0, "test")
+    world = World(town, clock, 6, 0, "test")
     tile = world.find_tile(SHOP)
     steps = town.distance(tile, world.find_tile(HALL))
     assert steps is not None

@@ -155,7 +155,7 @@ def test_half_a_point_of_an_appointment_is_said_of_the_person() -> None:
         Attendance(resident=name, start=task.start, end=task.start + 20, counts=True) for name in (task.performer, task.target)
     ]
     for score, came in ((1.0, "done"), (0.5, "done, in another place: half a point")):
-        measured = Measured(score=score, reason="", attendance=tuple(there), stages={task.target: Stage.DONE})
+        measured = Measured(id="x", score=score, reason="", attendance=tuple(there), stages={task.target: Stage.DONE})
         target, performer = _people_table(task, measured, Clock()).rows
         assert target.cells[:2] == [task.target, came]
         # It takes two: when the performer was at it stands beside.

@@ -23,18 +23,7 @@ from sociable.benchmarks.stss.keywords import phrase_attendance, phrase_preparat
 from sociable.benchmarks.stss.records import StssOptions
 from sociable.benchmarks.stss.residents import count_errand_minutes
 from sociable.benchmarks.stss.routine import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World
-from sociable.benchmarks.stss.task import (
-    DAYS,
-    LAST_MINUTE,
-    Keyword,
-    KeywordGroup,
-    Place,
-    Signs,
-    Subtask,
-    Task,
-    TaskType,
-    validate_record,
-)
+from sociable.benchmarks.stss.task import DAYS, Keyword, KeywordGroup, Place, Signs, Subtask, Task, TaskType, validate_record
 from sociable.core.data_files import Loaded, RawRecord, Text, load_items
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
@@ -261,7 +250,7 @@ def draw_task(template: TaskTemplate, people: Mapping[str, Persona], town: TownM
     """Draws performer, cast, place and time by the seed. Raises InputError when no draw could be solved."""
     if len(people) < 2:
         raise InputError(f"task {template.id}: nobody lives there beside {', '.join(people)}; a task needs others to ask.")
-    world = World(town, clock, 6, LAST_MINUTE, seed, template.id)
+    world = World(town, clock, 6, seed, template.id)
     minds = {name: RoutineMind(persona, world) for name, persona in people.items()}
     for attempt in range(_DRAWS):
         task = _draw_once(template, people, clock, named_generator(seed, "task", template.id, attempt))

@@ -104,6 +104,7 @@ class _Measurement:
         readable = list(chain(*_find_readable(events, (task.performer,))))
         notes = Counter((event.about, event.resident == task.performer) for event in events if isinstance(event, Noted))
         return Measured(
+            id=self._episode.id,
             failure=find_background_failure(self._episode),
             score=score.value,
             reason=score.reason,

@@ -99,6 +99,8 @@ class NoteCount(Record):
 class Measured(Record):
     """Everything that is measured in one episode by rule (App. A.1): scores, reports and replays are made of it."""
 
+    id: str
+    """The episode's."""
     failure: str = ""
     """The reason why the background cannot be trusted, so that nothing is scored; empty where it can."""
     score: float

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from sociable.benchmarks.stss.routine import MEETING_MINUTES, RoutineMind, World
 from sociable.benchmarks.stss.speech import find_moments, is_refusal, say_moment, say_place
-from sociable.benchmarks.stss.task import Part, Task, TaskType
+from sociable.benchmarks.stss.task import LAST_MINUTE, Part, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.minds import Activity, TakenAway, Talk, Utterance, View
 from sociable.town.persona import Block, Persona
@@ -224,7 +224,7 @@ class Oracle(Performer):
         else:
             self._doing = _NOBODY
         departures = [self._find_departure(each) for each in self.engagements if each.start > minute]
-        return Activity(self._doing, max(min(until, *departures, self.world.minutes), minute + 1), place)
+        return Activity(self._doing, max(min(until, *departures, LAST_MINUTE), minute + 1), place)
 
     def _find_next(self, minute: int, names: Sequence[str]) -> tuple[str, str]:
         """The person who can be found soonest by habit, and the place.

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sociable.benchmarks.stss.task import DAYS, LAST_MINUTE
 from sociable.core.seeding import named_generator
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Planned
@@ -35,7 +36,6 @@ class World:
     town: TownMap
     clock: Clock
     tiles_per_minute: int
-    minutes: int
     seed: int
     label: str
     """The episode's: draws in two episodes are independent."""
@@ -74,7 +74,7 @@ class RoutineMind:
         """Agreements of the conversation that is going on."""
         self._home = self.tile = world.find_tile(persona.home)
         self._doing = ""
-        self._days = [ordinary_day(persona, world.clock, day) for day in range(world.minutes // MINUTES_PER_DAY + 1)]
+        self._days = [ordinary_day(persona, world.clock, day) for day in range(DAYS + 1)]
         self._planned = -1
 
     # The day.
@@ -87,7 +87,7 @@ class RoutineMind:
         return minute - time + MINUTES_PER_DAY + persona.wakes if time >= persona.sleeps else None
 
     def _find_habits(self, minute: int) -> Sequence[Block]:
-        return self._days[min(minute // MINUTES_PER_DAY, len(self._days) - 1)]
+        return self._days[min(minute // MINUTES_PER_DAY, DAYS)]
 
     def find_habit(self, minute: int) -> Block | None:
         return next((block for block in self._find_habits(minute) if block.start <= minute < block.end), None)
@@ -96,7 +96,7 @@ class RoutineMind:
         """The parts of a time, each of so many minutes or more, in which it is neither asleep, at work, nor engaged."""
         busy = [(each.start, each.end) for each in self.engagements]
         busy += [(block.start, block.end) for day in self._days for block in day if block.work]
-        for midnight in range(-MINUTES_PER_DAY, self.world.minutes + 1, MINUTES_PER_DAY):
+        for midnight in range(-MINUTES_PER_DAY, LAST_MINUTE + 1, MINUTES_PER_DAY):
             busy.append((midnight + self.persona.sleeps, midnight + MINUTES_PER_DAY + self.persona.wakes))
         spans, at = [], start
         for begin, until in [*sorted(each for each in busy if each[0] < end), (end, end)]:
@@ -131,7 +131,7 @@ class RoutineMind:
             # Once on the way it goes on, though the way may be shorter by now.
             if self._find_departure(engagement) <= minute or engagement.doing == self._doing:
                 return Activity(engagement.doing, engagement.end, engagement.place)
-        limit = min((max(self._find_departure(each), minute + 1) for each in coming), default=self.world.minutes)
+        limit = min((max(self._find_departure(each), minute + 1) for each in coming), default=LAST_MINUTE)
         if wakes := self.find_waking(minute):
             return Activity(
                 "sleeping", max(min(wakes, limit), minute + 1), str(find_bed(self.persona, self.world.town)), asleep=True

@@ -22,7 +22,6 @@ from sociable.benchmarks.stss.conversations.reference import Listener, make_scen
 from sociable.benchmarks.stss.conversations.scene import Scene, Side
 from sociable.benchmarks.stss.protocol import make_memory
 from sociable.benchmarks.stss.routine import World
-from sociable.benchmarks.stss.task import LAST_MINUTE
 from sociable.core.errors import InputError
 from sociable.core.records import Turn, Usage, episode_id
 from sociable.engine.seats import Seats
@@ -108,7 +107,7 @@ class _Play:
         scene, setting, seat, options = self._scene, self._setting, self._seats[side.name], self._setting.options
         performs, task, persona = side is scene.performer, scene.task, side.persona
         if seat.model is None:
-            world = World(setting.town, setting.clock, 6, LAST_MINUTE, setting.seed, self._item)
+            world = World(setting.town, setting.clock, 6, setting.seed, self._item)
             return make_scene_performer(seat.agent, scene, world) if performs else Listener(scene, world, setting.places)
         if performs:
             persona = persona.model_copy(update={"currently": f"{persona.currently} {task.goal}".strip()})

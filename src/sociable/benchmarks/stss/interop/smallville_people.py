@@ -10,7 +10,7 @@
   is from 09:00 to 12:00 and from 13:30 to 17:00, a morning begins at 09:00, an afternoon at 14:00, an evening or dinner
   at 19:00, and a visit without any takes an hour and a half at noon, or when there is room. Every day is alike.
 
-Nothing else is made up: whoever has no place to go to stays at home. Facts stay in the second person, as they are written.
+Nothing else is made up: whoever has no place to go to stays at home. Facts stay in the second person.
 """
 
 from __future__ import annotations
@@ -86,21 +86,17 @@ def load_smallville_people(folder: Path, town: TownMap) -> SmallvillePeople:
         ties, misspelled = find_ties(who, written)
         remarks += [f"{who.name}: '{wrong}' is taken for {name}." for wrong, name in misspelled.items()]
         first = who.name.split()[0]
+        same = {name: getattr(who, name) for name in ("name", "age", "innate", "learned", "currently", "facts")}
         people[who.name] = Persona(
-            name=who.name,
+            **same,
             short=who.name if sum(other.name.split()[0] == first for other in written) > 1 else first,
-            age=who.age,
             pronouns=_find_pronoun(f"{who.learned} {who.currently} {plan}"),
-            innate=who.innate,
-            learned=who.learned,
-            currently=who.currently,
             # A day's fixed points are a part of what the original agents are told of themselves.
             lifestyle=f"{who.lifestyle} {plan}".strip(),
             home=str(who.home),
             wakes=hours.wakes,
             sleeps=hours.sleeps,
             habits=tuple(reader.read_habits(who, plan, hours)),
-            facts=who.facts,
             ties=dict.fromkeys(ties, ""),
         )
     if idle := [name for name, persona in people.items() if not persona.habits]:
