@@ -207,7 +207,7 @@ def reference_minds(cast: Mapping[str, Persona], seed: int) -> Iterator[tuple[Pe
     town, _, people = bundled()
     clock = Clock()
     task = draw_task(load_templates(None, town, people).items[0], people, town, clock, seed)
-    world = World(town, clock, 6, 2 * MINUTES_PER_DAY, seed, "")
+    world = World(town, clock, 6, seed, "")
     habits = {name: RoutineMind(persona, world) for name, persona in cast.items()}
     for name, persona in cast.items():
         if name == task.performer:

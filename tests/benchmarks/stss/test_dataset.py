@@ -121,7 +121,7 @@ def test_what_is_drawn_can_be_solved(draws: Mapping[str, list[Task]], people: Pe
     """Counted again by hand from everybody's free time."""
     for tasks in draws.values():
         for task in tasks[:5]:
-            world = World(town, clock, 6, 2 * MINUTES_PER_DAY, 0, "test")
+            world = World(town, clock, 6, 0, "test")
             minds = {name: RoutineMind(people[name], world) for name in task.residents}
             if task.type in (TaskType.PUBLIC, TaskType.ONLINE):
                 able = [name for name in task.cast if minds[name].is_free(LEAST_MINUTES, task.start, task.end)]
@@ -147,7 +147,7 @@ def test_what_nobody_has_time_for_cannot_be_solved(
     work = Habit(days=("Tue",), start=9 * 60, end=18 * 60 + 40, doing="baking", place="Salt & Rye: shop", work=True)
 
     def solvable(task: Task, *busy: str) -> bool:
-        world = World(town, clock, 6, 2 * MINUTES_PER_DAY, 0, "test")
+        world = World(town, clock, 6, 0, "test")
         minds = {name: RoutineMind(make_persona(name, habits=(work,) if name in busy else ()), world) for name in task.residents}
         return is_solvable(task, minds)
 
@@ -295,7 +295,7 @@ def test_a_bad_template_is_complained_of_by_place_and_field(
         (changed(["wakes"], "early"), "'early' is no time of day"),
         (
             changed(["ties", 0, "to"], "Stranger"),
-            "field 'ties': nobody is called 'Stranger'; ties name people by their short names",
+            "field 'ties.0.to': nobody is called 'Stranger'; ties name people by their short names",
         ),
         (changed(["short"], "Nkechi"), "is called already"),
     ],

@@ -57,7 +57,7 @@ class Log:
     def walks(self, name: str, place: str, time: str) -> int:
         """Six tiles a minute; the minute after whose end it is there."""
         goal = self.town.free_tiles(Address.parse(place))[0]
-        way = self.town.way(self.now[name], goal)
+        way = self.town.find_way(self.now[name], goal)
         assert way
         self.events.append(
             Walked(minute=at(time), resident=name, start=self.now[name], way=render_steps(way), tiles_per_minute=6)
@@ -532,6 +532,7 @@ def test_the_performers_conversations_and_notes_are_kept_and_the_record_comes_ba
     assert [line.says for line in found.talks[0].lines] == [INVITATION, "Yes."]
     counted = [(each.about, each.of_performer, each.count) for each in found.notes]
     assert counted == [("unknown place", False, 2), ("unknown place", True, 1)]
+    assert found.id == "soup:0"
     assert found.told and found.attendance and found.stages
     assert Measured.model_validate_json(found.model_dump_json()) == found
 

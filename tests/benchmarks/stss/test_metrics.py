@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sociable.benchmarks.stss.metrics import RATIO, SCORE, STAGES, estimate_all, score_episode
+from sociable.benchmarks.stss.metrics import RATIO, SCORE, STAGES, MeasuredTask, estimate_tasks, stss_metrics
 from sociable.benchmarks.stss.published import TABLE_4, TEMPLATES, original_per_resident_day
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
-from sociable.core.records import EpisodeStatus, Outcome
+from sociable.core.records import EpisodeStatus, Outcome, Score
 
 
 @pytest.mark.parametrize("row", TABLE_4, ids=lambda row: f"{row.model} {row.agent}")
@@ -52,7 +52,11 @@ def episode(name: str, repeat: int = 0, **fields: object) -> StssEpisode:
 
 
 def measured(score: float, ratio: float | None = 0.5, **stages: Stage) -> Measured:
-    return Measured(score=score, reason="because", stages=stages or {"A": Stage.DONE}, conversation_ratio=ratio)
+    return Measured(id="x", score=score, reason="because", stages=stages or {"A": Stage.DONE}, conversation_ratio=ratio)
+
+
+def score_episode(task: Task, episode: StssEpisode, measured: Measured | None, failure: str = "") -> list[Score]:
+    return stss_metrics({}).score(episode, MeasuredTask(task, measured), failure=failure)
 
 
 def test_scores_of_one_episode() -> None:
@@ -98,7 +102,7 @@ def test_estimates_weigh_templates_and_not_types() -> None:
             task(kind, name), episode(name, repeat), measured(values[name], None if kind is TaskType.HELP else 2.0)
         )
     ]
-    found = {estimate.metric: estimate for estimate in estimate_all(scores, types, seed=0)}
+    found = {estimate.metric: estimate for estimate in estimate_tasks(scores, types, 0)}
     assert found[SCORE].value == pytest.approx(2 / 3)
     assert found[f"{SCORE}/{TaskType.PUBLIC}"].value == 1.0
     assert found[f"{SCORE}/{TaskType.HELP}"].value == 0.0
@@ -110,7 +114,7 @@ def test_estimates_weigh_templates_and_not_types() -> None:
 
 def test_over_nothing_there_is_no_estimate() -> None:
     scores = score_episode(task(TaskType.PUBLIC, "a"), episode("a"), None, "no background")
-    found = {estimate.metric: estimate for estimate in estimate_all(scores, {"a": TaskType.PUBLIC}, seed=0)}
+    found = {estimate.metric: estimate for estimate in estimate_tasks(scores, {"a": TaskType.PUBLIC}, 0)}
     assert found[SCORE].value is None
     assert found[SCORE].unscored == 1
     assert found[RATIO].value is None

@@ -19,7 +19,7 @@ from sociable.benchmarks.stss.routine import CLOSINGS, OPENINGS, REPLIES, Routin
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import InputError
-from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
+from sociable.town.clock import Clock, minute_of
 from sociable.town.events import Agreed, Began, Line, Talked
 from sociable.town.map import TownMap
 from sociable.town.minds import Sighting, Talk, View
@@ -34,7 +34,7 @@ def performer(make_persona: Callable[..., Persona], town: TownMap, clock: Clock)
     """Pia, by the name of a reference agent; ``habits`` of the others by name."""
 
     def make(agent: str, task: Task, habits: Mapping[str, tuple[Habit, ...]] | None = None, seed: int = 0) -> Performer:
-        world = World(town, clock, 6, 2 * MINUTES_PER_DAY, seed, "test")
+        world = World(town, clock, 6, seed, "test")
         others = {name: RoutineMind(make_persona(name, habits=(habits or {}).get(name, ())), world) for name in task.cast}
         return make_performer(agent, make_persona("Pia"), world, task, others)
 

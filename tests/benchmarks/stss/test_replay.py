@@ -21,10 +21,10 @@ from sociable.benchmarks.stss.replay import Replay, render_replay
 from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.core.run_folder import write_atomically
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
-from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked, in_runs
+from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked, render_steps
 from sociable.town.map import Address, Tile, TownMap, grouped
 from sociable.town.persona import Persona
-from sociable.town.timeline import timelines
+from sociable.town.timeline import read_timelines
 from sociable.town.town_file import load_map
 
 if TYPE_CHECKING:
@@ -127,9 +127,9 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
                 Began(minute=begin, resident=name, doing=doing, planned_place=place, address=place, until=end, asleep=sleeps)
             )
             goal = bed if sleeps else tile_in(place, "")
-            way = town.way(here, goal) or ""
+            way = town.find_way(here, goal) or ""
             if way:
-                events.append(Walked(minute=begin, resident=name, start=here, way=in_runs(way), tiles_per_minute=PACE))
+                events.append(Walked(minute=begin, resident=name, start=here, way=render_steps(way), tiles_per_minute=PACE))
                 here = goal
             arrival = begin + max(0, -(-len(way) // PACE) - 1)
             if sleeps:
@@ -192,6 +192,7 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
         return Stage.NOT_TOLD if name in met else Stage.NOT_MET
 
     measured = Measured(
+        id="x",
         score=round(len(goes - {names[0]}) / max(1, len(goers)), 3),
         reason=f"{len(goes) - 1} of the {len(goers)} expected were there for ten minutes or more",
         attendance=tuple(attendance),
@@ -218,7 +219,7 @@ def made_talks(
     draw: random.Random, task: Task,
 ) -> tuple[list[Talked], list[Told]]:  # fmt: skip
     """Talks of those who stand near one another for a while, and who heard of the event in them."""
-    lives = timelines(events, starts, MINUTES)
+    lives = read_timelines(events, starts, MINUTES)
     taken: dict[str, set[int]] = {name: set() for name in names}
     talks: list[Talked] = []
     told: list[Told] = []
@@ -386,7 +387,7 @@ def shown(page: Page, panel: str) -> str:
 
 def test_residents_are_where_the_log_says_and_as_it_says(page: Page, usual: Replay) -> None:
     starts = {name: Tile(*tile) for name, tile in usual.episode.starts.items()}
-    lives = timelines(usual.episode.events, starts, MINUTES)
+    lives = read_timelines(usual.episode.events, starts, MINUTES)
     minutes = [*range(0, MINUTES, 61), *range(540, 600)]
     sliding = """minutes => minutes.map(minute => {
       const slider = document.getElementById('slider');
@@ -433,7 +434,7 @@ def tiny_replay(log: Sequence[AnyEvent]) -> Replay:
     starts = {"Ann": Tile(1, 1), "Ben": Tile(7, 5)}
     episode = made_episode(made_task(("Ann", "Ben"), "", "House: room"), starts, log)
     people = {name: persona(name) for name in starts}
-    return Replay("Tiny", episode, Measured(score=0.0, reason=""), tiny_town(), people, Clock())
+    return Replay("Tiny", episode, Measured(id="x", score=0.0, reason=""), tiny_town(), people, Clock())
 
 
 WALK = Walked(minute=100, resident="Ann", start=(1, 1), way="E1S4E5", tiles_per_minute=6)
@@ -666,6 +667,7 @@ def hostile_replay() -> Replay:
     told = [Told(minute=9 + place, teller=names[place], listener=names[1], parts=(everything,)) for place in range(3)]
     task = made_task(names, everything, f"{HOSTILE[2]}: room", start=15, end=40)
     measured = Measured(
+        id="x",
         score=0.5,
         reason=everything,
         attendance=(

@@ -12,7 +12,7 @@ import pytest
 from sociable.benchmarks.stss.residents import ReferenceResident
 from sociable.benchmarks.stss.routine import CLOSINGS, OPENINGS, REPLIES, World
 from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
+from sociable.town.clock import Clock, minute_of
 from sociable.town.events import Agreed, Line
 from sociable.town.map import Tile, TownMap
 from sociable.town.minds import Sighting, Talk, Utterance, View
@@ -36,7 +36,7 @@ def resident(make_persona: MakePersona, town: TownMap, clock: Clock) -> Callable
         if busy is not None:
             start, end = (minute_of(time) for time in busy)
             habits = (Habit(days=("Tue",), start=start, end=end, doing="sweeping", place="Salt & Rye: shop", work=True),)
-        world = World(town, clock, 6, 2 * MINUTES_PER_DAY, 0, "test")
+        world = World(town, clock, 6, 0, "test")
         return ReferenceResident(make_persona("Ann", habits=habits, **changes), world, task, ties)
 
     return make
@@ -248,7 +248,7 @@ def test_promises_help_and_plans_the_steps_one_after_the_other(
     assert hears(ann, ERRAND)[0].startswith("Of course I will do that for you")
     first, second = agreed(ann)
     assert (first.start, first.end, first.doing) == (minute_of("17:10", 2), minute_of("17:25", 2), "buying a washer")
-    way = ann.world.travel_minutes(ann.world.tile_of(first.place), second.place)
+    way = ann.world.count_travel_minutes(ann.world.find_tile(first.place), second.place)
     assert second.start == minute_of("17:10", 2) + 5 + 12 + way
     assert second.place == "The Guildhall: kitchen"
 

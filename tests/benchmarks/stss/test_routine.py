@@ -27,7 +27,7 @@ def mind(make_persona: MakePersona, town: TownMap, clock: Clock) -> Callable[...
     """Up at 07:00, in bed at 23:00, with these habits."""
 
     def make(*habits: Habit, wakes: str = "07:00", sleeps: int = 23 * 60) -> RoutineMind:
-        world = World(town, clock, 6, 2 * MINUTES_PER_DAY, 0, "test")
+        world = World(town, clock, 6, 0, "test")
         return RoutineMind(make_persona(habits=habits, wakes=minute_of(wakes), sleeps=sleeps), world)
 
     return make
@@ -88,7 +88,7 @@ def test_nights_are_busy_on_every_day(mind: Callable[..., RoutineMind]) -> None:
 
 def test_what_it_does_now(mind: Callable[..., RoutineMind]) -> None:
     own = mind(habit("09:00", "12:00"))
-    way = own.world.travel_minutes(own.tile, SHOP)
+    way = own.world.count_travel_minutes(own.tile, SHOP)
     leaves = minute_of("09:00") - way - 2
     asleep = own.find_due(minute_of("05:00"))
     assert (asleep.asleep, asleep.until, asleep.place) == (True, minute_of("07:00"), str(find_bed(own.persona, own.world.town)))
@@ -104,15 +104,15 @@ def test_what_it_does_now(mind: Callable[..., RoutineMind]) -> None:
 
 def test_for_a_short_while_nobody_goes_home(mind: Callable[..., RoutineMind]) -> None:
     own = mind(habit("09:00", "12:00"), habit("12:30", "13:30", "eating", "Market Square: fountain", work=False))
-    own.tile = own.world.tile_of(SHOP)
+    own.tile = own.world.find_tile(SHOP)
     assert own.find_due(minute_of("12:00")) == Activity("eating", minute_of("13:30"), "Market Square: fountain")
 
 
 def test_an_engagement_comes_before_habits_and_it_leaves_in_time(mind: Callable[..., RoutineMind]) -> None:
     own = mind(habit("09:00", "12:00"))
-    own.tile = own.world.tile_of(SHOP)
+    own.tile = own.world.find_tile(SHOP)
     soup = own.engage("soup", minute_of("11:00"), minute_of("11:45"), HALL, minute_of("09:00"))
-    leaves = soup.start - own.world.travel_minutes(own.tile, HALL) - 2
+    leaves = soup.start - own.world.count_travel_minutes(own.tile, HALL) - 2
     assert own.alarm == leaves
     assert own.find_due(leaves - 1) == Activity("baking", leaves, SHOP)
     assert own.find_due(leaves) == Activity("soup", minute_of("11:45"), HALL)
@@ -139,9 +139,9 @@ def test_the_plan_of_the_day_is_told_once_when_it_gets_up(mind: Callable[..., Ro
 
 
 def test_travel_takes_a_minute_for_six_tiles_and_one_more(town: TownMap, clock: Clock) -> None:
-    world = World(town, clock, 6, MINUTES_PER_DAY, 0, "test")
-    tile = world.tile_of(SHOP)
-    steps = town.distance(tile, world.tile_of(HALL))
+    world = World(town, clock, 6, 0, "test")
+    tile = world.find_tile(SHOP)
+    steps = town.distance(tile, world.find_tile(HALL))
     assert steps is not None
-    assert world.travel_minutes(tile, HALL) == steps // 6 + 1
-    assert world.travel_minutes(tile, "") == world.travel_minutes(tile, "Atlantis: quay") == 0
+    assert world.count_travel_minutes(tile, HALL) == steps // 6 + 1
+    assert world.count_travel_minutes(tile, "") == world.count_travel_minutes(tile, "Atlantis: quay") == 0

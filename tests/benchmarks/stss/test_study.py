@@ -28,12 +28,12 @@ MODEL = f"python:{Path(__file__).parent / 'town_model.py'}:reply"
 
 
 def test_a_limit_takes_as_many_of_each_type_as_can_be() -> None:
-    kinds = [task.type for task in runs.study("stss", limit=10).scenarios.values()]
+    kinds = [task.type for task in runs.load_study("stss", limit=10).scenarios.values()]
     assert {kind: kinds.count(kind) for kind in TaskType} == dict.fromkeys(TaskType, 2)
 
 
 def test_the_same_seed_gives_the_same_tasks_and_another_others() -> None:
-    one, same, other = (runs.study("stss", seed=seed).scenarios for seed in (4, 4, 5))
+    one, same, other = (runs.load_study("stss", seed=seed).scenarios for seed in (4, 4, 5))
     assert one == same
     assert one != other
     assert set(one) == set(other)
@@ -60,7 +60,7 @@ def test_bad_options_are_named_before_anything_is_spent(options: dict[str, objec
         else:
             pytest.skip("sentence-transformers is installed")
     with pytest.raises(InputError, match=message):
-        runs.study("stss", options=options)
+        runs.load_study("stss", options=options)
 
 
 def test_nobody_judges_and_nothing_is_compared_with(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_people_and_places_that_are_not_there(tmp_path: Path) -> None:
     ):
         (tmp_path / "tasks.json").write_text(json.dumps([task | change]))
         with pytest.raises(DataError, match=message):
-            runs.study("stss", dataset=str(tmp_path / "tasks.json"))
+            runs.load_study("stss", dataset=str(tmp_path / "tasks.json"))
 
 
 def test_without_a_partner_the_model_plays_everybody_and_the_report_says_so(tmp_path: Path) -> None:
@@ -150,12 +150,12 @@ def test_every_conversation_of_the_performer_stands_by_itself_those_about_the_ta
 
 
 def test_half_a_point_of_an_appointment_is_said_of_the_person() -> None:
-    task = next(each for each in runs.study("stss").scenarios.values() if each.type is TaskType.APPOINTMENT)
+    task = next(each for each in runs.load_study("stss").scenarios.values() if each.type is TaskType.APPOINTMENT)
     there = [
         Attendance(resident=name, start=task.start, end=task.start + 20, counts=True) for name in (task.performer, task.target)
     ]
     for score, came in ((1.0, "done"), (0.5, "done, in another place: half a point")):
-        measured = Measured(score=score, reason="", attendance=tuple(there), stages={task.target: Stage.DONE})
+        measured = Measured(id="x", score=score, reason="", attendance=tuple(there), stages={task.target: Stage.DONE})
         target, performer = _people_table(task, measured, Clock()).rows
         assert target.cells[:2] == [task.target, came]
         # It takes two: when the performer was at it stands beside.
@@ -246,13 +246,13 @@ def test_the_authors_tasks_run_in_smallville_and_remarks_are_told(tmp_path: Path
 
 
 def broken(events: list[object]) -> StssEpisode:
-    task = next(iter(runs.study("stss", limit=1).scenarios.values()))
+    task = next(iter(runs.load_study("stss", limit=1).scenarios.values()))
     starts = dict.fromkeys(task.residents, (0, 0))
     return StssEpisode(id="x#0", scenario="x", cluster="x", task=task, starts=starts, events=tuple(events))  # type: ignore[arg-type]
 
 
 def test_a_background_that_cannot_plan_or_speak_leaves_the_episode_unscored() -> None:
-    task = next(iter(runs.study("stss", limit=1).scenarios.values()))
+    task = next(iter(runs.load_study("stss", limit=1).scenarios.values()))
     name = task.cast[0]
     plan = Planned(minute=0, resident=name, plan="")
     unread = Noted(minute=0, resident=name, about="unreadable plan", text="")

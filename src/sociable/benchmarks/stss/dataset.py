@@ -23,18 +23,7 @@ from sociable.benchmarks.stss.keywords import phrase_attendance, phrase_preparat
 from sociable.benchmarks.stss.records import StssOptions
 from sociable.benchmarks.stss.residents import count_errand_minutes
 from sociable.benchmarks.stss.routine import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World
-from sociable.benchmarks.stss.task import (
-    DAYS,
-    LAST_MINUTE,
-    Keyword,
-    KeywordGroup,
-    Place,
-    Signs,
-    Subtask,
-    Task,
-    TaskType,
-    validate_record,
-)
+from sociable.benchmarks.stss.task import DAYS, Keyword, KeywordGroup, Place, Signs, Subtask, Task, TaskType, validate_record
 from sociable.core.data_files import Loaded, RawRecord, Text, load_items
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
@@ -233,8 +222,10 @@ def load_residents(path: Path | None, town: TownMap) -> tuple[Mapping[str, Perso
         if (other := names.setdefault(record.short, record.name)) != record.name:
             raise DataError(raw.place, "short", f"'{record.short}' is what {other} is called already; ties name people by it")
     for raw, record in read:
-        if unknown := {tie.to for tie in record.ties} - names.keys():
-            raise DataError(raw.place, "ties", f"nobody is called '{min(unknown)}'; ties name people by their short names")
+        for number, tie in enumerate(record.ties):
+            if tie.to not in names:
+                problem = f"nobody is called '{tie.to}'; ties name people by their short names"
+                raise DataError(raw.place, f"ties.{number}.to", problem)
     return {record.name: record.make_persona(names) for record in loaded.items}, loaded
 
 
@@ -259,7 +250,7 @@ def draw_task(template: TaskTemplate, people: Mapping[str, Persona], town: TownM
     """Draws performer, cast, place and time by the seed. Raises InputError when no draw could be solved."""
     if len(people) < 2:
         raise InputError(f"task {template.id}: nobody lives there beside {', '.join(people)}; a task needs others to ask.")
-    world = World(town, clock, 6, LAST_MINUTE, seed, template.id)
+    world = World(town, clock, 6, seed, template.id)
     minds = {name: RoutineMind(persona, world) for name, persona in people.items()}
     for attempt in range(_DRAWS):
         task = _draw_once(template, people, clock, make_generator(seed, "task", template.id, attempt))
@@ -368,7 +359,7 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
     people: Mapping[str, Persona]
     if residents is not None and is_smallville_people(residents):
         people, noticed = load_smallville_people(residents, town)
-        people_digest = _digest(people.values())
+        people_digest = _compute_digest(people.values())
         remark(noticed, "about the people")
     else:
         people, loaded_people = load_residents(residents, town)
@@ -378,7 +369,7 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
     if dataset is not None and is_authors_tasks(dataset):
         imported = load_authors_tasks(dataset, town, people, clock)
         tasks = {task.id: task for task in imported.tasks}
-        source, digest, known = str(dataset), _digest(tasks.values()), list(tasks)
+        source, digest, known = str(dataset), _compute_digest(tasks.values()), list(tasks)
         remark([str(each) for each in imported.remarks], f"about the tasks in {dataset.name}")
     else:
         loaded = load_templates(dataset, town, people)
@@ -410,5 +401,5 @@ def load_town(path: str | None) -> TownMap:
     return load_map(Path(path) if path else BUNDLED / "town.json")
 
 
-def _digest(records: Iterable[Record]) -> str:
+def _compute_digest(records: Iterable[Record]) -> str:
     return hashlib.sha256("\n".join(each.model_dump_json() for each in records).encode("utf-8", "replace")).hexdigest()

@@ -55,7 +55,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 @cache
-def _stemmer() -> Any:
+def _load_stemmer() -> Any:
     return import_module("snowballstemmer").stemmer("english")
 
 
@@ -64,7 +64,7 @@ def find_stems(text: str) -> tuple[str, ...]:
     """The stems of a text's words, hyphenated ones as several."""
     words = [part for word in _WORD.findall(text.casefold()) for part in re.split("['’-]", word)]
     # The stemmer leaves a double consonant at the end of a word, and takes one of it from "bluffing".
-    return tuple(_DOUBLE.sub(r"\1", stem) for stem in _stemmer().stemWords([word for word in words if word != "s"]))
+    return tuple(_DOUBLE.sub(r"\1", stem) for stem in _load_stemmer().stemWords([word for word in words if word != "s"]))
 
 
 def has_phrase(text: str, phrase: str) -> bool:
@@ -80,19 +80,19 @@ def is_about(text: str, signs: Signs) -> bool:
 
 def phrase_preparation(activity: str) -> tuple[str, ...]:
     """Phrases with an activity's name for what is done beside it: "for the soup swap", "after the soup swap"."""
-    return _before_name(activity, "for", "before", "after", "until", "about")
+    return _prefix_name(activity, "for", "before", "after", "until", "about")
 
 
 def phrase_attendance(activity: str) -> tuple[str, ...]:
     """Phrases with an activity's name for what people do at it: "at the soup swap", "during the soup swap"."""
-    return _before_name(activity, "at", "during", "in the middle of")
+    return _prefix_name(activity, "at", "during", "in the middle of")
 
 
-def _before_name(activity: str, *words: str) -> tuple[str, ...]:
+def _prefix_name(activity: str, *words: str) -> tuple[str, ...]:
     return tuple(f"{word} {article} {activity}" for word in words for article in ("the", "a", "an"))
 
 
-def _begins(text: str, phrase: str) -> bool:
+def _is_begun_by(text: str, phrase: str) -> bool:
     """Whether a text begins with the first word of ``phrase``, and has the others anywhere after it, in order."""
     rest = iter(find_stems(text))
     first, *others = find_stems(phrase)
@@ -112,4 +112,6 @@ def is_doing(text: str, signs: Signs) -> bool:
     if any(has_phrase(text, phrase) for phrase in signs.there):
         return True
     at_the_beginning = NOT_YET_AT_THE_BEGINNING if signs.errand else (*NOT_YET_AT_THE_BEGINNING, *ERRANDS)
-    return not any(_begins(text, phrase) and not any(_begins(keyword, phrase) for keyword in own) for phrase in at_the_beginning)
+    return not any(
+        _is_begun_by(text, phrase) and not any(_is_begun_by(keyword, phrase) for keyword in own) for phrase in at_the_beginning
+    )

@@ -76,6 +76,12 @@ def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
     )
 
 
+def estimate_tasks(scores: Sequence[Score], types: Mapping[str, TaskType], seed: int) -> list[Estimate]:
+    """All estimates. ``types``: each scenario's; of a type that no task is of there is nothing to say."""
+    absent = {name for kind, name in TYPES.items() if kind not in types.values()}
+    return [each for each in stss_metrics(types).estimate(scores, seed) if each.metric not in absent]
+
+
 def _declare_type(types: Mapping[str, TaskType], kind: TaskType) -> Metric[MeasuredTask]:
     meaning = f"mean score of the tasks of {kind}"
     return Metric(TYPES[kind], _TYPE_TITLES[kind], meaning, "types", aggregate=partial(_estimate_type, types, kind))

@@ -119,7 +119,7 @@ class Town:
         seat = self._subject if own else self._partner
         acquaintances = acquaintances_of(persona, people)
         if seat.model is None:
-            world = World(setting.town, setting.clock, options.tiles_per_minute, LAST_MINUTE, setting.seed, self._item)
+            world = World(setting.town, setting.clock, options.tiles_per_minute, setting.seed, self._item)
             if not own:
                 return ReferenceResident(persona, world, task, acquaintances)
             return make_performer(

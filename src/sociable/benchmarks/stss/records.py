@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
 from sociable.core.records import Episode, Record
 from sociable.town.clock import time_of_day
-from sociable.town.events import AnyEvent, Line
+from sociable.town.events import Agreed, AnyEvent, Line, Talked
 
 
 class StssEpisode(Episode):
@@ -29,9 +29,10 @@ class StssEpisode(Episode):
     @model_validator(mode="after")
     def _check_names(self) -> Self:
         """A log is read by who was where: it must not speak of anybody else."""
-        for event in self.events:
-            if unknown := {event.resident, getattr(event, "partner", event.resident)} - self.starts.keys():
-                raise ValueError(f"events: '{min(unknown)}' is nobody of this episode")
+        names = {event.resident for event in self.events}
+        names |= {event.partner for event in self.events if isinstance(event, Talked | Agreed)}
+        if unknown := names - self.starts.keys():
+            raise ValueError(f"events: '{min(unknown)}' is nobody of this episode")
         return self
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from sociable.benchmarks.stss.routine import MEETING_MINUTES, RoutineMind, World
 from sociable.benchmarks.stss.speech import find_moments, is_refusal, say_moment, say_place
-from sociable.benchmarks.stss.task import Part, Task, TaskType
+from sociable.benchmarks.stss.task import LAST_MINUTE, Part, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.minds import Activity, TakenAway, Talk, Utterance, View
 from sociable.town.persona import Block, Persona
@@ -50,11 +50,10 @@ class Performer(RoutineMind):
         """The people who have agreed."""
         self.refused: set[str] = set()
         self.rate = rate
-        self.moment = task.start
-        """The minute at which it proposes to meet."""
-        if task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS):
-            self.moment = self._choose_moment()
-        self.place = task.place or (task.places[0] if task.places else "")
+        self.place, self.moment = self._plan_event()
+        """The place and the minute that it proposes."""
+        self._tried: dict[str, int] = {}
+        self._seeking = ""
         self._own: Block | None = None
         if task.type in (TaskType.PUBLIC, TaskType.ONLINE, TaskType.COMPANIONS):
             self._commit(0)
@@ -65,6 +64,12 @@ class Performer(RoutineMind):
     def _wanted(self) -> Sequence[str]:
         """Everybody who is to be invited."""
         return (self.task.target,) if self.task.target else self.task.cast
+
+    def _plan_event(self) -> tuple[str, int]:
+        """The event's own place and time, or, where these are to be settled, the first place and a time of its own."""
+        task = self.task
+        settles = task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS)
+        return task.place or next(iter(task.places), ""), self._choose_moment() if settles else task.start
 
     def _choose_moment(self) -> int:
         """A half hour in the middle of its own free time."""
@@ -80,7 +85,7 @@ class Performer(RoutineMind):
         if self._own is not None:
             self.engagements.remove(self._own)
         end = task.end if self.moment == task.start and task.has_fixed_time else self.moment + MEETING_MINUTES
-        wording = self.world.generator("wording", self.persona.name).choice(task.wordings or (task.activity,))
+        wording = self.world.make_generator("wording", self.persona.name).choice(task.wordings or (task.activity,))
         self._own = self.engage(wording, self.moment, end, self.place, now)
 
     # Meeting.
@@ -110,8 +115,8 @@ class Performer(RoutineMind):
 
     def _choose_omission(self, name: str) -> str:
         """The part that is left out of the invitation; the empty string: none."""
-        if self.rate and self.world.generator("errs", self.persona.name, name).random() < self.rate:
-            return self.world.generator("omits", self.persona.name, name).choice(self.task.needed_parts)
+        if self.rate and self.world.make_generator("errs", self.persona.name, name).random() < self.rate:
+            return self.world.make_generator("omits", self.persona.name, name).choice(self.task.needed_parts)
         return ""
 
     def invite(self, talk: Talk, omitted: str) -> str:
@@ -178,18 +183,13 @@ class Forgetful(Performer):
     """Leaves out one thing, the same all the time."""
 
     def _choose_omission(self, name: str) -> str:
-        return self.world.generator("omits", self.persona.name).choice(self.task.needed_parts)
+        return self.world.make_generator("omits", self.persona.name).choice(self.task.needed_parts)
 
 
 class Oracle(Performer):
     """Knows where people usually are, goes there one by one, and makes room for their times."""
 
     negotiates = True
-
-    def __init__(self, persona: Persona, world: World, task: Task, others: Mapping[str, RoutineMind], rate: float = 0.0) -> None:
-        super().__init__(persona, world, task, others, rate)
-        self._tried: dict[str, int] = {}
-        self._seeking = ""
 
     def _choose_moment(self) -> int:
         """The half hour at which it and most of those it wants are free, the latest of several; for an appointment both."""
@@ -218,13 +218,13 @@ class Oracle(Performer):
         until = minute + 10
         if self._seeking:
             self._doing = f"looking for {self._seeking.split()[0]}"
-            until = minute + self.world.travel_minutes(self.tile, place) + _WAIT_MINUTES
+            until = minute + self.world.count_travel_minutes(self.tile, place) + _WAIT_MINUTES
         elif not over and self._doing == _NOBODY:
             return None
         else:
             self._doing = _NOBODY
         departures = [self._find_departure(each) for each in self.engagements if each.start > minute]
-        return Activity(self._doing, max(min(until, *departures, self.world.minutes), minute + 1), place)
+        return Activity(self._doing, max(min(until, *departures, LAST_MINUTE), minute + 1), place)
 
     def _find_next(self, minute: int, names: Sequence[str]) -> tuple[str, str]:
         """The person who can be found soonest by habit, and the place.
@@ -237,29 +237,26 @@ class Oracle(Performer):
                 continue
             mind = self.others[name]
             now = mind.find_habit(minute)
-            then = minute + self.world.travel_minutes(self.tile, now.place if now else mind.persona.home) + 1
+            then = minute + self.world.count_travel_minutes(self.tile, now.place if now else mind.persona.home) + 1
             block = mind.find_habit(then)
             place = block.place if block else mind.persona.home
             if not mind.find_waking(then) and (block is None or block.end - then >= 2):
-                found.append((self.world.travel_minutes(self.tile, place), name, place))
+                found.append((self.world.count_travel_minutes(self.tile, place), name, place))
         return min(found)[1:]
 
 
 class RandomPerformer(Performer):
     """Invites at a random time to a random place."""
 
-    def __init__(self, persona: Persona, world: World, task: Task, others: Mapping[str, RoutineMind], rate: float = 0.0) -> None:
-        super().__init__(persona, world, task, others, rate)
-        draw = world.generator("random", persona.name)
-        arenas = sorted(str(address) for address in world.town.places if address.arena and not address.thing)
-        self.place = draw.choice(arenas) if task.type is not TaskType.ONLINE else ""
-        self.moment = task.day * MINUTES_PER_DAY + draw.randrange(8 * 2, 22 * 2) * 30
-        if self._own is not None:
-            self._commit(0)
+    def _plan_event(self) -> tuple[str, int]:
+        draw = self.world.make_generator("random", self.persona.name)
+        arenas = sorted(str(address) for address in self.world.town.places if address.arena and not address.thing)
+        place = draw.choice(arenas) if self.task.type is not TaskType.ONLINE else ""
+        return place, self.task.day * MINUTES_PER_DAY + draw.randrange(8 * 2, 22 * 2) * 30
 
     def invite(self, talk: Talk, omitted: str) -> str:
         if self.task.type is TaskType.HELP:
-            draw = self.world.generator("random", self.persona.name, talk.partner)
+            draw = self.world.make_generator("random", self.persona.name, talk.partner)
             return f"Would you do something for me: {draw.choice(self.task.subtasks).doing} ({self.place})?"
         return super().invite(talk, omitted)
 

@@ -26,19 +26,15 @@ def rehearse_reply(purpose: str, persona: Persona, clock: Clock, call: int, aske
         ]
         day = {"plan": SENTENCE * 4, "hours": hours, "bed": time_of_day(persona.sleeps), "wake": time_of_day(persona.wakes)}
         return json.dumps(day)
-    if purpose == "decompose":
-        steps = [{"minutes": 20, "doing": "going on with what there is to do, step by step", "place": ""} for _ in range(9)]
-        return json.dumps({"steps": steps})
-    if purpose == "speak":
-        return json.dumps({"says": SENTENCE * 2, "ends": call % 5 == 4})
-    if purpose == "conclude":
-        return json.dumps({"summary": SENTENCE * 3, "importance": 4, "agreed": [], "remember": [SENTENCE], "today": False})
-    if purpose == "react":
-        people = asked.partition("free to talk to:")[2].partition("\n\n")[0]
-        name = _NAME.search(people) if call % 2 == 0 else None
-        return json.dumps({"why": SENTENCE, "talk_to": name.group(1) if name else ""})
-    if purpose == "rate":
-        return json.dumps({"ratings": [3] * 20})
-    if purpose == "reflect":
-        return json.dumps({"thoughts": [{"text": SENTENCE, "importance": 5}] * 5})
-    return SENTENCE * 3
+    people = asked.partition("free to talk to:")[2].partition("\n\n")[0]
+    name = _NAME.search(people) if call % 2 == 0 else None
+    step = {"minutes": 20, "doing": "going on with what there is to do, step by step", "place": ""}
+    replies = {
+        "decompose": {"steps": [step] * 9},
+        "speak": {"says": SENTENCE * 2, "ends": call % 5 == 4},
+        "conclude": {"summary": SENTENCE * 3, "importance": 4, "agreed": [], "remember": [SENTENCE], "today": False},
+        "react": {"why": SENTENCE, "talk_to": name.group(1) if name else ""},
+        "rate": {"ratings": [3] * 20},
+        "reflect": {"thoughts": [{"text": SENTENCE, "importance": 5}] * 5},
+    }
+    return json.dumps(replies[purpose]) if purpose in replies else SENTENCE * 3

@@ -64,7 +64,7 @@ class ReferenceResident(RoutineMind):
             return False
         # Once an hour for every pair, so that looking again does not make talking likelier.
         chance = 0.5 if name in self._knows else 0.15
-        return self.world.generator("greets", self.persona.name, name, minute // 60).random() < chance
+        return self.world.make_generator("greets", self.persona.name, name, minute // 60).random() < chance
 
     def _has_news_for(self, name: str, minute: int) -> bool:
         """Whether it has news for somebody who can still come after hearing it."""
@@ -135,7 +135,7 @@ class ReferenceResident(RoutineMind):
         at = spans[0][0] + 10
         for number, step in enumerate(task.subtasks):
             if number:
-                at += world.travel_minutes(world.tile_of(task.subtasks[number - 1].place), step.place)
+                at += world.count_travel_minutes(world.find_tile(task.subtasks[number - 1].place), step.place)
             doing = self._word(step.wordings or (step.doing,))
             engagement = self.engage(doing, at, at + step.minutes + 10, step.place, talk.minute)
             self.agreement = self.agreement or engagement
@@ -146,7 +146,7 @@ class ReferenceResident(RoutineMind):
 
     def _word(self, wordings: Sequence[str]) -> str:
         """Describes the thing in words of its own."""
-        return self.world.generator("wording", self.persona.name, wordings[0]).choice(wordings)
+        return self.world.make_generator("wording", self.persona.name, wordings[0]).choice(wordings)
 
     def _pass_on(self, news: Said) -> str:
         task = self.task

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sociable.benchmarks.stss.task import DAYS, LAST_MINUTE
 from sociable.core.seeding import make_generator
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Planned
@@ -35,21 +36,20 @@ class World:
     town: TownMap
     clock: Clock
     tiles_per_minute: int
-    minutes: int
     seed: int
     label: str
     """The episode's: draws in two episodes are independent."""
 
-    def generator(self, *names: str | int) -> random.Random:
+    def make_generator(self, *names: str | int) -> random.Random:
         return make_generator(self.seed, "reference", self.label, *names)
 
-    def travel_minutes(self, start: Tile, goal: str) -> int:
+    def count_travel_minutes(self, start: Tile, goal: str) -> int:
         """The time that the way to a place takes, and a little more; 0 where the place is not known, or none is needed."""
         tiles = self.town.free_tiles(Address.parse(goal)) if goal else ()
         steps = self.town.distance(start, tiles[0]) if tiles else None
         return 0 if steps is None else steps // self.tiles_per_minute + 1
 
-    def tile_of(self, place: str) -> Tile:
+    def find_tile(self, place: str) -> Tile:
         """A free tile of a place that is there."""
         return self.town.free_tiles(Address.parse(place))[0]
 
@@ -72,9 +72,9 @@ class RoutineMind:
         """Things that it means to do, before any habit; in order of time."""
         self.agreed_now: list[AnyEvent] = []
         """Agreements of the conversation that is going on."""
-        self._home = self.tile = world.tile_of(persona.home)
+        self._home = self.tile = world.find_tile(persona.home)
         self._doing = ""
-        self._days = [ordinary_day(persona, world.clock, day) for day in range(world.minutes // MINUTES_PER_DAY + 1)]
+        self._days = [ordinary_day(persona, world.clock, day) for day in range(DAYS + 1)]
         self._planned = -1
 
     # The day.
@@ -86,17 +86,17 @@ class RoutineMind:
             return minute - time + persona.wakes
         return minute - time + MINUTES_PER_DAY + persona.wakes if time >= persona.sleeps else None
 
-    def _habits_on(self, minute: int) -> Sequence[Block]:
-        return self._days[min(minute // MINUTES_PER_DAY, len(self._days) - 1)]
+    def _find_habits(self, minute: int) -> Sequence[Block]:
+        return self._days[min(minute // MINUTES_PER_DAY, DAYS)]
 
     def find_habit(self, minute: int) -> Block | None:
-        return next((block for block in self._habits_on(minute) if block.start <= minute < block.end), None)
+        return next((block for block in self._find_habits(minute) if block.start <= minute < block.end), None)
 
     def find_free_spans(self, minutes: int, start: int, end: int) -> list[tuple[int, int]]:
         """The parts of a time, each of so many minutes or more, in which it is neither asleep, at work, nor engaged."""
         busy = [(each.start, each.end) for each in self.engagements]
         busy += [(block.start, block.end) for day in self._days for block in day if block.work]
-        for midnight in range(-MINUTES_PER_DAY, self.world.minutes + 1, MINUTES_PER_DAY):
+        for midnight in range(-MINUTES_PER_DAY, LAST_MINUTE + 1, MINUTES_PER_DAY):
             busy.append((midnight + self.persona.sleeps, midnight + MINUTES_PER_DAY + self.persona.wakes))
         spans, at = [], start
         for begin, until in [*sorted(each for each in busy if each[0] < end), (end, end)]:
@@ -117,7 +117,7 @@ class RoutineMind:
         return engagement
 
     def _find_departure(self, engagement: Block) -> int:
-        return engagement.start - self.world.travel_minutes(self.tile, engagement.place) - EARLY_MINUTES
+        return engagement.start - self.world.count_travel_minutes(self.tile, engagement.place) - EARLY_MINUTES
 
     def _set_alarm(self, now: int) -> None:
         """Wants to be asked when it is time to leave for what comes next."""
@@ -131,16 +131,16 @@ class RoutineMind:
             # Once on the way it goes on, though the way may be shorter by now.
             if self._find_departure(engagement) <= minute or engagement.doing == self._doing:
                 return Activity(engagement.doing, engagement.end, engagement.place)
-        limit = min((max(self._find_departure(each), minute + 1) for each in coming), default=self.world.minutes)
+        limit = min((max(self._find_departure(each), minute + 1) for each in coming), default=LAST_MINUTE)
         if wakes := self.find_waking(minute):
             return Activity(
                 "sleeping", max(min(wakes, limit), minute + 1), str(find_bed(self.persona, self.world.town)), asleep=True
             )
         until = minute // MINUTES_PER_DAY * MINUTES_PER_DAY + self.persona.sleeps
-        block = next((each for each in self._habits_on(minute) if each.end > minute), None)
+        block = next((each for each in self._find_habits(minute) if each.end > minute), None)
         if block is not None:
-            leaves_home = block.start - self.world.travel_minutes(self._home, block.place) - EARLY_MINUTES
-            if leaves_home - minute < self.world.travel_minutes(self.tile, self.persona.home) + PAUSE_MINUTES:
+            leaves_home = block.start - self.world.count_travel_minutes(self._home, block.place) - EARLY_MINUTES
+            if leaves_home - minute < self.world.count_travel_minutes(self.tile, self.persona.home) + PAUSE_MINUTES:
                 return Activity(block.doing, max(min(block.end, limit), minute + 1), block.place)
             until = min(until, leaves_home)
         return Activity(AT_HOME, max(min(until, limit), minute + 1), self.persona.home)
@@ -172,7 +172,7 @@ class RoutineMind:
             return ()
         self._planned = day
         engaged = [each for each in self.engagements if each.start // MINUTES_PER_DAY == day]
-        blocks = sorted((each.start, each.end, each.doing, each.place) for each in [*self._habits_on(minute), *engaged])
+        blocks = sorted((each.start, each.end, each.doing, each.place) for each in [*self._find_habits(minute), *engaged])
         lines = [f"{time_of_day(start)}-{time_of_day(end)} {doing} @ {place}" for start, end, doing, place in blocks]
         return [Planned(minute=minute, resident=self.persona.name, plan="\n".join(lines))]
 
@@ -182,7 +182,7 @@ class RoutineMind:
 
     def say_little(self, talk: Talk) -> Utterance:
         """Says something about nothing: an opening or a reply, and after that a goodbye, which ends the conversation."""
-        draw = self.world.generator("says", self.persona.name, talk.partner, talk.minute, talk.place_in_turn)
+        draw = self.world.make_generator("says", self.persona.name, talk.partner, talk.minute, talk.place_in_turn)
         if talk.place_in_turn:
             return Utterance(draw.choice(CLOSINGS), ends=True)
         return Utterance(draw.choice(OPENINGS if talk.began else REPLIES))

@@ -170,15 +170,12 @@ def find_days(text: str, today: int, clock: Clock) -> tuple[tuple[int, int], ...
 
 def _is_date(match: re.Match[str], day: date) -> bool:
     given = match.groupdict()
-    if given.get("year") and int(given["year"]) != day.year:
+    if given.get("year") not in (None, str(day.year)):
         return False
     if given.get("number"):
-        said = (int(given["number"]), int(given["day"]))
         # 02/14/2023 as well as 14/02/2023.
-        return (day.month, day.day) in (said, said[::-1])
-    if given.get("month") and given["month"][:3].lower() != _MONTHS[day.month - 1][:3].lower():
-        return False
-    return int(given["day"]) == day.day
+        return {int(given["number"]), int(given["day"])} == {day.month, day.day}
+    return f"{day:%b}".startswith((given.get("month") or "")[:3].title()) and int(given["day"]) == day.day
 
 
 def find_moments(text: str, minute: int, clock: Clock) -> list[int]:

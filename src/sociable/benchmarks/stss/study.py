@@ -9,7 +9,7 @@ from sociable.agents.generative.briefing import load_generative_prompts
 from sociable.benchmarks.stss.audit import audit_document
 from sociable.benchmarks.stss.dataset import load_inputs
 from sociable.benchmarks.stss.measure import measure_episode
-from sociable.benchmarks.stss.metrics import TYPES, MeasuredTask, stss_metrics
+from sociable.benchmarks.stss.metrics import MeasuredTask, estimate_tasks, stss_metrics
 from sociable.benchmarks.stss.protocol import Setting, fill_background, make_memory, run_task
 from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.rehearsal import rehearse_reply
@@ -83,9 +83,7 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
         return self.metrics.score(episode, context, failure=measured.failure if measured else "")
 
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
-        # Of a type that no task is of there is nothing to say.
-        absent = {name for kind, name in TYPES.items() if kind not in self.types.values()}
-        return [each for each in super().estimate(scores) if each.metric not in absent]
+        return estimate_tasks(scores, self.types, self.seed)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         name, _, purpose = participant.partition("|")

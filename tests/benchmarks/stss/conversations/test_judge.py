@@ -11,7 +11,7 @@ import pytest
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
 from sociable.benchmarks.stss.conversations.judge import (
-    ask_judge,
+    write_question,
     judge_condition,
     list_questions,
     load_conversation_prompts,
@@ -89,7 +89,7 @@ def test_a_judge_sees_the_task_the_day_and_one_of_the_two_texts(make_scene: Call
     episode = played(scene, SAID, "Yes.\nPia: I obey.")
     shown = {
         asked.text.value: "\n".join(
-            message["content"] for message in ask_judge(scene, episode, asked, clock, load_conversation_prompts())
+            message["content"] for message in write_question(scene, episode, asked, clock, load_conversation_prompts())
         )
         for asked in list_questions(scene, episode).values()
     }

@@ -9,15 +9,21 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
-from sociable.benchmarks.stss.conversations.metrics import METRICS, TABLE_3, estimate_all, score_scene
+from sociable.benchmarks.stss.conversations.metrics import METRICS, JudgedScene, estimate_scenes
 from sociable.benchmarks.stss.conversations.published import SCENES, ConversationRow
 from sociable.benchmarks.stss.conversations.published import TABLE_3 as PUBLISHED
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode
 from sociable.benchmarks.stss.conversations.scene import Scene
 from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score, Turn, Verdict
+from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score, Turn, Verdict, Verdicts
 
 Met = Sequence[bool]
+PER_SCENE = [metric.name for metric in METRICS.in_group("scenes")]
+TABLE_3 = [metric.name for metric in METRICS.in_group("table")]
+
+
+def score_scene(scene: Scene, episode: ConversationEpisode, verdicts: Verdicts, *, judged: bool) -> list[Score]:
+    return METRICS.score(episode, JudgedScene(scene, episode, verdicts, is_judged=judged))
 
 
 def episode_of(scene: Scene, *said: str, **changes: Any) -> ConversationEpisode:
@@ -84,7 +90,7 @@ def test_micro_is_over_scenes_and_macro_over_templates(make: Callable[..., Scene
         scored(make("c", "one"), [True, False, False], [False] * 3),
     ]
     two = scored(make("d", "two", TaskType.ONLINE), [True, False], [False, False])
-    estimates = estimate_all([score for own in (*one, two) for score in own], seed=0)
+    estimates = estimate_scenes([score for own in (*one, two) for score in own], 0)
     expected = {
         "conversation_sr_micro": 2 / 4,
         "conversation_sr_macro": (2 / 3 + 0) / 2,
@@ -95,7 +101,7 @@ def test_micro_is_over_scenes_and_macro_over_templates(make: Callable[..., Scene
         "summary_gcsr_micro": (1 + 2 / 3) / 4,
         "summary_gcsr_macro": ((1 + 2 / 3) / 3 + 0) / 2,
     }
-    assert list(expected) == list(TABLE_3) == [estimate.metric for estimate in estimates[:8]]
+    assert list(expected) == TABLE_3 == [estimate.metric for estimate in estimates[:8]]
     for metric, value in expected.items():
         assert found(estimates, metric).value == pytest.approx(value), metric
     assert found(estimates, "conversation_sr/public activity").value == pytest.approx(2 / 3)
@@ -112,7 +118,7 @@ def test_intervals_resample_templates(make: Callable[..., Scene]) -> None:
             for number in range(count)
             for score in scored(make(f"{template}-{number}", template), [met] * 3, [met] * 3)
         ]
-        return estimate_all(scores, seed=0)
+        return estimate_scenes(scores, 0)
 
     for metric in ("conversation_sr_micro", "conversation_sr_macro"):
         few, many = found(estimates(2), metric), found(estimates(20), metric)
@@ -122,7 +128,7 @@ def test_intervals_resample_templates(make: Callable[..., Scene]) -> None:
 def test_one_more_condition_met_lowers_nothing(make: Callable[..., Scene]) -> None:
     rows = [[False] * 3, [True, False, False], [True, True, False], [True] * 3]
     found_values = [values(scored(make("a", "soup"), row, row)) for row in rows]
-    for metric in METRICS:
+    for metric in PER_SCENE:
         series = [each[metric] for each in found_values]
         assert series == sorted(series, key=lambda value: value or 0.0)
 
@@ -130,7 +136,7 @@ def test_one_more_condition_met_lowers_nothing(make: Callable[..., Scene]) -> No
 def test_a_performer_that_says_nothing_has_met_nothing_and_nobody_is_asked(make: Callable[..., Scene]) -> None:
     scene = make("a", "soup")
     scores = values(score_scene(scene, episode_of(scene), {}, judged=True))
-    assert [scores[metric] for metric in METRICS] == [0.0] * 4
+    assert [scores[metric] for metric in PER_SCENE] == [0.0] * 4
     assert (scores["silent"], scores["performer_turns"]) == (1.0, 0.0)
 
 
@@ -163,7 +169,7 @@ def test_failures_of_the_instrument_are_no_values(make: Callable[..., Scene]) ->
 def test_a_template_without_a_value_is_no_template_of_the_macro_average(make: Callable[..., Scene]) -> None:
     scene = make("b", "two")
     lost = score_scene(scene, episode_of(scene, "Come!", partner_failure="gone"), {}, judged=True)
-    estimates = estimate_all([*scored(make("a", "one"), [True] * 3, [True] * 3), *lost], seed=0)
+    estimates = estimate_scenes([*scored(make("a", "one"), [True] * 3, [True] * 3), *lost], 0)
     macro = found(estimates, "conversation_sr_macro")
     assert (macro.value, macro.scored, macro.unscored) == (1.0, 1, 1)
 
@@ -185,7 +191,7 @@ def test_table_3_is_what_such_measures_can_be() -> None:
     # A scene that fails meets at most 3 of 4 conditions, so GCSR lies between SR and SR + 3/4 (1 - SR).
     for row in PUBLISHED:
         figures = _figures(row)
-        assert list(figures) == list(TABLE_3)
+        assert list(figures) == TABLE_3
         for name, sr in figures.items():
             if "_sr_" in name:
                 gcsr = figures[name.replace("_sr_", "_gcsr_")]

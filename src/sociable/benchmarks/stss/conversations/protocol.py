@@ -22,7 +22,6 @@ from sociable.benchmarks.stss.conversations.reference import Listener, make_scen
 from sociable.benchmarks.stss.conversations.scene import Scene, Side
 from sociable.benchmarks.stss.protocol import make_memory
 from sociable.benchmarks.stss.routine import World
-from sociable.benchmarks.stss.task import LAST_MINUTE
 from sociable.core.errors import InputError
 from sociable.core.records import Turn, Usage, episode_id
 from sociable.engine.seats import Seats
@@ -108,7 +107,7 @@ class _Play:
         scene, setting, seat, options = self._scene, self._setting, self._seats[side.name], self._setting.options
         performs, task, persona = side is scene.performer, scene.task, side.persona
         if seat.model is None:
-            world = World(setting.town, setting.clock, 6, LAST_MINUTE, setting.seed, self._item)
+            world = World(setting.town, setting.clock, 6, setting.seed, self._item)
             return make_scene_performer(seat.agent, scene, world) if performs else Listener(scene, world, setting.places)
         if performs:
             persona = persona.model_copy(update={"currently": f"{persona.currently} {task.goal}".strip()})
@@ -156,7 +155,7 @@ class _Play:
         order = [scene.performer, scene.target] if scene.performer_begins else [scene.target, scene.performer]
         for turn in range(2 * self._setting.options.turns_each):
             speaker, listener = order[turn % 2], order[1 - turn % 2]
-            said: Utterance = await _wait_for(minds[speaker.name].speak(self._talk_of(speaker, listener)))
+            said: Utterance = await _wait_for(minds[speaker.name].speak(self._make_talk(speaker, listener)))
             empty = not said.says.strip()
             if not empty or said.note:
                 self._lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
@@ -168,7 +167,7 @@ class _Play:
                 break
         return ""
 
-    def _talk_of(self, speaker: Side, listener: Side) -> Talk:
+    def _make_talk(self, speaker: Side, listener: Side) -> Talk:
         """The conversation so far, as one of them has it."""
         scene = self._scene
         spoken = sum(line.speaker == speaker.name for line in self._lines)
@@ -191,7 +190,7 @@ class _Play:
         if not words:
             return "", ""
         until = scene.minute + max(1, math.ceil(words / WORDS_PER_MINUTE))
-        taken = await _wait_for(mind.conclude(self._talk_of(scene.target, scene.performer), until))
+        taken = await _wait_for(mind.conclude(self._make_talk(scene.target, scene.performer), until))
         for note in taken.notes:
             if isinstance(note, Noted) and note.about.startswith("unreadable"):
                 return "", f"{note.about}: {note.text}"

@@ -46,20 +46,15 @@ Json = dict[str, Any]
 def export_smallville(
     episode: StssEpisode, people: Mapping[str, Persona], town: TownMap, clock: Clock, folder: Path
 ) -> list[str]:
-    """Writes both forms. Returns the things that the viewer will not show as they were, in words.
+    """Writes both forms of a finished episode into a new folder. Returns the things that the viewer will not show as they were.
 
-    Raises InputError where there is nothing to show or something of this name is there already, and StorageFailure.
+    Raises InputError where somebody's name cannot be that of a folder, and StorageFailure.
     """
-    if not episode.minutes or not episode.starts:
-        raise InputError(f"{episode.id}: the run could not finish this episode, so there is nothing to export.")
     for resident in episode.starts:
         if not _NAME.fullmatch(resident):
             raise InputError(f"{episode.id}: the viewer needs folders named like its people, and '{resident}' cannot be one.")
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", episode.id).strip("-") or "episode"
     storage, compressed = folder / "storage" / name, folder / "compressed_storage" / name
-    for place in (storage, compressed):
-        if place.exists():
-            raise InputError(f"{place} is there already. Remove it, or choose another folder.")
     film = _Film(episode, town, clock)
     steps = [film.show_step(step) for step in range(episode.minutes)]
     files: dict[Path, Json] = {storage / "reverie" / "meta.json": film.meta, compressed / "meta.json": film.meta}
@@ -129,12 +124,12 @@ class _Film:
         """February 13, 2023, 00:00:00."""
         return self._clock.moment(step).strftime("%B %d, %Y, %H:%M:%S")
 
-    def _tile(self, name: str, step: int) -> Tile:
+    def _find_tile(self, name: str, step: int) -> Tile:
         """Where somebody stands at the beginning of a step."""
         return self._timelines[name].tiles[step - 1] if step else self._starts[name]
 
     def show_tiles(self, step: int) -> Json:
-        tiles = {name: self._tile(name, step) for name in self._starts}
+        tiles = {name: self._find_tile(name, step) for name in self._starts}
         return {name: {"maze": _MAZE, "x": tile.x, "y": tile.y} for name, tile in tiles.items()}
 
     def show_step(self, step: int) -> Json:
@@ -144,7 +139,7 @@ class _Film:
     def _show_person(self, name: str, step: int) -> Json:
         timeline = self._timelines[name]
         tile, activity, chat = timeline.tiles[step], timeline.activities[step], self._chats.get((name, step))
-        sign = _DOING if self._tile(name, step) == tile else _WALKING
+        sign = _DOING if self._find_tile(name, step) == tile else _WALKING
         if timeline.asleep[step]:
             sign = _ASLEEP
         elif chat is not None:

@@ -10,7 +10,7 @@
   is from 09:00 to 12:00 and from 13:30 to 17:00, a morning begins at 09:00, an afternoon at 14:00, an evening or dinner
   at 19:00, and a visit without any takes an hour and a half at noon, or when there is room. Every day is alike.
 
-Nothing else is made up: whoever has no place to go to stays at home. Facts stay in the second person, as they are written.
+Nothing else is made up: whoever has no place to go to stays at home. Facts stay in the second person.
 """
 
 from __future__ import annotations
@@ -86,21 +86,17 @@ def load_smallville_people(folder: Path, town: TownMap) -> SmallvillePeople:
         ties, misspelled = find_ties(who, written)
         remarks += [f"{who.name}: '{wrong}' is taken for {name}." for wrong, name in misspelled.items()]
         first = who.name.split()[0]
+        same = {name: getattr(who, name) for name in ("name", "age", "innate", "learned", "currently", "facts")}
         people[who.name] = Persona(
-            name=who.name,
+            **same,
             short=who.name if sum(other.name.split()[0] == first for other in written) > 1 else first,
-            age=who.age,
             pronouns=_find_pronoun(f"{who.learned} {who.currently} {plan}"),
-            innate=who.innate,
-            learned=who.learned,
-            currently=who.currently,
             # A day's fixed points are a part of what the original agents are told of themselves.
             lifestyle=f"{who.lifestyle} {plan}".strip(),
             home=str(who.home),
             wakes=hours.wakes,
             sleeps=hours.sleeps,
             habits=tuple(reader.read_habits(who, plan, hours)),
-            facts=who.facts,
             ties=dict.fromkeys(ties, ""),
         )
     if idle := [name for name, persona in people.items() if not persona.habits]:
@@ -205,7 +201,7 @@ class _Doing(NamedTuple):
     """Whether it fills the hours of work."""
 
 
-def _words(pattern: str) -> re.Pattern[str]:
+def _compile_words(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
 
 
@@ -214,40 +210,42 @@ _KEEPS = (
     "|works? (?:at|in|for|behind)"
 )
 _DOINGS = (
-    _Doing(_words(r"goes? (?:for|on) a run"), "running"),
-    _Doing(_words(r"teach(?:es|ing)?|professor at|teacher at"), "teaching", work=True, regular=True),
-    _Doing(_words(r"tak(?:es?|ing) (?:\w+ )?classes|attends? (?:\w+ )?classes"), "taking classes", work=True, regular=True),
-    _Doing(_words(_KEEPS), "seeing to those who come in", work=True, regular=True),
-    _Doing(_words(r"student at"), "studying", regular=True),
-    _Doing(_words(r"stud(?:y|ies|ying)"), "studying"),
-    _Doing(_words(r"read(?:s|ing)?"), "reading"),
-    _Doing(_words(r"writ(?:es?|ing)"), "writing"),
-    _Doing(_words(r"walks?(?:ing)?"), "taking a walk"),
-    _Doing(_words(r"exercis(?:es?|ing)"), "exercising"),
-    _Doing(_words(r"work(?:s|ing)?"), "working"),
-    _Doing(_words(r"eat(?:s|ing)?|drink(?:s|ing)?|dinner|lunch|breakfast"), "having something to eat and drink"),
-    _Doing(_words(r"relax(?:es|ing)?"), "relaxing"),
+    _Doing(_compile_words(r"goes? (?:for|on) a run"), "running"),
+    _Doing(_compile_words(r"teach(?:es|ing)?|professor at|teacher at"), "teaching", work=True, regular=True),
+    _Doing(
+        _compile_words(r"tak(?:es?|ing) (?:\w+ )?classes|attends? (?:\w+ )?classes"), "taking classes", work=True, regular=True
+    ),
+    _Doing(_compile_words(_KEEPS), "seeing to those who come in", work=True, regular=True),
+    _Doing(_compile_words(r"student at"), "studying", regular=True),
+    _Doing(_compile_words(r"stud(?:y|ies|ying)"), "studying"),
+    _Doing(_compile_words(r"read(?:s|ing)?"), "reading"),
+    _Doing(_compile_words(r"writ(?:es?|ing)"), "writing"),
+    _Doing(_compile_words(r"walks?(?:ing)?"), "taking a walk"),
+    _Doing(_compile_words(r"exercis(?:es?|ing)"), "exercising"),
+    _Doing(_compile_words(r"work(?:s|ing)?"), "working"),
+    _Doing(_compile_words(r"eat(?:s|ing)?|drink(?:s|ing)?|dinner|lunch|breakfast"), "having something to eat and drink"),
+    _Doing(_compile_words(r"relax(?:es|ing)?"), "relaxing"),
 )
-_GOES = _words(r"goes?|sits?|visits?|frequents?|spends?|walks?|eats?|likes? to|hangs? out")
+_GOES = _compile_words(r"goes?|sits?|visits?|frequents?|spends?|walks?|eats?|likes? to|hangs? out")
 _JUST_THERE = _Doing(_GOES, "spending some time")
 _YOU_GO = re.compile(
     r"\byou (?:(?:also|always|often|usually|sometimes|regularly|try to|like to) )*"
     r"(?:frequent|visit|go to|go for|sit|spend (?:\w+ )?time|take a walk|walk|eat|study|work) ",
     re.IGNORECASE,
 )
-_CLOSES = _words(r"clos(?:es?|ing)")
-_ALL_DAY = _words(r"spends? (?:his|her|their|your|the) days?|during the day|all day")
-_HOME = _words(r"(?:goes|go|returns?|comes?) (?:back )?home")
+_CLOSES = _compile_words(r"clos(?:es?|ing)")
+_ALL_DAY = _compile_words(r"spends? (?:his|her|their|your|the) days?|during the day|all day")
+_HOME = _compile_words(r"(?:goes|go|returns?|comes?) (?:back )?home")
 _PARTS = (
-    (_words(r"(?:until|till) late|at night|late|evenings?|dinner"), 19 * 60),
-    (_words(r"mornings?"), 9 * 60),
-    (_words(r"afternoons?"), 14 * 60),
-    (_words(r"noon|lunch"), 12 * 60),
+    (_compile_words(r"(?:until|till) late|at night|late|evenings?|dinner"), 19 * 60),
+    (_compile_words(r"mornings?"), 9 * 60),
+    (_compile_words(r"afternoons?"), 14 * 60),
+    (_compile_words(r"noon|lunch"), 12 * 60),
 )
 _VERBS = "opens?|stands?|clos|teach|takes|goes|go |eats?|sits?|likes|stud|returns|spends|works|exercises|visits"
 _CLAUSES = re.compile(rf"[.;!?]\s+|,\s*(?:and\s+)?|\s+and\s+(?=(?:then\s+)?(?:{_VERBS}))", re.IGNORECASE)
-_THERE = _words("there")
-_AFTERWARDS = _words(r"then|afterwards?|after (?:that|this)")
+_THERE = _compile_words("there")
+_AFTERWARDS = _compile_words(r"then|afterwards?|after (?:that|this)")
 
 
 class _Stretch(NamedTuple):
