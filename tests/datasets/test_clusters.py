@@ -18,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sociable.core.errors import InputError
 from sociable.datasets.clusters import COLUMNS, _hash, _weigh, cluster_texts, draw_over_clusters
-from sociable.statistics.density import UNCLUSTERED, telling_words
+from sociable.statistics.density import UNCLUSTERED, list_telling_words
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 NEWS, GUM = DATA / "news_wikinews", DATA / "gum" / "dialogues_interview_court.jsonl"
@@ -62,7 +62,7 @@ def test_the_same_seed_gives_the_same_labels_and_another_gives_others() -> None:
 def test_hashed_weights_are_those_of_a_vocabulary() -> None:
     """Few words, so that none share a column."""
     texts, _ = planted(200, 4)
-    weights = TfidfVectorizer(analyzer=telling_words, min_df=2, max_df=0.5, sublinear_tf=True).fit_transform(texts)
+    weights = TfidfVectorizer(analyzer=list_telling_words, min_df=2, max_df=0.5, sublinear_tf=True).fit_transform(texts)
     hashed = _weigh(_hash(iter(texts)), 0.5)
     assert hashed.shape == (200, COLUMNS)
     assert (hashed @ hashed.T).toarray() == pytest.approx((weights @ weights.T).toarray(), abs=1e-5)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 
-from sociable.benchmarks.hsii.dataset import load_dataset
+from sociable.benchmarks.hsii.dataset import Case, load_dataset
 from sociable.core.errors import DataError, InputError
 from sociable.datasets.transcripts import (
     ANSWERED,
@@ -114,7 +114,10 @@ def test_how_often_addressees_that_are_inferred_are_right() -> None:
     """On dialogues whose addressees are known: calling somebody by name hardly ever misleads, all else often does."""
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
-    for name, cases in load_dataset().dialogues.items():
+    dialogues: dict[str, list[Case]] = defaultdict(list)
+    for case in load_dataset().items:
+        dialogues[case.dialogue].append(case)
+    for name, cases in dialogues.items():
         said = [*cases[-1].messages, cases[-1].golden]
         turns = find_addressees(
             Transcript(id=name, turns=tuple(SaidTurn(speaker=each.role_from, text=each.content) for each in said))

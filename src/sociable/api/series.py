@@ -24,7 +24,7 @@ from sociable.engine.settings import RunSettings
 
 
 def plan_series(
-    benchmark: Benchmark, options: Mapping[str, Any], config: str | Path | None = None, **given: Any
+    benchmark: Benchmark, options: Mapping[str, Any], config: str | Path | None = None, /, **given: Any
 ) -> tuple[dict[str, RunSettings], str]:
     """(the runs that a benchmark's ``options`` of a series ask for, by folder name; the name of the whole).
 

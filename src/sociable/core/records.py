@@ -20,13 +20,14 @@ class Record(BaseModel):
 
 
 def _split_numbers(value: Any) -> Any:
-    """The numbers of ``"1,2"``, as they are written on the command line, or a lone number, as a list."""
-    if isinstance(value, str):
-        try:
-            return [int(each) for each in value.split(",")]
-        except ValueError:
-            raise ValueError("takes numbers separated by commas, as in 1,2") from None
-    return [value] if isinstance(value, int) else value
+    """The numbers of ``"1,2"``, as they are written on the command line, of a list, or a lone number, as a list."""
+    parts = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else value
+    if not isinstance(parts, list | tuple):
+        return value
+    try:
+        return [int(each) if isinstance(each, str) else each for each in parts]
+    except ValueError:
+        raise ValueError("takes numbers separated by commas, as in 1,2") from None
 
 
 Numbers = Annotated[tuple[int, ...], BeforeValidator(_split_numbers)]

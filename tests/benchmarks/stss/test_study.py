@@ -120,10 +120,10 @@ def test_whoever_has_no_model_is_not_among_those_whose_calls_are_counted(tmp_pat
 def test_every_conversation_of_the_performer_stands_by_itself_those_about_the_task_first(tmp_path: Path) -> None:
     options = {"tasks": ["soup-swap"]}
     runs.run("stss", "reference/heuristic", partner=RESIDENTS, out=tmp_path / "run", options=options)
-    with runs.open_run(tmp_path / "run") as run:
-        episode = run.records.episodes.read("soup-swap#0")
-        assert isinstance(episode, StssEpisode)
-        (case,) = find_benchmark("stss").episode_blocks(run, episode)
+    run = runs.load_result(tmp_path / "run")
+    episode = run.episode("soup-swap")
+    assert isinstance(episode, StssEpisode)
+    (case,) = find_benchmark("stss").load_views().episode(run, episode)
     assert episode.task
     assert isinstance(case, Case)
     performer = episode.task.performer

@@ -11,11 +11,11 @@ import pytest
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
 from sociable.benchmarks.stss.conversations.judge import (
-    write_question,
     judge_condition,
     list_questions,
     load_conversation_prompts,
     word_question,
+    write_question,
 )
 from sociable.benchmarks.stss.conversations.protocol import Setting
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions

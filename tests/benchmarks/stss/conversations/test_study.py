@@ -15,8 +15,6 @@ from sociable.benchmarks.stss.conversations.views import _share_of_few
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate
 from sociable.core.view import Callout, Case, Paragraph, Section, Table
-from sociable.engine.seats import Role
-from sociable.engine.study import StudyOptions
 from sociable.render.html import render_html
 
 NAME = "stss-conversations"
@@ -103,7 +101,7 @@ def test_a_scene_that_nobody_judged_is_not_among_those_with_the_fewest_condition
     ("settings", "complaint"),
     [
         ({"reference": "reference/oracle"}, "cannot be the reference"),
-        ({"stages": (1,)}, "has no stages"),
+        ({"options": {"stages": (1,)}}, "has no option 'stages'"),
         ({"partner": "reference/oracle"}, "cannot be the partner"),
         ({"options": {"turns_each": 0}}, "'turns_each' of stss-conversations"),
         ({"options": {"agent": "golem"}}, "no architecture 'golem'"),
@@ -127,7 +125,7 @@ def test_what_a_run_costs_is_told_before(tmp_path: Path) -> None:
 
 
 def test_a_reader_is_shown_what_judges_judged() -> None:
-    study = BENCHMARK.open(StudyOptions(limit=1, filled=frozenset(Role)))
+    study = BENCHMARK.open(limit=1)
     assert isinstance(study, ConversationStudy)
     assert set(study.win_rates) == {study.stage_of(c) for c in ("conversation|invited", "summary|place")}
     assert study.cluster_of(next(iter(study.scenarios))) == next(iter(study.scenarios.values())).template

@@ -18,7 +18,7 @@ def built(tmp_path: Path, *turns: tuple[str, str], **options: Any) -> dict[str, 
     record = {"id": "pier", "title": "fog", "turns": [{"speaker": who, "text": text} for who, text in turns]}
     (tmp_path / "talk.jsonl").write_text(json.dumps(record))
     datasets.construct("hsii-dialogues", tmp_path / "talk.jsonl", tmp_path / "build", options=options)
-    cases = load_dataset(tmp_path / "build" / "dataset.jsonl").cases if (tmp_path / "build" / "dataset.jsonl").read_text() else ()
+    cases = load_dataset(tmp_path / "build" / "dataset.jsonl").items if (tmp_path / "build" / "dataset.jsonl").read_text() else ()
     return {case.id: case for case in cases}
 
 
