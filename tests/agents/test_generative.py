@@ -673,6 +673,16 @@ async def test_unreadable_steps_leave_the_parts_of_the_plan_and_an_unreadable_su
     assert note.text == "Ben Cole: Ben Cole: The ferry is late. / Ann Lee: Good morning, Ben."
 
 
+async def test_a_summary_that_is_cut_off_twice_is_taken_as_far_as_it_goes() -> None:
+    world = World({"conclude": Reply('{"summary": "Ben likes tea", "agreed": [{"do', Usage(), FinishReason.LENGTH)})
+    await world.wake()
+    taken = await world.talk(430)
+    assert [note.about for note in taken.notes if isinstance(note, Noted)] == [f"summary {CUT_OFF}"]
+    assert world.asked.count("conclude") == 2
+    assert f"could not be used: Not all of it came. It was {CUT_OFF}." in world.prompt("conclude")
+    assert "Ben Cole: Ben likes tea" in [memory.text for memory in world.mind.memory.memories]
+
+
 async def test_an_unreadable_new_plan_leaves_the_old_one() -> None:
     world = World({"conclude": taken_away(today=True), "replan": "no"})
     await world.wake()

@@ -44,7 +44,7 @@ IN_TOWN: Mapping[str, Sequence[str]] = {
     "The Lantern: public bar": ["Tern Harbour: The Lantern: public bar", "The Lantern - public bar",
         "public bar of the Lantern"],
     "The Lantern": ["The Lantern, Tern Harbour", "the Lantern", "Lantern", "lantern pub", "The Lantern (pub)",
-        "the local pub", "pub", "the pub on the quay", "the bar at The Lantern", "The Lanturn"],
+        "the local pub", "pub", "the pub on the quay", "the pub (with friends)", "the bar at The Lantern", "The Lanturn"],
     "Kettle & Tern: tea room: counter": ["Kettle & Tern: tea room: counter"],
     "Mill Meadow: bandstand": ["@ Mill Meadow: bandstand.", "bandstand in the park", "the bandstand", "band stand"],
     "Kettle & Tern": ["Kettle and Tern", "Kettle & Tern", "the Kettle & Tern", "Kettle and Tern café",

@@ -155,7 +155,7 @@ class HashedWords:
         self._texts += len(self._waiting)
         self._waiting.clear()
         shared = asked[np.asarray(self._bucket)] * np.asarray(self._weight)
-        return np.bincount(np.asarray(self._owner), weights=shared, minlength=self._texts).astype(np.float64)
+        return np.bincount(np.asarray(self._owner), weights=shared, minlength=self._texts).astype(np.float64, copy=False)
 
 
 def _words(text: str) -> list[str]:

@@ -34,6 +34,7 @@ from sociable.town.scheduler import Scheduler
 WORDS_PER_MINUTE = 130
 """The pace of speech at ease, which decides how long a conversation takes."""
 
+_BATCHES_AT_ONCE = 16
 _CELL = 4
 """The width of a cell, in radii of sight."""
 
@@ -89,6 +90,8 @@ class Simulation:
         """Residents who are asked, talk or wait, in a fixed order."""
         self._open = 0
         """The number of answers that are awaited and conversations that are held."""
+        self._begun = False
+        """Whether one has begun that has not yet had a chance to be over at once."""
         self._wake = asyncio.Event()
 
     @property
@@ -103,13 +106,18 @@ class Simulation:
         heapq.heapify(self._queue)
         try:
             async with asyncio.TaskGroup() as self._tasks:
+                batches = 0
                 while self._queue or self._open:
-                    if self._queue:
-                        self._live(self._next_batch())
-                    if self._open:
-                        # Minds that need no model answer before anybody has to wait for them; replies of models are let in.
+                    if not self._queue:
                         self._wake.clear()
-                        await (asyncio.sleep(0) if self._queue else self._wake.wait())
+                        await self._wake.wait()
+                        continue
+                    self._live(self._next_batch())
+                    batches += 1
+                    # Minds that need no model answer before anybody has to wait for them; replies of models are let in.
+                    if self._begun or (self._open and batches % _BATCHES_AT_ONCE == 0):
+                        self._begun = False
+                        await asyncio.sleep(0)
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
         assert not self._behind, "somebody waits for nobody"
@@ -223,7 +231,8 @@ class Simulation:
     def _reach(self, body: Body, minute: int) -> None:
         """The next minute it may live is ``minute``: more is known of it than before."""
         body.minute, body.perceived, body.decided, body.decision = minute, False, False, None
-        self._call_up(body)
+        if self._behind:
+            self._call_up(body)
 
     def _queue_up(self, body: Body) -> None:
         if body.minute < self._end:
@@ -295,8 +304,9 @@ class Simulation:
     def _go_on(self, minute: int, members: Sequence[Body]) -> None:
         """Steps 3 to 5 for residents whose wishes have nothing to do with anybody else's."""
         for body in members:
-            body.waits_for = None
-            self._behind.pop(body, None)
+            if body.waits_for is not None:
+                body.waits_for = None
+                del self._behind[body]
         pairs = self._pair_up(minute, members)
         talking = {body for pair in pairs for body in pair}
         for body in members:
@@ -430,16 +440,12 @@ class Simulation:
 
         Of two who have come to the same one the second by name goes.
         """
-        if body.goal is None or len(body.route) > self.physics.tiles_per_minute:
+        if body.goal is None or len(body.route) > self.physics.tiles_per_minute or not (body.route or body.arrived == minute - 1):
             return None
-        if body.route:
-            clash = any(other.tile == body.bound_for for other in self._in_sight(body))
-        else:
-            before = (other for other in self._in_sight(body) if other.place < body.place)
-            clash = body.arrived == minute - 1 and any(other.tile == body.tile for other in before)
-        if not clash:
+        wanted, others = body.bound_for if body.route else body.tile, self._in_sight(body)
+        if not any(other.tile == wanted and (body.route or other.place < body.place) for other in others):
             return None
-        taken = {other.tile for other in self._in_sight(body)}
+        taken = {other.tile for other in others}
         x, y = body.tile
         free = [
             tile
@@ -478,6 +484,7 @@ class Simulation:
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         self._open += 1
+        self._begun = True
         self._tasks.create_task(work).add_done_callback(self._finish)
 
     def _finish(self, task: asyncio.Task[None]) -> None:

@@ -466,20 +466,20 @@ class GenerativeMind:
             reply = await asker.ask(purpose, build_messages(self._resident, asked))
             try:
                 found = read(reply.text)
-            except Unreadable as problem:
-                why = str(problem)
-            else:
                 if not reply.defect:
                     return found
                 if not left:
-                    # What there is of it is better than nothing, and is told for what it is.
-                    self._notes.append(
-                        Noted(minute=minute, resident=self._persona.name, about=f"{wanted} {reply.defect}", text="")
-                    )
+                    # A part of it is better than nothing, and is told for what it is.
+                    self._note(minute, f"{wanted} {reply.defect}", "")
                     return found
                 why = "Not all of it came."
+            except Unreadable as problem:
+                why = str(problem)
             excerpt = storable(reply.text.strip()[:EXCERPT]) or "(nothing)"
             why = f"{why} It was {reply.defect}." if reply.defect else why
             asked = f"{text}\n\n{self._prompts['again'].render(problem=why, reply=quote(excerpt))}"
-        self._notes.append(Noted(minute=minute, resident=self._persona.name, about=f"unreadable {wanted}", text=excerpt))
+        self._note(minute, f"unreadable {wanted}", excerpt)
         return None
+
+    def _note(self, minute: int, about: str, text: str) -> None:
+        self._notes.append(Noted(minute=minute, resident=self._persona.name, about=about, text=text))
