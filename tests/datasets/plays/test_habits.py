@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sociable.datasets.plays import Play, read_play
-from sociable.datasets.plays.people import cast_members
+from sociable.datasets.plays.cast import cast_members
 
 SAID = [
     ("Nora", "Who is there?"),

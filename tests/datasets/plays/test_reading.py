@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from sociable.core.errors import DataError, InputError
 from sociable.datasets.plays import Direction, Play, Speech, read_play
+from sociable.datasets.plays.cast import cast_members
 from sociable.datasets.plays.directions import DirectionHabit, split_directions
 from sociable.datasets.plays.headings import HeadingKind, heading_of
 from sociable.datasets.plays.names import Names
-from sociable.datasets.plays.people import cast_members, full_form
+from sociable.datasets.plays.spelling import full_form
 
 
 def read(tmp_path: Path, text: str, name: str = "play.txt") -> Play:

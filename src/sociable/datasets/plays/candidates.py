@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sociable.datasets.plays.headings import heading_of
-from sociable.datasets.plays.people import is_capitals
+from sociable.datasets.plays.spelling import is_capitals
 from sociable.datasets.plays.wordlists import ABBREVIATED_TITLES, NO_NAMES, SMALL, SOUNDS, TITLES
 
 ALONE = "alone"

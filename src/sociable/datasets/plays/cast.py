@@ -1,24 +1,71 @@
-"""The list of persons at the head of a play in plain text."""
+"""The people of a play: whom its list of persons names, or where it has none, its entrances and exits."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from sociable.datasets.plays.frame import Line
 from sociable.datasets.plays.headings import HeadingKind, heading_of
 from sociable.datasets.plays.labels import Labels
-from sociable.datasets.plays.people import cast_members, full_form
 from sociable.datasets.plays.records import CastMember
+from sociable.datasets.plays.spelling import full_form, may_stand_for
 
+_SEVERAL = re.compile(
+    r"(?P<names>(?:{0},\s*)+{0},?\s+and\s+{0})(?:,\s*(?P<rest>.*))?$".format(r"[A-Z][\w’'.-]+(?: [A-Z][\w’'.-]+){0,2}")
+)
+_CODE = r"[A-Z0-9][\w.’'#]{0,9}(?: [A-Z0-9][\w.’'#]{0,9})?"
+_WITH_SHORT = (
+    re.compile(rf"(?P<short>{_CODE})\s*(?:\s{{2}}|[:=–—]|--|\s-\s)\s*(?P<rest>[A-Z].*)$"),
+    re.compile(rf"(?P<rest>[^,(\[]+?)\s*[\[(](?P<short>{_CODE})[\])]"),
+)
+_CALLED = re.compile(r"(?P<front>[A-Z][\w.’' ]*?) [(“\"](?P<short>[A-Z][\w.’']+)[)”\"] (?P<back>[A-Z]\w+.*)$")
+""" "John (Jack) Worthing"."""
+_MOVES = re.compile(r"\b(?:enters?|exit|exeunt|manet|manent)\b", re.I)
+_NAMED = re.compile(r"(?<!\bof )(?<!\bfrom )\b(?:[A-Z][a-zà-ÿ]{2,}|[A-Z]{3,})\b")
+_NO_PERSONS = re.compile(r"^(?:re-?)?(?:enters?|exit|exeunt|manet|manent|the|an?|all|both|with|and|at|to)$", re.I)
 _BEHIND_CAST = re.compile(
     r"^[\[(_]*(?:enter\b|(?:the\s+)?(?:scenes?|time|place|action|setting|period)\b[^,]*?(?:of|:|\.|—|is|takes))", re.I
 )
 _CAST_WITHIN_LINES, _CAST_WITHIN_PARTS = 60, 4
 _MOST_CAST = 60
 _LONGEST_ENTRY, _MOST_WORDS = 300, 8
+
+
+def cast_members(entry: str) -> tuple[CastMember, ...]:
+    """The people one entry of a dramatis personae names: "Montague and Capulet, heads of houses" names two."""
+    text = re.sub(r"\t+", " – ", re.sub(r"[{}_|*]+", " ", entry).strip(" .;"))
+    text = re.sub(r"^(?:[-–—•·#]|\d{1,2}[.)])\s+", "", text)
+    for pattern in _WITH_SHORT:
+        match = pattern.match(text)
+        named = cast_members(match["rest"] + text[match.end() :]) if match else ()
+        if match and named and may_stand_for(match["short"], named[0].name):
+            return named[0].model_copy(update={"short": match["short"]}), *named[1:]
+    if match := _CALLED.match(text):
+        named = cast_members(f"{match['front']} {match['back']}")
+        return named[0].model_copy(update={"short": match["short"]}), *named[1:]
+    # Two columns: a name and, a gap behind it, who that is.
+    text = " ".join(re.sub(r"(?<=\w)\s{2,}(?=\w)", " – ", text, count=1).split())
+    members: list[CastMember] = []
+    for part in re.split(r";\s+", text):
+        match = re.match(
+            r"(?P<name>[^,:(—–]+?)\s*(?:,|:|\(|—|–|--|\s-\s|\.{2,}|(?<=\w)\sto\s(?=[A-Z])|(?<=\w)\s(?=An?\s[a-z])|$)\s*(?P<rest>.*)$",
+            part,
+        )
+        if not match or not any(sign.isalpha() for sign in match["name"]):
+            continue
+        description = match["rest"].strip(" .)")
+        if several := _SEVERAL.match(part):
+            listed = re.split(r",\s*(?:and\s+)?|\s+and\s+", several["names"])
+            members += [CastMember(name=full_form(name), description=(several["rest"] or "").strip(" .)")) for name in listed]
+            continue
+        names = re.split(r"\s+(?:and|AND)\s+|\s*&\s*", match["name"])
+        if not all(name[:1].isupper() for name in names):
+            names = [match["name"]]
+        members += [CastMember(name=full_form(name), description=description) for name in names]
+    return tuple(members)
 
 
 def cast_of(lines: Sequence[Line]) -> tuple[tuple[CastMember, ...], int]:
@@ -74,3 +121,24 @@ def _first_speech(lines: Sequence[Line]) -> int:
 
 def _is_name(name: str) -> bool:
     return len(name.split()) <= _MOST_WORDS
+
+
+def cast_on_stage(directions: Iterable[str]) -> tuple[CastMember, ...]:
+    """For a play without a list of persons: the names in its entrances and exits, each in its commonest spelling."""
+    counts = Counter(
+        word for text in directions if _MOVES.search(text) for word in _NAMED.findall(text) if not _NO_PERSONS.match(word)
+    )
+    common: list[str] = []
+    for word, _ in counts.most_common():
+        at = next((at for at, other in enumerate(common) if _is_spelling(word.casefold(), other.casefold())), None)
+        if at is None:
+            common.append(word)
+        elif len(word) > len(common[at]) + 1:
+            common[at] = word
+    return tuple(CastMember(name=full_form(word)) for word in dict.fromkeys(common))
+
+
+def _is_spelling(word: str, other: str) -> bool:
+    """ "Benedick" and "Benedicke", "Ben" and "Benedicke": all but the ending is alike, or one shortens the other."""
+    short, long = sorted((word, other), key=len)
+    return long.startswith(short) or (len(short) > 5 and long.startswith(short[:-2]))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sociable.core.errors import InputError
+from sociable.datasets.plays.cast import cast_on_stage
 from sociable.datasets.plays.directions import DirectionHabit, habit_of, mender_of, split_directions
 from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
 from sociable.datasets.plays.names import Names
-from sociable.datasets.plays.people import cast_on_stage, join_names, words_of
 from sociable.datasets.plays.records import CastMember, Direction, Entry, InlineDirection, Play, PlayScene, Speech
 from sociable.datasets.plays.script import name_of
+from sociable.datasets.plays.spelling import join_names
 
 _SCENE_NUMBER = re.compile(r"\s*#[\w.\-]+#\s*$|\s{2,}\d{1,4}[A-Z]?\.?$")
 
@@ -101,7 +102,7 @@ class Draft:
         if self.is_screenplay:
             names, habit = Names((), labels), DirectionHabit()
         else:
-            words = words_of([*texts, *(direction.text for part in parts for direction in part.directions or ())])
+            words = _words_of([*texts, *(direction.text for part in parts for direction in part.directions or ())])
             names = Names(self.cast or cast_on_stage(told), labels, words, is_listed=bool(self.cast))
             habit = habit_of(part.text for part in speeches)
         mend = mender_of(texts)
@@ -143,3 +144,8 @@ class Draft:
         return Speech(
             speaker=join_names(speakers), speakers=speakers, label=part.label, text=text, directions=directions, place=part.place
         )
+
+
+def _words_of(texts: Iterable[str]) -> set[str]:
+    """Every word that stands in ``texts`` without a stop behind it, which might shorten it, as spelled."""
+    return {match[0] for text in texts for match in re.finditer(r"[^\W\d_]+\b(?!\.)", text)}

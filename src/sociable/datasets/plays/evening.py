@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sociable.datasets.plays.frame import lines_of
 from sociable.datasets.plays.labels import Labels
-from sociable.datasets.plays.people import full_form
+from sociable.datasets.plays.spelling import full_form
 
 _WIDE = re.compile("[\u2000-\u2003\u3000]")
 """Spaces as wide as two."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from sociable.datasets.plays.candidates import NUMERAL, PARTED, Candidate, Style, candidates
 from sociable.datasets.plays.frame import Line
 from sociable.datasets.plays.headings import HeadingKind, heading_of
-from sociable.datasets.plays.people import full_form, is_capitals
+from sociable.datasets.plays.spelling import full_form, is_capitals
 from sociable.datasets.plays.wordlists import INTERJECTIONS, ORDINALS, SMALL, TITLES
 
 _SEVERAL_MORE = re.compile(r"(?:and|&)\s+[A-Z][\w’']*[.:]?$")

@@ -6,13 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from sociable.datasets.plays.people import full_form
 from sociable.datasets.plays.records import CastMember
-from sociable.datasets.plays.shortening import (
+from sociable.datasets.plays.spelling import (
     begins,
     begins_words,
     contracts,
     forms_of,
+    full_form,
     is_familiar,
     runs_over,
     significant,

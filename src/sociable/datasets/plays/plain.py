@@ -15,9 +15,9 @@ from sociable.datasets.plays.frame import Line, filled, framed_title, lines_of, 
 from sociable.datasets.plays.furniture import without_furniture
 from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
 from sociable.datasets.plays.labels import Labels
-from sociable.datasets.plays.people import full_form
 from sociable.datasets.plays.records import Play
 from sociable.datasets.plays.script import is_scene_heading
+from sociable.datasets.plays.spelling import full_form
 
 _MOVES = re.compile(
     r"^[_\[(]*(?:enter|re-?enters?|exit|exeunt|manet|manent|alarums?|flourish|sennet|trumpets?|thunder|music|curtain|silence|pause|"

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from sociable.datasets.plays.cast import cast_members
 from sociable.datasets.plays.draft import Draft, DraftScene, Part
 from sociable.datasets.plays.headings import HeadingKind, heading_of
-from sociable.datasets.plays.people import cast_members
 from sociable.datasets.plays.records import CastMember, InlineDirection, Play
 from sociable.datasets.plays.tree import Element, part_directions, read_tree
 

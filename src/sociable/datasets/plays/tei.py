@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sociable.core.errors import DataError
+from sociable.datasets.plays.cast import cast_members
 from sociable.datasets.plays.draft import Draft, DraftScene
 from sociable.datasets.plays.headings import heading_of
-from sociable.datasets.plays.people import cast_members, full_form, join_names
 from sociable.datasets.plays.records import CastMember, Play
+from sociable.datasets.plays.spelling import full_form, join_names
 from sociable.datasets.plays.tree import Element, part_directions, read_tree
 
 _TOLD = frozenset({"stage", "p", "ab", "l", "lg"})

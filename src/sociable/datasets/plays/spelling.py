@@ -1,11 +1,11 @@
-"""The ways in which a speech heading shortens a name, each a question of a heading's words and a name's."""
+"""How names are spelled: in full, word by word, and in the ways in which the heading of a speech shortens them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-from sociable.datasets.plays.wordlists import ARTICLES, ORDINALS, PEERESSES, PEERS, SMALL, TITLES
+from sociable.datasets.plays.wordlists import ABBREVIATED_TITLES, ARTICLES, ORDINALS, PEERESSES, PEERS, SMALL, TITLES
 
 _WORD = re.compile(r"\d+(?:st|nd|rd|th|d)?(?![^\W\d_])|\d+|[^\W\d_]+(?:['’][^\W\d_]+)*(?:(?<=s)['’](?!\w))?", re.I)
 _EXACT = frozenset(ORDINALS.values()) | {"mr", "mrs"}
@@ -14,6 +14,38 @@ _INITIAL_A = re.compile(r"\bA\.", re.I)
 _TITLES_IN_FULL = {"ld": "lord", "dr": "doctor"}
 _OLD = {"jno": "john", "jn": "john", "xtopher": "christopher", "wm": "william"}
 _FOND = re.compile(r"(.)\1?(?:y|ie|ey|e)$")
+_ROMAN = re.compile(r"^(?:I{1,3}|IV|VI{0,3}|IX|XI{0,3})$")
+
+
+def full_form(label: str) -> str:
+    """A heading as a name: no stop or colon behind, no shouting ("THE FLOWER GIRL" is The Flower Girl)."""
+    text = " ".join(label.replace("_", "").replace("*", "").split()).rstrip(":;,—- ")
+    if text.endswith(".") and text.split()[-1].casefold().rstrip(".") not in ABBREVIATED_TITLES:
+        text = text.rstrip(".")
+    if is_capitals(text) and len(text) > 1:
+        return " ".join(_lowered(word, index) if word.isupper() else word for index, word in enumerate(text.split(" ")))
+    return text
+
+
+def is_capitals(name: str) -> bool:
+    """Whether a name is printed in capitals; its titles need not be ("Sir ANTHONY"), nor what joins two."""
+    words = name.split()
+    bare = [word for word in words if word.casefold().strip(".,") not in TITLES and word != "and"]
+    return name.isupper() or (len(bare) < len(words) and " ".join(bare).isupper() and len(bare[0].strip(".")) > 1)
+
+
+def _lowered(word: str, index: int) -> str:
+    if _ROMAN.match(word) and (index or len(word) > 1):
+        return word
+    if word.lower() in SMALL and index:
+        return word.lower()
+    # A capital after a hyphen or after O', none after the apostrophe of a possessive.
+    return re.sub(r"(?<![^\W_])(?<!\w\w['’])[^\W\d_]", lambda found: found[0].upper(), word.lower())
+
+
+def join_names(speakers: Sequence[str]) -> str:
+    """ "Jack and Algernon"; "Jack, Lane and Algernon"."""
+    return " and ".join([", ".join(speakers[:-1]), speakers[-1]]) if len(speakers) > 1 else speakers[0]
 
 
 def words_in(name: str) -> list[str]:
