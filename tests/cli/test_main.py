@@ -451,7 +451,7 @@ def test_a_benchmarks_own_options_can_be_given_on_the_command_line(capsys: pytes
     )
     assert ran == 0
     settings = json.loads(Path("a/manifest.json").read_text())["settings"]
-    assert settings["options"] == {"ties": "half", "alpha": 0.5}
+    assert settings["options"] == {"stages": [1, 2, 3, 4], "ties": "half", "alpha": 0.5}
     assert sociable("run", "hsii-cot", "--model", "reference/random", "--limit", "2", "--cycle-cap", "3", "--out", "b") == 0
     assert json.loads(Path("b/manifest.json").read_text())["settings"]["options"] == {"cycle_cap": 3}
     assert "At most 3 cycles" in capsys.readouterr().out
@@ -480,7 +480,11 @@ def test_a_given_option_goes_before_the_files(tmp_path: Path) -> None:
         )
         == 0
     )
-    assert json.loads(Path("a/manifest.json").read_text())["settings"]["options"] == {"ties": "half", "beta": 3}
+    assert json.loads(Path("a/manifest.json").read_text())["settings"]["options"] == {
+        "stages": [1, 2, 3],
+        "ties": "half",
+        "beta": 3,
+    }
 
 
 def test_two_models_are_compared_on_the_same_cases_with_a_forced_target(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.core.run_folder import write_atomically
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked, render_steps
-from sociable.town.map import Address, Tile, TownMap, grouped
+from sociable.town.map import Address, Tile, TownMap, group_by_place
 from sociable.town.persona import Persona
 from sociable.town.timeline import read_timelines
 from sociable.town.town_file import load_map
@@ -421,7 +421,7 @@ def tiny_town(walls_belong_to_the_house: bool = True) -> TownMap:
         for x in range(6)
         if walls_belong_to_the_house or rows[y][x] != "#"
     ]
-    return TownMap("Tiny", blocked, grouped(room), {"House": "home"})
+    return TownMap("Tiny", blocked, group_by_place(room), {"House": "home"})
 
 
 def persona(name: str, **texts: str) -> Persona:

@@ -17,7 +17,7 @@ from sociable.town.clock import Clock
 from sociable.town.events import Began, Line, Remembered, Slept, Talked, Walked
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.persona import Persona
-from sociable.town.timeline import timelines
+from sociable.town.timeline import read_timelines
 
 ANN, BO = "Ann Ferry", "Bo Harker"
 MINUTES = 12
@@ -97,7 +97,7 @@ def test_the_description_of_the_simulation(exported: Exported) -> None:
 
 
 def test_positions_are_those_that_count(exported: Exported) -> None:
-    of = timelines(EPISODE.events, {ANN: Tile(0, 0), BO: Tile(9, 0)}, MINUTES)
+    of = read_timelines(EPISODE.events, {ANN: Tile(0, 0), BO: Tile(9, 0)}, MINUTES)
     for step in range(MINUTES):
         shown = read(exported.storage / "movement" / f"{step}.json")["persona"]
         after = read(exported.storage / "environment" / f"{step + 1}.json")
