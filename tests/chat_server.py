@@ -28,7 +28,7 @@ from typing import Any
 
 from aiohttp import web
 
-LONGEST_LIFE_SECONDS = 600
+LONGEST_LIFE_SECONDS = 1800
 CONTEXT_CHARACTERS = 4000
 """What ``context-400`` takes."""
 SENTENCES = (
