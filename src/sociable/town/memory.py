@@ -142,8 +142,10 @@ class HashedWords:
         self._waiting.append(text)
 
     def compare(self, query: str) -> NDArray[np.float64]:
+        hasher, common = _load_hasher()
         # One call for the query and for what was added since the last.
-        rows = _hasher().transform(_words(text) for text in (query, *self._waiting))
+        found = (_WORD.findall(text.lower()) for text in (query, *self._waiting))
+        rows = hasher.transform([word[:_STEM_LETTERS] for word in words if word not in common] for words in found)
         lengths = np.diff(rows.indptr)
         row = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
         rows.data /= np.sqrt(np.bincount(row, weights=rows.data * rows.data, minlength=len(lengths)))[row]
@@ -158,22 +160,13 @@ class HashedWords:
         return np.bincount(np.asarray(self._owner), weights=shared, minlength=self._texts).astype(np.float64, copy=False)
 
 
-def _words(text: str) -> list[str]:
-    common = _common_words()
-    return [word[:_STEM_LETTERS] for word in _WORD.findall(text.lower()) if word not in common]
-
-
 @cache
-def _common_words() -> frozenset[str]:
-    words: frozenset[str] = import_module("sklearn.feature_extraction.text").ENGLISH_STOP_WORDS
-    return words
-
-
-@cache
-def _hasher() -> Any:
-    # What HashingVectorizer has inside, without its checks, which cost more than the work.
-    hasher: Any = import_module("sklearn.feature_extraction").FeatureHasher
-    return hasher(n_features=_BUCKETS, input_type="string", alternate_sign=False, dtype=np.float32)
+def _load_hasher() -> tuple[Any, frozenset[str]]:
+    """A hasher of words, and the very common ones; scikit-learn takes a while to load."""
+    library: Any = import_module("sklearn.feature_extraction")
+    # The inside of HashingVectorizer, without its checks, which cost more than the work.
+    hasher = library.FeatureHasher(n_features=_BUCKETS, input_type="string", alternate_sign=False, dtype=np.float32)
+    return hasher, library.text.ENGLISH_STOP_WORDS
 
 
 class Embedded:

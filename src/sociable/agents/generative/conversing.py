@@ -100,11 +100,13 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class TakeAway:
+    """A resident's conclusions from a conversation."""
+
     summary: str
-    importance: float
-    agreed: tuple[Agreement, ...]
-    facts: tuple[str, ...]
-    plan_anew: bool
+    importance: float = 0.0
+    agreed: tuple[Agreement, ...] = ()
+    facts: tuple[str, ...] = ()
+    plan_anew: bool = False
 
 
 def parse_take_away(reply: str, partner: str, minute: int, clock: Clock) -> TakeAway:

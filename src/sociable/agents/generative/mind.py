@@ -200,7 +200,14 @@ class GenerativeMind:
         self._known = None
         if not any(line.says.strip() for line in talk.lines):
             return TakenAway(self._take_notes())
-        taken = await self._take_away(talk, until)
+        taken = await self._ask(
+            "conclude",
+            until,
+            lambda reply: parse_take_away(reply, talk.partner, until, self._clock),
+            partner=talk.partner,
+            place=render_place(talk.address),
+            conversation=render_transcript(talk.lines),
+        ) or TakeAway(render_beginning(talk.lines))
         me, partner, plan = self._persona.name, talk.partner, self._plan
         self._remember(until, "conversation", f"{partner}: {taken.summary}", taken.importance)
         for fact in taken.facts:
@@ -427,19 +434,6 @@ class GenerativeMind:
             # When one was chosen nothing is decided about the others; and somebody else may have been quicker.
             self._considered |= dict.fromkeys(names, minute)
         return chosen or ""
-
-    # Talking.
-
-    async def _take_away(self, talk: Talk, until: int) -> TakeAway:
-        taken = await self._ask(
-            "conclude",
-            until,
-            lambda reply: parse_take_away(reply, talk.partner, until, self._clock),
-            partner=talk.partner,
-            place=render_place(talk.address),
-            conversation=render_transcript(talk.lines),
-        )
-        return taken or TakeAway(render_beginning(talk.lines), 0.0, (), (), plan_anew=False)
 
     # Asking.
 

@@ -26,7 +26,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from sociable.core.data_files import make_data_error
 from sociable.core.errors import DataError, StorageFailure
@@ -35,13 +35,6 @@ from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, claim_tiles
 
 TILE_NUMBER = 0x0FFF_FFFF
 """The bits of a tile layer's entry that name the tile; the four above them say how it is turned."""
-
-_ANCHORS = {
-    "topleft": (0.0, 0.0), "top": (0.5, 0.0), "topright": (1.0, 0.0),
-    "left": (0.0, 0.5), "center": (0.5, 0.5), "right": (1.0, 0.5),
-    "bottomleft": (0.0, 1.0), "bottom": (0.5, 1.0), "bottomright": (1.0, 1.0),
-}  # fmt: skip
-"""The point of a picture that its x and y name, in shares of its width and height."""
 
 
 # The parts of a Tiled file that mean something here.
@@ -67,9 +60,8 @@ class _Object(_Part, extra="allow"):
 
     id: int = 0
     name: str = ""
-    type: str = ""
-    class_: str = Field("", alias="class")
-    """The name of ``type`` in Tiled 1.9."""
+    kind: str = Field("", validation_alias=AliasChoices("class", "type"))
+    """Its class, which Tiled 1.9 calls otherwise than the versions before and after."""
     x: Pixels
     y: Pixels
     width: float = Field(0.0, ge=0.0, le=1e9)
@@ -255,12 +247,14 @@ class _Reader:
         return Rect(x, y, width, height)
 
     def _find_anchor(self, drawn: _Object, where: str) -> tuple[float, float]:
+        """The point of a picture that its x and y name, in shares of its width and height."""
         before = [each for each in self.drawn.tilesets if each.firstgid <= drawn.gid & TILE_NUMBER]
         tileset = max(before, key=lambda each: each.firstgid, default=None)
         if tileset is None or tileset.source:
             source = f"the tileset {tileset.source}, a file of its own which is not read" if tileset else "no tileset"
             raise self._fail(where, f"is a picture from {source}; in Tiled embed the tileset, or draw a rectangle")
-        return _ANCHORS.get(tileset.objectalignment, _ANCHORS["bottomleft"])
+        side = "bottomleft" if tileset.objectalignment == "unspecified" else tileset.objectalignment
+        return (1 + ("right" in side) - ("left" in side)) / 2, (1 + ("bottom" in side) - ("top" in side)) / 2
 
     def _read_shapes(self, name: str) -> Iterator[_Shape]:
         for layer in self._find_layers(name, "objectgroup"):
@@ -270,7 +264,7 @@ class _Reader:
                     raise self._fail(where, f"is not inside the map of {self.extent.width} by {self.extent.height} tiles")
                 tiles = [Tile(x - self.extent.x, y - self.extent.y) for x, y in rect.tiles()]
                 properties = {each.name: each.value for each in drawn.properties}
-                kind = str(properties.get("kind") or (drawn.class_ or drawn.type).strip())
+                kind = str(properties.get("kind") or drawn.kind.strip())
                 yield _Shape(drawn.name.strip(), kind, properties, tiles, where)
 
     def _claim(self, address: Address, shape: _Shape) -> None:
