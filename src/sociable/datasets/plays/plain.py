@@ -173,11 +173,9 @@ class _Reader:
         return False
 
     def _is_heading(self, heading: Heading, line: Line, after_blank: bool) -> bool:
-        """Not what somebody says: "The end." under a name, or "Characters" in the middle of a speech."""
-        awaits_speech = self._open is not None and self._open.label and not self._open.text
-        if heading.kind is HeadingKind.CAST or (awaits_speech and not line.text.isupper()):
-            return False
-        return after_blank or line.text.isupper() or heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART)
+        """Not what somebody says, as "Characters" in the middle of a speech."""
+        is_division = heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART)
+        return heading.kind is not HeadingKind.CAST and (is_division or after_blank or line.text.isupper())
 
     def _turn(self, heading: Heading, line: Line) -> None:
         self._open = None
@@ -193,47 +191,27 @@ class _Reader:
         self._open = self._draft.add(label, [text], line.number)
 
     def _add(self, index: int, line: Line, after_blank: bool) -> None:
-        opened = self._open
-        if opened is not None and _is_unclosed(opened) and not after_blank:
-            opened.lines.append(line.text)
-            return
+        """An unheaded line: more of what is open, a direction, or the speech before it going on."""
+        opened, speech = self._open, self._last_speech()
         is_new = after_blank or self._unwrapped or opened is None
-        if opened is not None and opened.label and not opened.text:
-            # The first line under a heading that stands alone.
+        if opened is not None and ((_is_unclosed(opened) and not after_blank) or (opened.label and not opened.text)):
             opened.lines.append(line.text)
-            return
-        if self._is_direction_line(line, is_new):
+        elif self._is_direction_line(line, is_new):
             self._begin(line, "", line.text)
-            return
-        speech = self._last_speech()
-        if opened is None or speech is None:
-            if is_new:
+        elif opened is None or speech is None or opened.label:
+            if opened is None or (is_new and (speech is None or self._reads_as_direction(index, line))):
                 self._begin(line, "", line.text)
             else:
-                assert opened is not None
                 opened.lines.append(line.text)
-            return
-        if not opened.label:
-            self._after_direction(index, line, opened, speech, is_new)
-            return
-        if is_new and self._reads_as_direction(index, line):
-            self._begin(line, "", line.text)
-            return
-        opened.lines.append(line.text)
-
-    def _after_direction(self, index: int, line: Line, opened: Part, speech: Part, is_new: bool) -> None:
-        """An unheaded line behind a direction: more of it, another direction, or the speech before it going on."""
-        bracketed = opened.text[:1] in _OPENS
-        if not is_new and not (bracketed and not _is_unclosed(opened)):
-            if not bracketed and opened.text.rstrip("_ ").endswith((".", "]")) and _MOVES.match(opened.text):
+        elif is_new or opened.text[:1] in _OPENS:
+            if self._unwrapped or self._reads_as_direction(index, line):
+                self._begin(line, "", line.text)
+            else:
                 self._resume(line, opened, speech)
-                return
+        elif opened.text.rstrip("_ ").endswith((".", "]")) and _MOVES.match(opened.text):
+            self._resume(line, opened, speech)
+        else:
             opened.lines.append(line.text)
-            return
-        if self._unwrapped or self._reads_as_direction(index, line):
-            self._begin(line, "", line.text)
-            return
-        self._resume(line, opened, speech)
 
     def _resume(self, line: Line, direction: Part, speech: Part) -> None:
         """The speech goes on; the directions between become part of it."""
@@ -254,15 +232,14 @@ class _Reader:
 
     def _is_direction_line(self, line: Line, is_new: bool) -> bool:
         text = line.text
-        if text[0] in "[" or text.startswith("_["):
+        if text.startswith(("[", "_[")):
             return is_new or text.endswith(("]", "]_")) or line.indent >= self._text_indent + 8
-        if is_new and text[0] == "(" and not (self._open and self._open.label and not self._open.text):
+        if is_new and text[0] == "(":
             return self._wraps(text)
         if is_new and text[0] == "_" and text.rstrip(".").endswith("_") and text.count("_") == 2 and len(text) > 4:
             return True
-        if self._open is not None and self._open.label and not self._open.text:
-            return False
-        return bool(_MOVES.match(text)) and (is_new or line.indent >= self._text_indent + 8) and not _TALKS.search(text)
+        is_set_apart = is_new or text.startswith(("Enter", "Exit", "Exeunt", "Re-enter"))
+        return is_set_apart and bool(_MOVES.match(text)) and not _TALKS.search(text)
 
     def _wraps(self, text: str) -> bool:
         """Parentheses hold all of it, or are still open at its end."""
@@ -275,18 +252,13 @@ class _Reader:
 
     def _reads_as_direction(self, index: int, line: Line) -> bool:
         """Whether an unheaded paragraph behind a speech tells what happens rather than goes on speaking."""
-        speech = self._last_speech()
-        if line.text[0].islower() and speech is not None and speech.text and not _SENTENCE_ENDS.search(speech.text):
-            return False
         if _MOVES.match(line.text):
-            return True
-        if self._is_alone and line.indent < self._text_indent - 3:
             return True
         printed = self._paragraph(index)
         text = printed.strip("_ ")
         if _TALKS.search(_QUOTED.sub("", text)):
             return False
-        if self._unwrapped or _ITALIC_SENTENCES.match(printed):
+        if _ITALIC_SENTENCES.match(printed):
             return True
         if text.endswith(("!", "?", ",", ";", "—", "--")):
             return False
