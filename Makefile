@@ -6,13 +6,17 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint docs clean
+.PHONY: demo test test-extras lint docs clean
 
 demo: .venv/installed
 	$(BIN)/sociable demo
 
 test: .venv/installed-dev lint
 	$(BIN)/pytest -n 2 --dist worksteal
+
+# What needs torch, Inspect AI or the site's generator: in an environment of its own, half a gigabyte larger.
+test-extras: .venv-extras/installed
+	.venv-extras/bin/pytest -m extra -rs
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check src tests benchmarks examples docs
@@ -38,5 +42,11 @@ docs: .venv/installed-docs
 	$(BIN)/pip install --quiet --editable '.[docs]'
 	touch $@
 
+.venv-extras/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv-extras
+	.venv-extras/bin/pip install --quiet torch==2.13.0
+	.venv-extras/bin/pip install --quiet --editable '.[dev,docs,embeddings,hub,inspect,train]'
+	touch $@
+
 clean:
-	rm -rf .venv docs/_build
+	rm -rf .venv .venv-extras docs/_build

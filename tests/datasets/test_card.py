@@ -31,6 +31,7 @@ def test_it_says_where_the_data_come_from_and_what_fell_out(build: Path) -> None
     assert "| records | 1 |" in text and "no model was asked" in text and "CC BY 4.0 \\| so" in text
 
 
+@pytest.mark.extra
 def test_croissant_is_read_by_its_own_library(build: Path) -> None:
     croissant = pytest.importorskip("mlcroissant", reason="needs the extra sociable[hub]")
     dataset = croissant.Dataset(str(build / "croissant.json"))
@@ -42,6 +43,7 @@ def test_croissant_is_read_by_its_own_library(build: Path) -> None:
     assert record["records/background"]["records/background/characters"] == [b"Bo", b"Cy"]
 
 
+@pytest.mark.extra
 def test_parquet_holds_what_the_lines_hold(build: Path) -> None:
     datasets = pytest.importorskip("datasets", reason="needs the extra sociable[hub]")
     (row,) = datasets.Dataset.from_parquet(str(write_parquet(build)), keep_in_memory=True, cache_dir=str(build / "cache"))

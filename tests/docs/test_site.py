@@ -21,7 +21,7 @@ INCLUDED = {
 }
 
 
-@pytest.mark.docs
+@pytest.mark.extra
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     for module in ("sphinx", "myst_parser", "furo"):
         if importlib.util.find_spec(module) is None:

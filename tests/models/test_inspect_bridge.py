@@ -14,7 +14,7 @@ from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, 
 
 INSTALLED = importlib.util.find_spec("inspect_ai") is not None
 inspect_needed = [
-    pytest.mark.inspect,
+    pytest.mark.extra,
     pytest.mark.skipif(not INSTALLED, reason="inspect_ai is not installed: pip install 'sociable[inspect]'"),
 ]
 

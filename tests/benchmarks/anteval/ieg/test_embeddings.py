@@ -42,7 +42,7 @@ class StandIn:
         return rows
 
 
-@pytest.fixture(params=["stand-in", pytest.param("the library's own", marks=pytest.mark.train)])
+@pytest.fixture(params=["stand-in", pytest.param("the library's own", marks=pytest.mark.extra)])
 def embeddings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     load_encoder.cache_clear()
     if request.param == "stand-in":

@@ -233,7 +233,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> str:
     return folder
 
 
-@pytest.mark.train
+@pytest.mark.extra
 def test_lora_trains_an_adapter_that_is_kept(tiny_model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
@@ -263,7 +263,7 @@ def _loss(master: Any, one: Window, lora: Any, torch: Any) -> float:
         return float(master._model(input_ids=torch.tensor([ids]), labels=torch.tensor([labels])).loss)
 
 
-@pytest.mark.train
+@pytest.mark.extra
 def test_a_whole_run_with_lora(tiny_model: str, tmp_path: Path) -> None:
     options = {"real": "stand-in", "sessions": 6, "resamples": 0, "master": "lora", "master_model": tiny_model}
     result = runs.run("anteval-ieg", "reference/expressive", out=tmp_path / "run", options=options)
