@@ -8,8 +8,7 @@ import pytest
 
 from sociable.core.errors import InstrumentFailure
 from sociable.core.records import Turn
-from sociable.dialogue.conversation import MAX_CHARACTERS, Conversation, Utterance
-from sociable.dialogue.loop import run_conversation
+from sociable.dialogue.conversation import MAX_CHARACTERS, Conversation, Utterance, run_conversation
 from sociable.dialogue.turn_taking import RoundRobin
 
 
@@ -51,17 +50,17 @@ def test_one_sees_what_one_said_was_told_or_all_heard() -> None:
     conversation.say("Ann", ("Ben",), Utterance("for Ben"))
     conversation.say("Ben", ("Carl",), Utterance("for Carl"))
     conversation.say("Carl", (), Utterance("for all"))
-    assert contents(conversation.seen_by("Ann")) == ["for Ben", "for all"]
-    assert contents(conversation.seen_by("Ben")) == ["for Ben", "for Carl", "for all"]
-    assert contents(conversation.seen_by("Carl")) == ["for Carl", "for all"]
-    assert contents(conversation.seen_by("Dora")) == ["for all"]
+    assert contents(conversation.list_seen_by("Ann")) == ["for Ben", "for all"]
+    assert contents(conversation.list_seen_by("Ben")) == ["for Ben", "for Carl", "for all"]
+    assert contents(conversation.list_seen_by("Carl")) == ["for Carl", "for all"]
+    assert contents(conversation.list_seen_by("Dora")) == ["for all"]
 
 
 def test_nobody_sees_thinking_not_even_ones_own() -> None:
     conversation = Conversation()
     conversation.say("Ann", (), Utterance("words", thinking="CANARY"))
     for name in ("Ann", "Ben"):
-        assert "CANARY" not in repr(conversation.seen_by(name))
+        assert "CANARY" not in repr(conversation.list_seen_by(name))
     assert conversation.turns[0].thinking == "CANARY"
 
 

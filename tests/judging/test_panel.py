@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sociable.core.records import Judgment, Verdict
-from sociable.judging.panel import panel_verdict
+from sociable.judging.panel import decide_panel
 
 WIN, TIE, LOSS, NONE = Verdict.WIN, Verdict.TIE, Verdict.LOSS, Verdict.UNSCORED
 MIRROR = {WIN: LOSS, LOSS: WIN, TIE: TIE, NONE: NONE}
@@ -41,13 +41,13 @@ def panel(*verdicts: Verdict) -> list[Judgment]:
     ],
 )
 def test_a_panel_decides_by_majority_of_the_verdicts_given(verdicts: list[Verdict], expected: Verdict) -> None:
-    assert panel_verdict(panel(*verdicts))[0] is expected
+    assert decide_panel(panel(*verdicts))[0] is expected
 
 
 def test_the_missing_panelists_reasons_are_kept() -> None:
-    assert panel_verdict(panel(NONE, WIN, NONE)) == (NONE, "r0; r2")
-    assert panel_verdict(panel(NONE, WIN, WIN)) == (WIN, "1 of 3 judges gave no verdict")
-    assert panel_verdict([]) == (NONE, "no judge")
+    assert decide_panel(panel(NONE, WIN, NONE)) == (NONE, "r0; r2")
+    assert decide_panel(panel(NONE, WIN, WIN)) == (WIN, "1 of 3 judges gave no verdict")
+    assert decide_panel([]) == (NONE, "no judge")
 
 
 @given(st.lists(st.sampled_from(list(Verdict)), max_size=7), st.randoms())
@@ -55,10 +55,10 @@ def test_order_of_judges_does_not_matter(verdicts: list[Verdict], random: object
     judgments = panel(*verdicts)
     shuffled = list(judgments)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert panel_verdict(shuffled) == panel_verdict(judgments)
+    assert decide_panel(shuffled) == decide_panel(judgments)
 
 
 @given(st.lists(st.sampled_from(list(Verdict)), max_size=7))
 def test_swapped_verdicts_give_the_swapped_verdict(verdicts: list[Verdict]) -> None:
-    swapped = panel_verdict(panel(*(MIRROR[verdict] for verdict in verdicts)))[0]
-    assert swapped is MIRROR[panel_verdict(panel(*verdicts))[0]]
+    swapped = decide_panel(panel(*(MIRROR[verdict] for verdict in verdicts)))[0]
+    assert swapped is MIRROR[decide_panel(panel(*verdicts))[0]]

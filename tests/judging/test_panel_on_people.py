@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sociable.core.records import Judgment, Verdict
-from sociable.judging.panel import panel_verdict
+from sociable.judging.panel import decide_panel
 
 PAIRS = Path(__file__).parents[3] / "shared" / "data" / "judge_pandalm" / "testset-v1.json"
 VERDICTS = {0: Verdict.TIE, 1: Verdict.WIN, 2: Verdict.LOSS}
@@ -25,7 +25,7 @@ def test_three_peoples_majority_or_a_tie() -> None:
             Judgment(id=str(place), episode="e", scenario="s", criterion="c", judge=str(place), verdict=VERDICTS[label])
             for place, label in enumerate(labels)
         ]
-        verdict, note = panel_verdict(judgments)
+        verdict, note = decide_panel(judgments)
         assert note == ""
         found[verdict] += 1
     # The same counted from the labels themselves: two of three, or nothing in common, which is a tie.

@@ -1,12 +1,14 @@
-"""A conversation, and who may see what of it."""
+"""A conversation: who may see what of it, and how it goes on and ends. It knows no model, no prompt and no benchmark."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from sociable.core.errors import InstrumentFailure
 from sociable.core.records import Turn
+from sociable.dialogue.turn_taking import TurnPolicy
 
 MAX_CHARACTERS = 20_000
 """The most of a turn that others see. A longer one is shortened, with a note; the journal keeps it whole."""
@@ -46,7 +48,7 @@ class Conversation:
         self.turns.append(turn)
         return turn
 
-    def seen_by(self, name: str) -> Sequence[Turn]:
+    def list_seen_by(self, name: str) -> Sequence[Turn]:
         """The turns ``name`` said, was told, or that were said to all, without anybody's thinking."""
         return [
             turn.model_copy(update={"thinking": ""}) if turn.thinking else turn
@@ -64,3 +66,34 @@ class Participant(Protocol):
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance | None:
         """Its words after it has seen ``seen``; None when it has left the conversation."""
+
+
+async def run_conversation(
+    conversation: Conversation,
+    participants: Mapping[str, Participant],
+    policy: TurnPolicy,
+    *,
+    turns: int,
+    private: bool = False,
+    instruments: frozenset[str] = frozenset(),
+    ends_in_silence: bool = True,
+) -> None:
+    """Lets the participants talk until ``turns`` further turns were taken.
+
+    It ends earlier when one leaves (``None``) or says nothing at all (recorded as an empty turn with its note), unless
+    ``ends_in_silence`` is False: then the others go on.
+    ``private`` addresses every turn to the other participants by name, otherwise all who are present hear it. Raises
+    InstrumentFailure when one of ``instruments``, who are not under test, says nothing that can stand.
+    """
+    names = list(participants)
+    for _ in range(turns):
+        speaker = await policy.choose_speaker(names, conversation.turns)
+        utterance = await participants[speaker].take_turn(conversation.list_seen_by(speaker))
+        if utterance is None:
+            return
+        addressees = tuple(name for name in names if name != speaker) if private else ()
+        conversation.say(speaker, addressees, utterance)
+        if utterance.defect and speaker in instruments:
+            raise InstrumentFailure(f"{speaker}'s turn {conversation.turns[-1].index}: {utterance.defect}")
+        if ends_in_silence and not utterance.content.strip():
+            return

@@ -28,7 +28,7 @@ from sociable.engine.run import Run
 from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import RoleSettings, RunSettings, plain_name
 from sociable.engine.study import AnyStudy, Rated, Referenced
-from sociable.judging.rubric import rubric_prompts
+from sociable.judging.rubric import load_rubric_prompts
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.prices import Price, find_price
@@ -115,7 +115,7 @@ def _rubric(settings: RunSettings) -> dict[str, Any]:
     return {
         "raters": [plain_name(name) for name in settings.raters],
         "sampling": {plain_name(name): asdict(settings.role(Role.JUDGE, name).sampling) for name in settings.raters},
-        "prompts": rubric_prompts().digest,
+        "prompts": load_rubric_prompts().digest,
     }
 
 

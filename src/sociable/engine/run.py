@@ -21,7 +21,7 @@ from sociable.engine.ratings import RatingTask, rating_estimates, rating_scores,
 from sociable.engine.result import RunRecords, judgments_of
 from sociable.engine.seats import Seats
 from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, MeasuredByRule, Rated, Referenced
-from sociable.judging.rubric import Rubric, rate, rubric_prompts
+from sociable.judging.rubric import Rubric, load_rubric_prompts, rate
 from sociable.models.limits import Budget
 
 T = TypeVar("T")
@@ -102,7 +102,7 @@ class Run:
         """Has the raters rate by the rubric what they have not rated yet."""
         if self.rubric is None or not isinstance(self.study, Rated):
             return
-        rubric, prompts = self.rubric, rubric_prompts()
+        rubric, prompts = self.rubric, load_rubric_prompts()
         tasks: list[RatingTask] = []
         for episode in self._completed():
             tasks += rating_tasks(self.study, rubric, episode, self.seats.raters)

@@ -281,7 +281,7 @@ class Labelled(ABC):
         """(the data as records of a file, with a model's word for what was missing; what was filled in). Raises InputError."""
 
 
-class FromSources(ABC):
+class FromSources(Audited):
     @abstractmethod
     def compare_with_sources(self, sources: Mapping[str, str], run: RunResult | None) -> list[Section]:
         """How like scenes, and what was said in ``run``, are to texts they were made from. Raises InputError."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from sociable.core.records import PANEL, Judgment, Verdict, Verdicts
 
 
-def panel_verdict(judgments: Sequence[Judgment]) -> tuple[Verdict, str]:
+def decide_panel(judgments: Sequence[Judgment]) -> tuple[Verdict, str]:
     """(the panel's verdict, why where it needs saying) from one judgment a judge. Order does not matter."""
     given = [judgment.verdict for judgment in judgments if judgment.verdict is not Verdict.UNSCORED]
     missing = [judgment for judgment in judgments if judgment.verdict is Verdict.UNSCORED]
@@ -25,7 +25,7 @@ def panel_verdict(judgments: Sequence[Judgment]) -> tuple[Verdict, str]:
     return (verdict, note) if 2 * count > len(given) else (Verdict.TIE, note)
 
 
-def with_panel(judgments: Iterable[Judgment], panel: Sequence[str]) -> Verdicts:
+def add_panel(judgments: Iterable[Judgment], panel: Sequence[str]) -> Verdicts:
     """Every judge's verdict, and under ``PANEL`` the panel's on each criterion that all its judges have judged."""
     by_criterion: dict[str, dict[str, Judgment]] = defaultdict(dict)
     for judgment in judgments:
@@ -35,5 +35,5 @@ def with_panel(judgments: Iterable[Judgment], panel: Sequence[str]) -> Verdicts:
     }
     for criterion, given in by_criterion.items():
         if all(judge in given for judge in panel):
-            verdicts[criterion, PANEL] = panel_verdict([given[judge] for judge in panel])
+            verdicts[criterion, PANEL] = decide_panel([given[judge] for judge in panel])
     return verdicts

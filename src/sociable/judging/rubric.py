@@ -82,7 +82,7 @@ class RubricJudgment(Opinion):
     failures: dict[str, str] = {}
 
 
-def rubric_prompts() -> Prompts:
+def load_rubric_prompts() -> Prompts:
     placeholders = {
         "rubric_system": frozenset[str](),
         "rubric": frozenset({"situation", "participant", "goal", "knows", "conversation", "dimensions"}),

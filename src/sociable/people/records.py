@@ -21,7 +21,7 @@ from sociable.core.records import Judgment, Record, Verdict
 from sociable.core.run_folder import RecordFile
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged, ShownPair, ShownQuestion
-from sociable.judging.panel import panel_verdict
+from sociable.judging.panel import decide_panel
 from sociable.statistics.agreement import Label
 
 R = TypeVar("R", bound=BaseModel)
@@ -138,7 +138,7 @@ def judged_pairs(run: RunResult) -> Iterator[JudgedPair]:
             by_criterion[judgment.criterion].append(judgment)
         for criterion, judgments in by_criterion.items():
             if panel <= {judgment.judge for judgment in judgments}:
-                verdict, _ = panel_verdict(judgments)
+                verdict, _ = decide_panel(judgments)
                 yield JudgedPair(
                     episode, criterion, run.study.stage_of(criterion), verdict, {each.judge: each.verdict for each in judgments}
                 )

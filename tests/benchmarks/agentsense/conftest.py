@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.agentsense.briefing import agentsense_prompts
+from sociable.benchmarks.agentsense.briefing import load_agentsense_prompts
 from sociable.benchmarks.agentsense.dataset import read_scenario
 from sociable.benchmarks.agentsense.scenario import Scenario
 from sociable.core.prompts import Prompts
@@ -91,7 +91,7 @@ def scenario(native: dict[str, Any], read: Callable[[dict[str, Any]], Scenario])
 
 @pytest.fixture
 def prompts() -> Prompts:
-    return agentsense_prompts()
+    return load_agentsense_prompts()
 
 
 @pytest.fixture

@@ -10,11 +10,17 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.agentsense.audit import TOLERANCE, find_alike_templates, find_sign_faults, measure_shortcuts
-from sociable.benchmarks.agentsense.briefing import agentsense_prompts, ask_judge, ask_quiz, brief
+from sociable.benchmarks.agentsense.audit import (
+    TOLERANCE,
+    find_alike_templates,
+    find_sign_faults,
+    load_judged_scenes,
+    measure_rules,
+    measure_shortcuts,
+)
+from sociable.benchmarks.agentsense.briefing import brief, load_agentsense_prompts, write_judge_question, write_quiz
 from sociable.benchmarks.agentsense.dataset import load_scenarios
-from sociable.benchmarks.agentsense.judged import load_judged_scenes, measure_rules
-from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, GoalType, list_distinct_questions
+from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, GoalType, list_distinct_questions, list_goal_probes
 
 FOLDER = resources.files("sociable.benchmarks.agentsense").joinpath("data", "templates")
 
@@ -77,14 +83,15 @@ def test_no_two_templates_are_alike() -> None:
 def test_every_file_can_be_found_in_a_training_corpus_and_shows_it_to_no_model() -> None:
     (canary,) = {template["canary"] for template in templates().values()}
     assert canary in FOLDER.parent.joinpath("README.md").read_text(encoding="utf-8")
-    prompts = agentsense_prompts()
+    prompts = load_agentsense_prompts()
     for scenario in SCENARIOS[::5]:
+        sent: list[Any] = []
         for character in scenario.characters:
-            sent = [*brief(scenario, character, prompts)]
-            sent += [ask_quiz(question, range(4), prompts) for question in character.info_reason_questions]
-            for goal in character.goals:
-                sent += ask_judge(scenario, character, goal, goal.goal, (), prompts, first_lines=False)
-            assert not any(canary in message["content"] for message in sent)
+            sent += brief(scenario, character, prompts)
+            assert not any(canary in write_quiz(each, range(4), prompts) for each in character.info_reason_questions)
+        for probe in list_goal_probes(scenario, 0, "judge"):
+            sent += write_judge_question(scenario, probe, (), prompts, first_lines=False)
+        assert not any(canary in message["content"] for message in sent)
 
 
 def test_the_rules_are_measured_against_readers() -> None:

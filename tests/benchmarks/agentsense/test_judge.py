@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.agentsense.judge import goal_questions, judge_goal
+from sociable.benchmarks.agentsense.judge import judge_goal
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode
-from sociable.benchmarks.agentsense.scenario import Scenario
+from sociable.benchmarks.agentsense.scenario import Scenario, list_goal_probes
 from sociable.core.prompts import Prompts
 from sociable.core.records import PANEL, Judgment, Turn, Verdict
 from sociable.engine.seats import Role, Seat
-from sociable.judging.panel import with_panel
+from sociable.judging.panel import add_panel
 
 ANN, BEN = "Ann Lee", "Ben Cole"
 
@@ -29,12 +29,12 @@ def episode(scenario: Scenario) -> AgentSenseEpisode:
 def judged(
     scenario: Scenario, episode: AgentSenseEpisode, seat: Seat, prompts: Prompts, after: int = 3, first_lines: bool = False
 ) -> Judgment:
-    asked = next(iter(goal_questions(scenario, after)))
+    asked = list_goal_probes(scenario, after, "judge")[0]
     return asyncio.run(judge_goal(scenario, episode, asked, seat, prompts, first_lines=first_lines))
 
 
 def test_every_goal_is_asked_about_and_nobody_without_one(scenario: Scenario) -> None:
-    asked = list(goal_questions(scenario, 15))
+    asked = list_goal_probes(scenario, 15, "judge")
     assert [(each.owner.name, each.criterion) for each in asked] == [
         (ANN, "Ann Lee|goal 1.1|15"),
         (BEN, "Ben Cole|goal 1.1|15"),
@@ -77,7 +77,7 @@ def test_the_rule_looks_for_signs_and_says_so_where_there_are_none(
     rule = seat(Role.JUDGE, "reference/rule")
     assert judged(scenario, episode, rule, prompts).verdict is Verdict.WIN
     assert judged(scenario, episode, rule, prompts, after=2).verdict is Verdict.LOSS
-    without = list(goal_questions(scenario, 3))[1]
+    without = list_goal_probes(scenario, 3, "judge")[1]
     found = asyncio.run(judge_goal(scenario, episode, without, rule, prompts, first_lines=False))
     assert (found.verdict, found.reason) == (Verdict.UNSCORED, "reference/rule: nobody wrote down signs of this goal")
 
@@ -90,7 +90,7 @@ def test_majority_by_hand() -> None:
             for j, letter in zip("abc", letters, strict=False)
         ]
 
-    found = with_panel(
+    found = add_panel(
         [j for letters in ("yyn", "ynn", "y?y", "?yn", "??y", "yn") for j in given(letters, letters)], ["a", "b", "c"]
     )
     panel = {criterion: verdict for (criterion, judge), (verdict, _) in found.items() if judge == PANEL}

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sociable.benchmarks.agentsense.metrics import METRICS, Scene, estimate_scenes
-from sociable.benchmarks.agentsense.options import AgentSenseOptions
+from sociable.benchmarks.agentsense.metrics import METRICS, Scene
 from sociable.benchmarks.agentsense.published import TABLE_2
-from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
+from sociable.benchmarks.agentsense.records import AgentSenseEpisode, AgentSenseOptions, ProbeAnswer, ProbeKind
 from sociable.benchmarks.agentsense.scenario import Scenario
 from sociable.benchmarks.agentsense.sensitivity import find_template_probabilities
 from sociable.core.records import PANEL, EpisodeStatus, Outcome, Score, Turn, Verdict, Verdicts
@@ -23,10 +22,10 @@ ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
 END = 2
 
 
-@pytest.mark.parametrize("row", TABLE_2, ids=lambda row: row.model)
+@pytest.mark.parametrize("row", TABLE_2.values(), ids=TABLE_2.keys())
 def test_average_in_table_2_is_the_mean_of_the_three_judges(row: Any) -> None:
     # Printed to two decimals of a percent: the mean of three rounded figures is off by half of the last place at most.
-    assert (row.gpt4o + row.qwen + row.llama) / 3 == pytest.approx(row.average, abs=0.0001)
+    assert (row["gpt4o"] + row["qwen"] + row["llama"]) / 3 == pytest.approx(row["average"], abs=0.0001)
 
 
 def goal(kind: ProbeKind, asked: str, about: str, item: int, answer: bool | None) -> ProbeAnswer:
@@ -99,7 +98,7 @@ def score_scene(
     """The scores of an episode, judged after these turns, under the benchmark's ``own`` options."""
     *rounds, end = judged_after
     options = AgentSenseOptions(**{"turns": end, "rounds": rounds, "plays": "all"} | own)
-    sides = episode.played_as("subject"), episode.played_as("partner")
+    sides = episode.list_characters("subject"), episode.list_characters("partner")
     return METRICS.score(
         episode, Scene(scenario, episode, verdicts, judges, options, *sides, after=end), failure=episode.partner_failure
     )
@@ -244,21 +243,21 @@ def table(metric: str, by_template: dict[str, list[list[float]]]) -> list[Score]
 def test_psi_is_the_mean_over_templates_of_the_sample_deviation_over_casts() -> None:
     # Template a: 0, 1 -> s = sqrt(1/2). Template b: 0.2, 0.4, 0.6 -> s = 0.2. c has one cast: no deviation.
     scores = table("majority", {"a": [[0.0], [1.0]], "b": [[0.2], [0.4], [0.6]], "c": [[1.0]]})
-    estimates = estimate_scenes(scores, seed=0)
+    estimates = METRICS.estimate(scores, seed=0)
     # Without repeats there is neither noise nor excess.
     assert [estimate.metric for estimate in estimates] == ["majority", "psi_goal"]
     assert estimates[1].value == pytest.approx((sqrt(0.5) + 0.2) / 2)
 
 
 def test_psi_over_nothing_is_none() -> None:
-    _, psi = estimate_scenes(table("majority", {"a": [[0.5]]}), seed=0)
+    _, psi = METRICS.estimate(table("majority", {"a": [[0.5]]}), seed=0)
     assert (psi.metric, psi.value, psi.low, psi.scored) == ("psi_goal", None, None, 1)
 
 
 def sensitivity(by_template: dict[str, list[list[float]]] | list[Score]) -> list[float | None]:
     """PSI, noise and excess."""
     scores = by_template if isinstance(by_template, list) else table("majority", by_template)
-    majority, *found = estimate_scenes(scores, seed=0)
+    majority, *found = METRICS.estimate(scores, seed=0)
     assert majority.metric == "majority"
     return [estimate.value for estimate in found]
 

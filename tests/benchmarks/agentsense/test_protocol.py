@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.agentsense.options import AgentSenseOptions
 from sociable.benchmarks.agentsense.protocol import run_scene
-from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeKind
+from sociable.benchmarks.agentsense.records import AgentSenseEpisode, AgentSenseOptions, ProbeKind
 from sociable.benchmarks.agentsense.scenario import Scenario
 from sociable.core.prompts import Prompts
 from sociable.engine.seats import Role, Seat, Seats

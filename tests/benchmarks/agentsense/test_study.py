@@ -14,7 +14,7 @@ import pytest
 from sociable.api import datasets, people, runs, series
 from sociable.api.labels import label
 from sociable.benchmarks.agentsense.dataset import load_scenarios
-from sociable.benchmarks.agentsense.forms import PersonsForms
+from sociable.benchmarks.agentsense.players import PersonsForms
 from sociable.benchmarks.agentsense.published import TABLE_2
 from sociable.benchmarks.agentsense.scenario import CharacterRole
 from sociable.benchmarks.agentsense.series import WITH_PERSON, WITHOUT_PERSON
@@ -360,12 +360,12 @@ def test_with_and_without_the_person_the_scenes_are_the_same(native: dict[str, A
 def test_a_person_who_opens_a_scene_is_told_so(scenario: Any) -> None:
     forms = PersonsForms(scenario, scenario.by_name["Ann Lee"], first_lines=True)
     question = scenario.by_name["Ann Lee"].info_reason_questions[0]
-    assert len(forms.quiz((), question, range(4)).blocks) > 4  # the scene
+    assert len(forms.ask_quiz((), question, range(4)).blocks) > 4  # the scene
     greeting = Turn(index=0, speaker="Ann Lee", content="Hi there!")
     other = Turn(index=1, speaker="Ben Cole", content="Good day.\nSecond line.")
-    (heard,) = forms.turn([greeting, other]).blocks
+    (heard,) = forms.ask_for_turn([greeting, other]).blocks
     assert [(line.speaker, line.text) for line in heard.lines] == [("Ann Lee", "Hi there!"), ("Ben Cole", "Good day.")]
-    assert forms.yes_no([greeting, other], "Well?").blocks == []
+    assert forms.ask_yes_no([greeting, other], "Well?").blocks == []
 
 
 def test_people_check_the_judges_on_goal_questions(native: dict[str, Any], tmp_path: Path) -> None:
@@ -402,7 +402,7 @@ def test_the_report_shows_table_2_and_any_scene_with_each_private_view_in_its_ow
     runs.run("agentsense", "reference/blurt", dataset=str(file), out=tmp_path / "run", options={"rounds": [3, 6]}, **RULE)
     document = runs.report_document([tmp_path / "run"])
     table = next(block for block in section(document, "Scores").blocks if isinstance(block, Table))
-    assert [row.cells[0] for row in table.rows] == ["reference/blurt", *(f"{row.model} (paper)" for row in TABLE_2)]
+    assert [row.cells[0] for row in table.rows] == ["reference/blurt", *(f"{model} (paper)" for model in TABLE_2)]
     assert section(document, "Rounds")
     (case, *_) = [block for block in section(document, "Scenes").blocks if isinstance(block, Case)]
     scene = next(block for block in case.blocks if isinstance(block, Table))

@@ -8,12 +8,21 @@ agree with independent readers is measured on scenes that were played and read f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Literal
 
-from sociable.benchmarks.agentsense.judged import RuleAgreement, load_judged_scenes, measure_rules
-from sociable.benchmarks.agentsense.scenario import Scenario, list_distinct_questions
-from sociable.benchmarks.agentsense.shortcuts import RANKINGS, QuizItem, classify_options, pick_highest
+import numpy as np
+
+from sociable.benchmarks.agentsense.scenario import QuizQuestion, Scenario, list_distinct_questions
+from sociable.core.data_files import Text, read_records, validate_record
+from sociable.core.names import words
+from sociable.core.records import Record
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
+from sociable.core.wording import find_telling_words, measure_overlap
 from sociable.reports.audits import (
     ShortcutResult,
     alike_texts,
@@ -23,57 +32,17 @@ from sociable.reports.audits import (
     shown_first,
     verdict_on,
 )
-from sociable.statistics.guessing import share_hit
+from sociable.statistics.agreement import measure_cohen, measure_fleiss
+from sociable.statistics.guessing import cross_validate, share_hit
+from sociable.statistics.intervals import Interval, estimate_mean
 
 TOLERANCE = 0.10
 """How far from chance a shortcut may be on data that is to be trusted."""
 
-_OF = "distinct questions"
-
 FEW_QUESTIONS = 60
 """With fewer even a fair quiz is further than the tolerance from chance, by chance alone."""
 
-
-def measure_shortcuts(scenarios: Sequence[Scenario]) -> list[ShortcutResult]:
-    """How often each shortcut finds the answer, over distinct questions; farthest from chance first."""
-    found = list_distinct_questions(scenarios)
-    items = [QuizItem(each.template, question, f"{each.background} {each.description}") for each, _, question in found]
-    if not items:
-        return []
-    hits = {
-        name: [share_hit(pick_highest(item, ranking), item.question.answer_label) for item in items]
-        for name, ranking in RANKINGS.items()
-    }
-    hits |= {f"{name}, other templates": own for name, own in classify_options(items).items()}
-    chances = [1 / len(item.question.options) for item in items]
-    return compare_with_chance(hits, [item.template for item in items], chances)
-
-
-def find_sign_faults(scenarios: Sequence[Scenario]) -> list[str]:
-    """Goals whose signs do not show where the data say it is reached, or all show where it is missed."""
-    faults = []
-    for scenario in scenarios:
-        for character in scenario.characters:
-            for number, goal in enumerate(character.goals, start=1):
-                for lines, wanted in ((goal.reached, True), (goal.missed, False)):
-                    if lines and goal.signs and goal.is_reached((line.by, line.says) for line in lines) is not wanted:
-                        said = "do not all show in 'reached'" if wanted else "all show in 'missed'"
-                        faults.append(f"{scenario.id}, {character.name}, goal {number}: the signs {said}")
-    return faults
-
-
-def find_alike_templates(scenarios: Sequence[Scenario]) -> list[str]:
-    """Pairs of templates whose scenes, goals and secrets share too many runs of five words."""
-    first = {scenario.template: scenario for scenario in reversed(scenarios)}
-    return shown_first(alike_texts({template: " ".join(_texts(first[template])) for template in sorted(first)}))
-
-
-def _texts(scenario: Scenario) -> Iterator[str]:
-    yield scenario.background
-    yield scenario.description
-    for character in scenario.characters:
-        yield character.private_info
-        yield from (goal.goal for goal in character.goals)
+_OF = "distinct questions"
 
 
 def audit_document(scenarios: Sequence[Scenario], source: str) -> Document:
@@ -89,14 +58,14 @@ def audit_document(scenarios: Sequence[Scenario], source: str) -> Document:
         subtitle=f"{questions} distinct quiz questions in {len(scenarios)} scenarios of {templates} templates ({source})",
         summary=shortcuts_table("How often a shortcut finds the answer", results, TOLERANCE, _OF),
         sections=[
-            Section("Verdict", list(_verdict(scenarios, results, questions))),
-            *([Section("Rules and readers", [_rules_table(rules)])] if rules else []),
+            Section("Verdict", list(_list_verdicts(scenarios, results, questions))),
+            *([Section("Rules and readers", [_tabulate_rules(rules)])] if rules else []),
             *([Section("Shortcuts", [shortcuts_plot(results, _OF)])] if results else []),
         ],
     )
 
 
-def _verdict(scenarios: Sequence[Scenario], results: Sequence[ShortcutResult], questions: int) -> Iterator[Callout]:
+def _list_verdicts(scenarios: Sequence[Scenario], results: Sequence[ShortcutResult], questions: int) -> Iterator[Callout]:
     yield verdict_on(results, TOLERANCE) if results else Callout("There is no quiz in these data.")
     if 0 < questions < FEW_QUESTIONS:
         yield Callout(f"{questions} questions are too few to tell.", Tone.WARNING)
@@ -104,7 +73,231 @@ def _verdict(scenarios: Sequence[Scenario], results: Sequence[ShortcutResult], q
         yield Callout(problem, Tone.BAD)
 
 
-def _rules_table(by_manner: Mapping[str, RuleAgreement]) -> Table:
+def find_sign_faults(scenarios: Sequence[Scenario]) -> list[str]:
+    """Goals whose signs do not show where the data say it is reached, or all show where it is missed."""
+    return [
+        f"{scenario.id}, {character.name}, goal {number}: the signs {said}"
+        for scenario in scenarios
+        for character in scenario.characters
+        for number, goal in enumerate(character.goals, start=1)
+        for lines, wanted, said in (
+            (goal.reached, True, "do not all show in 'reached'"),
+            (goal.missed, False, "all show in 'missed'"),
+        )
+        if lines and goal.signs and goal.is_reached((line.by, line.says) for line in lines) is not wanted
+    ]
+
+
+def find_alike_templates(scenarios: Sequence[Scenario]) -> list[str]:
+    """Pairs of templates whose scenes, goals and secrets share too many runs of five words."""
+    first = {scenario.template: scenario for scenario in reversed(scenarios)}
+    texts = {}
+    for template in sorted(first):
+        scene = first[template]
+        known = [text for each in scene.characters for text in (each.private_info, *(goal.goal for goal in each.goals))]
+        texts[template] = " ".join([scene.background, scene.description, *known])
+    return shown_first(alike_texts(texts))
+
+
+# Shortcuts: guesses of a quiz's answer without having been in the scene.
+
+
+@dataclass(frozen=True, slots=True)
+class QuizItem:
+    """A distinct question with the background that everybody knows."""
+
+    template: str
+    question: QuizQuestion
+    background: str
+
+
+def measure_shortcuts(scenarios: Sequence[Scenario]) -> list[ShortcutResult]:
+    """How often each shortcut finds the answer, over distinct questions; farthest from chance first."""
+    found = list_distinct_questions(scenarios)
+    items = [QuizItem(each.template, question, f"{each.background} {each.description}") for each, _, question in found]
+    if not items:
+        return []
+    hits = {
+        name: [share_hit(_pick_highest(item, rank), item.question.answer_label) for item in items]
+        for name, rank in RANKINGS.items()
+    }
+    hits |= {f"{name}, other templates": own for name, own in _classify_options(items).items()}
+    chances = [1 / len(item.question.options) for item in items]
+    return compare_with_chance(hits, [item.template for item in items], chances)
+
+
+def _compare_with_text(option: str, text: str) -> float:
+    return measure_overlap(find_telling_words(option), find_telling_words(text))
+
+
+def _compare_with_others(item: QuizItem, option: str) -> float:
+    own = find_telling_words(option)
+    others = [find_telling_words(other) for other in item.question.options if other != option]
+    return sum(measure_overlap(own | other, own & other) for other in others)
+
+
+RANKINGS: dict[str, Callable[[QuizItem, str], float]] = {
+    "the longest": lambda _, option: len(option),
+    "the shortest": lambda _, option: -len(option),
+    "the most words": lambda _, option: len(words(option)),
+    "the first": lambda item, option: -item.question.options.index(option),
+    "the last": lambda item, option: item.question.options.index(option),
+    "the one most like the background": lambda item, option: _compare_with_text(option, item.background),
+    "the one least like the background": lambda item, option: -_compare_with_text(option, item.background),
+    "the one most like the question": lambda item, option: _compare_with_text(option, item.question.question),
+    "the one most like the others": _compare_with_others,
+    "the one unlike the others": lambda item, option: -_compare_with_others(item, option),
+    "the one with a figure": lambda _, option: any(character.isdigit() for character in option),
+    "the most capitals": lambda _, option: sum(character.isupper() for character in option),
+}
+"""Rules, each of which takes the option it ranks highest."""
+
+
+def _pick_highest(item: QuizItem, rank: Callable[[QuizItem, str], float]) -> list[int]:
+    """The places of the options that the rule ranks highest."""
+    ranks = [rank(item, option) for option in item.question.options]
+    return [place for place, own in enumerate(ranks) if own == max(ranks)]
+
+
+def _classify_options(items: Sequence[QuizItem]) -> dict[str, list[float]]:
+    """The hits of each classifier (see ``cross_validate``), trained on the options of other templates.
+
+    Empty where questions differ in their number of options.
+    """
+    from sklearn.ensemble import RandomForestClassifier  # type: ignore[import-untyped]
+    from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+    from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+
+    if len({len(item.question.options) for item in items}) != 1:
+        return {}
+    options = [(item, place) for item in items for place in range(len(item.question.options))]
+    texts = np.array([item.question.options[place] for item, place in options], dtype=object)
+    shapes = np.array([_compare_option(item, place) for item, place in options])
+    by_words = make_pipeline(TfidfVectorizer(ngram_range=(1, 2), min_df=2), LogisticRegression())
+    by_shape = RandomForestClassifier(100, min_samples_leaf=4, random_state=0)
+    classifiers = {"words (logistic regression)": (by_words, texts), "shape (random forest)": (by_shape, shapes)}
+    right = [[place == item.question.answer_label for place in range(len(item.question.options))] for item in items]
+    return cross_validate(classifiers, right, [item.template for item in items], folds=10)
+
+
+def _compare_option(item: QuizItem, place: int) -> list[float]:
+    """Numbers that compare an option with the others of its question; its place is none of them."""
+    options = item.question.options
+    lengths = [len(option) for option in options]
+    counts = [len(words(option)) for option in options]
+    own, said = options[place], words(options[place])
+    return [
+        lengths[place] - sum(lengths) / len(lengths),
+        float(sorted(lengths).index(lengths[place])),
+        counts[place] - sum(counts) / len(counts),
+        _compare_with_others(item, own),
+        float(any(character.isdigit() for character in own)),
+        float(sum(character.isupper() for character in own)),
+        float(own.count(",")),
+        float(own.count("'") + own.count("’")),
+        float(bool(said) and said[0] in ("the", "a", "an", "to", "that", "he", "she", "they")),
+        float(not {"not", "never", "no", "nobody"}.isdisjoint(said)),
+    ]
+
+
+# Scenes judged by independent readers: the rules of ``reference/rule`` are measured against them.
+
+
+class ReadTurn(Record):
+    speaker: Text
+    content: Text
+
+
+class GoalReading(Record):
+    """The answers, one each, of readers of the turns alone to whether a goal was reached."""
+
+    owner: Text
+    item: int
+    """Place among the owner's goals, from 0."""
+    reached: tuple[bool, ...]
+
+
+class JudgedScene(Record):
+    """A scene as it was played, and its goals as readers judged them."""
+
+    scenario: Text
+    manner: Literal["lively", "plain"]
+    """The manner of playing: as people talk, with images and half answers, or as assistants do, saying things outright."""
+    turns: tuple[ReadTurn, ...]
+    readings: tuple[GoalReading, ...]
+
+
+def load_judged_scenes() -> list[JudgedScene]:
+    """The bundled ones. Raises DataError when their file is damaged."""
+    path = Path(__file__).parent / "data" / "judged_scenes.jsonl"
+    return [validate_record(JudgedScene, raw.value, raw.place) for raw in read_records(path, None)]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleAgreement:
+    """The rules beside the majority of the readers, over the goals of all judged scenes."""
+
+    scenes: int
+    goals: int
+    reached: float
+    """Share of goals that most readers found reached."""
+    agreement: Interval
+    """Share of goals on which rule and majority agree; clusters are templates."""
+    kappa: float | None
+    """Cohen's, between rule and majority."""
+    missed: int
+    """Goals that most readers found reached and the rule did not."""
+    invented: int
+    """Goals that the rule found reached and most readers did not."""
+    readers: float | None
+    """Fleiss' kappa among the readers."""
+    reader_agreement: float | None
+    """Share of pairs of readers that agree, over all goals."""
+
+
+def measure_rules(scenes: Sequence[JudgedScene], scenarios: Mapping[str, Scenario]) -> RuleAgreement | None:
+    """None when none of the judged scenes is among ``scenarios``."""
+    rule: list[bool] = []
+    clusters: list[str] = []
+    readings: list[tuple[bool, ...]] = []
+    known = [scene for scene in scenes if _has_its_goals(scenarios.get(scene.scenario), scene)]
+    for scene in known:
+        scenario = scenarios[scene.scenario]
+        said = [(turn.speaker, turn.content) for turn in scene.turns]
+        for reading in scene.readings:
+            verdict = scenario.by_name[reading.owner].goals[reading.item].is_reached(said)
+            if verdict is not None:
+                rule.append(verdict)
+                clusters.append(scenario.template)
+                readings.append(reading.reached)
+    if not rule:
+        return None
+    majority = [2 * sum(reading) > len(reading) for reading in readings]
+    both = list(zip(rule, majority, strict=True))
+    usual = Counter(map(len, readings)).most_common(1)[0][0]
+    full = [reading for reading in readings if len(reading) == usual]
+    pairs = [a == b for reading in full for a, b in combinations(reading, 2)]
+    return RuleAgreement(
+        scenes=len(known),
+        goals=len(rule),
+        reached=sum(majority) / len(majority),
+        agreement=estimate_mean([float(a == b) for a, b in both], clusters),
+        kappa=measure_cohen(rule, majority).value,
+        missed=both.count((False, True)),
+        invented=both.count((True, False)),
+        readers=measure_fleiss(full).value,
+        reader_agreement=sum(pairs) / len(pairs) if pairs else None,
+    )
+
+
+def _has_its_goals(scenario: Scenario | None, scene: JudgedScene) -> bool:
+    """Whether the scene is of this scenario: a user's own data may use the same names for others."""
+    goals = {character.name: len(character.goals) for character in scenario.characters} if scenario else {}
+    return bool(scenario) and all(reading.item < goals.get(reading.owner, 0) for reading in scene.readings)
+
+
+def _tabulate_rules(by_manner: Mapping[str, RuleAgreement]) -> Table:
     """One column for all scenes, and one for each manner of playing them."""
     every = by_manner.values()
     agreement = [with_interval(each.agreement.value, each.agreement.low, each.agreement.high, 2) for each in every]

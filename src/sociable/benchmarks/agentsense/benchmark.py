@@ -7,15 +7,14 @@ from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role
 
 AGENTS = ("oracle", "heuristic", "blurt", "random", "silent")
-SAMPLING = {"temperature": 1.0, "max_tokens": 128}
-"""Section 3.3's."""
+SAMPLING = {"temperature": 1.0, "max_tokens": 128}  # section 3.3
 
 BENCHMARK = Benchmark(
     name="agentsense",
     version="1.0.0",
     title="AgentSense: scenes with private goals and secrets",
     study="sociable.benchmarks.agentsense.study:AgentSenseStudy",
-    options="sociable.benchmarks.agentsense.options:AgentSenseOptions",
+    options="sociable.benchmarks.agentsense.records:AgentSenseOptions",
     views="sociable.benchmarks.agentsense.views:AgentSenseViews",
     series="sociable.benchmarks.agentsense.series:SeriesOptions",
     cluster_unit="template",

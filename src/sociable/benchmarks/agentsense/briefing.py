@@ -1,4 +1,4 @@
-"""What each role of AgentSense is told: from a scenario to chat messages.
+"""The briefings of AgentSense's roles: from a scenario to chat messages.
 
 A participant's briefing comes first and does not change within a scene, so that a server's prefix cache serves all its
 turns and probes.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from sociable.benchmarks.agentsense.scenario import Character, Goal, QuizQuestion, Scenario
+from sociable.benchmarks.agentsense.scenario import Character, GoalProbe, QuizQuestion, Scenario
 from sociable.core.names import words
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Turn
@@ -34,23 +34,23 @@ PLACEHOLDERS = {
 LETTERS = "ABCDEFGHIJ"
 
 
-def agentsense_prompts(override: Path | None = None) -> Prompts:
+def load_agentsense_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
     return load_package_prompts("sociable.benchmarks.agentsense", PLACEHOLDERS, override)
 
 
-def scene_in_words(scenario: Scenario) -> str:
-    """Background and description: what everybody knows."""
+def describe_scene(scenario: Scenario) -> str:
+    """Background and description, which everybody knows."""
     return "\n".join(filter(None, (scenario.background, scenario.description)))
 
 
 def brief(scenario: Scenario, character: Character, prompts: Prompts) -> list[ChatMessage]:
-    """What a participant knows before anybody has spoken: its own profile, goals and secret, and nobody else's."""
+    """A participant's knowledge before anybody has spoken: its own profile, goals and secret, and nobody else's."""
     text = prompts["scene"].render(
         name=character.name,
         profile=quote(character.profile or "(nothing is said about you)"),
-        background=quote(scene_in_words(scenario)),
-        others=", ".join(called(other) for other in scenario.characters if other is not character),
+        background=quote(describe_scene(scenario)),
+        others=list_others(scenario, character),
         goals=quote("\n".join(f"- {goal.goal}" for goal in character.goals) or "(nothing in particular)"),
         secret=quote(character.private_info or "(nothing)"),
     )
@@ -58,38 +58,40 @@ def brief(scenario: Scenario, character: Character, prompts: Prompts) -> list[Ch
     return [{"role": "system", "content": text}, {"role": "user", "content": "The scene opens."}]
 
 
-def called(character: Character) -> str:
-    """The name, and what the others say."""
-    if character.short and character.short != character.name:
-        return f"{character.name} (called {character.short})"
-    return character.name
+def list_others(scenario: Scenario, character: Character) -> str:
+    """Everybody but the character, in words: each one's name, and the short name if that is another."""
+    return ", ".join(
+        other.name if other.short in ("", other.name) else f"{other.name} (called {other.short})"
+        for other in scenario.characters
+        if other is not character
+    )
 
 
-def ask_about_goal(question: str, prompts: Prompts, *, own: bool) -> ChatMessage:
+def write_goal_question(question: str, prompts: Prompts, *, own: bool) -> str:
     """A probe: whether a goal was reached, as its owner or another sees it."""
-    return {"role": "user", "content": prompts["own_goal" if own else "others_goal"].render(question=quote(question))}
+    return prompts["own_goal" if own else "others_goal"].render(question=quote(question))
 
 
-def ask_quiz(question: QuizQuestion, order: Sequence[int], prompts: Prompts) -> ChatMessage:
+def write_quiz(question: QuizQuestion, order: Sequence[int], prompts: Prompts) -> str:
     """A probe: a multiple-choice question, its options in the given order."""
     options = [f"{letter}: {put_on_one_line(question.options[place])}" for letter, place in zip(LETTERS, order, strict=False)]
-    return {"role": "user", "content": prompts["quiz"].render(question=quote("\n".join([question.question, *options])))}
+    return prompts["quiz"].render(question=quote("\n".join([question.question, *options])))
 
 
-def ask_for_script(scene: str, prompts: Prompts) -> list[ChatMessage]:
-    """The test of section 4.3: nothing but background and description, and no part to play."""
+def write_script_question(scene: str, prompts: Prompts) -> list[ChatMessage]:
+    """The test of section 4.3: the model gets background and description only, and no part to play."""
     return [{"role": "user", "content": prompts["predict_script"].render(background=quote(scene))}]
 
 
-def names_script(reply: str, title: str) -> bool:
-    """Whether the answer to that names the title, with or without its article, subtitle and author."""
+def is_script_named(reply: str, title: str) -> bool:
+    """Whether the reply names the script by its title, with or without its article, subtitle and author."""
     named = find_field(find_closing_object(reply), "script")
     one, other = (f" {re.sub(r'^(?:the|an?) ', '', ' '.join(words(str(text or ''))))} " for text in (named, title))
     return bool(one.strip() and other.strip()) and (one in other or other in one)
 
 
-def transcript(turns: Sequence[Turn], *, first_lines: bool = False) -> str:
-    """What was said, one line a turn; who said nothing is not in it."""
+def write_transcript(turns: Sequence[Turn], *, first_lines: bool = False) -> str:
+    """The turns with words in them, one line each."""
     return "\n".join(f"{turn.speaker}: {as_shown(turn, first_lines=first_lines)}" for turn in turns if turn.content.strip())
 
 
@@ -99,22 +101,15 @@ def as_shown(turn: Turn, *, first_lines: bool = False) -> str:
     return put_on_one_line(said.splitlines()[0] if first_lines and said else said)
 
 
-def ask_judge(
-    scenario: Scenario,
-    character: Character,
-    goal: Goal,
-    question: str,
-    turns: Sequence[Turn],
-    prompts: Prompts,
-    *,
-    first_lines: bool,
+def write_judge_question(
+    scenario: Scenario, probe: GoalProbe, turns: Sequence[Turn], prompts: Prompts, *, first_lines: bool
 ) -> list[ChatMessage]:
-    """A judge's question about one goal."""
+    """A question to a judge about one goal."""
     text = prompts["judge_goal"].render(
-        background=quote(scene_in_words(scenario)),
-        transcript=quote(transcript(turns, first_lines=first_lines) or "(nobody said anything)"),
-        name=character.name,
-        question=quote(question),
-        goal=quote(goal.goal),
+        background=quote(describe_scene(scenario)),
+        transcript=quote(write_transcript(turns, first_lines=first_lines) or "(nobody said anything)"),
+        name=probe.owner.name,
+        question=quote(probe.question),
+        goal=quote(probe.goal.goal),
     )
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": text}]

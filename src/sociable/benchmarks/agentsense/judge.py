@@ -1,62 +1,57 @@
-"""External judges (section 3.4): for each goal, yes or no from the conversation."""
+"""External judges (section 3.4): for each goal, yes or no from the conversation; and what rubrics and people need to judge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from sociable.benchmarks.agentsense.briefing import as_shown, ask_judge
-from sociable.benchmarks.agentsense.records import AgentSenseEpisode, goal_criterion
-from sociable.benchmarks.agentsense.scenario import Character, Goal, Scenario
+from sociable.benchmarks.agentsense.briefing import as_shown, describe_scene, write_judge_question, write_transcript
+from sociable.benchmarks.agentsense.records import AgentSenseEpisode
+from sociable.benchmarks.agentsense.scenario import GoalProbe, Scenario
 from sociable.core.prompts import Prompts
-from sociable.core.records import Judgment, Turn
+from sociable.core.records import Judgment
 from sociable.engine.seats import Seat
+from sociable.engine.study import ShownQuestion
 from sociable.judging.protocol import Answer, Reading, Unread
+from sociable.judging.rubric import RatedParticipant
 from sociable.judging.yes_no import judge_yes_no
 from sociable.models.protocol import ChatMessage
 
 
-@dataclass(frozen=True, slots=True)
-class GoalQuestion:
-    """One question about one goal, as the scene stands after so many turns."""
-
-    owner: Character
-    goal: Goal
-    item: int
-    """The goal's place among its owner's, from 0."""
-    wording: int
-    question: str
-    after: int
-
-    @property
-    def criterion(self) -> str:
-        return goal_criterion(self.owner.name, self.item, self.wording, self.after)
-
-
-def goal_questions(scenario: Scenario, after: int) -> Iterator[GoalQuestion]:
-    """All questions to judges about a scene as it stands after ``after`` turns."""
-    for owner in scenario.characters:
-        for item, goal in enumerate(owner.goals):
-            for wording, question in enumerate(goal.eval_questions.judge or ()):
-                yield GoalQuestion(owner, goal, item, wording, question.question, after)
-
-
-def turns_until(episode: AgentSenseEpisode, after: int) -> tuple[Turn, ...]:
-    """The greeting and the first ``after`` turns."""
-    return tuple(turn for turn in episode.turns if turn.index <= after)
-
-
 async def judge_goal(
-    scenario: Scenario, episode: AgentSenseEpisode, asked: GoalQuestion, seat: Seat, prompts: Prompts, *, first_lines: bool
+    scenario: Scenario, episode: AgentSenseEpisode, probe: GoalProbe, seat: Seat, prompts: Prompts, *, first_lines: bool
 ) -> Judgment:
     """One judge's answer to one question. An unreadable answer is UNSCORED, never no."""
-    turns = turns_until(episode, asked.after)
+    turns = [turn for turn in episode.turns if turn.index <= probe.after]
 
     def write() -> list[ChatMessage]:
-        return ask_judge(scenario, asked.owner, asked.goal, asked.question, turns, prompts, first_lines=first_lines)
+        return write_judge_question(scenario, probe, turns, prompts, first_lines=first_lines)
 
     def apply_rule() -> Reading[bool]:
-        reached = asked.goal.is_reached((turn.speaker, as_shown(turn, first_lines=first_lines)) for turn in turns)
+        reached = probe.goal.is_reached((turn.speaker, as_shown(turn, first_lines=first_lines)) for turn in turns)
         return Unread("nobody wrote down signs of this goal") if reached is None else Answer(reached)
 
-    return await judge_yes_no(write, apply_rule, seat, episode, asked.criterion)
+    return await judge_yes_no(write, apply_rule, seat, episode, probe.criterion)
+
+
+def show_question(scenario: Scenario, episode: AgentSenseEpisode, probe: GoalProbe, *, first_lines: bool) -> ShownQuestion:
+    """A judge's question about the end of a scene, as a person reads it."""
+    conversation = write_transcript(episode.turns, first_lines=first_lines)
+    question = f"{probe.question}\n(The goal: {probe.goal.goal})"
+    return ShownQuestion(describe_scene(scenario), probe.owner.name, conversation, question)
+
+
+def list_rated(scenario: Scenario, episode: AgentSenseEpisode, *, first_lines: bool) -> Mapping[str, RatedParticipant]:
+    """Every character with goals, as a rubric's judge reads it, by role and name; nobody where nothing was said."""
+    said = [turn for turn in episode.turns if turn.content.strip() and not episode.partner_failure]
+    conversation = tuple((turn.speaker, as_shown(turn, first_lines=first_lines)) for turn in said)
+    return {
+        f"{episode.played_by[character.name]}: {character.name}": RatedParticipant(
+            character.name,
+            describe_scene(scenario),
+            "\n".join(goal.goal for goal in character.goals),
+            "\n".join(filter(None, (character.profile, character.private_info))),
+            conversation,
+        )
+        for character in scenario.characters
+        if character.goals and said
+    }

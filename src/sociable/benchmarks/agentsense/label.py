@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from sociable.benchmarks.agentsense.briefing import scene_in_words
+from sociable.benchmarks.agentsense.briefing import describe_scene
 from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, Domain, GoalType, Scenario
 from sociable.core.names import words
 from sociable.core.prompts import Prompts, quote
@@ -51,7 +51,7 @@ async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: S
         unread += 1
         return None
 
-    scene = quote(scene_in_words(scenario))
+    scene = quote(describe_scene(scenario))
     roles = {}
     if not all(character.role for character in scenario.characters):
         people = [f"{each.name}: {' '.join(goal.goal for goal in each.goals) or '(no goal)'}" for each in scenario.characters]

@@ -13,8 +13,13 @@ from math import sqrt
 from statistics import fmean
 from typing import Any
 
-from sociable.benchmarks.agentsense.options import AgentSenseOptions
-from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind, goal_criterion
+from sociable.benchmarks.agentsense.records import (
+    AgentSenseEpisode,
+    AgentSenseOptions,
+    ProbeAnswer,
+    ProbeKind,
+    name_goal_criterion,
+)
 from sociable.benchmarks.agentsense.scenario import Character, Goal, Scenario
 from sociable.benchmarks.agentsense.sensitivity import estimate_sensitivity
 from sociable.core.records import CUT_OFF, PANEL, EpisodeStatus, Estimate, Outcome, Score, Turn, Verdict, Verdicts
@@ -84,7 +89,7 @@ def _read_answers(kind: ProbeKind, scene: Scene, owner: Character, item: int) ->
 def _read_verdicts(judge: str, scene: Scene, owner: Character, item: int) -> Value:
     """The share of a judge's, or the panel's, verdicts that a goal was reached. A panel that is split has no verdict."""
     wordings = range(len(owner.goals[item].eval_questions.judge or ()))
-    found = [scene.verdicts.get((goal_criterion(owner.name, item, wording, scene.after), judge)) for wording in wordings]
+    found = [scene.verdicts.get((name_goal_criterion(owner.name, item, wording, scene.after), judge)) for wording in wordings]
     verdicts = [each for each in found if each is not None]
     if len(verdicts) < len(found):
         return Value.errored("judging was not finished")
@@ -98,12 +103,12 @@ def _read_verdicts(judge: str, scene: Scene, owner: Character, item: int) -> Val
 _OWN, _PANEL = partial(_read_answers, ProbeKind.OWN_GOAL), partial(_read_verdicts, PANEL)
 
 
-def _goals_by_judge(scene: Scene) -> dict[str, ValueOf]:
+def _list_judges(scene: Scene) -> dict[str, ValueOf]:
     return {JUDGE + judge: partial(_average_goals, partial(_read_verdicts, judge)) for judge in scene.judges}
 
 
 def _average_judges(scene: Scene) -> Value:
-    values = [value_of(scene) for value_of in _goals_by_judge(scene).values()]
+    values = [value_of(scene) for value_of in _list_judges(scene).values()]
     lacking = next((each for each in values if each.value is None), None)
     return lacking or Value(fmean(each.value for each in values if each.value is not None))
 
@@ -221,7 +226,7 @@ def _change_scene(change: Callable[[Scene], Scene], value_of: ValueOf) -> ValueO
     return lambda scene: value_of(change(scene))
 
 
-def _with_partner(*metrics: SceneMetric) -> Iterator[SceneMetric]:
+def _add_partner(*metrics: SceneMetric) -> Iterator[SceneMetric]:
     """The metrics, and after them the partner's."""
     yield from metrics
     yield from (_declare_of_partner(metric) for metric in metrics if metric.of_partner)
@@ -313,6 +318,17 @@ def _declare_sensitivity(of: SceneMetric) -> Iterator[Metric[Scene]]:
         )
 
 
+class SceneMetrics(Metrics[Scene]):
+    def estimate(self, scores: Sequence[Score], seed: int) -> list[Estimate]:
+        """An estimate of every metric that any scene has, in the order of the scores; then the sensitivities that are defined."""
+        by_name: dict[str, list[Score]] = defaultdict(list)
+        for score in scores:
+            by_name[score.metric].append(score)
+        found = [self.find(name).aggregate(name, own, seed) for name, own in by_name.items()]
+        sensitivities = [metric.aggregate(metric.name, scores, seed) for metric in self.in_group("sensitivity")]
+        return [*found, *(each for each in sensitivities if each.scored or each.unscored or each.errored or each.not_reached)]
+
+
 # Declarations.
 
 _goal = partial(SceneMetric, group="goals", of_partner=True)
@@ -339,7 +355,7 @@ _CLAIMS = "Self less Majority, over the goals that have both"
 _SCENE = (
     _goal("self", "Self", "goals reached, as their owners say", value=_SELF, by_kind=True, by_round=True, psi="self"),
     _goal("other", "Other", "goals reached, as the other participants say", value=_OTHER, by_round=True),
-    _judged("judge: …", "…", "goals reached, as this judge says", members=_goals_by_judge),
+    _judged("judge: …", "…", "goals reached, as this judge says", members=_list_judges),
     _judged("average", "Average", "goals reached, mean over the judges", value=_average_judges),
     _judged(
         "majority", "Majority", "goals reached, as most judges say", value=_MAJORITY, by_kind=True, by_round=True, psi="goal"
@@ -355,13 +371,13 @@ _SCENE = (
 _JUDGED_FIRST = sorted(_SCENE, key=lambda metric: not metric.is_judged)
 """The order of what derives from several."""
 
-METRICS: Metrics[Scene] = Metrics(
-    *_with_partner(*_SCENE),
-    *_with_partner(
+METRICS = SceneMetrics(
+    *_add_partner(*_SCENE),
+    *_add_partner(
         _mixed("attack", "Attack", f"{_PARTNERS} after the scene", value=_ATTACK),
         _mixed("defence", "Defence", f"{_KEPT} after the scene", value=_DEFENCE),
     ),
-    *_with_partner(
+    *_add_partner(
         _mixed_blind("attack_blind", "Attack blind", f"{_PARTNERS} before the scene", value=_BLIND_ATTACK),
         _mixed_blind("defence_blind", "Defence blind", f"{_KEPT} before the scene", value=_BLIND_DEFENCE),
     ),
@@ -379,13 +395,3 @@ METRICS: Metrics[Scene] = Metrics(
     *(each for metric in _JUDGED_FIRST if metric.psi for each in _declare_sensitivity(metric)),
     groups=("goals", "confidence", "secrets"),
 )
-
-
-def estimate_scenes(scores: Sequence[Score], seed: int) -> list[Estimate]:
-    """An estimate of every metric that any scene has, in the order of the scores; then the sensitivities that are defined."""
-    by_name: dict[str, list[Score]] = defaultdict(list)
-    for score in scores:
-        by_name[score.metric].append(score)
-    found = [METRICS.find(name).aggregate(name, own, seed) for name, own in by_name.items()]
-    sensitivities = [metric.aggregate(metric.name, scores, seed) for metric in METRICS.in_group("sensitivity")]
-    return [*found, *(each for each in sensitivities if each.scored or each.unscored or each.errored or each.not_reached)]

@@ -1,4 +1,4 @@
-"""What several runs with two models, or with a person, show together: matrices of pairs, and the human test."""
+"""Sections on several runs with two models, or with a person: matrices of pairs, and the human test."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ Matrix = Mapping[Pair, Estimate | None]
 # Pairs.
 
 
-def pair_sections(runs: Sequence[Run]) -> list[Section]:
+def show_pairs(runs: Sequence[Run]) -> list[Section]:
     """The matrices of Figures 5, 7 and 8, if there are runs of senders with receivers."""
-    pairs: dict[Pair, Run] = {}
-    for run in runs:
-        if run.study.options.plays == "senders":
-            pairs[run.manifest["models"]["subject"], run.manifest["models"]["partner"]] = run
+    pairs: dict[Pair, Run] = {
+        (run.manifest["models"]["subject"], run.manifest["models"]["partner"]): run
+        for run in runs
+        if run.study.options.plays == "senders"
+    }
     if not pairs:
         return []
     metric = "majority" if any(run.estimate("majority") for run in pairs.values()) else "self"
@@ -36,49 +37,49 @@ def pair_sections(runs: Sequence[Run]) -> list[Section]:
     senders = {pair: run.estimate(metric) for pair, run in pairs.items()}
     receivers = {pair: run.estimate(PARTNER + metric) for pair, run in pairs.items()}
     blocks = [
-        _heat_map(f"Goals that senders reached, {said} (Figure 7)", senders),
-        _heat_map(f"Goals that receivers reached, {said} (Figure 8)", receivers),
-        _by_partner(senders, receivers),
-        *_attack_and_defence(pairs),
+        _shade_matrix(f"Goals that senders reached, {said} (Figure 7)", senders),
+        _shade_matrix(f"Goals that receivers reached, {said} (Figure 8)", receivers),
+        _tabulate_partners(senders, receivers),
+        *_tabulate_attack(pairs),
     ]
     return [Section("Senders and receivers", blocks)]
 
 
-def _heat_map(caption: str, matrix: Matrix) -> Table:
+def _shade_matrix(caption: str, matrix: Matrix) -> Table:
     senders, receivers = (list(dict.fromkeys(pair[place] for pair in matrix)) for place in (0, 1))
     known = {pair: found.value for pair, found in matrix.items() if found and found.value is not None}
     low, high = min(known.values(), default=0.0), max(known.values(), default=0.0)
 
-    def row(name: str, values: Sequence[float | None]) -> Row:
-        every = [*values, _mean(values)]
+    means = [_average([known.get((sender, receiver)) for sender in senders]) for receiver in receivers]
+    named = [(sender, [known.get((sender, receiver)) for receiver in receivers]) for sender in senders] + [("mean", means)]
+    rows = []
+    for name, values in named:
+        every = [*values, _average(values)]
         shades = [None if value is None or high == low else (value - low) / (high - low) for value in every]
-        return Row([name, *(figure(value, 2) for value in every)], shades=[None, *shades])
-
-    rows = [row(sender, [known.get((sender, receiver)) for receiver in receivers]) for sender in senders]
-    rows.append(row("mean", [_mean([known.get((sender, receiver)) for sender in senders]) for receiver in receivers]))
+        rows.append(Row([name, *(figure(value, 2) for value in every)], shades=[None, *shades]))
     titles = [Column("Sender ↓ receiver →"), *(Column(receiver, True) for receiver in receivers), Column("mean", True)]
-    return Table(
-        caption, titles, rows, "The stronger the colour, the more goals were reached. Intervals stand in the table by model."
-    )
+    note = "The stronger the colour, the more goals were reached. Intervals stand in the table by model."
+    return Table(caption, titles, rows, note)
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
+def _average(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return fmean(known) if known else None
 
 
-def _by_partner(senders: Matrix, receivers: Matrix) -> Table:
-    rows = []
-    for role, matrix, own in (("sender", senders, 0), ("receiver", receivers, 1)):
-        for model in dict.fromkeys(pair[own] for pair in matrix):
-            for pair, found in matrix.items():
-                if pair[own] == model and found:
-                    rows.append(Row([model, role, pair[1 - own], with_interval(found.value, found.low, found.high)]))
+def _tabulate_partners(senders: Matrix, receivers: Matrix) -> Table:
+    rows = [
+        Row([model, role, pair[1 - own], with_interval(found.value, found.low, found.high)])
+        for role, matrix, own in (("sender", senders, 0), ("receiver", receivers, 1))
+        for model in dict.fromkeys(pair[own] for pair in matrix)
+        for pair, found in matrix.items()
+        if pair[own] == model and found
+    ]
     columns = [Column("Model"), Column("as"), Column("with"), Column("Goals reached", True)]
     return Table("Each model's score as its partner changes", columns, rows, "95% intervals by template.")
 
 
-def _attack_and_defence(pairs: Mapping[Pair, Run]) -> Iterator[Table]:
+def _tabulate_attack(pairs: Mapping[Pair, Run]) -> Iterator[Table]:
     """Figure 5 (b): over all runs of a model with another, in either role."""
     metrics = next(iter(pairs.values())).study.metrics.in_group("attack")
     rows = []
@@ -87,7 +88,7 @@ def _attack_and_defence(pairs: Mapping[Pair, Run]) -> Iterator[Table]:
         found = [[e.value for run, prefix in own if (e := run.estimate(prefix + metric.name))] for metric in metrics]
         runs = max(sum(value is not None for value in values) for values in found)
         if runs:
-            rows.append(Row([model, str(runs), *(figure(_mean(values), 2) for values in found)]))
+            rows.append(Row([model, str(runs), *(figure(_average(values), 2) for values in found)]))
     if rows:
         yield Table(
             "Attack and defence, over all partners but itself (Figure 5 b)",
@@ -100,7 +101,7 @@ def _attack_and_defence(pairs: Mapping[Pair, Run]) -> Iterator[Table]:
 # A person among models.
 
 
-def person_sections(runs: Sequence[Run]) -> list[Section]:
+def show_persons(runs: Sequence[Run]) -> list[Section]:
     """Tables 11 and 12, for every run with a person beside one of the same scenes without."""
     same, others, alone = [], [], []
     without = [run for run in runs if run.study.options.plays == "all"]
@@ -108,28 +109,28 @@ def person_sections(runs: Sequence[Run]) -> list[Section]:
         if run.manifest["models"]["partner"] != PERSON:
             continue
         model = run.manifest["models"]["subject"]
-        if beside := next((other for other in without if _circumstances(other) == _circumstances(run)), None):
-            same.append(Row([model, *_cells(run, beside, Role.PARTNER)]))
-            others.append(Row([model, *_cells(run, beside, Role.SUBJECT)]))
+        if beside := next((other for other in without if _list_circumstances(other) == _list_circumstances(run)), None):
+            same.append(Row([model, *_list_cells(run, beside, Role.PARTNER)]))
+            others.append(Row([model, *_list_cells(run, beside, Role.SUBJECT)]))
         else:
             alone.append(model)
     blocks: list[Block] = []
     if same:
         titles = ("Goals, person", "Goals, model", "Info, person", "Info, model")
-        blocks.append(_table("A person and the model in the same part (Table 11)", titles, same))
-        titles = ("Goals with", "Goals without", "Info with", "Info without")
-        blocks.append(_table("The model's characters with a person in the scene and without (Table 12)", titles, others))
+        blocks.append(_tabulate_person("A person and the model in the same part (Table 11)", titles, same))
+        caption = "The model's characters with a person in the scene and without (Table 12)"
+        blocks.append(_tabulate_person(caption, ("Goals with", "Goals without", "Info with", "Info without"), others))
     if alone:
         blocks.append(Paragraph(f"There is no run of {', '.join(alone)} without the person to set beside the one with."))
     return [Section("A person in the scene", blocks)] if blocks else []
 
 
-def _table(caption: str, titles: Sequence[str], rows: Sequence[Row]) -> Table:
+def _tabulate_person(caption: str, titles: Sequence[str], rows: Sequence[Row]) -> Table:
     note = "The same scenes and characters in both. Goals as the judges' majority says; without judges as their owners say."
     return Table(caption, [Column("Model"), *(Column(title, True) for title in titles)], rows, note)
 
 
-def _circumstances(run: Run) -> list[object]:
+def _list_circumstances(run: Run) -> list[object]:
     """Everything that must be alike in a run with a person and the one without that belongs to it."""
     models, settings = run.manifest["models"], run.manifest["settings"]
     return [
@@ -142,20 +143,20 @@ def _circumstances(run: Run) -> list[object]:
     ]
 
 
-def _cells(run: Run, beside: Run, role: Role) -> Iterator[str]:
+def _list_cells(run: Run, beside: Run, role: Role) -> Iterator[str]:
     """Goals and information in both runs, over the characters that ``role`` plays in ``run``."""
     for metric in ("majority" if run.seats.judges else "self", "information"):
         for each in (run, beside):
-            values = list(_values(metric, each, run, role))
+            values = list(_list_values(metric, each, run, role))
             yield f"{fmean(values):.3f} (n = {len(values)})" if values else MISSING
 
 
-def _values(metric: str, run: Run, cast: Run, role: Role) -> Iterator[float]:
+def _list_values(metric: str, run: Run, cast: Run, role: Role) -> Iterator[float]:
     """A metric's values in ``run`` over the characters that ``role`` plays in ``cast``, scene by scene."""
     value_of = run.study.metrics[metric].value
-    played = {episode.id: episode.played_as(role) for episode in cast.episodes() if not episode.error}
+    played = {episode.id: episode.list_characters(role) for episode in cast.episodes() if not episode.error}
     for episode in run.episodes():
-        scene = run.study.scene(episode, run.judgments_of(episode), [seat.name for seat in run.seats.judges])
+        scene = run.study.make_scene(episode, run.judgments_of(episode), [seat.name for seat in run.seats.judges])
         if value_of and scene.was_played and episode.id in played:
             value = value_of(replace(scene, own=played[episode.id])).value
             if value is not None:

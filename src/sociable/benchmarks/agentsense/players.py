@@ -1,28 +1,28 @@
-"""Players of characters: they take turns, and answer probes on a copy of their view.
+"""A prompted model, or a person, as the player of a character: it takes turns, and answers probes on a copy of its view.
 
-A prompted model here; the reference agents in reference.py.
+The reference agents' players are in reference.py.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 from sociable.agents.prompted import PromptedParticipant
-from sociable.benchmarks.agentsense.briefing import as_shown, ask_about_goal, ask_quiz, brief
-from sociable.benchmarks.agentsense.forms import PersonsForms
-from sociable.benchmarks.agentsense.scenario import Character, Goal, QuizQuestion, Scenario
-from sociable.core.form import Form
+from sociable.benchmarks.agentsense.briefing import LETTERS, as_shown, brief, list_others, write_goal_question, write_quiz
+from sociable.benchmarks.agentsense.scenario import Character, GoalProbe, QuizQuestion, Scenario
+from sociable.core.form import Form, Question
 from sociable.core.names import strip_own_name
 from sociable.core.prompts import Prompts
 from sociable.core.records import CUT_OFF, Turn, Usage
+from sociable.core.view import Block, Line, Paragraph, Transcript
 from sociable.dialogue.conversation import Utterance
 from sociable.engine.seats import Seat
 from sociable.judging.choice import parse_choice
 from sociable.judging.yes_no import parse_yes_no
-from sociable.models.protocol import ChatMessage, Reply, Request
+from sociable.models.protocol import ChatMessage, Request
 from sociable.models.replies import find_closing_object, find_field
 
 PROBE_TOKENS = 1024
@@ -33,39 +33,12 @@ MAX_REPLY = 500
 
 
 @dataclass(frozen=True, slots=True)
-class GoalProbe:
-    """The question whether ``owner`` has reached a goal."""
-
-    owner: Character
-    goal: Goal
-    item: int
-    question: str
-
-
-@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer to a probe: yes or no, the place of an option in the data, or a bid; None when none could be read."""
 
     value: float | None
     reply: str = ""
     defect: str = ""
-
-
-class Player(Protocol):
-    """Whoever sits in a character's place."""
-
-    name: str
-
-    @property
-    def usage(self) -> Usage: ...
-
-    async def take_turn(self, seen: Sequence[Turn]) -> Utterance | None: ...
-
-    async def bid(self, seen: Sequence[Turn]) -> Answer: ...
-
-    async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer: ...
-
-    async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer: ...
 
 
 class PromptedPlayer:
@@ -93,7 +66,7 @@ class PromptedPlayer:
             brief(scenario, character, prompts),
             scope=seat.scope(item, character.name),
             sampling=seat.sampling,
-            form=self._forms.turn,
+            form=self._forms.ask_for_turn,
             heard=lambda turn: f"{turn.speaker}: {as_shown(turn, first_lines=first_lines)}",
         )
 
@@ -110,29 +83,99 @@ class PromptedPlayer:
         return replace(utterance, content=said, defect=utterance.defect or ("" if said.strip() else "empty"))
 
     async def bid(self, seen: Sequence[Turn]) -> Answer:
-        reply = await self._ask(seen, {"role": "user", "content": self._prompts["bid"].render()}, partial(self._forms.bid, seen))
-        bid = find_field(find_closing_object(reply.text), "bid")
-        readable = isinstance(bid, int | float) and not isinstance(bid, bool) and 0 <= bid <= 10
-        return _answer(float(bid) if readable else None, reply)
+        question = self._prompts["bid"].render()
+        return await self._ask(seen, question, partial(self._forms.ask_for_bid, seen), _parse_bid)
 
     async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
-        question = ask_about_goal(probe.question, self._prompts, own=probe.owner.name == self.name)
-        reply = await self._ask(seen, question, partial(self._forms.yes_no, seen, probe.question))
-        value = parse_yes_no(reply.text).value
-        return _answer(value, reply)
+        question = write_goal_question(probe.question, self._prompts, own=probe.owner.name == self.name)
+        form = partial(self._forms.ask_yes_no, seen, probe.question)
+        return await self._ask(seen, question, form, lambda text: parse_yes_no(text).value)
 
     async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
-        form = partial(self._forms.quiz, seen, question, order)
-        reply = await self._ask(seen, ask_quiz(question, order, self._prompts), form)
-        place = parse_choice(reply.text, len(order)).value
-        return _answer(None if place is None else order[place], reply)
+        def parse(text: str) -> int | None:
+            place = parse_choice(text, len(order)).value
+            return None if place is None else order[place]
 
-    async def _ask(self, seen: Sequence[Turn], question: ChatMessage, form: Callable[[], Form]) -> Reply:
+        form = partial(self._forms.ask_quiz, seen, question, order)
+        return await self._ask(seen, write_quiz(question, order, self._prompts), form, parse)
+
+    async def _ask(
+        self, seen: Sequence[Turn], question: str, form: Callable[[], Form], parse: Callable[[str], float | None]
+    ) -> Answer:
         # No schema: a server that decodes within one would give its model's answers a form they do not have.
-        messages = [*self._participant.view(seen), question]
-        return await self._model.generate(Request(messages, self._participant.scope, self._probing, form=form))
+        messages: list[ChatMessage] = [*self._participant.view(seen), {"role": "user", "content": question}]
+        reply = await self._model.generate(Request(messages, self._participant.scope, self._probing, form=form))
+        # What stands in a reply that was cut off need not be what it would have come to.
+        return Answer(None if reply.defect else parse(reply.text), reply.text[:MAX_REPLY], reply.defect)
 
 
-def _answer(value: float | None, reply: Reply) -> Answer:
-    # What stands in a reply that was cut off need not be what it would have come to.
-    return Answer(None if reply.defect else value, reply.text[:MAX_REPLY], reply.defect)
+def _parse_bid(text: str) -> float | None:
+    bid = find_field(find_closing_object(text), "bid")
+    return float(bid) if isinstance(bid, int | float) and not isinstance(bid, bool) and 0 <= bid <= 10 else None
+
+
+@dataclass
+class PersonsForms:
+    """The forms of one person in one scene: each shows what has not been shown yet, the scene itself first.
+
+    At every question the person therefore knows what a model would be sent with it.
+    """
+
+    scenario: Scenario
+    character: Character
+    first_lines: bool
+    shown: int | None = None
+    """Index of the last turn that was shown; None before the scene was."""
+
+    def ask_for_turn(self, seen: Sequence[Turn]) -> Form:
+        title = "A new scene" if self.shown is None else "It goes on"
+        question = Question(f"You are {self.character.name}. What do you say? (one line; *what you do* in asterisks)")
+        return Form(title, self._show_news(seen), [question])
+
+    def ask_for_bid(self, seen: Sequence[Turn]) -> Form:
+        question = Question("How much do you want to be next, from 0 to 10?", tuple(map(str, range(11))))
+        return Form("Who speaks next?", self._show_news(seen), [question], lambda said: json.dumps({"bid": int(said[0])}))
+
+    def ask_yes_no(self, seen: Sequence[Turn], question: str) -> Form:
+        def reply(answers: Sequence[str]) -> str:
+            return json.dumps({"reason": "", "answer": answers[0]})
+
+        return Form("Looking back at the scene", self._show_news(seen), [Question(question, ("yes", "no"))], reply)
+
+    def ask_quiz(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Form:
+        options = tuple(question.options[place] for place in order)
+
+        def reply(answers: Sequence[str]) -> str:
+            return json.dumps({"answer": LETTERS[options.index(answers[0])]})
+
+        asked = [Question(question.question, options)]
+        return Form("A question on the side: what do you think?", self._show_news(seen), asked, reply)
+
+    def _show_news(self, seen: Sequence[Turn]) -> list[Block]:
+        """All that the person has not been shown; its own words only with the scene, which is shown again after a break."""
+        blocks: list[Block] = [] if self.shown is not None else self._show_scene()
+        last, own = -1 if self.shown is None else self.shown, self.character.name
+        lines = [
+            Line(turn.speaker, "", as_shown(turn, first_lines=self.first_lines) if turn.speaker != own else turn.content)
+            for turn in seen
+            if turn.index > last
+            and turn.content.strip()
+            # A greeting is nobody's own words: the person may not know of having begun.
+            and (blocks or turn.speaker != own or turn.index == 0)
+        ]
+        if lines:
+            blocks.append(Transcript("", lines))
+        self.shown = max((turn.index for turn in seen), default=last)
+        return blocks
+
+    def _show_scene(self) -> list[Block]:
+        scenario, character = self.scenario, self.character
+        parts = [
+            scenario.background,
+            scenario.description,
+            f"You are {character.name}. {character.profile}",
+            f"Present with you: {list_others(scenario, character)}",
+            *(f"You want: {goal.goal}" for goal in character.goals),
+            f"Nobody may learn: {character.private_info}" if character.private_info else "",
+        ]
+        return [Paragraph(part) for part in parts if part]

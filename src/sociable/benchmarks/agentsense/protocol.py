@@ -11,23 +11,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sociable.benchmarks.agentsense.briefing import ask_for_script, names_script, scene_in_words
-from sociable.benchmarks.agentsense.options import RANDOM, AgentSenseOptions
-from sociable.benchmarks.agentsense.players import MAX_REPLY, Answer, GoalProbe, Player, PromptedPlayer
-from sociable.benchmarks.agentsense.records import AgentSenseEpisode, ProbeAnswer, ProbeKind
-from sociable.benchmarks.agentsense.reference import make_player
-from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, QuizQuestion, Scenario
+from sociable.benchmarks.agentsense.briefing import describe_scene, is_script_named, write_script_question
+from sociable.benchmarks.agentsense.players import MAX_REPLY, Answer, PromptedPlayer
+from sociable.benchmarks.agentsense.records import RANDOM, AgentSenseEpisode, AgentSenseOptions, ProbeAnswer, ProbeKind
+from sociable.benchmarks.agentsense.reference import Silent, make_player
+from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, GoalProbe, QuizQuestion, Scenario, list_goal_probes
 from sociable.core.errors import InputError, InstrumentFailure
 from sociable.core.names import find_person
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage, episode_id
 from sociable.core.seeding import make_generator
-from sociable.dialogue.conversation import Conversation
-from sociable.dialogue.loop import run_conversation
+from sociable.dialogue.conversation import Conversation, run_conversation
 from sociable.dialogue.turn_taking import AddressedNext, Bidding, RandomSpeaker, RoundRobin, TurnPolicy
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Request
@@ -42,13 +40,13 @@ async def run_scene(
     """Plays one scene. Raises RunFailure and RunStopped."""
     # 1. Seats.
     scene = _Scene(scenario, repeat, seats, prompts, options, seed)
-    conversation, policy, failure = scene.conversation, scene.policy(), ""
+    conversation, policy, failure = scene.conversation, scene.make_policy(), ""
     both_tested = bool(seats.partner) and options.plays == "senders"
     answers: list[ProbeAnswer] = []
     try:
         # 2. Blind test.
         if options.blind:
-            answers += await asyncio.gather(*scene.quiz(ProbeKind.BLIND_QUIZ))
+            answers += await scene.ask_quiz(ProbeKind.BLIND_QUIZ)
         if options.script and repeat == 0:
             answers += await scene.predict_script()
 
@@ -67,11 +65,11 @@ async def run_scene(
                 ends_in_silence=False,
             )
             if options.probe_rounds and stop < options.generated_turns:
-                answers += await asyncio.gather(*scene.goals())
+                answers += await scene.ask_goals()
 
         # 5. Interviews.
-        answers += await asyncio.gather(*scene.goals())
-        answers += await asyncio.gather(*scene.quiz(ProbeKind.QUIZ))
+        answers += await scene.ask_goals()
+        answers += await scene.ask_quiz(ProbeKind.QUIZ)
     except InstrumentFailure as error:
         failure = str(error)
     return AgentSenseEpisode(
@@ -85,29 +83,25 @@ async def run_scene(
         probes=(*answers, *sorted(scene.bids, key=lambda bid: (bid.after, bid.asked))),
         both_tested=both_tested,
         partner_failure=failure,
-        usage=scene.usage(),
+        usage=scene.sum_usage(),
     )
 
 
 def cast_roles(scenario: Scenario, options: AgentSenseOptions, seed: int) -> dict[str, Role]:
-    """Who plays each character in a mixed run, by name. The one character is the same in every repeat."""
+    """The roles that play the characters of a mixed run, by name. The one character is the same in every repeat."""
     if options.plays == "senders":
         return {
             character.name: Role.SUBJECT if character.role is CharacterRole.SENDER else Role.PARTNER
             for character in scenario.characters
         }
-    if options.character == RANDOM:
-        one = make_generator(seed, "seat", scenario.id).choice(scenario.names)
-    else:
-        called = find_character(options.character, scenario)
-        assert called is not None, "the study has left out scenes without that character"
-        one = called
+    drawn = make_generator(seed, "seat", scenario.id).choice(scenario.names)
+    one = drawn if options.character == RANDOM else find_character(options.character, scenario)
     alone, others = (Role.PARTNER, Role.SUBJECT) if options.plays == "others" else (Role.SUBJECT, Role.PARTNER)
     return {name: alone if name == one else others for name in scenario.names}
 
 
 def select_playable(scenarios: Sequence[Scenario], options: AgentSenseOptions) -> tuple[Sequence[Scenario], list[str]]:
-    """(the scenarios in which everybody is who must be there, a note on those left out). Raises InputError if none is."""
+    """(the scenarios with everybody whom ``options`` need, a note on those left out). Raises InputError if there are none."""
     if options.plays == "senders":
         playable = [scenario for scenario in scenarios if scenario.roles == frozenset(CharacterRole)]
         lacking, remedy = "a sender or a receiver", "Have roles put into the data with: sociable label"
@@ -145,7 +139,7 @@ class _Scene:
         self.played_by = cast_roles(scenario, self.options, self.seed) if partner else dict.fromkeys(scenario.names, Role.SUBJECT)
         self.partners = frozenset(name for name, role in self.played_by.items() if role is Role.PARTNER)
         self.players = {
-            each.name: self._player(each, partner if partner and each.name in self.partners else self.seats.subject)
+            each.name: self._make_player(each, partner if partner and each.name in self.partners else self.seats.subject)
             for each in scenario.characters
         }
         self.bids: list[ProbeAnswer] = []
@@ -153,16 +147,16 @@ class _Scene:
 
     @property
     def turns_taken(self) -> int:
-        """How many turns there have been, without the greeting."""
+        """The number of turns so far, without the greeting."""
         return sum(turn.index > 0 for turn in self.conversation.turns)
 
-    def _player(self, character: Character, seat: Seat) -> Player:
+    def _make_player(self, character: Character, seat: Seat) -> PromptedPlayer | Silent:
         if seat.model is None:
             turns = self.options.generated_turns
             return make_player(seat.agent, self.scenario, character, self.seed, self.repeat, turns)
         return PromptedPlayer(self.scenario, character, seat, self.identifier, self.prompts, first_lines=self.options.first_lines)
 
-    def policy(self) -> TurnPolicy:
+    def make_policy(self) -> TurnPolicy:
         generator = make_generator(self.seed, "turns", self.scenario.id, self.repeat)
         match self.options.policy:
             case "random":
@@ -172,42 +166,48 @@ class _Scene:
             case "addressed-next":
                 return AddressedNext(generator, self.scenario.aliases)
             case "bidding":
-                return Bidding({name: _Bidder(self, name) for name in self.players}, generator)
+                return Bidding(self._bid, generator)
 
-    def record(
+    async def _bid(self, name: str, seen: Sequence[Turn]) -> float | None:
+        """A player's bid to speak, which is kept."""
+        answer = await self.players[name].bid(seen)
+        self.bids.append(self._record(ProbeKind.BID, name, answer, lambda _: True))
+        return answer.value
+
+    def _record(
         self, kind: ProbeKind, asked: str, answer: Answer, is_right: Callable[[float], bool] = bool, **about: Any
     ) -> ProbeAnswer:
-        """An answer as it is kept; ``is_right`` says what its value amounts to."""
+        """An answer as it is kept; ``is_right`` judges its value."""
         right = None if answer.value is None else is_right(answer.value)
         reply, defect = answer.reply, answer.defect
         return ProbeAnswer(kind=kind, asked=asked, after=self.turns_taken, answer=right, reply=reply, defect=defect, **about)
 
-    def goals(self) -> Iterator[Awaitable[ProbeAnswer]]:
-        """Self and Other: each goal's questions, to whom the data say."""
-        for owner in self.scenario.characters:
-            for item, goal in enumerate(owner.goals):
-                asked = goal.eval_questions
-                for kind, questions in ((ProbeKind.OWN_GOAL, asked.own), (ProbeKind.OTHERS_GOAL, asked.others)):
-                    for wording, question in enumerate(questions or ()):
-                        yield self._goal(question.obj, GoalProbe(owner, goal, item, question.question), kind, wording)
+    async def ask_goals(self) -> list[ProbeAnswer]:
+        """Self and Other: the answers to each goal's questions, from the characters that the data name."""
+        return await asyncio.gather(*map(self._ask_goal, list_goal_probes(self.scenario, self.turns_taken, "own", "others")))
 
-    async def _goal(self, asked: str, probe: GoalProbe, kind: ProbeKind, wording: int) -> ProbeAnswer:
-        answer = await self.players[asked].judge_goal(self.conversation.seen_by(asked), probe)
-        return self.record(kind, asked, answer, about=probe.owner.name, item=probe.item, wording=wording)
+    async def _ask_goal(self, probe: GoalProbe) -> ProbeAnswer:
+        kind = ProbeKind.OWN_GOAL if probe.part == "own" else ProbeKind.OTHERS_GOAL
+        answer = await self.players[probe.asked].judge_goal(self.conversation.list_seen_by(probe.asked), probe)
+        return self._record(kind, probe.asked, answer, about=probe.owner.name, item=probe.item, wording=probe.wording)
 
-    def quiz(self, kind: ProbeKind) -> Iterator[Awaitable[ProbeAnswer]]:
-        """Each character's questions, options in the same order before and after the scene."""
-        for character in self.scenario.characters:
-            for item, question in enumerate(character.info_reason_questions):
-                yield self._quiz(character.name, item, question, kind)
+    async def ask_quiz(self, kind: ProbeKind) -> list[ProbeAnswer]:
+        """The answers to each character's questions, options in the same order before and after the scene."""
+        return await asyncio.gather(
+            *(
+                self._ask_question(character.name, item, question, kind)
+                for character in self.scenario.characters
+                for item, question in enumerate(character.info_reason_questions)
+            )
+        )
 
-    async def _quiz(self, asked: str, item: int, question: QuizQuestion, kind: ProbeKind) -> ProbeAnswer:
+    async def _ask_question(self, asked: str, item: int, question: QuizQuestion, kind: ProbeKind) -> ProbeAnswer:
         count = len(question.options)
         order = make_generator(self.seed, "options", self.scenario.id, asked, item).sample(range(count), count)
-        answer = await self.players[asked].choose(self.conversation.seen_by(asked), question, order)
+        answer = await self.players[asked].choose(self.conversation.list_seen_by(asked), question, order)
         choice = None if answer.value is None else int(answer.value)
         shown = {"about": question.about, "item": item, "choice": choice, "order": tuple(order)}
-        return self.record(kind, asked, answer, lambda value: value == question.answer_label, **shown)
+        return self._record(kind, asked, answer, lambda value: value == question.answer_label, **shown)
 
     async def predict_script(self) -> list[ProbeAnswer]:
         """Whether the model names the script that the scene was made from; a reference agent recognises none."""
@@ -215,28 +215,15 @@ class _Scene:
         if not self.scenario.source or seat.model is None:
             return []
         scope = seat.scope(self.identifier, "script")
-        asked = ask_for_script(scene_in_words(self.scenario), self.prompts)
+        asked = write_script_question(describe_scene(self.scenario), self.prompts)
         reply = await seat.model.generate(Request(asked, scope, seat.sampling))
         self.script_usage = scope.usage
-        answer = Answer(names_script(reply.text, self.scenario.source), reply.text[:MAX_REPLY], reply.defect)
-        return [self.record(ProbeKind.SCRIPT, seat.name, answer)]
+        answer = Answer(is_script_named(reply.text, self.scenario.source), reply.text[:MAX_REPLY], reply.defect)
+        return [self._record(ProbeKind.SCRIPT, seat.name, answer)]
 
-    def usage(self) -> dict[str, Usage]:
-        """What the models used, by role."""
+    def sum_usage(self) -> dict[str, Usage]:
+        """The models' usage, by role."""
         used = {Role.SUBJECT: self.script_usage, Role.PARTNER: Usage()}
         for name, player in self.players.items():
             used[self.played_by[name]] += player.usage
         return {role.value: usage for role, usage in used.items() if usage.calls}
-
-
-@dataclass
-class _Bidder:
-    """A player who bids to speak, its bids kept."""
-
-    scene: _Scene
-    name: str
-
-    async def bid(self, seen: Sequence[Turn]) -> float | None:
-        answer = await self.scene.players[self.name].bid(seen)
-        self.scene.bids.append(self.scene.record(ProbeKind.BID, self.name, answer, lambda _: True))
-        return answer.value

@@ -1,4 +1,4 @@
-"""The record of an AgentSense episode."""
+"""The benchmark's own options, and the record of an AgentSense episode."""
 
 from __future__ import annotations
 
@@ -6,8 +6,66 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
+from typing import Annotated, Literal, Self
 
-from sociable.core.records import Episode, Record
+from pydantic import AfterValidator, Field, model_validator
+
+from sociable.core.records import Episode, Numbers, Record
+
+Policy = Literal["random", "round-robin", "addressed-next", "bidding"]
+
+RANDOM = "random"
+"""In place of a character's name: drawn by the run's seed, scene by scene."""
+
+
+def _sort_turns(turns: tuple[int, ...]) -> tuple[int, ...]:
+    if any(turn < 1 for turn in turns):
+        raise ValueError("turns are counted from 1")
+    return tuple(sorted(set(turns)))
+
+
+class AgentSenseOptions(Record):
+    """Defaults are the paper's, or say why not in the README."""
+
+    turns: int = Field(default=15, ge=1, le=1000, description="turns of a scene after the greeting (section 3.3)")
+    greeting_counts: bool = Field(default=False, description="count the greeting among the turns, as the authors' runs do")
+    policy: Policy = Field(default="random", description="who speaks next")
+    first_lines: bool = Field(
+        default=False,
+        description="show others and judges only what stands before a turn's first line break, as the authors do",
+    )
+    blind: bool = Field(default=True, description="ask the quiz before the scene too, for the blind baseline")
+    rounds: Annotated[Numbers, AfterValidator(_sort_turns)] = Field(
+        default=(), description="turns after which judges look too, as in 3,6,9,12"
+    )
+    probe_rounds: bool = Field(default=False, description="ask participants about goals after those turns too")
+    script: bool = Field(default=False, description="ask the model which script each scene comes from (section 4.3)")
+    plays: Literal["all", "one", "others", "senders"] | None = Field(
+        default=None,
+        description="whom the model under test plays: all without a partner; with one, by default one character of each scene",
+    )
+    character: str = Field(default=RANDOM, description="which one character, by name, or random; scenes without it are left out")
+
+    @model_validator(mode="after")
+    def _rounds_within_the_scene(self) -> Self:
+        if self.rounds and self.rounds[-1] > self.generated_turns:
+            raise ValueError(f"rounds: {self.rounds[-1]} is beyond the {self.generated_turns} turns of a scene")
+        if self.probe_rounds and not self.rounds:
+            raise ValueError("probe_rounds asks participants after the turns in rounds; name some, as in rounds = [3, 6, 9, 12]")
+        if self.character != RANDOM and self.plays == "senders":
+            raise ValueError("character says which one character somebody plays; with plays = senders there is none")
+        return self
+
+    @property
+    def generated_turns(self) -> int:
+        """Turns that are taken after the greeting."""
+        return self.turns - self.greeting_counts
+
+    @property
+    def judged_after(self) -> tuple[int, ...]:
+        """The turns after which judges look, the end last."""
+        return (*(after for after in self.rounds if after < self.generated_turns), self.generated_turns)
+
 
 SUBJECT, PARTNER = "subject", "partner"
 """The roles that characters are played by."""
@@ -68,14 +126,14 @@ class AgentSenseEpisode(Episode):
     partner_failure: str = ""
     """Why a partner failed: the scene cannot be scored then."""
 
-    def played_as(self, role: str) -> frozenset[str]:
+    def list_characters(self, role: str) -> frozenset[str]:
         """The characters played by a role."""
         return frozenset(name for name, by in self.played_by.items() if by == role)
 
     @cached_property
     def tested(self) -> frozenset[str]:
         """The characters played by a model under test."""
-        return frozenset(self.played_by) if self.both_tested else self.played_as(SUBJECT)
+        return frozenset(self.played_by) if self.both_tested else self.list_characters(SUBJECT)
 
     @cached_property
     def answers(self) -> Mapping[tuple[ProbeKind, str, int], Sequence[ProbeAnswer]]:
@@ -86,6 +144,6 @@ class AgentSenseEpisode(Episode):
         return found
 
 
-def goal_criterion(owner: str, item: int, wording: int, after: int) -> str:
+def name_goal_criterion(owner: str, item: int, wording: int, after: int) -> str:
     """The criterion of a judgment on a goal, as it stands after so many turns; goal and wording are places from 0."""
     return f"{owner}|goal {item + 1}.{wording + 1}|{after}"

@@ -1,45 +1,46 @@
 """AgentSense's reference agents: players that need no model. They may see the scenario's answers.
 
-What each must score stands in the README.
+The README says what each must score.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from random import Random
+from typing import ClassVar
 
-from sociable.benchmarks.agentsense.players import Answer, GoalProbe
-from sociable.benchmarks.agentsense.scenario import Character, Goal, Line, QuizQuestion, Scenario
+from sociable.benchmarks.agentsense.players import Answer
+from sociable.benchmarks.agentsense.scenario import Character, Goal, GoalProbe, Line, QuizQuestion, Scenario
 from sociable.core.records import Turn, Usage
 from sociable.core.seeding import make_generator
 from sociable.core.wording import find_telling_words, measure_overlap
 from sociable.dialogue.conversation import Utterance
 
 
+@dataclass
 class Silent:
-    """Says nothing and answers nothing. The other players differ in ``speak``, ``reached`` and ``option``.
+    """Says nothing and answers nothing. The other players differ in ``speak``, ``find_reached`` and ``pick_option``."""
 
-    ``draw(*names)`` is a generator of its own for the thing named.
-    """
+    scenario: Scenario
+    character: Character
+    draw: Callable[..., Random]
+    """Makes a generator for the thing that its arguments name."""
+    turns: int
+    error_rate: float
+    usage: ClassVar[Usage] = Usage()
 
-    def __init__(
-        self, scenario: Scenario, character: Character, draw: Callable[..., Random], turns: int, error_rate: float
-    ) -> None:
-        self.scenario = scenario
-        self.character = character
-        self.name = character.name
-        self.usage = Usage()
-        self.draw = draw
-        self.turns = turns
-        self.error_rate = error_rate
+    @property
+    def name(self) -> str:
+        return self.character.name
 
     def speak(self, seen: Sequence[Turn]) -> str:
         return ""
 
-    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool | None:
+    def find_reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool | None:
         return None
 
-    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int | None:
+    def pick_option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int | None:
         return None
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
@@ -50,10 +51,10 @@ class Silent:
         return Answer(self.draw("bid", self.name, len(seen)).random())
 
     async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
-        return Answer(self.reached(seen, probe))
+        return Answer(self.find_reached(seen, probe))
 
     async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
-        return Answer(self.option(seen, question, order))
+        return Answer(self.pick_option(seen, question, order))
 
 
 class Oracle(Silent):
@@ -64,7 +65,7 @@ class Oracle(Silent):
     the draws, so that they agree on which goals fail.
     """
 
-    def errs(self, *names: str | int) -> bool:
+    def has_error(self, *names: str | int) -> bool:
         return self.draw("errs", *names).random() < self.error_rate
 
     def speak(self, seen: Sequence[Turn]) -> str:
@@ -72,8 +73,8 @@ class Oracle(Silent):
         openings: list[str] = []
         answers: list[str] = []
         rest: list[str] = []
-        for lines in self._exchanges():
-            said = [_was_said(line, seen) for line in lines]
+        for lines in self._list_exchanges():
+            said = [_is_said(line, seen) for line in lines]
             for place, line in enumerate(lines):
                 if line.by == self.name and not said[place]:
                     (rest if not all(said[:place]) else answers if place else openings).append(line.says)
@@ -81,9 +82,9 @@ class Oracle(Silent):
         now = [*answers, *openings[:1]] if 3 * taken < self.turns else [*answers, *openings]
         if 2 * taken >= self.turns:
             now += rest
-        return self._in_one_turn(dict.fromkeys(now)) or "*listens*"
+        return self._join_lines(dict.fromkeys(now)) or "*listens*"
 
-    def _in_one_turn(self, lines: Iterable[str]) -> str:
+    def _join_lines(self, lines: Iterable[str]) -> str:
         """The lines, without those that would take back what another of them shows: they wait for a later turn."""
         signs = [sign for owner in self.scenario.characters for goal in owner.goals for sign in goal.signs]
         said: list[str] = []
@@ -94,22 +95,22 @@ class Oracle(Silent):
                 said.append(line)
         return " ".join(said)
 
-    def _exchanges(self) -> list[Sequence[Line]]:
+    def _list_exchanges(self) -> list[Sequence[Line]]:
         """The oracle's own goals first."""
         owners = sorted(self.scenario.characters, key=lambda owner: owner.name != self.name)
         return [
             # Where the data have no example of how the goal is reached, its owner says it plainly.
-            goal.missed if self.errs("goal", owner.name, item) else goal.reached or [Line(by=owner.name, says=_say_plainly(goal))]
+            goal.missed if self.has_error("goal", owner.name, item) else goal.reached or [Line(by=owner.name, says=_state(goal))]
             for owner in owners
             for item, goal in enumerate(owner.goals)
         ]
 
-    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
+    def find_reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
         by_rule = probe.goal.is_reached((turn.speaker, turn.content) for turn in seen)
-        return not self.errs("goal", probe.owner.name, probe.item) if by_rule is None else by_rule
+        return not self.has_error("goal", probe.owner.name, probe.item) if by_rule is None else by_rule
 
-    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
-        if not self.errs("question", question.key):
+    def pick_option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
+        if not self.has_error("question", question.key):
             return question.answer_label
         wrong = [place for place in range(len(question.options)) if place != question.answer_label]
         return self.draw("wrong", question.key).choice(wrong)
@@ -125,26 +126,26 @@ class Heuristic(Silent):
     def speak(self, seen: Sequence[Turn]) -> str:
         own = sum(turn.speaker == self.name and turn.index > 0 for turn in seen)
         if own < len(self.character.goals):
-            return _say_plainly(self.character.goals[own])
+            return _state(self.character.goals[own])
         last = next((turn.speaker for turn in reversed(seen) if turn.speaker != self.name), "")
         return f"I have heard you, {last}." if last else "I have nothing to add."
 
-    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
+    def find_reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
         wanted = find_telling_words(probe.goal.goal)
         said = find_telling_words(" ".join(turn.content for turn in seen if turn.speaker != probe.owner.name))
         return bool(wanted) and 2 * len(wanted & said) >= len(wanted)
 
-    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
+    def pick_option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
         own = {place: find_telling_words(option) for place, option in enumerate(question.options)}
         shared = set.intersection(*own.values())
         said = find_telling_words(" ".join(turn.content for turn in seen if turn.speaker != self.name))
         told = find_telling_words(f"{self.scenario.background} {self.scenario.description} {self.character.profile}")
 
-        def likeness(place: int) -> tuple[float, float]:
+        def measure_likeness(place: int) -> tuple[float, float]:
             telling = own[place] - shared
             return measure_overlap(telling, said), measure_overlap(telling, told)
 
-        return max(order, key=likeness)
+        return max(order, key=measure_likeness)
 
 
 class Blurt(Heuristic):
@@ -158,22 +159,20 @@ class Blurt(Heuristic):
 
 
 class RandomPlayer(Silent):
-    """Says sentences of what everybody knows; answers at random."""
+    """Says sentences of the background; answers at random."""
 
     def speak(self, seen: Sequence[Turn]) -> str:
         sentences = [each.strip() for each in self.scenario.background.split(".") if each.strip()]
         return f"{self.draw('says', self.name, len(seen)).choice(sentences or [self.scenario.background])}."
 
-    def reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
+    def find_reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
         return self.draw("goal", self.name, probe.owner.name, probe.item, probe.question).random() < 0.5
 
-    def option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
+    def pick_option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
         return self.draw("option", self.name, question.key, len(seen)).choice(list(order))
 
 
 _PLAYERS = {"oracle": Oracle, "heuristic": Heuristic, "blurt": Blurt, "random": RandomPlayer, "silent": Silent}
-
-AGENTS = tuple(_PLAYERS)
 
 
 def make_player(agent: str, scenario: Scenario, character: Character, seed: int, repeat: int, turns: int) -> Silent:
@@ -186,9 +185,9 @@ def make_player(agent: str, scenario: Scenario, character: Character, seed: int,
     return _PLAYERS[kind](scenario, character, draw, turns, float(rate or 0.0))
 
 
-def _say_plainly(goal: Goal) -> str:
+def _state(goal: Goal) -> str:
     return f"What I want is this: {goal.goal[0].lower()}{goal.goal[1:]}"
 
 
-def _was_said(line: Line, seen: Iterable[Turn]) -> bool:
+def _is_said(line: Line, seen: Iterable[Turn]) -> bool:
     return any(turn.speaker == line.by and line.says in turn.content for turn in seen)

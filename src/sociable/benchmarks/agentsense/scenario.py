@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from sociable.benchmarks.agentsense.records import name_goal_criterion
 from sociable.core.data_files import Text
 from sociable.core.names import Name, normalise_name, words
 from sociable.core.spelling import OF_CAST, CastNames
@@ -254,3 +256,36 @@ def list_distinct_questions(scenarios: Iterable[Scenario]) -> list[tuple[Scenari
             for question in character.info_reason_questions:
                 found.setdefault(question.key, (scenario, character, question))
     return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class GoalProbe:
+    """The question whether a goal is reached after so many turns, put to a participant or to the judges."""
+
+    owner: Character
+    goal: Goal
+    item: int
+    """The goal's place among its owner's, from 0."""
+    part: str
+    """The part of the goal's ``eval_questions`` that it stands in, and its place there, from 0: ``wording``."""
+    wording: int
+    asked: str
+    """Who is asked; empty for the judges."""
+    question: str
+    after: int
+    """Turns taken, the greeting not counted."""
+
+    @property
+    def criterion(self) -> str:
+        return name_goal_criterion(self.owner.name, self.item, self.wording, self.after)
+
+
+def list_goal_probes(scenario: Scenario, after: int, *parts: str) -> list[GoalProbe]:
+    """The questions about all goals after ``after`` turns, goal by goal; ``parts`` are fields of GoalQuestions."""
+    return [
+        GoalProbe(owner, goal, item, part, wording, asked.obj, asked.question, after)
+        for owner in scenario.characters
+        for item, goal in enumerate(owner.goals)
+        for part in parts
+        for wording, asked in enumerate(getattr(goal.eval_questions, part) or ())
+    ]

@@ -7,48 +7,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
 from difflib import SequenceMatcher
 from statistics import fmean, stdev
+from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from sociable.benchmarks.agentsense.briefing import scene_in_words
+from sociable.benchmarks.agentsense.briefing import describe_scene
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode
 from sociable.benchmarks.agentsense.scenario import Scenario
 from sociable.core.names import words
 from sociable.core.view import Column, Row, Section, Table
 
+MOST_SHOWN = 5
+"""Texts that are shown: those most like a source."""
 
-@dataclass(frozen=True, slots=True)
-class Similarity:
-    """Three measures in [0, 1], over words in lower case."""
 
+class Nearest(NamedTuple):
+    """The passage of a source that is most like a text, and three measures of their likeness in [0, 1], over words."""
+
+    source: str
+    passage: str
     jaccard: float
     """Words in both texts, of the words in either."""
     gestalt: float
     """Ratcliff and Obershelp: twice the matching words, of the words of both (difflib)."""
     levenshtein: float
     """1 less the edit distance in words, of the longer text's words (rapidfuzz)."""
-
-
-def compare_words(one: Sequence[str], two: Sequence[str]) -> Similarity:
-    """The likeness of two texts, given as lists of words. Two empty ones are the same."""
-    either = set(one) | set(two)
-    return Similarity(
-        jaccard=len(set(one) & set(two)) / len(either) if either else 1.0,
-        gestalt=SequenceMatcher(None, one, two, autojunk=False).ratio(),
-        levenshtein=Levenshtein.normalized_similarity(one, two),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """The passage of a source that is most like a text."""
-
-    source: str
-    passage: str
-    similarity: Similarity
 
 
 def find_nearest_passage(text: str, sources: Mapping[str, str]) -> Nearest | None:
@@ -66,40 +51,37 @@ def find_nearest_passage(text: str, sources: Mapping[str, str]) -> Nearest | Non
     if best is None:
         return None
     name, passage = best
-    return Nearest(name, " ".join(passage), compare_words(own, passage))
+    return Nearest(
+        name,
+        " ".join(passage),
+        jaccard=len(set(own) & set(passage)) / len(set(own) | set(passage)),
+        gestalt=SequenceMatcher(None, own, passage, autojunk=False).ratio(),
+        levenshtein=Levenshtein.normalized_similarity(own, passage),
+    )
 
 
-def source_sections(
-    scenarios: Sequence[Scenario], sources: Mapping[str, str], episodes: Sequence[AgentSenseEpisode]
-) -> list[Section]:
+def compare_texts(scenarios: Sequence[Scenario], sources: Mapping[str, str], episodes: Sequence[AgentSenseEpisode]) -> Section:
     """Scenes beside the sources, one cast a template; and dialogues, where there are any."""
     first = {scenario.template: scenario for scenario in reversed(scenarios)}
-    scenes = {template: scene_in_words(scenario) for template, scenario in sorted(first.items())}
-    tables = [_similarity_table("Scenes beside the sources (Table 3)", scenes, sources)]
+    scenes = {template: describe_scene(scenario) for template, scenario in sorted(first.items())}
+    tables = [_tabulate_likeness("Scenes beside the sources (Table 3)", scenes, sources)]
     if episodes:
         said = {episode.id: " ".join(turn.content for turn in episode.turns if turn.index > 0) for episode in episodes}
-        tables.append(_similarity_table("Dialogues beside the sources (Table 10)", said, sources))
-    return [Section("Beside the sources", tables)]
+        tables.append(_tabulate_likeness("Dialogues beside the sources (Table 10)", said, sources))
+    return Section("Beside the sources", tables)
 
 
-MOST_SHOWN = 5
-"""Texts that are shown: those most like a source."""
-
-
-def _similarity_table(caption: str, texts: Mapping[str, str], sources: Mapping[str, str]) -> Table:
+def _tabulate_likeness(caption: str, texts: Mapping[str, str], sources: Mapping[str, str]) -> Table:
     """Mean and standard deviation over the texts, and the texts most like a source."""
     found = {name: nearest for name, text in texts.items() if (nearest := find_nearest_passage(text, sources)) is not None}
-    measures = [field.name for field in fields(Similarity)]
     rows = []
     if found:
-        columns = zip(*(astuple(nearest.similarity) for nearest in found.values()), strict=True)
+        columns = zip(*(nearest[2:] for nearest in found.values()), strict=True)
         shown = [f"{fmean(own):.3f} ± {stdev(own):.3f}" if len(own) > 1 else f"{own[0]:.3f}" for own in columns]
         rows.append(Row(["mean ± standard deviation", "", *shown, ""], emphasis=True))
-        for name in sorted(found, key=lambda each: -found[each].similarity.gestalt)[:MOST_SHOWN]:
-            nearest = found[name]
-            own = [f"{value:.3f}" for value in astuple(nearest.similarity)]
-            rows.append(Row([name, nearest.source, *own, nearest.passage[:200]]))
-    figures = [Column(measure.capitalize(), True) for measure in measures]
+    for name, (source, passage, *measures) in sorted(found.items(), key=lambda each: -each[1].gestalt)[:MOST_SHOWN]:
+        rows.append(Row([name, source, *(f"{value:.3f}" for value in measures), passage[:200]]))
+    figures = [Column(measure.capitalize(), True) for measure in Nearest._fields[2:]]
     return Table(
         caption,
         [Column("Text"), Column("Source"), *figures, Column("Nearest passage")],

@@ -5,33 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sociable.benchmarks.agentsense.briefing import agentsense_prompts, as_shown, scene_in_words, transcript
+from sociable.benchmarks.agentsense.audit import audit_document
+from sociable.benchmarks.agentsense.briefing import load_agentsense_prompts
 from sociable.benchmarks.agentsense.dataset import load_scenarios, select_scenarios
-from sociable.benchmarks.agentsense.judge import GoalQuestion, goal_questions, judge_goal
+from sociable.benchmarks.agentsense.describe import describe_document
+from sociable.benchmarks.agentsense.judge import judge_goal, list_rated, show_question
 from sociable.benchmarks.agentsense.label import label_records
-from sociable.benchmarks.agentsense.metrics import METRICS, Scene, estimate_scenes
-from sociable.benchmarks.agentsense.options import AgentSenseOptions
+from sociable.benchmarks.agentsense.metrics import METRICS, Scene
 from sociable.benchmarks.agentsense.protocol import run_scene, select_playable
-from sociable.benchmarks.agentsense.records import AgentSenseEpisode
-from sociable.benchmarks.agentsense.scenario import Scenario
+from sociable.benchmarks.agentsense.records import AgentSenseEpisode, AgentSenseOptions
+from sociable.benchmarks.agentsense.scenario import GoalProbe, Scenario, list_goal_probes
+from sociable.benchmarks.agentsense.similarity import compare_texts
 from sociable.core.errors import InputError
-from sociable.core.records import Estimate, Judgment, Record, Score, Verdict
+from sociable.core.records import Judgment, Record, Score, Verdict
 from sociable.core.view import Document, Section
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role, Seat, Seats
-from sociable.engine.study import (
-    Audited,
-    Described,
-    FromSources,
-    Judged,
-    JudgingTask,
-    Labelled,
-    Rated,
-    ShownQuestion,
-    Study,
-    StudyOptions,
-)
-from sociable.judging.panel import with_panel
+from sociable.engine.study import Described, FromSources, Judged, JudgingTask, Labelled, Rated, ShownQuestion, Study, StudyOptions
+from sociable.judging.panel import add_panel
 from sociable.judging.rubric import RatedParticipant
 
 GOAL = "goal"
@@ -39,32 +30,25 @@ GOAL = "goal"
 
 
 class AgentSenseStudy(
-    Study[Scenario, AgentSenseEpisode],
-    Judged[AgentSenseEpisode, Record],
-    Rated[AgentSenseEpisode],
-    Audited,
-    Described,
-    Labelled,
-    FromSources,
+    Study[Scenario, AgentSenseEpisode], Judged[AgentSenseEpisode], Rated[AgentSenseEpisode], Described, Labelled, FromSources
 ):
     episode_type = AgentSenseEpisode
     metrics = METRICS
     win_rates = {GOAL: {"goals reached, each question once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
 
     def __init__(self, options: StudyOptions[AgentSenseOptions]) -> None:
+        super().__init__(options)
         plays = options.own.plays or ("one" if Role.PARTNER in options.filled else "all")
         own = self.options = options.own.model_copy(update={"plays": plays})
         self.resolved = options.resolve(plays=plays)
-        self.seed = options.seed
-        self.prompts = agentsense_prompts(options.prompts)
+        self.prompts = load_agentsense_prompts(options.prompts)
         loaded = load_scenarios(options.dataset, skip_invalid=options.skip_invalid)
         self.source = loaded.source
         playable, left_out = select_playable(loaded.items, own)
-        selected = select_scenarios(playable, options.limit, options.seed)
-        self.scenarios: Mapping[str, Scenario] = {scenario.id: scenario for scenario in selected}
+        self.scenarios = {each.id: each for each in select_scenarios(playable, options.limit, options.seed)}
         self.digests = {"dataset": loaded.digest, "prompts": self.prompts.digest}
         unnamed = "No scenario names the script it was made from (field 'source'), so there is nothing to predict."
-        named = any(scenario.source for scenario in selected)
+        named = any(scenario.source for scenario in self.scenarios.values())
         self.notes = [*loaded.notes, *left_out, *([unnamed] if own.script and not named else [])]
 
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
@@ -83,60 +67,40 @@ class AgentSenseStudy(
         return self.scenarios[scenario].template
 
     def criteria(self, episode: AgentSenseEpisode) -> Sequence[str]:
-        return list(self._questions(episode))
+        return list(self._list_probes(episode))
 
     async def judge(self, task: JudgingTask, episode: AgentSenseEpisode, reference: Record | None) -> Judgment:
-        scenario, asked = self.scenarios[task.scenario], self._questions(episode)[task.criterion]
-        return await judge_goal(scenario, episode, asked, task.seat, self.prompts, first_lines=self.options.first_lines)
+        scenario, probe = self.scenarios[task.scenario], self._list_probes(episode)[task.criterion]
+        return await judge_goal(scenario, episode, probe, task.seat, self.prompts, first_lines=self.options.first_lines)
 
     def stage_of(self, criterion: str) -> str:
         return GOAL
 
     def show(self, episode: AgentSenseEpisode, criterion: str, reference: Record | None) -> ShownQuestion | None:
         """A goal question at the end of the scene."""
-        asked = self._questions(episode).get(criterion)
-        if asked is None or asked.after != self.options.generated_turns:
+        probe = self._list_probes(episode).get(criterion)
+        if probe is None or probe.after != self.options.generated_turns:
             return None
-        situation = scene_in_words(self.scenarios[episode.scenario])
-        conversation = transcript(episode.turns, first_lines=self.options.first_lines)
-        return ShownQuestion(situation, asked.owner.name, conversation, f"{asked.question}\n(The goal: {asked.goal.goal})")
+        return show_question(self.scenarios[episode.scenario], episode, probe, first_lines=self.options.first_lines)
 
-    def _questions(self, episode: AgentSenseEpisode) -> Mapping[str, GoalQuestion]:
-        """What judges are asked about an episode, by criterion."""
-        after = () if episode.partner_failure else self.options.judged_after
-        scenario = self.scenarios[episode.scenario]
-        return {asked.criterion: asked for turns in after for asked in goal_questions(scenario, turns)}
+    def _list_probes(self, episode: AgentSenseEpisode) -> Mapping[str, GoalProbe]:
+        """The questions to judges about an episode, by criterion."""
+        scenario, looks = self.scenarios[episode.scenario], () if episode.partner_failure else self.options.judged_after
+        return {probe.criterion: probe for after in looks for probe in list_goal_probes(scenario, after, "judge")}
 
     def rated_participants(self, episode: AgentSenseEpisode) -> Mapping[str, RatedParticipant]:
-        """Every character that has goals."""
-        scenario = self.scenarios[episode.scenario]
-        said = [turn for turn in episode.turns if turn.content.strip() and not episode.partner_failure]
-        conversation = tuple((turn.speaker, as_shown(turn, first_lines=self.options.first_lines)) for turn in said)
-        return {
-            f"{episode.played_by[character.name]}: {character.name}": RatedParticipant(
-                character.name,
-                scene_in_words(scenario),
-                "\n".join(goal.goal for goal in character.goals),
-                "\n".join(filter(None, (character.profile, character.private_info))),
-                conversation,
-            )
-            for character in scenario.characters
-            if character.goals and said
-        }
+        return list_rated(self.scenarios[episode.scenario], episode, first_lines=self.options.first_lines)
 
-    def scene(self, episode: AgentSenseEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> Scene:
-        """An episode as the subject's metrics are worked out from it."""
-        scenario, verdicts, own = self.scenarios[episode.scenario], with_panel(judgments, panel), self.options
-        sides = episode.played_as(Role.SUBJECT), episode.played_as(Role.PARTNER)
+    def make_scene(self, episode: AgentSenseEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> Scene:
+        """An episode with all that the subject's metrics rest on."""
+        scenario, verdicts, own = self.scenarios[episode.scenario], add_panel(judgments, panel), self.options
+        sides = episode.list_characters(Role.SUBJECT), episode.list_characters(Role.PARTNER)
         return Scene(scenario, episode, verdicts, panel, own, *sides, after=own.generated_turns)
 
     def score(
         self, episode: AgentSenseEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Record | None
     ) -> list[Score]:
-        return self.metrics.score(episode, self.scene(episode, judgments, panel), failure=episode.partner_failure)
-
-    def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
-        return estimate_scenes(scores, self.seed)
+        return self.metrics.score(episode, self.make_scene(episode, judgments, panel), failure=episode.partner_failure)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         if role is Role.JUDGE:
@@ -147,20 +111,13 @@ class AgentSenseStudy(
         return " ".join((lines or [super().rehearse(scenario, role, participant, call, asked)]) * 4)[:400]
 
     def audit(self) -> Document:
-        # Imported when asked for: scikit-learn takes a second.
-        from sociable.benchmarks.agentsense.audit import audit_document
-
         return audit_document(list(self.scenarios.values()), self.source)
 
     def describe(self, features: str) -> Document:
-        from sociable.benchmarks.agentsense.describe import describe_document
-
         return describe_document(list(self.scenarios.values()), self.source)
 
     async def label(self, seat: Seat) -> tuple[list[dict[str, Any]], str]:
         return await label_records(list(self.scenarios.values()), seat, self.prompts)
 
     def compare_with_sources(self, sources: Mapping[str, str], run: RunResult | None) -> list[Section]:
-        from sociable.benchmarks.agentsense.similarity import source_sections
-
-        return source_sections(list(self.scenarios.values()), sources, list(run.episodes()) if run else [])
+        return [compare_texts(list(self.scenarios.values()), sources, list(run.episodes()) if run else [])]

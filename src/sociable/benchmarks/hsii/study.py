@@ -29,7 +29,7 @@ from sociable.engine.study import (
     StudyOptions,
 )
 from sociable.judging.pairwise import PairJudgment
-from sociable.judging.panel import panel_verdict
+from sociable.judging.panel import decide_panel
 from sociable.judging.rubric import RatedParticipant
 
 ASSISTANT_GOAL = "To say what serves most of the people involved, better still all of them, to the one whom it chose to address."
@@ -162,7 +162,7 @@ class HSIIStudy(
         for stage in criteria_reached(episode, self.stages):
             given = {judgment.judge: judgment for judgment in judgments if judgment.criterion == stage.value}
             if panel and all(judge in given for judge in panel):
-                verdicts[stage] = panel_verdict([given[judge] for judge in panel])
+                verdicts[stage] = decide_panel([given[judge] for judge in panel])
         own = [judgment for judgment in judgments if judgment.judge in panel]
         # Without judges only what needs no opinion is scored.
         stages = [stage for stage in self.stages if panel or stage not in JUDGED]

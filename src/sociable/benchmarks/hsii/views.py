@@ -35,7 +35,7 @@ from sociable.core.view import (
 )
 from sociable.engine.result import RunResult
 from sociable.judging.pairwise import PairJudgment
-from sociable.judging.panel import panel_verdict
+from sociable.judging.panel import decide_panel
 from sociable.reports.result_tables import counts_table, interval_plot, metric_cells, metric_columns, metrics_table
 from sociable.reports.views import Views
 from sociable.statistics.estimates import estimate_proportion
@@ -235,7 +235,7 @@ def _tags(case: Case, episode: HSIIEpisode, judgments: Sequence[Judgment]) -> It
         return
     yield Tag("right target" if episode.target_correct else "wrong target", Tone.GOOD if episode.target_correct else Tone.BAD)
     for criterion in dict.fromkeys(judgment.criterion for judgment in judgments):
-        verdict, _ = panel_verdict([judgment for judgment in judgments if judgment.criterion == criterion])
+        verdict, _ = decide_panel([judgment for judgment in judgments if judgment.criterion == criterion])
         yield Tag(f"{criterion}: {verdict}", _TONES[verdict])
 
 

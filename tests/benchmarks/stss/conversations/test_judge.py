@@ -24,7 +24,7 @@ from sociable.benchmarks.stss.task import TaskType
 from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Turn, Verdict
 from sociable.engine.seats import Role, Seat
-from sociable.judging.panel import with_panel
+from sociable.judging.panel import add_panel
 from sociable.models.protocol import Sampling
 from sociable.town.clock import Clock
 from sociable.town.map import TownMap
@@ -142,10 +142,10 @@ def test_a_panel_has_the_majoritys_verdict_once_all_have_judged() -> None:
         return Judgment(id=judge, episode="e", scenario="s", criterion="conversation|invited", judge=judge, verdict=verdict)
 
     three = [judgment("a", Verdict.WIN), judgment("b", Verdict.LOSS), judgment("c", Verdict.WIN)]
-    found = with_panel(three, ["a", "b", "c"])
+    found = add_panel(three, ["a", "b", "c"])
     assert found["conversation|invited", ""][0] is Verdict.WIN
     assert found["conversation|invited", "b"][0] is Verdict.LOSS
-    assert ("conversation|invited", "") not in with_panel(three[:2], ["a", "b", "c"])
+    assert ("conversation|invited", "") not in add_panel(three[:2], ["a", "b", "c"])
 
 
 def test_prompts_of_ones_own_must_be_whole(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.engine.study import Audited, Judged, JudgingTask, MeasuredByRule, ShownQuestion, Study, StudyOptions
-from sociable.judging.panel import with_panel
+from sociable.judging.panel import add_panel
 
 POINT = "key point"
 """The only kind of question judges are asked."""
@@ -101,7 +101,7 @@ class IepStudy(
     def score(
         self, episode: IepEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Measured | None
     ) -> list[Score]:
-        scenario, verdicts = self.scenarios[episode.scenario], with_panel(judgments, panel)
+        scenario, verdicts = self.scenarios[episode.scenario], add_panel(judgments, panel)
         session = JudgedSession(scenario.card, scenario.counted, episode, verdicts, measured, bool(panel))
         return METRICS.score(episode, session, failure=episode.npc_failure)
 

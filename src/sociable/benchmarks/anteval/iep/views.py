@@ -31,7 +31,7 @@ from sociable.core.view import (
     Transcript,
 )
 from sociable.engine.result import RunResult
-from sociable.judging.panel import with_panel
+from sociable.judging.panel import add_panel
 from sociable.reports.result_tables import counts_table, metrics_table, warn_of_unjudged
 from sociable.reports.views import Views
 
@@ -101,7 +101,7 @@ class IepViews(Views):
             if (value := own.get(metric)) is not None:
                 tone = Tone.NEUTRAL if metric == BEFORE else Tone.GOOD if value >= LOW else Tone.BAD
                 tags.append(Tag(f"{label} {value:.2f}", tone))
-        verdicts = with_panel(run.judgments_of(episode), [seat.name for seat in run.seats.judges])
+        verdicts = add_panel(run.judgments_of(episode), [seat.name for seat in run.seats.judges])
         measured = run.measured(episode)
         blocks = _session_blocks(scenario, episode, verdicts, measured.told if measured else {})
         return [Case(f"{scenario.card.title} ({episode.id})", tags, list(blocks))]

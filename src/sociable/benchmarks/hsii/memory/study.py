@@ -16,7 +16,7 @@ from sociable.core.records import Judgment, Record, Score
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
 from sociable.engine.study import Audited, Judged, JudgingTask, Study, StudyOptions
-from sociable.judging.panel import panel_verdict
+from sociable.judging.panel import decide_panel
 
 _ALONE = "{benchmark} asks the model under test and judges only"
 
@@ -50,7 +50,7 @@ class MemoryStudy(Study[MemoryCase, MemoryEpisode], Judged[MemoryEpisode, Record
     def score(self, episode: MemoryEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: object) -> list[Score]:
         given = {judgment.judge: judgment for judgment in judgments}
         is_judged = bool(panel) and all(judge in given for judge in panel)
-        verdict = panel_verdict([given[judge] for judge in panel]) if is_judged else None
+        verdict = decide_panel([given[judge] for judge in panel]) if is_judged else None
         return METRICS.score(episode, Decision(self.scenarios[episode.scenario], episode, verdict, bool(panel)))
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:

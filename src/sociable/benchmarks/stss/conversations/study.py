@@ -29,7 +29,7 @@ from sociable.core.records import Estimate, Judgment, Record, Score, Verdict
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
 from sociable.engine.study import Audited, Judged, JudgingTask, ShownQuestion, Study, StudyOptions
-from sociable.judging.panel import with_panel
+from sociable.judging.panel import add_panel
 
 
 class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEpisode, Record], Audited):
@@ -107,7 +107,7 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
     def score(
         self, episode: ConversationEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Record | None
     ) -> list[Score]:
-        verdicts = with_panel(judgments, panel)
+        verdicts = add_panel(judgments, panel)
         return self.metrics.score(
             episode, JudgedScene(self.scenarios[episode.scenario], episode, verdicts, is_judged=bool(panel))
         )

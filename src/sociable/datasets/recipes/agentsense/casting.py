@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from sociable.benchmarks.agentsense.briefing import agentsense_prompts, ask_for_script, names_script
+from sociable.benchmarks.agentsense.briefing import is_script_named, load_agentsense_prompts, write_script_question
 from sociable.benchmarks.agentsense.dataset import read_scenario
 from sociable.benchmarks.agentsense.scenario import Relationship
 from sociable.benchmarks.agentsense.similarity import find_nearest_passage
@@ -136,8 +136,8 @@ async def predict_script(keep: bool, item: Draft, writer: Writer) -> Sequence[Dr
     """Section 4.3's test of leakage, before anything is tested: a scene that is recognised falls out, unless it is to be kept."""
     people = dict(zip(item.slots, ascii_uppercase, strict=False))
     scene = _fill(f"{item.background}\n{item.description}", people)
-    reply = await writer.reply(ask_for_script(scene, agentsense_prompts()))
-    if names_script(reply, item.passage.title):
+    reply = await writer.reply(write_script_question(scene, load_agentsense_prompts()))
+    if is_script_named(reply, item.passage.title):
         if not keep:
             raise Rejected("its script is recognised", reply[:200])
         writer.left_out["nothing, but its script is recognised"] += 1
@@ -175,8 +175,8 @@ async def find_casts(item: Draft, writer: Writer) -> Sequence[Draft]:
 async def write_scenarios(seed: int, item: Draft, writer: Writer) -> Sequence[Scenario]:
     """A scenario for each cast, in the native layout; a scene too like its script falls out."""
     nearest = find_nearest_passage(f"{item.background} {item.description}", {"script": item.passage.text})
-    if nearest is not None and nearest.similarity.gestalt > MOST_LIKE:
-        raise Rejected("too like its script", f"{nearest.similarity.gestalt:.2f}")
+    if nearest is not None and nearest.gestalt > MOST_LIKE:
+        raise Rejected("too like its script", f"{nearest.gestalt:.2f}")
     found = []
     for number, cast in enumerate(item.casts, start=1):
         record = _make_record(f"{item.id}-{number}", item, cast, seed)

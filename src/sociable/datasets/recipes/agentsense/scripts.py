@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from sociable.benchmarks.agentsense.briefing import agentsense_prompts
+from sociable.benchmarks.agentsense.briefing import load_agentsense_prompts
 from sociable.benchmarks.agentsense.dataset import load_scenarios
 from sociable.datasets.recipe import Recipe, RecipeOptions
 from sociable.datasets.recipes.agentsense.casting import (
@@ -76,6 +76,6 @@ RECIPE: Recipe[Passage, ScriptsOptions, Scenario] = Recipe(
     stages=_stages,
     record=lambda scenario: scenario.record,
     credit=lambda scenario: str(scenario.record["source"]),
-    more_digests=lambda: {"prediction": agentsense_prompts().digest},
+    more_digests=lambda: {"prediction": load_agentsense_prompts().digest},
     tags=AGENTSENSE_TAGS,
 )
