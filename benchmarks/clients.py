@@ -23,8 +23,8 @@ from sociable.dialogue.conversation import Conversation, run_conversation
 from sociable.dialogue.turn_taking import RoundRobin
 from sociable.engine.phases import Progress, run_phase
 from sociable.engine.seats import Role, Seat
-from sociable.judging.pairwise import VERDICT_SCHEMA, Comparison, Pair, ask_in_order
-from sociable.judging.protocol import judge_question, judgment_id
+from sociable.judging.pairwise import VERDICT_SCHEMA, Comparison, Pair, make_pair_question
+from sociable.judging.protocol import judge_question, make_judgment_id
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
@@ -59,7 +59,7 @@ async def run_sociable(work: Work, base_url: str, folder: Path) -> None:
         await _phase("episodes", range(work.episodes), work.episodes, play, episodes, budget, work)
         episodes.arrange([f"{number}#0" for number in range(work.episodes)])
         await _phase("judgments", tasks(), work.episodes * work.questions, judge, judgments, budget, work)
-        judgments.arrange([judgment_id(identifier, str(number), model.name) for identifier, number in tasks()])
+        judgments.arrange([make_judgment_id(identifier, str(number), model.name) for identifier, number in tasks()])
         await model.close()
 
 
@@ -82,7 +82,7 @@ async def judge_episode(episode: Episode, number: int, model: Model) -> Judgment
     judge = Seat(Role.JUDGE, model.name, model, SAMPLING)
     pair = Pair(subject="\n".join(f"{turn.speaker}: {turn.content}" for turn in episode.turns), golden=GOLDEN)
     comparison = Comparison(question, lambda _text: (0.0, ""))
-    one = ask_in_order(pair, comparison, subject_first=True)
+    one = make_pair_question(pair, comparison, subject_first=True)
     return await judge_question(one, lambda verdict: verdict, judge, episode, str(number))
 
 

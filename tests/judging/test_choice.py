@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from sociable.judging.choice import parse_choice
+from sociable.judging.answers import parse_choice
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from sociable.core.records import Episode, Usage
 from sociable.engine.seats import Role, Seat
-from sociable.judging.rubric import SOTOPIA, RatedParticipant, load_rubric_prompts, parse_ratings, rate, rubric_schema
+from sociable.judging.rubric import SOTOPIA, RatedParticipant, load_rubric_prompts, make_rubric_schema, parse_ratings, rate
 from sociable.models.protocol import FinishReason, Reply, Request, Sampling
 from sociable.models.scripted import ScriptedModel
 
@@ -98,7 +98,7 @@ async def test_what_the_judge_is_shown() -> None:
     assert "| To keep it.\n| } ignore this" in text
     assert "| Ann: Hello Ben: I agree\n| Ben: No." in text  # a line break is no new speaker
     assert "- secret, from -10 to 0:" in text
-    assert request.schema == rubric_schema(SOTOPIA)
+    assert request.schema == make_rubric_schema(SOTOPIA)
     assert request.scope.name == "e/judge/scripted/judge|sotopia|Ann"
     assert (found.participant, found.ratings, found.criterion) == ("Ann", GOOD, "sotopia")
 

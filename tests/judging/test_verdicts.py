@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sociable.judging.pairwise import Preference, parse_preference
+from sociable.core.records import Verdict
+from sociable.judging.pairwise import parse_preference
 from sociable.judging.protocol import Answer, Unread
 
-EQUAL, FIRST, SECOND = Preference
+EQUAL, FIRST, SECOND = Verdict.TIE, Verdict.WIN, Verdict.LOSS
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ EQUAL, FIRST, SECOND = Preference
         ("Verdict: 1\nThe first one is kind.\nVerdict: 1", FIRST),
     ],
 )
-def test_one_verdict_is_read(text: str, expected: Preference) -> None:
+def test_one_verdict_is_read(text: str, expected: Verdict) -> None:
     assert parse_preference(text).value is expected
 
 
@@ -112,7 +113,7 @@ def test_the_reason_is_kept_and_bounded() -> None:
 @given(st.text())
 def test_any_text_gives_a_verdict_or_none(text: str) -> None:
     read = parse_preference(text)
-    assert read.value is None or read.value in Preference
+    assert read.value is None or read.value in Verdict
     read.reason.encode()  # can be written to a file
 
 

@@ -14,7 +14,7 @@ from sociable.api.people import add_corrections, add_ratings, export_sheet, peop
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Verdict
 from sociable.core.view import Table
-from sociable.people.records import PeopleRecords, judged_pairs
+from sociable.people.records import PeopleRecords, list_judged_pairs
 from sociable.people.sheets import PAIR_FIELDS
 
 DEMO = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
@@ -59,7 +59,7 @@ def as_the_panel(run: Path, file: Path) -> dict[str, str]:
     """What somebody who always agrees with the panel would write into the sheet."""
     opened = runs.load_result(run)
     with PeopleRecords(run) as people:
-        panel = {(pair.episode.id, pair.criterion): pair.verdict for pair in judged_pairs(opened)}
+        panel = {(pair.episode.id, pair.criterion): pair.verdict for pair in list_judged_pairs(opened)}
         items = {item.id: item for item in people.sheets}
     answers = {}
     for row in rows_of(file):
@@ -88,7 +88,7 @@ def test_rare_verdicts_are_looked_at_as_often_as_frequent_ones(run: Path, tmp_pa
     opened = runs.load_result(run)
     with PeopleRecords(run) as people:
         drawn = Counter(item.stratum for item in people.sheets)
-        there = Counter(pair.stratum for pair in judged_pairs(opened))
+        there = Counter(pair.stratum for pair in list_judged_pairs(opened))
         assert {item.stratum: item.size for item in people.sheets} == there
     assert max(drawn.values()) - min(drawn.values()) <= 1
     assert max(there.values()) > 2 * min(there.values())
@@ -131,7 +131,7 @@ def test_weights_undo_the_sampling(run: Path, tmp_path: Path) -> None:
     }
     document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", wins)])
     opened = runs.load_result(run)
-    there = Counter(pair.stratum for pair in judged_pairs(opened))
+    there = Counter(pair.stratum for pair in list_judged_pairs(opened))
     expected = there["first utterance: tie"] / sum(n for stratum, n in there.items() if stratum.startswith("first"))
     (row,) = [row for row in cells(document, CORRECTED) if row["Metric"] == "r3"]
     assert float(row["By people"].split()[0]) == pytest.approx(expected, abs=0.0005)

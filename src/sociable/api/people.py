@@ -11,7 +11,7 @@ from sociable.api.runs import load_result
 from sociable.core.errors import InputError
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document, Section, Table
-from sociable.people.agreement import people_sections
+from sociable.people.agreement import show_people
 from sociable.people.records import PeopleRecords
 from sociable.people.sheets import draw_sheet, read_ratings, read_verdicts, read_words, write_sheet, write_word_sheet
 
@@ -27,7 +27,7 @@ def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
         items = draw_sheet(finished, count, finished.manifest["settings"]["seed"])
         if Path(file).exists():
             raise InputError(f"{file} is there already, and may hold verdicts. Name another file, or move it away.")
-        if people.sheets_differ_from(items):
+        if people.has_other_strata(items):
             raise InputError(
                 f"{folder} has a sheet that was drawn when the judges had said otherwise; its weights would not fit. "
                 "Judge with the same panel as then, or move sheets.jsonl and people.jsonl away to begin anew."
@@ -82,7 +82,7 @@ def people_document(folder: str | Path) -> Document:
     """What people have said about a run."""
     finished = load_result(folder)
     with PeopleRecords(Path(folder)) as people:
-        tables = [block for section in people_sections(finished, people) for block in section.blocks]
+        tables = [block for section in show_people(finished, people) for block in section.blocks]
         if not tables or not isinstance(tables[0], Table):
             raise InputError(f"Nobody has said anything about {folder} yet: see --export, --ratings and --words.")
         return Document("People and judges", f"{finished.label} ({folder})", tables[0], [Section("More", tables[1:])])

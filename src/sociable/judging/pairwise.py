@@ -14,7 +14,6 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 
 from sociable.core.records import Episode, Judgment, Record, Verdict, storable
 from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, ask_judge, make_judgment, make_scope
@@ -60,34 +59,31 @@ class PairJudgment(Judgment):
 async def judge_pair(pair: Pair, comparison: Comparison, judge: Judge, episode: Episode, criterion: str) -> PairJudgment:
     """One judge's opinion on one pair, both orders asked at once. Raises RunFailure and RunStopped."""
     scope = make_scope(judge, episode, criterion)
-    first, second = await asyncio.gather(
-        *(ask_judge(ask_in_order(pair, comparison, subject_first=place), judge, scope) for place in (True, False))
+    places = (True, False)
+    asked = await asyncio.gather(
+        *(ask_judge(make_pair_question(pair, comparison, subject_first=place), judge, scope) for place in places)
     )
     orders = tuple(
-        OrderVerdict(subject_first=subject_first, preference=asked.answer.value or Verdict.UNSCORED, reason=asked.answer.why)
-        for subject_first, asked in ((True, first), (False, second))
+        OrderVerdict(subject_first=place, preference=each.answer.value or Verdict.UNSCORED, reason=each.answer.why)
+        for place, each in zip(places, asked, strict=True)
     )
     unread = next((order for order in orders if order.preference is Verdict.UNSCORED), None)
     verdict = combine_orders(*(order.preference for order in orders))
     reason = f"{judge.name}: {unread.reason}" if unread else orders[0].reason
     return PairJudgment(
-        **dict(make_judgment(judge, episode, criterion, verdict, reason, first.usage + second.usage)),
+        **dict(make_judgment(judge, episode, criterion, verdict, reason, asked[0].usage + asked[1].usage)),
         orders=orders,
         orders_disagree=None if unread else orders[0].preference != orders[1].preference,
     )
 
 
-def ask_in_order(pair: Pair, comparison: Comparison, *, subject_first: bool) -> Question[Verdict]:
+def make_pair_question(pair: Pair, comparison: Comparison, *, subject_first: bool) -> Question[Verdict]:
     """The question about a pair in one order; its answer is the subject's verdict."""
     first, second = (pair.subject, pair.golden) if subject_first else (pair.golden, pair.subject)
 
     def parse(text: str) -> Reading[Verdict]:
         read = parse_preference(text)
-        if isinstance(read, Unread):
-            return read
-        if read.value is Preference.EQUAL:
-            return Answer(Verdict.TIE, read.reason)
-        return Answer(Verdict.WIN if (read.value is Preference.FIRST) == subject_first else Verdict.LOSS, read.reason)
+        return read if subject_first or isinstance(read, Unread) else Answer(_SECOND_SIDE[read.value], read.reason)
 
     def apply_rule() -> Reading[Verdict]:
         (subject, why_subject), (golden, why_golden) = map(comparison.count_points, (pair.subject, pair.golden))
@@ -104,14 +100,8 @@ def combine_orders(first: Verdict, second: Verdict) -> Verdict:
     return first if first == second else Verdict.TIE
 
 
-class Preference(IntEnum):
-    """What a judge preferred, by position."""
-
-    EQUAL = 0
-    FIRST = 1
-    SECOND = 2
-
-
+_FIRST_SIDE = {"0": Verdict.TIE, "1": Verdict.WIN, "2": Verdict.LOSS}
+_SECOND_SIDE = {Verdict.TIE: Verdict.TIE, Verdict.WIN: Verdict.LOSS, Verdict.LOSS: Verdict.WIN}
 _FIGURE = r"""verdict[\s"'*_`]*(?:\bis\b|[:=])[\s"'*_`]*"""
 _STATED = re.compile(_FIGURE + r"(-?\d+(?:[.,/]\d+)*)", re.IGNORECASE)
 _CLOSING = re.compile(
@@ -124,8 +114,8 @@ _CLOSING_CHARACTERS = 200
 _LONE = re.compile(r"[\s*\"'`]*([012])[\s*\"'`.]*")
 
 
-def parse_preference(text: str) -> Reading[Preference]:
-    """The preference that a reply gives; a reply that does not give exactly one gives none.
+def parse_preference(text: str) -> Reading[Verdict]:
+    """The verdict on the first text that a reply gives; a reply that does not give exactly one gives none.
 
     The verdict is what the reply ends with: a JSON object, or a statement in words. One in the midst of it may be
     quoted from a response that asks for it. Several statements count only if they agree.
@@ -139,6 +129,4 @@ def parse_preference(text: str) -> Reading[Preference]:
         figure, reason = lone[1], ""
     elif (closing := _CLOSING.search(text[-_CLOSING_CHARACTERS:])) and {closing[1]} == set(_STATED.findall(text)):
         figure = closing[1]
-    if figure not in ("0", "1", "2"):
-        return Unread("no verdict in the reply", reason)
-    return Answer(Preference(int(figure)), reason)
+    return Answer(_FIRST_SIDE[figure], reason) if figure in _FIRST_SIDE else Unread("no verdict in the reply", reason)

@@ -135,7 +135,7 @@ def make_judgment(
     judge: Judge, episode: Episode, criterion: str, verdict: Verdict, reason: str, usage: Usage = _NO_CALL
 ) -> Judgment:
     return Judgment(
-        id=judgment_id(episode.id, criterion, judge.name),
+        id=make_judgment_id(episode.id, criterion, judge.name),
         episode=episode.id,
         scenario=episode.scenario,
         criterion=criterion,
@@ -146,5 +146,5 @@ def make_judgment(
     )
 
 
-def judgment_id(episode: str, criterion: str, judge: str) -> str:
+def make_judgment_id(episode: str, criterion: str, judge: str) -> str:
     return f"{episode}|{criterion}|{judge}"

@@ -21,7 +21,7 @@ from sociable.models.replies import MAX_REASON, object_schema
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """One thing that is rated, from ``low`` to ``high``, both included."""
+    """A thing that is rated, from ``low`` to ``high``, both included."""
 
     name: str
     low: int
@@ -95,7 +95,9 @@ async def rate(
 ) -> RubricJudgment:
     """One judge's ratings. Raises RunFailure and RunStopped."""
     question = Question(
-        lambda: ask_to_rate(rubric, rated, prompts), lambda text: Answer(parse_ratings(text, rubric)), rubric_schema(rubric)
+        lambda: write_rating_question(rubric, rated, prompts),
+        lambda text: Answer(parse_ratings(text, rubric)),
+        make_rubric_schema(rubric),
     )
     asked = await ask_judge(question, judge, make_scope(judge, episode, f"{rubric.name}|{rated.name}"))
     answer = asked.answer
@@ -115,7 +117,7 @@ async def rate(
     )
 
 
-def ask_to_rate(rubric: Rubric, rated: RatedParticipant, prompts: Prompts) -> list[ChatMessage]:
+def write_rating_question(rubric: Rubric, rated: RatedParticipant, prompts: Prompts) -> list[ChatMessage]:
     said = [f"{put_on_one_line(speaker)}: {put_on_one_line(words)}" for speaker, words in rated.conversation]
     question = prompts["rubric"].render(
         situation=quote(rated.situation),
@@ -128,7 +130,7 @@ def ask_to_rate(rubric: Rubric, rated: RatedParticipant, prompts: Prompts) -> li
     return [{"role": "system", "content": prompts["rubric_system"].render()}, {"role": "user", "content": question}]
 
 
-def rubric_schema(rubric: Rubric) -> dict[str, Any]:
+def make_rubric_schema(rubric: Rubric) -> dict[str, Any]:
     """The JSON schema of the wanted reply."""
 
     def rating(each: Dimension) -> dict[str, Any]:

@@ -1,18 +1,18 @@
-"""What people's verdicts and ratings say about judges and scores, as a part of a report."""
+"""People's verdicts and ratings beside judges and scores, as a part of a report."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from statistics import fmean
 
-from sociable.core.records import Outcome, Verdict
+from sociable.core.records import Outcome, Verdict, episode_id
 from sociable.core.seeding import derive_seed
 from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, figure, with_interval
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged
-from sociable.people.records import Checked, PeopleRecords, judged_pairs, line_up, shown_item
+from sociable.people.records import Checked, PeopleRecords, find_shown_item, line_up, list_judged_pairs
 from sociable.statistics.agreement import correlate_ranks, measure_alpha, measure_cohen, measure_fleiss, measure_observed
 from sociable.statistics.intervals import Interval, bootstrap_rank_correlation, estimate_mean
 from sociable.statistics.stratified import estimate_stratified_mean
@@ -21,27 +21,28 @@ MOST_WORDS = 30
 """Words that a report lists."""
 
 
-def people_sections(run: RunResult, people: PeopleRecords) -> list[Section]:
-    """What there is to say, if people have said anything."""
+def show_people(run: RunResult, people: PeopleRecords) -> list[Section]:
+    """The section on what people said; none where they have said nothing."""
     blocks: list[Table | Callout | Paragraph] = []
     if len(people.verdicts):
         checked = line_up(run, people)
-        blocks += [_agreement(checked), _among_people(checked), _corrected(run, checked), *_unjudged(checked)]
+        blocks += [_compare_with_judges(checked), _compare_people(checked), _correct_scores(run, checked)]
+        blocks += _warn_of_unjudged(checked)
     if len(people.ratings):
-        blocks.append(_correlations(run, people))
+        blocks.append(_correlate_ratings(run, people))
     if len(people.words):
-        blocks.append(_words(people))
+        blocks.append(_count_words(people))
     return [Section("People", blocks)] if blocks else []
 
 
-def _stages(checked: Checked) -> list[str]:
+def _list_stages(checked: Checked) -> list[str]:
     return list(dict.fromkeys(item.counted_as for item in checked.items))
 
 
-def _agreement(checked: Checked) -> Table:
+def _compare_with_judges(checked: Checked) -> Table:
     rows = []
-    for stage in _stages(checked):
-        own = checked.of(stage)
+    for stage in _list_stages(checked):
+        own = checked.select_stage(stage)
         for judge, said in own.judges.items():
             for person, verdicts in own.people.items():
                 both = sum(a is not None and b is not None for a, b in zip(said, verdicts, strict=True))
@@ -62,24 +63,14 @@ def _agreement(checked: Checked) -> Table:
     )
 
 
-def _among_people(checked: Checked) -> Table:
+def _compare_people(checked: Checked) -> Table:
     rows = []
-    for stage in _stages(checked):
-        raters = list(checked.of(stage).people.values())
+    for stage in _list_stages(checked):
+        raters = list(checked.select_stage(stage).people.values())
         complete = [item for item in zip(*raters, strict=True) if None not in item]
         pairs = [kappa for one, other in combinations(raters, 2) if (kappa := measure_cohen(one, other).value) is not None]
-        rows.append(
-            Row(
-                [
-                    stage,
-                    str(len(raters)),
-                    str(len(complete)),
-                    figure(fmean(pairs) if pairs else None, 2),
-                    figure(measure_fleiss(complete).value, 2),
-                    figure(measure_alpha(raters).value, 2),
-                ]
-            )
-        )
+        kappas = (fmean(pairs) if pairs else None, measure_fleiss(complete).value, measure_alpha(raters).value)
+        rows.append(Row([stage, str(len(raters)), str(len(complete)), *(figure(kappa, 2) for kappa in kappas)]))
     return Table(
         "People among themselves",
         [
@@ -94,15 +85,15 @@ def _among_people(checked: Checked) -> Table:
     )
 
 
-def _corrected(run: RunResult, checked: Checked) -> Table:
+def _correct_scores(run: RunResult, checked: Checked) -> Table:
     rows = []
     for stage, metrics in run.study.win_rates.items() if isinstance(run.study, Judged) else ():
-        own = checked.of(stage)
+        own = checked.select_stage(stage)
         if not own.items:
             continue
         for name, worth in metrics.items():
-            estimate = run.estimate(name) or _over_verdicts(run, stage, worth)
-            found = estimate_stratified_mean(own.by_stratum(own.human_values(worth)), own.sizes)
+            estimate = run.estimate(name) or _average_verdicts(run, stage, worth)
+            found = estimate_stratified_mean(own.average_people(worth), own.sizes)
             judged = with_interval(estimate.value, estimate.low, estimate.high) if estimate else MISSING
             low, high = (limit if limit is None else min(1.0, max(0.0, limit)) for limit in (found.low, found.high))
             corrected = with_interval(found.value, low, high)
@@ -123,38 +114,33 @@ def _corrected(run: RunResult, checked: Checked) -> Table:
     )
 
 
-def _over_verdicts(run: RunResult, stage: str, worth: Mapping[Verdict, float]) -> Interval:
+def _average_verdicts(run: RunResult, stage: str, worth: Mapping[Verdict, float]) -> Interval:
     """The mean over all the panel's verdicts of a stage, where no metric of the run is just that."""
-    pairs = [
-        pair
-        for pair in judged_pairs(run)
-        if pair.stage == stage and pair.verdict in worth and shown_item(run, pair.episode, pair.criterion) is not None
-    ]
+    found = [pair for pair in list_judged_pairs(run) if pair.stage == stage and pair.verdict in worth]
+    pairs = [pair for pair in found if find_shown_item(run, pair.episode, pair.criterion) is not None]
     clusters = [run.study.cluster_of(pair.episode.scenario) for pair in pairs]
     return estimate_mean([worth[pair.verdict] for pair in pairs], clusters)
 
 
-def _unjudged(checked: Checked) -> Iterator[Callout]:
+def _warn_of_unjudged(checked: Checked) -> Iterator[Callout]:
     for judge, labels in checked.judges.items():
-        missing = sum(label is None for label in labels)
-        if missing:
+        if missing := sum(label is None for label in labels):
             yield Callout(f"{judge} has no verdict on {missing} of {len(labels)} pairs that people judged.", Tone.WARNING)
 
 
-def _correlations(run: RunResult, people: PeopleRecords) -> Table:
-    rated: dict[str, list[float]] = {}
+def _correlate_ratings(run: RunResult, people: PeopleRecords) -> Table:
+    rated: dict[str, list[float]] = defaultdict(list)
     for rating in people.ratings:
-        rated.setdefault(rating.episode, []).append(rating.rating)
+        rated[rating.episode].append(rating.rating)
     means = {episode: fmean(ratings) for episode, ratings in rated.items()}
-    clusters = {f"{score.scenario}#{score.repeat}": score.cluster for score in run.scores}
+    clusters = {episode_id(score.scenario, score.repeat): score.cluster for score in run.scores}
     rows = []
-    for name, values in _values_by_episode(run).items():
+    for name, values in _list_values(run).items():
         common = [episode for episode in means if episode in values]
         ours, theirs = [values[episode] for episode in common], [means[episode] for episode in common]
         found = correlate_ranks(ours, theirs)
-        low, high = bootstrap_rank_correlation(
-            ours, theirs, [clusters[each] for each in common], seed=derive_seed(0, "ranks", name)
-        )
+        own = [clusters[episode] for episode in common]
+        low, high = bootstrap_rank_correlation(ours, theirs, own, seed=derive_seed(0, "ranks", name))
         rows.append(Row([name, str(found.items), with_interval(found.spearman, low, high, 2), figure(found.kendall, 2)]))
     persons = len({rating.person for rating in people.ratings})
     return Table(
@@ -170,7 +156,7 @@ def _correlations(run: RunResult, people: PeopleRecords) -> Table:
     )
 
 
-def _words(people: PeopleRecords) -> Table:
+def _count_words(people: PeopleRecords) -> Table:
     """The most frequent words, in place of a cloud of them."""
     said = list(people.words)
     counts = Counter(each.word for each in said)
@@ -181,14 +167,14 @@ def _words(people: PeopleRecords) -> Table:
     return Table(caption, [Column("Word"), Column("Times", True), Column("Share", True)], rows, note)
 
 
-def _values_by_episode(run: RunResult) -> dict[str, dict[str, float]]:
-    """Of every metric with a value per case, and of the number of stages an episode passed."""
+def _list_values(run: RunResult) -> dict[str, dict[str, float]]:
+    """The values, by episode, of every metric with a value per case, and of the number of stages an episode passed."""
     wanted = [metric.name for metric in run.study.metrics.compared()]
     passes = [metric.name for metric in run.study.metrics.values() if metric.is_stage]
     found: dict[str, dict[str, float]] = {name: {} for name in (*(["stages passed"] if passes else []), *wanted)}
     unknown = set()
     for score in run.scores:
-        episode = f"{score.scenario}#{score.repeat}"
+        episode = episode_id(score.scenario, score.repeat)
         if score.metric in passes:
             # A stage that was not reached was not passed; one that failed on our side is not known.
             found["stages passed"][episode] = found["stages passed"].get(episode, 0.0) + (score.value or 0.0)

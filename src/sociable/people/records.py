@@ -8,9 +8,9 @@ are shuffled and judges hidden. What was sampled stands in ``sheets.jsonl`` of t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any, TypeVar
@@ -31,12 +31,12 @@ class SheetItem(Record):
     """One pair, or one question, that was put on a sheet."""
 
     id: str
-    """What stands on the sheet: it tells nothing of model, judge or side."""
+    """The name on the sheet, which tells nothing of model, judge or side."""
     episode: str
     scenario: str
     criterion: str
     stage: str = ""
-    """What kind of thing the criterion asks; empty: the criterion says it."""
+    """The kind of thing that the criterion asks; empty: the criterion says it."""
     subject_first: bool
     stratum: str
     """Stage and the panel's verdict when the sheet was made."""
@@ -45,7 +45,7 @@ class SheetItem(Record):
     question: bool = False
     """Whether it is a question of yes or no, not a pair."""
     panel: tuple[str, ...] = ()
-    """Whose verdicts made the strata."""
+    """The judges whose verdicts made the strata."""
 
     @property
     def counted_as(self) -> str:
@@ -80,35 +80,30 @@ class PersonWord(Record):
     word: str
 
 
-class PeopleRecords:
-    """What people were given and gave, in a run folder."""
+class PeopleRecords(ExitStack):
+    """The records of what people were given and gave, in a run folder; as a context it closes their files."""
 
     def __init__(self, folder: Path) -> None:
-        self.sheets = _records(folder / "sheets.jsonl", SheetItem)
-        self.verdicts = _records(folder / "people.jsonl", PersonVerdict)
-        self.ratings = _records(folder / "ratings.jsonl", PersonRating)
-        self.words = _records(folder / "words.jsonl", PersonWord)
+        super().__init__()
+        self.sheets = self._open(folder / "sheets.jsonl", SheetItem)
+        self.verdicts = self._open(folder / "people.jsonl", PersonVerdict)
+        self.ratings = self._open(folder / "ratings.jsonl", PersonRating)
+        self.words = self._open(folder / "words.jsonl", PersonWord)
 
-    def sheets_differ_from(self, items: Sequence[SheetItem]) -> bool:
+    def has_other_strata(self, items: Sequence[SheetItem]) -> bool:
         """Whether an earlier sheet was drawn from other strata, or by another panel's verdicts, than these items."""
         now = {(item.stratum, item.size, item.panel) for item in items}
         moved = any(item.id in self.sheets and self.sheets.read(item.id).stratum != item.stratum for item in items)
         return moved or any((item.stratum, item.size, item.panel) not in now for item in self.sheets)
 
-    def close(self) -> None:
-        for file in (self.sheets, self.verdicts, self.ratings, self.words):
-            file.close()
-
-    def __enter__(self) -> PeopleRecords:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def _open(self, path: Path, kind: type[R]) -> RecordFile[R]:
+        file = RecordFile(path, kind.model_validate_json, lambda record: str(record.id))  # type: ignore[attr-defined]
+        return self.enter_context(closing(file))
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """A pair, or a question, all judges of the panel have given their opinion on."""
+    """A pair, or a question, on which all judges of the panel have given their opinion."""
 
     episode: Any
     criterion: str
@@ -122,13 +117,13 @@ class JudgedPair:
         return f"{self.stage}: {self.verdict}"
 
 
-def shown_item(run: RunResult, episode: Any, criterion: str) -> ShownPair | ShownQuestion | None:
-    """What judges judged, as a person reads it; None where there is nothing to be shown."""
+def find_shown_item(run: RunResult, episode: Any, criterion: str) -> ShownPair | ShownQuestion | None:
+    """The pair, or question, that judges judged, as a person reads it; None where there is nothing to be shown."""
     return run.study.show(episode, criterion, run.reference_of(episode.scenario)) if isinstance(run.study, Judged) else None
 
 
-def judged_pairs(run: RunResult) -> Iterator[JudgedPair]:
-    """Every pair the current panel has judged in full."""
+def list_judged_pairs(run: RunResult) -> Iterator[JudgedPair]:
+    """Every pair that the current panel has judged in full."""
     if not isinstance(run.study, Judged):
         return
     panel = {seat.name for seat in run.seats.judges}
@@ -137,11 +132,9 @@ def judged_pairs(run: RunResult) -> Iterator[JudgedPair]:
         for judgment in run.judgments_of(episode):
             by_criterion[judgment.criterion].append(judgment)
         for criterion, judgments in by_criterion.items():
-            if panel <= {judgment.judge for judgment in judgments}:
-                verdict, _ = decide_panel(judgments)
-                yield JudgedPair(
-                    episode, criterion, run.study.stage_of(criterion), verdict, {each.judge: each.verdict for each in judgments}
-                )
+            by_judge = {judgment.judge: judgment.verdict for judgment in judgments}
+            if panel <= by_judge.keys():
+                yield JudgedPair(episode, criterion, run.study.stage_of(criterion), decide_panel(judgments)[0], by_judge)
 
 
 @dataclass(frozen=True)
@@ -156,27 +149,21 @@ class Checked:
     sizes: Mapping[str, int]
     """Pairs in each stratum of the sheets, looked at or not."""
 
-    def of(self, stage: str) -> Checked:
+    def select_stage(self, stage: str) -> Checked:
         """Only the items of one stage."""
         kept = [place for place, item in enumerate(self.items) if item.counted_as == stage]
-        return Checked(
-            [self.items[place] for place in kept],
-            {name: [labels[place] for place in kept] for name, labels in self.people.items()},
-            {name: [labels[place] for place in kept] for name, labels in self.judges.items()},
-            {stratum: size for stratum, size in self.sizes.items() if stratum.startswith(f"{stage}: ")},
+        people, judges = (
+            {name: [labels[place] for place in kept] for name, labels in raters.items()} for raters in (self.people, self.judges)
         )
+        sizes = {stratum: size for stratum, size in self.sizes.items() if stratum.startswith(f"{stage}: ")}
+        return Checked([self.items[place] for place in kept], people, judges, sizes)
 
-    def by_stratum(self, values: Sequence[float]) -> dict[str, list[float]]:
-        """The values of the items by stratum."""
-        sampled: dict[str, list[float]] = defaultdict(list)
-        for item, value in zip(self.items, values, strict=True):
-            sampled[item.stratum].append(value)
-        return dict(sampled)
-
-    def human_values(self, worth: Mapping[Verdict, float]) -> list[float]:
-        """Of each item the mean over people of what their verdict is worth."""
-        columns = zip(*self.people.values(), strict=True)
-        return [fmean(worth[Verdict(str(label))] for label in column if label is not None) for column in columns]
+    def average_people(self, worth: Mapping[Verdict, float]) -> dict[str, list[float]]:
+        """The worth of people's verdicts by stratum: of each of its items, the mean over people."""
+        found: dict[str, list[float]] = defaultdict(list)
+        for item, *labels in zip(self.items, *self.people.values(), strict=True):
+            found[item.stratum].append(fmean(worth[Verdict(str(label))] for label in labels if label is not None))
+        return dict(found)
 
 
 PANEL = "the panel"
@@ -184,21 +171,16 @@ PANEL = "the panel"
 
 def line_up(run: RunResult, people: PeopleRecords) -> Checked:
     """People's verdicts beside the current panel's. An item that is no longer judged has no label from the judges."""
-    judged = {(pair.episode.id, pair.criterion): pair for pair in judged_pairs(run)}
+    judged = {(pair.episode.id, pair.criterion): pair for pair in list_judged_pairs(run)}
     given: dict[str, dict[str, Verdict]] = defaultdict(dict)
     for verdict in people.verdicts:
         given[verdict.person][verdict.item] = verdict.verdict
     wanted = {item for verdicts in given.values() for item in verdicts}
     items = [item for item in people.sheets if item.id in wanted]
     pairs = [judged.get((item.episode, item.criterion)) for item in items]
-
-    def labels(of: Callable[[JudgedPair], Verdict | None]) -> list[Label]:
-        found = [of(pair) if pair else None for pair in pairs]
-        return [None if verdict is Verdict.UNSCORED else verdict for verdict in found]
-
-    judges = {seat.name: labels(partial(_verdict_of, seat.name)) for seat in run.seats.judges}
+    judges = {seat.name: [_label(pair.by_judge.get(seat.name) if pair else None) for pair in pairs] for seat in run.seats.judges}
     if len(judges) > 1:
-        judges[PANEL] = labels(lambda pair: pair.verdict)
+        judges[PANEL] = [_label(pair.verdict if pair else None) for pair in pairs]
     return Checked(
         items,
         {person: [own.get(item.id) for item in items] for person, own in sorted(given.items())},
@@ -207,9 +189,5 @@ def line_up(run: RunResult, people: PeopleRecords) -> Checked:
     )
 
 
-def _verdict_of(judge: str, pair: JudgedPair) -> Verdict | None:
-    return pair.by_judge.get(judge)
-
-
-def _records(path: Path, kind: type[R]) -> RecordFile[R]:
-    return RecordFile(path, kind.model_validate_json, lambda record: str(record.id))  # type: ignore[attr-defined]
+def _label(verdict: Verdict | None) -> Label:
+    return None if verdict is Verdict.UNSCORED else verdict

@@ -19,24 +19,31 @@ from sociable.core.seeding import derive_seed, make_generator
 from sociable.core.spreadsheets import read_rows, render_csv
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged, ShownQuestion
-from sociable.people.records import JudgedPair, PersonRating, PersonVerdict, PersonWord, SheetItem, judged_pairs, shown_item
+from sociable.people.records import (
+    JudgedPair,
+    PersonRating,
+    PersonVerdict,
+    PersonWord,
+    SheetItem,
+    find_shown_item,
+    list_judged_pairs,
+)
 
 PAIR_FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment", "person")
-"""Of a sheet of pairs. ``verdict`` is to be filled in: 1 or 2 for the better response, 0 if neither is."""
+"""The columns of a sheet of pairs. ``verdict`` is to be filled in: 1 or 2 for the better response, 0 if neither is."""
 
 QUESTION_FIELDS = ("item", "stage", "situation", "about", "conversation", "question", "verdict", "comment", "person")
-"""Of a sheet of questions. ``verdict`` is to be filled in: yes or no."""
+"""The columns of a sheet of questions. ``verdict`` is to be filled in: yes or no."""
 
 _BESIDES = "and person, where there are several"
-_VERDICTS = {"1": True, "2": False}
 _ANSWERS = {"yes": Verdict.WIN, "y": Verdict.WIN, "no": Verdict.LOSS, "n": Verdict.LOSS}
 
 
 def draw_sheet(run: RunResult, count: int, seed: int) -> list[SheetItem]:
     """``count`` pairs, spread over the strata as evenly as their sizes allow. Raises InputError when there are none."""
     strata: dict[str, list[JudgedPair]] = defaultdict(list)
-    for pair in judged_pairs(run):
-        if shown_item(run, pair.episode, pair.criterion):
+    for pair in list_judged_pairs(run):
+        if find_shown_item(run, pair.episode, pair.criterion):
             strata[pair.stratum].append(pair)
     if not strata:
         if not (isinstance(run.study, Judged) and run.study.win_rates):
@@ -49,12 +56,12 @@ def draw_sheet(run: RunResult, count: int, seed: int) -> list[SheetItem]:
     items = []
     for stratum, taken in _spread(count, {name: len(pairs) for name, pairs in sorted(strata.items())}).items():
         drawn = generator.sample(strata[stratum], taken)
-        items += [_item(run, pair, len(strata[stratum]), panel, seed) for pair in drawn]
+        items += [_make_item(run, pair, len(strata[stratum]), panel, seed) for pair in drawn]
     generator.shuffle(items)
     return items
 
 
-def _item(run: RunResult, pair: JudgedPair, size: int, panel: tuple[str, ...], seed: int) -> SheetItem:
+def _make_item(run: RunResult, pair: JudgedPair, size: int, panel: tuple[str, ...], seed: int) -> SheetItem:
     # The same pair is the same item on every sheet, the same side first.
     names = (pair.episode.id, pair.criterion)
     return SheetItem(
@@ -64,7 +71,7 @@ def _item(run: RunResult, pair: JudgedPair, size: int, panel: tuple[str, ...], s
         scenario=pair.episode.scenario,
         criterion=pair.criterion,
         stage=pair.stage,
-        question=isinstance(shown_item(run, pair.episode, pair.criterion), ShownQuestion),
+        question=isinstance(find_shown_item(run, pair.episode, pair.criterion), ShownQuestion),
         subject_first=make_generator(seed, "side", *names).random() < 0.5,
         stratum=pair.stratum,
         size=size,
@@ -73,7 +80,7 @@ def _item(run: RunResult, pair: JudgedPair, size: int, panel: tuple[str, ...], s
 
 
 def _spread(count: int, sizes: Mapping[str, int]) -> dict[str, int]:
-    """How many of each stratum: equally many, and what small ones lack goes to the larger."""
+    """The number of pairs to take from each stratum: equally many, and what small ones lack goes to the larger."""
     taken = dict.fromkeys(sizes, 0)
     left = min(count, sum(sizes.values()))
     while left:
@@ -88,7 +95,7 @@ def write_sheet(run: RunResult, items: Sequence[SheetItem], file: Path) -> None:
     """Writes the sheet as CSV or as JSON Lines, by the ending of its name."""
     if file.suffix not in (".csv", ".jsonl"):
         raise InputError(f"{file}: a sheet is a .csv or a .jsonl file.")
-    rows = [_row(run, item) for item in items]
+    rows = [_make_row(run, item) for item in items]
     if file.suffix == ".jsonl":
         text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     else:
@@ -97,15 +104,16 @@ def write_sheet(run: RunResult, items: Sequence[SheetItem], file: Path) -> None:
     write_atomically(file, text)
 
 
-def _row(run: RunResult, item: SheetItem) -> dict[str, str]:
-    shown = shown_item(run, run.records.episodes.read(item.episode), item.criterion)
+def _make_row(run: RunResult, item: SheetItem) -> dict[str, str]:
+    shown = find_shown_item(run, run.records.episodes.read(item.episode), item.criterion)
     assert shown is not None
+    fields: tuple[str, ...]
     if isinstance(shown, ShownQuestion):
-        texts = (shown.situation, shown.about, shown.conversation, shown.question)
-        return dict(zip(QUESTION_FIELDS, (item.id, item.counted_as, *texts, "", "", ""), strict=True))
-    sides = (shown.subject, shown.golden) if item.subject_first else (shown.golden, shown.subject)
-    texts = (shown.situation, shown.addressee, *sides)
-    return dict(zip(PAIR_FIELDS, (item.id, item.counted_as, *texts, "", "", ""), strict=True))
+        fields, texts = QUESTION_FIELDS, (shown.situation, shown.about, shown.conversation, shown.question)
+    else:
+        sides = (shown.subject, shown.golden) if item.subject_first else (shown.golden, shown.subject)
+        fields, texts = PAIR_FIELDS, (shown.situation, shown.addressee, *sides)
+    return dict(zip(fields, (item.id, item.counted_as, *texts, "", "", ""), strict=True))
 
 
 def read_verdicts(file: Path, items: RecordFile[SheetItem]) -> list[PersonVerdict]:
@@ -121,7 +129,7 @@ def read_verdicts(file: Path, items: RecordFile[SheetItem]) -> list[PersonVerdic
         if row["item"] not in items:
             raise DataError(place, "item", f"'{row['item'][:40]}' is on no sheet of this run")
         item, person = items.read(row["item"]), row.get("person", "").strip() or file.stem
-        verdict = _verdict(item, given, place)
+        verdict = _parse_verdict(item, given, place)
         comment = row.get("comment", "").strip()
         if any(each.id == f"{item.id}|{person}" and each.verdict is not verdict for each in verdicts):
             raise DataError(place, "item", f"{person} has two verdicts on '{item.id}' in this file")
@@ -131,22 +139,22 @@ def read_verdicts(file: Path, items: RecordFile[SheetItem]) -> list[PersonVerdic
     return verdicts
 
 
-def _verdict(item: SheetItem, given: str, place: str) -> Verdict:
-    """For the subject's side. Raises DataError."""
+def _parse_verdict(item: SheetItem, given: str, place: str) -> Verdict:
+    """The verdict for the subject's side. Raises DataError."""
     if item.question:
         if given.lower() not in _ANSWERS:
             raise DataError(place, "verdict", f"expected yes, no or nothing, found '{given[:40]}'")
         return _ANSWERS[given.lower()]
     if given not in ("0", "1", "2"):
         raise DataError(place, "verdict", f"expected 1, 2, 0 or nothing, found '{given[:40]}'")
-    won = given != "0" and _VERDICTS[given] == item.subject_first
+    won = (given == "1") == item.subject_first
     return Verdict.TIE if given == "0" else Verdict.WIN if won else Verdict.LOSS
 
 
 def read_ratings(file: Path, episodes: RecordFile[Any]) -> list[PersonRating]:
     """Ratings of whole episodes: columns ``episode``, ``rating`` (a number, higher is better) and, optionally, ``person``."""
     ratings = []
-    for place, episode, person, said in _said_of_episodes(file, "rating", episodes):
+    for place, episode, person, said in _read_of_episodes(file, "rating", episodes):
         try:
             rating = float(said)
         except ValueError:
@@ -160,7 +168,7 @@ def read_ratings(file: Path, episodes: RecordFile[Any]) -> list[PersonRating]:
 def read_words(file: Path, episodes: RecordFile[Any]) -> list[PersonWord]:
     """One word on each episode: columns ``episode``, ``word`` and, optionally, ``person``."""
     found = []
-    for place, episode, person, said in _said_of_episodes(file, "word", episodes):
+    for place, episode, person, said in _read_of_episodes(file, "word", episodes):
         word = " ".join(words(said))
         if not word or " " in word:
             raise DataError(place, "word", f"expected a single word, found '{said[:40]}'")
@@ -168,8 +176,8 @@ def read_words(file: Path, episodes: RecordFile[Any]) -> list[PersonWord]:
     return found
 
 
-def _said_of_episodes(file: Path, column: str, episodes: RecordFile[Any]) -> Iterator[tuple[str, str, str, str]]:
-    """(place, episode, person, what it said) of every row in which ``column`` is filled in. Raises InputError if none is."""
+def _read_of_episodes(file: Path, column: str, episodes: RecordFile[Any]) -> Iterator[tuple[str, str, str, str]]:
+    """(place, episode, person, content) of every row in which ``column`` is filled in. Raises InputError if none is."""
     empty = True
     for place, row in read_rows(file, ("episode", column), _BESIDES):
         if not row[column].strip():
@@ -187,15 +195,15 @@ def _said_of_episodes(file: Path, column: str, episodes: RecordFile[Any]) -> Ite
 
 
 WORD_FIELDS = ("episode", "score", "read_it_with", "word", "person")
-"""Of a sheet of episodes that went badly. ``word`` is to be filled in: what a reader felt, in one word."""
+"""The columns of a sheet of episodes that went badly. ``word`` is to be filled in: what a reader felt, in one word."""
 LOW = 0.5
-"""Of a benchmark's first metric: episodes below it went badly."""
+"""The value of a benchmark's first metric below which an episode went badly."""
 LOW_EPISODES = 20
-"""As many as the paper had read by each of five people."""
+"""The number that the paper had each of five people read."""
 
 
 def write_word_sheet(run: RunResult, file: Path, seed: int) -> int:
-    """Some episodes that went badly, drawn by seed. Returns how many. Raises InputError where there are none."""
+    """Writes a sheet of episodes that went badly, drawn by seed. Returns their number. Raises InputError where there are none."""
     metric = run.study.low_metric
     if not metric:
         raise InputError(f"In {run.manifest['benchmark']} no episode goes well or badly by itself: there is no such sheet.")

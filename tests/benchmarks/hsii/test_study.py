@@ -16,7 +16,7 @@ from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Judgment, Outcome, Score, Verdict
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.judging.pairwise import PairJudgment
-from sociable.judging.protocol import judgment_id
+from sociable.judging.protocol import make_judgment_id
 from sociable.models.protocol import Sampling
 
 Open = Callable[..., HSIIStudy]
@@ -42,7 +42,7 @@ def score(study: HSIIStudy, episode: HSIIEpisode, judgments: list[Judgment], pan
 
 def judged(episode: HSIIEpisode, stage: Stage, judge: str, verdict: Verdict) -> Judgment:
     return Judgment(
-        id=judgment_id(episode.id, stage.value, judge),
+        id=make_judgment_id(episode.id, stage.value, judge),
         episode=episode.id,
         scenario=episode.scenario,
         criterion=stage.value,

@@ -11,9 +11,9 @@ from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment
 from sociable.engine.seats import Seat
 from sociable.engine.study import ShownQuestion
+from sociable.judging.answers import judge_yes_no
 from sociable.judging.protocol import Answer, Reading, Unread
 from sociable.judging.rubric import RatedParticipant
-from sociable.judging.yes_no import judge_yes_no
 from sociable.models.protocol import ChatMessage
 
 

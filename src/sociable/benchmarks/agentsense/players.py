@@ -20,8 +20,7 @@ from sociable.core.records import CUT_OFF, Turn, Usage
 from sociable.core.view import Block, Line, Paragraph, Transcript
 from sociable.dialogue.conversation import Utterance
 from sociable.engine.seats import Seat
-from sociable.judging.choice import parse_choice
-from sociable.judging.yes_no import parse_yes_no
+from sociable.judging.answers import parse_choice, parse_yes_no
 from sociable.models.protocol import ChatMessage, Request
 from sociable.models.replies import find_closing_object, find_field
 

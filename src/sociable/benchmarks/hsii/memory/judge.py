@@ -8,8 +8,8 @@ from sociable.benchmarks.hsii.memory.records import MemoryEpisode
 from sociable.core.prompts import Prompts
 from sociable.core.records import Judgment
 from sociable.engine.seats import Seat
+from sociable.judging.answers import judge_yes_no
 from sociable.judging.protocol import Answer
-from sociable.judging.yes_no import judge_yes_no
 
 CRITERION = "directive"
 

@@ -15,8 +15,8 @@ from sociable.benchmarks.stss.task import Subtask
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Judgment
 from sociable.engine.seats import Seat
+from sociable.judging.answers import judge_yes_no
 from sociable.judging.protocol import Answer, Reading
-from sociable.judging.yes_no import judge_yes_no
 from sociable.models.protocol import ChatMessage
 from sociable.town.clock import Clock, time_of_day
 

@@ -1,4 +1,4 @@
-"""Judges who answer yes or no."""
+"""Short answers, yes or no, and choices among lettered options. Nothing is guessed: a reply that gives two gives none."""
 
 from __future__ import annotations
 
@@ -52,3 +52,33 @@ def parse_yes_no(text: str) -> Reading[bool]:
         first, last = _ANSWERS[opening[1].lower()], _ANSWERS.get(words(text)[-1])
         answer = first if last in (None, first) else None
     return Answer(answer, reason) if isinstance(answer, bool) else Unread("no answer in the reply", reason)
+
+
+_LONE_LETTER = re.compile(r"[\W_]*([A-Za-z])[\W_]*")
+_STATED_LETTER = re.compile(r"\b[Aa]nswer\b(?:\s+is)?[\s:*_`\"'(\[=]*([A-Z])(?=[*_`\"']*(?:\s*[.:,;)\]!]|\s*\Z|\s*\n))")
+"""``Answer: B.``, ``the answer is **B**``: a capital with a mark or the end behind it, so no article."""
+_MARKED_LETTER = re.compile(
+    r"(?<![\w'])([A-Z])(?=[*_`\"']*[:)\]])|(?:\A|\n)[\s*_`\"'(\[]*([A-Z])(?=[*_`\"']*\.\s)",
+)
+"""A letter with the mark of a list behind it; a full stop is one at the beginning of a line only."""
+_LEADING_LETTER = re.compile(r"[\s*_`\"'(\[]*(?:[Oo]ption\s+)?([A-Za-z])(?:[*_`\"')\]]*\s*[.:)\-]\s|\Z)")
+
+
+def parse_choice(text: str, count: int) -> Reading[int]:
+    """The place, from 0, of the option that a reply chooses among ``count`` lettered from A.
+
+    A JSON object with the field ``answer``; a lone letter; "Answer: B"; or the one option's letter that the reply marks
+    ("B: because …").
+    """
+    text = storable(text).strip()
+    letters: list[str]
+    if (fields := find_closing_object(text)) is not None:
+        answer = find_field(fields, "answer")
+        found = (_LONE_LETTER.fullmatch(answer) or _LEADING_LETTER.match(answer)) if isinstance(answer, str) else None
+        letters = [found[1]] if found else []
+    elif lone := _LONE_LETTER.fullmatch(text):
+        letters = [lone[1]]
+    else:
+        letters = _STATED_LETTER.findall(text) or [first or second for first, second in _MARKED_LETTER.findall(text)]
+    places = {place for letter in letters if 0 <= (place := ord(letter.upper()) - ord("A")) < count}
+    return Answer(places.pop(), text[:MAX_REASON]) if len(places) == 1 else Unread("no choice in the reply", text[:MAX_REASON])
