@@ -19,8 +19,7 @@ from workload import CAST, GOLDEN, MAX_TOKENS, Work, briefing, question, questio
 from sociable.agents.prompted import PromptedParticipant
 from sociable.core.records import Episode, Judgment
 from sociable.core.run_folder import RecordFile
-from sociable.dialogue.conversation import Conversation, run_conversation
-from sociable.dialogue.turn_taking import RoundRobin
+from sociable.dialogue.conversation import Conversation, RoundRobin, run_conversation
 from sociable.engine.phases import Progress, run_phase
 from sociable.engine.seats import Role, Seat
 from sociable.judging.pairwise import VERDICT_SCHEMA, Comparison, Pair, make_pair_question

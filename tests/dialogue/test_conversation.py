@@ -8,8 +8,7 @@ import pytest
 
 from sociable.core.errors import InstrumentFailure
 from sociable.core.records import Turn
-from sociable.dialogue.conversation import MAX_CHARACTERS, Conversation, Utterance, run_conversation
-from sociable.dialogue.turn_taking import RoundRobin
+from sociable.dialogue.conversation import MAX_CHARACTERS, Conversation, RoundRobin, Utterance, run_conversation
 
 
 class Speaker:

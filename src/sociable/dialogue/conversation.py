@@ -1,14 +1,17 @@
-"""A conversation: who may see what of it, and how it goes on and ends. It knows no model, no prompt and no benchmark."""
+"""A conversation: who may see what of it, who speaks next, how it ends. It knows no model, no prompt and no benchmark."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Protocol
 
 from sociable.core.errors import InstrumentFailure
+from sociable.core.names import find_people
 from sociable.core.records import Turn
-from sociable.dialogue.turn_taking import TurnPolicy
 
 MAX_CHARACTERS = 20_000
 """The most of a turn that others see. A longer one is shortened, with a note; the journal keeps it whole."""
@@ -66,6 +69,65 @@ class Participant(Protocol):
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance | None:
         """Its words after it has seen ``seen``; None when it has left the conversation."""
+
+
+class TurnPolicy(Protocol):
+    """A rule that says who speaks next: an object, so that a protocol names its rule instead of setting a flag."""
+
+    async def choose_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
+        """One of ``names``, all participants in their fixed order; ``turns`` are all turns so far."""
+
+
+class RoundRobin:
+    """All participants in the order of the list, beginning after whoever spoke last. Two participants alternate."""
+
+    async def choose_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
+        if not turns or turns[-1].speaker not in names:
+            return names[0]
+        return names[(names.index(turns[-1].speaker) + 1) % len(names)]
+
+
+@dataclass(frozen=True)
+class RandomSpeaker:
+    """Anybody but the last speaker, each as likely. Two participants alternate."""
+
+    generator: Random
+
+    async def choose_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
+        return self.generator.choice(_list_others(names, turns))
+
+
+@dataclass(frozen=True)
+class AddressedNext:
+    """The person whom the last turn names, if it names one other person only; else anybody but the last speaker."""
+
+    generator: Random
+    aliases: Mapping[str, Sequence[str]]
+
+    async def choose_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
+        others = _list_others(names, turns)
+        named = find_people(turns[-1].content, names, self.aliases) & set(others) if turns else set()
+        return named.pop() if len(named) == 1 else self.generator.choice(others)
+
+
+@dataclass(frozen=True)
+class Bidding:
+    """The highest bidder but the last speaker; ties are drawn. A participant without a bid bids less than anybody."""
+
+    bid: Callable[[str, Sequence[Turn]], Awaitable[float | None]]
+    """(participant, turns) → its wish to be the next to speak, on any scale that all share; None when it does not say."""
+    generator: Random
+
+    async def choose_speaker(self, names: Sequence[str], turns: Sequence[Turn]) -> str:
+        others = _list_others(names, turns)
+        said = await asyncio.gather(*(self.bid(name, turns) for name in others))
+        bids = [-math.inf if bid is None else bid for bid in said]
+        return self.generator.choice([name for name, bid in zip(others, bids, strict=True) if bid == max(bids)])
+
+
+def _list_others(names: Sequence[str], turns: Sequence[Turn]) -> list[str]:
+    """All but the last speaker."""
+    return [name for name in names if not turns or name != turns[-1].speaker]
 
 
 async def run_conversation(

@@ -47,10 +47,6 @@ Reading = Answer[V] | Unread
 """An answer, or why there is none."""
 
 
-def _has_no_rule() -> Unread:
-    return Unread("the question has no rule")
-
-
 @dataclass(frozen=True, slots=True)
 class Question(Generic[V]):
     """A question whose answer is a ``V``."""
@@ -61,7 +57,7 @@ class Question(Generic[V]):
     """Reads the text of a reply. It must take any text and guess nothing."""
     schema: Mapping[str, Any] | None = None
     """JSON schema of the wanted reply."""
-    apply_rule: Callable[[], Reading[V]] = _has_no_rule
+    apply_rule: Callable[[], Reading[V]] = lambda: Unread("the question has no rule")
     """Answers in place of a model."""
 
 

@@ -132,11 +132,8 @@ def write_rating_question(rubric: Rubric, rated: RatedParticipant, prompts: Prom
 
 def make_rubric_schema(rubric: Rubric) -> dict[str, Any]:
     """The JSON schema of the wanted reply."""
-
-    def rating(each: Dimension) -> dict[str, Any]:
-        return object_schema(reason={"type": "string"}, rating={"type": "integer", "minimum": each.low, "maximum": each.high})
-
-    return object_schema(**{each.name: rating(each) for each in rubric.dimensions})
+    ratings = {each.name: {"type": "integer", "minimum": each.low, "maximum": each.high} for each in rubric.dimensions}
+    return object_schema(**{name: object_schema(reason={"type": "string"}, rating=rating) for name, rating in ratings.items()})
 
 
 _WHOLE = re.compile(r"[+-]?\d{1,9}")

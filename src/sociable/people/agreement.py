@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
@@ -12,13 +13,65 @@ from sociable.core.seeding import derive_seed
 from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, figure, with_interval
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged
-from sociable.people.records import Checked, PeopleRecords, find_shown_item, line_up, list_judged_pairs
-from sociable.statistics.agreement import correlate_ranks, measure_alpha, measure_cohen, measure_fleiss, measure_observed
+from sociable.people.records import PeopleRecords, SheetItem, find_shown_item, list_judged_pairs
+from sociable.statistics.agreement import Label, correlate_ranks, measure_alpha, measure_cohen, measure_fleiss, measure_observed
 from sociable.statistics.intervals import Interval, bootstrap_rank_correlation, estimate_mean
 from sociable.statistics.stratified import estimate_stratified_mean
 
 MOST_WORDS = 30
 """Words that a report lists."""
+PANEL = "the panel"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Every item of one stage that at least one person judged, with all opinions on it."""
+
+    items: Sequence[SheetItem]
+    people: Mapping[str, Sequence[Label]]
+    """By person, in the order of the items; None where there is no verdict."""
+    judges: Mapping[str, Sequence[Label]]
+    """By judge, and ``the panel``."""
+    sizes: Mapping[str, int]
+    """Pairs in each stratum of the sheets, looked at or not."""
+
+    def average_people(self, worth: Mapping[Verdict, float]) -> dict[str, list[float]]:
+        """The worth of people's verdicts by stratum: of each of its items, the mean over people."""
+        found: dict[str, list[float]] = defaultdict(list)
+        for item, *labels in zip(self.items, *self.people.values(), strict=True):
+            found[item.stratum].append(fmean(worth[Verdict(str(label))] for label in labels if label is not None))
+        return dict(found)
+
+
+def line_up(run: RunResult, people: PeopleRecords) -> dict[str, Checked]:
+    """By stage, people's verdicts beside the current panel's. An item that is no longer judged has no label from the judges."""
+    judged = {(pair.episode.id, pair.criterion): pair for pair in list_judged_pairs(run)}
+    panel = [seat.name for seat in run.seats.judges]
+    sheets = list(people.sheets)
+    given: dict[str, dict[str, Verdict]] = defaultdict(dict)
+    for verdict in people.verdicts:
+        given[verdict.person][verdict.item] = verdict.verdict
+
+    def check(stage: str, items: Sequence[SheetItem]) -> Checked:
+        pairs = [judged.get((item.episode, item.criterion)) for item in items]
+        opinions = [{**pair.by_judge, PANEL: pair.verdict} if pair else {} for pair in pairs]
+        judges = [*panel, PANEL] if len(panel) > 1 else panel
+        return Checked(
+            items,
+            {person: [own.get(item.id) for item in items] for person, own in sorted(given.items())},
+            {judge: [_label(each.get(judge)) for each in opinions] for judge in judges},
+            {item.stratum: item.size for item in sheets if item.counted_as == stage},
+        )
+
+    looked_at: dict[str, list[SheetItem]] = defaultdict(list)
+    for item in sheets:
+        if any(item.id in own for own in given.values()):
+            looked_at[item.counted_as].append(item)
+    return {stage: check(stage, items) for stage, items in looked_at.items()}
+
+
+def _label(verdict: Verdict | None) -> Label:
+    return None if verdict is Verdict.UNSCORED else verdict
 
 
 def show_people(run: RunResult, people: PeopleRecords) -> list[Section]:
@@ -35,14 +88,9 @@ def show_people(run: RunResult, people: PeopleRecords) -> list[Section]:
     return [Section("People", blocks)] if blocks else []
 
 
-def _list_stages(checked: Checked) -> list[str]:
-    return list(dict.fromkeys(item.counted_as for item in checked.items))
-
-
-def _compare_with_judges(checked: Checked) -> Table:
+def _compare_with_judges(checked: Mapping[str, Checked]) -> Table:
     rows = []
-    for stage in _list_stages(checked):
-        own = checked.select_stage(stage)
+    for stage, own in checked.items():
         for judge, said in own.judges.items():
             for person, verdicts in own.people.items():
                 both = sum(a is not None and b is not None for a, b in zip(said, verdicts, strict=True))
@@ -63,10 +111,10 @@ def _compare_with_judges(checked: Checked) -> Table:
     )
 
 
-def _compare_people(checked: Checked) -> Table:
+def _compare_people(checked: Mapping[str, Checked]) -> Table:
     rows = []
-    for stage in _list_stages(checked):
-        raters = list(checked.select_stage(stage).people.values())
+    for stage, own in checked.items():
+        raters = list(own.people.values())
         complete = [item for item in zip(*raters, strict=True) if None not in item]
         pairs = [kappa for one, other in combinations(raters, 2) if (kappa := measure_cohen(one, other).value) is not None]
         kappas = (fmean(pairs) if pairs else None, measure_fleiss(complete).value, measure_alpha(raters).value)
@@ -85,11 +133,11 @@ def _compare_people(checked: Checked) -> Table:
     )
 
 
-def _correct_scores(run: RunResult, checked: Checked) -> Table:
+def _correct_scores(run: RunResult, checked: Mapping[str, Checked]) -> Table:
     rows = []
     for stage, metrics in run.study.win_rates.items() if isinstance(run.study, Judged) else ():
-        own = checked.select_stage(stage)
-        if not own.items:
+        own = checked.get(stage)
+        if own is None:
             continue
         for name, worth in metrics.items():
             estimate = run.estimate(name) or _average_verdicts(run, stage, worth)
@@ -122,9 +170,10 @@ def _average_verdicts(run: RunResult, stage: str, worth: Mapping[Verdict, float]
     return estimate_mean([worth[pair.verdict] for pair in pairs], clusters)
 
 
-def _warn_of_unjudged(checked: Checked) -> Iterator[Callout]:
-    for judge, labels in checked.judges.items():
-        if missing := sum(label is None for label in labels):
+def _warn_of_unjudged(checked: Mapping[str, Checked]) -> Iterator[Callout]:
+    for judge in dict.fromkeys(judge for own in checked.values() for judge in own.judges):
+        labels = [label for own in checked.values() for label in own.judges[judge]]
+        if missing := labels.count(None):
             yield Callout(f"{judge} has no verdict on {missing} of {len(labels)} pairs that people judged.", Tone.WARNING)
 
 

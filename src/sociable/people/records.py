@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -22,7 +21,6 @@ from sociable.core.run_folder import RecordFile
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged, ShownPair, ShownQuestion
 from sociable.judging.panel import decide_panel
-from sociable.statistics.agreement import Label
 
 R = TypeVar("R", bound=BaseModel)
 
@@ -135,59 +133,3 @@ def list_judged_pairs(run: RunResult) -> Iterator[JudgedPair]:
             by_judge = {judgment.judge: judgment.verdict for judgment in judgments}
             if panel <= by_judge.keys():
                 yield JudgedPair(episode, criterion, run.study.stage_of(criterion), decide_panel(judgments)[0], by_judge)
-
-
-@dataclass(frozen=True)
-class Checked:
-    """Every item that at least one person judged, with all opinions on it."""
-
-    items: Sequence[SheetItem]
-    people: Mapping[str, Sequence[Label]]
-    """By person, in the order of the items; None where there is no verdict."""
-    judges: Mapping[str, Sequence[Label]]
-    """By judge, and ``the panel``."""
-    sizes: Mapping[str, int]
-    """Pairs in each stratum of the sheets, looked at or not."""
-
-    def select_stage(self, stage: str) -> Checked:
-        """Only the items of one stage."""
-        kept = [place for place, item in enumerate(self.items) if item.counted_as == stage]
-        people, judges = (
-            {name: [labels[place] for place in kept] for name, labels in raters.items()} for raters in (self.people, self.judges)
-        )
-        sizes = {stratum: size for stratum, size in self.sizes.items() if stratum.startswith(f"{stage}: ")}
-        return Checked([self.items[place] for place in kept], people, judges, sizes)
-
-    def average_people(self, worth: Mapping[Verdict, float]) -> dict[str, list[float]]:
-        """The worth of people's verdicts by stratum: of each of its items, the mean over people."""
-        found: dict[str, list[float]] = defaultdict(list)
-        for item, *labels in zip(self.items, *self.people.values(), strict=True):
-            found[item.stratum].append(fmean(worth[Verdict(str(label))] for label in labels if label is not None))
-        return dict(found)
-
-
-PANEL = "the panel"
-
-
-def line_up(run: RunResult, people: PeopleRecords) -> Checked:
-    """People's verdicts beside the current panel's. An item that is no longer judged has no label from the judges."""
-    judged = {(pair.episode.id, pair.criterion): pair for pair in list_judged_pairs(run)}
-    given: dict[str, dict[str, Verdict]] = defaultdict(dict)
-    for verdict in people.verdicts:
-        given[verdict.person][verdict.item] = verdict.verdict
-    wanted = {item for verdicts in given.values() for item in verdicts}
-    items = [item for item in people.sheets if item.id in wanted]
-    pairs = [judged.get((item.episode, item.criterion)) for item in items]
-    judges = {seat.name: [_label(pair.by_judge.get(seat.name) if pair else None) for pair in pairs] for seat in run.seats.judges}
-    if len(judges) > 1:
-        judges[PANEL] = [_label(pair.verdict if pair else None) for pair in pairs]
-    return Checked(
-        items,
-        {person: [own.get(item.id) for item in items] for person, own in sorted(given.items())},
-        judges,
-        {item.stratum: item.size for item in people.sheets},
-    )
-
-
-def _label(verdict: Verdict | None) -> Label:
-    return None if verdict is Verdict.UNSCORED else verdict

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.agentsense.dataset import load_scenarios, read_scenario, select_scenarios
-from sociable.benchmarks.agentsense.label import native_record
+from sociable.benchmarks.agentsense.label import to_native_record
 from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, Scenario, list_distinct_questions
 from sociable.core.errors import DataError, InputError
 
@@ -182,5 +182,5 @@ def test_a_limit_takes_whole_templates_spread_over_domains(native: dict[str, Any
 def test_what_is_written_out_reads_back_the_same(native: dict[str, Any], read: Read) -> None:
     native["roles"] = {ANN: "sender", BEN: "receiver", CARA: "receiver"}
     scenario = read(native)
-    again = read(json.loads(json.dumps(native_record(scenario))))
+    again = read(json.loads(json.dumps(to_native_record(scenario))))
     assert again.model_dump(exclude={"id"}) == scenario.model_dump(exclude={"id"})

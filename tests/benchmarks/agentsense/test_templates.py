@@ -9,12 +9,12 @@ import pytest
 
 from sociable.benchmarks.agentsense.dataset import read_scenario
 from sociable.benchmarks.agentsense.scenario import CharacterRole, GoalType
-from sociable.benchmarks.agentsense.templates import cast_records
+from sociable.benchmarks.agentsense.templates import make_cast_records
 from sociable.core.errors import DataError
 
 
 def only(template: dict[str, Any]) -> dict[str, Any]:
-    (record,) = cast_records(template, "file.json")
+    (record,) = make_cast_records(template, "file.json")
     return record
 
 
@@ -49,7 +49,7 @@ def test_the_answer_stands_where_nobody_chose_and_in_the_same_place_for_every_ca
         places.add(only(template)["characters"][1]["info_reason_questions"][0]["answer_label"])
     assert places == {0, 1, 2, 3}
     template["casts"] *= 2
-    first, second = cast_records(template, "file.json")
+    first, second = make_cast_records(template, "file.json")
     options = [record["characters"][1]["info_reason_questions"][0]["options"] for record in (first, second)]
     assert options[0] == options[1]
 
@@ -72,7 +72,7 @@ def test_the_answer_stands_where_nobody_chose_and_in_the_same_place_for_every_ca
 )
 def test_complaints_name_place_and_remedy(template: dict[str, Any], change: dict[str, Any], complaint: str) -> None:
     with pytest.raises(DataError, match=complaint) as raised:
-        for record in cast_records(template | change, "file.json"):
+        for record in make_cast_records(template | change, "file.json"):
             read_scenario(record, "file.json", "x", Counter())
     assert "file.json" in str(raised.value)
 

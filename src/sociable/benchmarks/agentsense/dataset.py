@@ -20,18 +20,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from sociable.benchmarks.agentsense.interop.sotopia import convert_seed, is_seed, is_sotopia, read_sotopia
-from sociable.benchmarks.agentsense.scenario import (
-    AskedQuestion,
-    Character,
-    CharacterRole,
-    Goal,
-    GoalQuestion,
-    GoalQuestions,
-    QuizQuestion,
-    Scenario,
-    list_distinct_questions,
-)
-from sociable.benchmarks.agentsense.templates import cast_records
+from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, QuizQuestion, Scenario, list_distinct_questions
+from sociable.benchmarks.agentsense.templates import make_cast_records
 from sociable.core.data_files import Loaded, RawRecord, load_items, read_records, validate_record
 from sociable.core.errors import DataError
 from sociable.core.names import find_people, find_person, words
@@ -93,7 +83,7 @@ def _read_record(raw: RawRecord, unknown: Counter[str]) -> Iterator[Scenario]:
         raise DataError(raw.place, "", f"expected an object with background and characters, found {type(raw.value).__name__}")
     records: Iterable[Mapping[str, Any]] = [raw.value]
     if "casts" in raw.value:
-        records = cast_records(raw.value, raw.place)
+        records = make_cast_records(raw.value, raw.place)
     elif is_seed(raw.value):
         records = [convert_seed(raw.value, raw.place)]
     for record in records:
@@ -103,7 +93,7 @@ def _read_record(raw: RawRecord, unknown: Counter[str]) -> Iterator[Scenario]:
 
 
 def read_scenario(record: Mapping[str, Any], place: str, default_id: str, unknown: Counter[str]) -> Scenario:
-    """A record of the native layout, complete and consistent. Counts fields nobody knows in ``unknown``. Raises DataError.
+    """A record of the native layout, complete and consistent. Counts fields it should not have in ``unknown``. Raises DataError.
 
     Without ``template_idx`` a scenario is a template of its own; without ``sample_idx`` it is called after its place.
     """
@@ -113,7 +103,6 @@ def read_scenario(record: Mapping[str, Any], place: str, default_id: str, unknow
     own = {key: value for key, value in record.items() if key not in ("sample_idx", "template_idx", "roles")}
     scenario = validate_record(Scenario, own | {"id": f"{template}:{sample}", "template": str(template)}, place)
     _count_unknown(own, Scenario, "", unknown)
-    _check_characters(scenario, place)
     speller = _make_speller(scenario, place)
     scenario = speller.spell_record(scenario)
     roles = _read_roles(record.get("roles"), speller)
@@ -124,27 +113,23 @@ def read_scenario(record: Mapping[str, Any], place: str, default_id: str, unknow
     return scenario.model_copy(update={"characters": tuple(characters)})
 
 
-def _check_characters(scenario: Scenario, place: str) -> None:
+def _make_speller(scenario: Scenario, place: str) -> Speller:
+    """Raises DataError where a name, or a short name, could mean two people."""
     spellings: dict[str, str] = {}
     for number, character in enumerate(scenario.characters):
         for field, name in (("name", character.name), ("short", character.short)):
-            known = spellings.setdefault(_spelling(name), character.name) if name else character.name
+            known = spellings.setdefault(_normalise(name), character.name) if name else character.name
             if known != character.name or (field == "name" and scenario.names.count(name) > 1):
                 problem = f"'{name}' could be two people once case and punctuation are ignored; everybody needs a name"
                 raise DataError(place, f"characters.{number}.{field}", problem)
+    names, aliases = scenario.names, scenario.aliases
+    return Speller(place, names, lambda name: spellings.get(_normalise(name)) or find_person(name, names, aliases))
 
 
-def _spelling(name: str) -> str:
+def _normalise(name: str) -> str:
     """The words of a name. Titles count, articles do not: Mr Lee and Mrs Lee are two, the ferryman is Ferryman."""
     said = words(name)
     return " ".join(word for word in said if word not in ("the", "a", "an")) or " ".join(said)
-
-
-def _make_speller(scenario: Scenario, place: str) -> Speller:
-    spellings = {_spelling(each.short): each.name for each in scenario.characters if each.short}
-    spellings |= {_spelling(each.name): each.name for each in scenario.characters}
-    names, aliases = scenario.names, scenario.aliases
-    return Speller(place, names, lambda name: spellings.get(_spelling(name)) or find_person(name, names, aliases))
 
 
 def _read_roles(roles: Any, speller: Speller) -> dict[str, CharacterRole]:
@@ -161,16 +146,13 @@ def _read_roles(roles: Any, speller: Speller) -> dict[str, CharacterRole]:
 
 def _complete(character: Character, scenario: Scenario, role: CharacterRole | None, speller: Speller, field: str) -> Character:
     """The character, with everything that may be absent made from what is there."""
-    goals = []
+    owner, goals, questions = character.name, [], []
     for number, goal in enumerate(character.goals):
         for place, asked in enumerate(goal.eval_questions.own or ()):
-            if asked.obj != character.name:
-                problem = (
-                    f"'{asked.obj}' is asked whether {character.name}'s goal is its own; such a question belongs under 'others'"
-                )
+            if asked.obj != owner:
+                problem = f"'{asked.obj}' is asked whether {owner}'s goal is its own; such a question belongs under 'others'"
                 raise DataError(speller.place, f"{field}.goals.{number}.eval_questions.self.{place}.obj", problem)
-        goals.append(goal.model_copy(update={"eval_questions": _complete_questions(goal, character.name, scenario)}))
-    questions = []
+        goals.append(goal.complete_questions(owner, scenario.names))
     for number, question in enumerate(character.info_reason_questions):
         about = question.about or _find_only_other(question.question, character, scenario)
         if about:
@@ -179,21 +161,6 @@ def _complete(character: Character, scenario: Scenario, role: CharacterRole | No
         questions.append(question.model_copy(update={"about": about, "key": key}))
     update = {"goals": tuple(goals), "info_reason_questions": tuple(questions), "role": role or character.role}
     return character.model_copy(update=update)
-
-
-OWN = "Have you reached this goal of yours: {goal}"
-OTHERS = "Has {name} reached this goal: {goal}"
-
-
-def _complete_questions(goal: Goal, owner: str, scenario: Scenario) -> GoalQuestions:
-    given = goal.eval_questions
-    own, others = OWN.format(goal=goal.goal), OTHERS.format(name=owner, goal=goal.goal)
-    made = {
-        "own": (AskedQuestion(obj=owner, question=own),),
-        "others": tuple(AskedQuestion(obj=name, question=others) for name in scenario.names if name != owner),
-        "judge": (GoalQuestion(question=others),),
-    }
-    return given.model_copy(update={part: questions for part, questions in made.items() if getattr(given, part) is None})
 
 
 def _find_only_other(text: str, asked: Character, scenario: Scenario) -> str:
@@ -206,7 +173,7 @@ def _make_key(question: QuizQuestion, scenario: Scenario) -> str:
     """Template and wording, with names replaced by places: casts differ in names only."""
     text = pad_words(" / ".join((question.question, *question.options)))
     spellings = {
-        _spelling(spelling): number
+        _normalise(spelling): number
         for number, character in enumerate(scenario.characters)
         for spelling in (*scenario.aliases.get(character.name, ()), character.name)
     }

@@ -20,7 +20,7 @@ from sociable.models.replies import find_closing_object, find_field
 
 
 async def label_records(scenarios: Sequence[Scenario], seat: Seat, prompts: Prompts) -> tuple[list[dict[str, Any]], str]:
-    """(the scenarios as records of the native layout, with what was missing filled in; what that was, in words).
+    """(the scenarios as records of the native layout, with missing labels filled in; a sentence on these).
 
     Labels that are there stay.
     """
@@ -30,7 +30,7 @@ async def label_records(scenarios: Sequence[Scenario], seat: Seat, prompts: Prom
     like = {scenario.template: scenario for scenario, _ in found}
     labelled = [_copy_labels(like[scenario.template], scenario) for scenario in scenarios]
     said = _count_filled(scenarios, labelled, sum(unread for _, unread in found))
-    return [native_record(scenario) for scenario in labelled], said
+    return [to_native_record(scenario) for scenario in labelled], said
 
 
 async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: Sampling) -> tuple[Scenario, int]:
@@ -52,25 +52,20 @@ async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: S
         return None
 
     scene = quote(describe_scene(scenario))
-    roles = {}
+    given: dict[str, Any] = {}
     if not all(character.role for character in scenario.characters):
         people = [f"{each.name}: {' '.join(goal.goal for goal in each.goals) or '(no goal)'}" for each in scenario.characters]
-        given = await ask("label_roles", scene=scene, people=quote("\n".join(people)))
-        answer = {" ".join(words(name)): role for name, role in given}
-        roles = {
-            each.name: read(CharacterRole, answer.get(" ".join(words(each.name))))
-            for each in scenario.characters
-            if not each.role
-        }
+        answer = await ask("label_roles", scene=scene, people=quote("\n".join(people)))
+        given = {" ".join(words(name)): role for name, role in answer}
+    roles = [each.role or read(CharacterRole, given.get(" ".join(words(each.name)))) for each in scenario.characters]
     domain = scenario.domain or read(Domain, find_field(await ask("label_domain", scene=scene), "domain"))
     characters = []
-    for character in scenario.characters:
-        answers = [[] if goal.type else await ask("label_goal", goal=quote(goal.goal)) for goal in character.goals]
-        kinds = [
-            goal.type or read(GoalType, find_field(given, "type")) for goal, given in zip(character.goals, answers, strict=True)
-        ]
-        goals = tuple(goal.model_copy(update={"type": kind}) for goal, kind in zip(character.goals, kinds, strict=True))
-        characters.append(character.model_copy(update={"role": character.role or roles[character.name], "goals": goals}))
+    for character, role in zip(scenario.characters, roles, strict=True):
+        goals = []
+        for goal in character.goals:
+            kind = goal.type or read(GoalType, find_field(await ask("label_goal", goal=quote(goal.goal)), "type"))
+            goals.append(goal.model_copy(update={"type": kind}))
+        characters.append(character.model_copy(update={"role": role, "goals": tuple(goals)}))
     return scenario.model_copy(update={"characters": tuple(characters), "domain": domain}), unread
 
 
@@ -88,7 +83,7 @@ def _copy_labels(like: Scenario, scenario: Scenario) -> Scenario:
 
 
 def _count_filled(before: Sequence[Scenario], after: Sequence[Scenario], unread: int) -> str:
-    """What a labelling step did, in words."""
+    """A sentence on what a labelling step did."""
 
     def counts(scenarios: Sequence[Scenario]) -> list[int]:
         characters = [character for scenario in scenarios for character in scenario.characters]
@@ -103,7 +98,7 @@ def _count_filled(before: Sequence[Scenario], after: Sequence[Scenario], unread:
     return f"{said} {unread} questions had no readable answer; those labels stay empty." if unread else said
 
 
-def native_record(scenario: Scenario) -> dict[str, Any]:
+def to_native_record(scenario: Scenario) -> dict[str, Any]:
     """A scenario as it stands in a file of the native layout."""
     record = scenario.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude={"id", "template"})
     sample = scenario.id.removeprefix(f"{scenario.template}:")

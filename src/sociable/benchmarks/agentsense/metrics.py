@@ -205,34 +205,18 @@ def _average_means(found: Iterable[Sequence[Value]]) -> Value:
 # Metrics that derive from others.
 
 
-@dataclass(frozen=True)
-class SceneMetric(Metric[Scene]):
-    """A metric from which others may derive."""
-
-    is_judged: bool = False
-    """Whether judges say it."""
-    of_partner: bool = False
-    """Whether mixed runs have it of the partner's characters too, as ``partner_NAME``."""
-    by_kind: bool = False
-    """Whether it is also given by kind of goal and of scene, as ``NAME/KIND``."""
-    by_round: bool = False
-    """Whether it is also given as it stood after fewer turns, as ``NAME/after N``."""
-    psi: str = ""
-    """``psi_PSI`` is its profile sensitivity; empty where it has none."""
-
-
 def _change_scene(change: Callable[[Scene], Scene], value_of: ValueOf) -> ValueOf:
     """The same value of a changed scene."""
     return lambda scene: value_of(change(scene))
 
 
-def _add_partner(*metrics: SceneMetric) -> Iterator[SceneMetric]:
-    """The metrics, and after them the partner's."""
+def _add_partner(*metrics: Metric[Scene]) -> Iterator[Metric[Scene]]:
+    """The metrics, and after them those that mixed runs have of the partner's characters too, as ``partner_NAME``."""
     yield from metrics
-    yield from (_declare_of_partner(metric) for metric in metrics if metric.of_partner)
+    yield from (_declare_of_partner(metric) for metric in metrics if metric.group in ("goals", "secrets", "attack"))
 
 
-def _declare_of_partner(metric: SceneMetric) -> SceneMetric:
+def _declare_of_partner(metric: Metric[Scene]) -> Metric[Scene]:
     return replace(
         metric,
         name=PARTNER + metric.name,
@@ -247,8 +231,8 @@ def _declare_of_partner(metric: SceneMetric) -> SceneMetric:
     )
 
 
-def _declare_by_kind(metric: SceneMetric) -> Metric[Scene]:
-    """Declares the metric by kind (Figures 6, 9 and 11)."""
+def _declare_by_kind(metric: Metric[Scene]) -> Metric[Scene]:
+    """Declares the metric by kind of goal and of scene, as ``NAME/KIND`` (Figures 6, 9 and 11)."""
     return Metric(
         f"{metric.name}/…",
         f"{metric.title}: …",
@@ -273,8 +257,8 @@ def _list_kinds(scenario: Scenario) -> Mapping[str, Callable[[Goal], bool]]:
     return found | dict.fromkeys(whole, lambda _: True)
 
 
-def _declare_by_round(metrics: Sequence[SceneMetric]) -> Metric[Scene]:
-    """Declares the metrics after so many turns (Figure 10)."""
+def _declare_by_round(*metrics: Metric[Scene]) -> Metric[Scene]:
+    """Declares the metrics as they stood after fewer turns, as ``NAME/after N`` (Figure 10)."""
 
     def members(scene: Scene) -> dict[str, ValueOf]:
         found = {}
@@ -283,7 +267,7 @@ def _declare_by_round(metrics: Sequence[SceneMetric]) -> Metric[Scene]:
                 for name, value_of in metric.values_for(scene).items():
                     then = _change_scene(partial(replace, after=after), value_of)
                     # Judges look after all these turns; participants may not have been asked.
-                    if metric.is_judged or then(scene).outcome is not Outcome.NOT_REACHED:
+                    if metric is _MAJORITY or then(scene).outcome is not Outcome.NOT_REACHED:
                         found[f"{name}/after {after}"] = then
         return found
 
@@ -297,8 +281,8 @@ def _declare_by_round(metrics: Sequence[SceneMetric]) -> Metric[Scene]:
     )
 
 
-def _declare_sensitivity(of: SceneMetric) -> Iterator[Metric[Scene]]:
-    """Declares the profile sensitivity of a metric, its noise and its excess."""
+def _declare_sensitivity(name: str, of: Metric[Scene]) -> Iterator[Metric[Scene]]:
+    """Declares the profile sensitivity of a metric, ``psi_NAME``, its noise and its excess."""
     widest = sqrt(0.5)  # two casts, one with 0 and one with 1
     noisiest = widest / find_deviation_bias(2)
     for part, suffix, meaning, low, high in (
@@ -307,8 +291,8 @@ def _declare_sensitivity(of: SceneMetric) -> Iterator[Metric[Scene]]:
         ("excess", "_excess", "PSI less noise: what is left for the profiles to explain", -noisiest, widest),
     ):
         yield Metric(
-            f"psi_{of.psi}{suffix}",
-            f"PSI {of.psi}{suffix}".replace("_", " "),
+            f"psi_{name}{suffix}",
+            f"PSI {name}{suffix}".replace("_", " "),
             meaning,
             "sensitivity",
             aggregate=partial(estimate_sensitivity, part, of.name),
@@ -331,17 +315,16 @@ class SceneMetrics(Metrics[Scene]):
 
 # Declarations.
 
-_goal = partial(SceneMetric, group="goals", of_partner=True)
-_judged = partial(_goal, is_judged=True, applies=lambda scene: bool(scene.judges))
-_quiz = partial(SceneMetric, group="secrets", of_partner=True)
-_blind = partial(_quiz, applies=lambda scene: scene.options.blind)
-_conduct = partial(SceneMetric, group="conduct", applies=lambda scene: scene.was_played, is_compared=False)
-_mixed = partial(SceneMetric, group="attack", applies=lambda scene: scene.is_mixed, of_partner=True, is_compared=False)
+_goal = partial(Metric[Scene], group="goals")
+_judged = partial(Metric[Scene], group="goals", applies=lambda scene: bool(scene.judges))
+_quiz = partial(Metric[Scene], group="secrets")
+_blind = partial(Metric[Scene], group="secrets", applies=lambda scene: scene.options.blind)
+_conduct = partial(Metric[Scene], group="conduct", applies=lambda scene: scene.was_played, is_compared=False)
+_mixed = partial(Metric[Scene], group="attack", applies=lambda scene: scene.is_mixed, is_compared=False)
 _mixed_blind = partial(_mixed, applies=lambda scene: scene.is_mixed and scene.options.blind)
 _DIFFERENCE: dict[str, Any] = {"aggregate": mean, "unit": "difference of shares", "low": -1.0}
 
-_SELF, _MAJORITY = partial(_average_goals, _OWN), partial(_average_goals, _PANEL)
-_OTHER = partial(_average_goals, partial(_read_answers, ProbeKind.OTHERS_GOAL))
+_OTHERS_VIEW = partial(_average_goals, partial(_read_answers, ProbeKind.OTHERS_GOAL))
 _CLAIM, _GAIN = partial(_average_goals, _read_overconfidence), partial(_average_quiz, _read_gain)
 _AFTER, _BEFORE = (partial(_average_quiz, partial(_read_quiz, kind)) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
 _ATTACK, _BLIND_ATTACK = (partial(_measure_attack, kind) for kind in (ProbeKind.QUIZ, ProbeKind.BLIND_QUIZ))
@@ -352,27 +335,26 @@ _CUT_OFF = partial(_measure_turns, lambda turn: CUT_OFF in turn.note)
 _SECRETS, _PARTNERS = "right answers on the others' secrets", "right answers on the other side's secrets"
 _KEPT = "1 less the other side's right answers on one's own secrets"
 _CLAIMS = "Self less Majority, over the goals that have both"
-_SCENE = (
-    _goal("self", "Self", "goals reached, as their owners say", value=_SELF, by_kind=True, by_round=True, psi="self"),
-    _goal("other", "Other", "goals reached, as the other participants say", value=_OTHER, by_round=True),
-    _judged("judge: …", "…", "goals reached, as this judge says", members=_list_judges),
-    _judged("average", "Average", "goals reached, mean over the judges", value=_average_judges),
-    _judged(
-        "majority", "Majority", "goals reached, as most judges say", value=_MAJORITY, by_kind=True, by_round=True, psi="goal"
-    ),
-    _quiz("information", "Info", f"{_SECRETS} after the scene", value=_AFTER, psi="information"),
-    _blind("information_blind", "Blind", f"{_SECRETS} before anybody has spoken", value=_BEFORE),
-    _blind("information_gain", "Gain", "Info less Blind, paired by question", value=_GAIN, **_DIFFERENCE),
-    _judged("overconfidence", "Over-confidence", _CLAIMS, group="confidence", value=_CLAIM, of_partner=False, **_DIFFERENCE),
-    _conduct("no_answer", "no answer", "probes to which the model gave no readable answer", value=_measure_unanswered),
-    _conduct("silent_turns", "silent turns", "turns in which the model said nothing", value=_SILENT),
-    _conduct("cut_off_turns", "cut off", "turns that ended at the token limit; what came before stands", value=_CUT_OFF),
-)
-_JUDGED_FIRST = sorted(_SCENE, key=lambda metric: not metric.is_judged)
-"""The order of what derives from several."""
+_SELF = _goal("self", "Self", "goals reached, as their owners say", value=partial(_average_goals, _OWN))
+_OTHER = _goal("other", "Other", "goals reached, as the other participants say", value=_OTHERS_VIEW)
+_MAJORITY = _judged("majority", "Majority", "goals reached, as most judges say", value=partial(_average_goals, _PANEL))
+_INFORMATION = _quiz("information", "Info", f"{_SECRETS} after the scene", value=_AFTER)
 
 METRICS = SceneMetrics(
-    *_add_partner(*_SCENE),
+    *_add_partner(
+        _SELF,
+        _OTHER,
+        _judged("judge: …", "…", "goals reached, as this judge says", members=_list_judges),
+        _judged("average", "Average", "goals reached, mean over the judges", value=_average_judges),
+        _MAJORITY,
+        _INFORMATION,
+        _blind("information_blind", "Blind", f"{_SECRETS} before anybody has spoken", value=_BEFORE),
+        _blind("information_gain", "Gain", "Info less Blind, paired by question", value=_GAIN, **_DIFFERENCE),
+        replace(_judged("overconfidence", "Over-confidence", _CLAIMS, value=_CLAIM, **_DIFFERENCE), group="confidence"),
+        _conduct("no_answer", "no answer", "probes to which the model gave no readable answer", value=_measure_unanswered),
+        _conduct("silent_turns", "silent turns", "turns in which the model said nothing", value=_SILENT),
+        _conduct("cut_off_turns", "cut off", "turns that ended at the token limit; what came before stands", value=_CUT_OFF),
+    ),
     *_add_partner(
         _mixed("attack", "Attack", f"{_PARTNERS} after the scene", value=_ATTACK),
         _mixed("defence", "Defence", f"{_KEPT} after the scene", value=_DEFENCE),
@@ -381,8 +363,9 @@ METRICS = SceneMetrics(
         _mixed_blind("attack_blind", "Attack blind", f"{_PARTNERS} before the scene", value=_BLIND_ATTACK),
         _mixed_blind("defence_blind", "Defence blind", f"{_KEPT} before the scene", value=_BLIND_DEFENCE),
     ),
-    *(_declare_by_kind(metric) for metric in _SCENE if metric.by_kind),
-    _declare_by_round([metric for metric in _JUDGED_FIRST if metric.by_round]),
+    _declare_by_kind(_SELF),
+    _declare_by_kind(_MAJORITY),
+    _declare_by_round(_MAJORITY, _SELF, _OTHER),
     Metric(
         "script",
         "Script",
@@ -392,6 +375,8 @@ METRICS = SceneMetrics(
         applies=lambda scene: scene.was_played and any(probe.kind is ProbeKind.SCRIPT for probe in scene.episode.probes),
         is_compared=False,
     ),
-    *(each for metric in _JUDGED_FIRST if metric.psi for each in _declare_sensitivity(metric)),
+    *_declare_sensitivity("goal", _MAJORITY),
+    *_declare_sensitivity("self", _SELF),
+    *_declare_sensitivity("information", _INFORMATION),
     groups=("goals", "confidence", "secrets"),
 )

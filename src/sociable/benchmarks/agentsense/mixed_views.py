@@ -114,20 +114,19 @@ def show_persons(runs: Sequence[Run]) -> list[Section]:
             others.append(Row([model, *_list_cells(run, beside, Role.SUBJECT)]))
         else:
             alone.append(model)
+    people = ("Goals, person", "Goals, model", "Info, person", "Info, model")
+    scenes = ("Goals with", "Goals without", "Info with", "Info without")
+    note = "The same scenes and characters in both. Goals as the judges' majority says; without judges as their owners say."
     blocks: list[Block] = []
-    if same:
-        titles = ("Goals, person", "Goals, model", "Info, person", "Info, model")
-        blocks.append(_tabulate_person("A person and the model in the same part (Table 11)", titles, same))
-        caption = "The model's characters with a person in the scene and without (Table 12)"
-        blocks.append(_tabulate_person(caption, ("Goals with", "Goals without", "Info with", "Info without"), others))
+    for caption, titles, rows in (
+        ("A person and the model in the same part (Table 11)", people, same),
+        ("The model's characters with a person in the scene and without (Table 12)", scenes, others),
+    ):
+        if rows:
+            blocks.append(Table(caption, [Column("Model"), *(Column(title, True) for title in titles)], rows, note))
     if alone:
         blocks.append(Paragraph(f"There is no run of {', '.join(alone)} without the person to set beside the one with."))
     return [Section("A person in the scene", blocks)] if blocks else []
-
-
-def _tabulate_person(caption: str, titles: Sequence[str], rows: Sequence[Row]) -> Table:
-    note = "The same scenes and characters in both. Goals as the judges' majority says; without judges as their owners say."
-    return Table(caption, [Column("Model"), *(Column(title, True) for title in titles)], rows, note)
 
 
 def _list_circumstances(run: Run) -> list[object]:

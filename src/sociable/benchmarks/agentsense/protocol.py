@@ -25,8 +25,15 @@ from sociable.core.names import find_person
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage, episode_id
 from sociable.core.seeding import make_generator
-from sociable.dialogue.conversation import Conversation, run_conversation
-from sociable.dialogue.turn_taking import AddressedNext, Bidding, RandomSpeaker, RoundRobin, TurnPolicy
+from sociable.dialogue.conversation import (
+    AddressedNext,
+    Bidding,
+    Conversation,
+    RandomSpeaker,
+    RoundRobin,
+    TurnPolicy,
+    run_conversation,
+)
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Request
 
@@ -89,15 +96,12 @@ async def run_scene(
 
 def cast_roles(scenario: Scenario, options: AgentSenseOptions, seed: int) -> dict[str, Role]:
     """The roles that play the characters of a mixed run, by name. The one character is the same in every repeat."""
-    if options.plays == "senders":
-        return {
-            character.name: Role.SUBJECT if character.role is CharacterRole.SENDER else Role.PARTNER
-            for character in scenario.characters
-        }
     drawn = make_generator(seed, "seat", scenario.id).choice(scenario.names)
-    one = drawn if options.character == RANDOM else find_character(options.character, scenario)
-    alone, others = (Role.PARTNER, Role.SUBJECT) if options.plays == "others" else (Role.SUBJECT, Role.PARTNER)
-    return {name: alone if name == one else others for name in scenario.names}
+    chosen = {drawn if options.character == RANDOM else find_character(options.character, scenario)}
+    if options.plays == "senders":
+        chosen = {character.name for character in scenario.characters if character.role is CharacterRole.SENDER}
+    own, rest = (Role.PARTNER, Role.SUBJECT) if options.plays == "others" else (Role.SUBJECT, Role.PARTNER)
+    return {name: own if name in chosen else rest for name in scenario.names}
 
 
 def select_playable(scenarios: Sequence[Scenario], options: AgentSenseOptions) -> tuple[Sequence[Scenario], list[str]]:

@@ -20,7 +20,7 @@ from sociable.dialogue.conversation import Utterance
 
 @dataclass
 class Silent:
-    """Says nothing and answers nothing. The other players differ in ``speak``, ``find_reached`` and ``pick_option``."""
+    """Says nothing and answers nothing. The other players differ in ``speak``, ``judge_goal`` and ``choose``."""
 
     scenario: Scenario
     character: Character
@@ -37,12 +37,6 @@ class Silent:
     def speak(self, seen: Sequence[Turn]) -> str:
         return ""
 
-    def find_reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool | None:
-        return None
-
-    def pick_option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int | None:
-        return None
-
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
         said = self.speak(seen)
         return Utterance(said, defect="" if said else "empty")
@@ -51,10 +45,10 @@ class Silent:
         return Answer(self.draw("bid", self.name, len(seen)).random())
 
     async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
-        return Answer(self.find_reached(seen, probe))
+        return Answer(None)
 
     async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
-        return Answer(self.pick_option(seen, question, order))
+        return Answer(None)
 
 
 class Oracle(Silent):
@@ -105,15 +99,15 @@ class Oracle(Silent):
             for item, goal in enumerate(owner.goals)
         ]
 
-    def find_reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
+    async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
         by_rule = probe.goal.is_reached((turn.speaker, turn.content) for turn in seen)
-        return not self.has_error("goal", probe.owner.name, probe.item) if by_rule is None else by_rule
+        return Answer(not self.has_error("goal", probe.owner.name, probe.item) if by_rule is None else by_rule)
 
-    def pick_option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
+    async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
         if not self.has_error("question", question.key):
-            return question.answer_label
+            return Answer(question.answer_label)
         wrong = [place for place in range(len(question.options)) if place != question.answer_label]
-        return self.draw("wrong", question.key).choice(wrong)
+        return Answer(self.draw("wrong", question.key).choice(wrong))
 
 
 class Heuristic(Silent):
@@ -130,12 +124,12 @@ class Heuristic(Silent):
         last = next((turn.speaker for turn in reversed(seen) if turn.speaker != self.name), "")
         return f"I have heard you, {last}." if last else "I have nothing to add."
 
-    def find_reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
+    async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
         wanted = find_telling_words(probe.goal.goal)
         said = find_telling_words(" ".join(turn.content for turn in seen if turn.speaker != probe.owner.name))
-        return bool(wanted) and 2 * len(wanted & said) >= len(wanted)
+        return Answer(bool(wanted) and 2 * len(wanted & said) >= len(wanted))
 
-    def pick_option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
+    async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
         own = {place: find_telling_words(option) for place, option in enumerate(question.options)}
         shared = set.intersection(*own.values())
         said = find_telling_words(" ".join(turn.content for turn in seen if turn.speaker != self.name))
@@ -145,7 +139,7 @@ class Heuristic(Silent):
             telling = own[place] - shared
             return measure_overlap(telling, said), measure_overlap(telling, told)
 
-        return max(order, key=measure_likeness)
+        return Answer(max(order, key=measure_likeness))
 
 
 class Blurt(Heuristic):
@@ -165,11 +159,11 @@ class RandomPlayer(Silent):
         sentences = [each.strip() for each in self.scenario.background.split(".") if each.strip()]
         return f"{self.draw('says', self.name, len(seen)).choice(sentences or [self.scenario.background])}."
 
-    def find_reached(self, seen: Sequence[Turn], probe: GoalProbe) -> bool:
-        return self.draw("goal", self.name, probe.owner.name, probe.item, probe.question).random() < 0.5
+    async def judge_goal(self, seen: Sequence[Turn], probe: GoalProbe) -> Answer:
+        return Answer(self.draw("goal", self.name, probe.owner.name, probe.item, probe.question).random() < 0.5)
 
-    def pick_option(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> int:
-        return self.draw("option", self.name, question.key, len(seen)).choice(list(order))
+    async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
+        return Answer(self.draw("option", self.name, question.key, len(seen)).choice(list(order)))
 
 
 _PLAYERS = {"oracle": Oracle, "heuristic": Heuristic, "blurt": Blurt, "random": RandomPlayer, "silent": Silent}

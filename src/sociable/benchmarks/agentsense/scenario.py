@@ -128,6 +128,10 @@ class Sign(_Field):
         )
 
 
+OWN = "Have you reached this goal of yours: {goal}"
+OTHERS = "Has {name} reached this goal: {goal}"
+
+
 class Goal(_Field):
     goal: Text
     eval_questions: GoalQuestions = GoalQuestions()
@@ -138,6 +142,17 @@ class Goal(_Field):
     """An exchange in which the goal is reached; the oracle says it."""
     missed: tuple[Line, ...] = ()
     """One in which it is tried and not reached; the oracle says it when it errs."""
+
+    def complete_questions(self, owner: str, names: Iterable[str]) -> Goal:
+        """The goal with the questions that were absent made from its text; ``names`` are the whole cast."""
+        own, others = OWN.format(goal=self.goal), OTHERS.format(name=owner, goal=self.goal)
+        made = {
+            "own": (AskedQuestion(obj=owner, question=own),),
+            "others": tuple(AskedQuestion(obj=name, question=others) for name in names if name != owner),
+            "judge": (GoalQuestion(question=others),),
+        }
+        absent = {part: questions for part, questions in made.items() if getattr(self.eval_questions, part) is None}
+        return self.model_copy(update={"eval_questions": self.eval_questions.model_copy(update=absent)})
 
     def is_reached(self, said: Iterable[tuple[str, str]]) -> bool | None:
         """Whether all signs show in the turns; None where there are no signs."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainSerializer
@@ -135,7 +134,7 @@ class Template(Record):
     """A string by which the data can be found in training corpora. Never shown to any model."""
 
 
-def cast_records(raw: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
+def make_cast_records(raw: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]:
     """The scenarios of a template in the native layout, one a cast. Raises DataError."""
     template = validate_record(Template, raw, place)
     place = f"{place}, template {template.id}"
@@ -143,8 +142,8 @@ def cast_records(raw: Mapping[str, Any], place: str) -> Iterator[dict[str, Any]]
     written = template.model_dump(include={"background", "description", "characters"})
     for number, cast in enumerate(template.casts, start=1):
         profiles = {slot: member.profile for slot, member in cast.items()}
-        filled = _Filler(cast, f"{place}, cast {number}").fill(written | {"profiles": profiles})
-        questions = {part["slot"]: _list_questions(template.id, part, cast) for part in filled["characters"]}
+        filled = _fill(written | {"profiles": profiles}, cast, f"{place}, cast {number}")
+        questions = {part["slot"]: list(_list_questions(template.id, part, cast)) for part in filled["characters"]}
         yield {
             "sample_idx": number,
             "template_idx": template.id,
@@ -206,65 +205,55 @@ def list_cast_faults(
             yield f"{gap.older}.age", problem
 
 
-def _list_questions(template: str, owner: Mapping[str, Any], cast: Mapping[str, Member]) -> list[dict[str, Any]]:
+def _list_questions(template: str, owner: Mapping[str, Any], cast: Mapping[str, Member]) -> Iterator[dict[str, Any]]:
     """The questions about the secret of a filled part, in the native layout."""
-    found = []
     for number, question in enumerate(owner["questions"], start=1):
         key = f"{template}/{owner['slot']}/{number}"
         options = [question["answer"], *question["wrong"]]
         order = list(range(len(options)))
         # Nobody chose where the answer stands, and it stands in the same place for every cast.
         make_generator(0, "options", key).shuffle(order)
-        found.append(
-            {
-                "question": question["question"],
-                "options": [options[place] for place in order],
-                "answer_label": order.index(0),
-                "about": cast[owner["slot"]].name,
-                "key": key,
-            }
-        )
-    return found
+        yield {
+            "question": question["question"],
+            "options": [options[place] for place in order],
+            "answer_label": order.index(0),
+            "about": cast[owner["slot"]].name,
+            "key": key,
+        }
 
 
 _SLOT = re.compile(r"\{(\w+)(?:\.(\w+)|:([^{}|]+)\|([^{}|]+))?\}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Filler:
-    """Puts one cast into the slots of texts."""
+def _fill(value: Any, cast: Mapping[str, Member], place: str, field: str = "") -> Any:
+    """The text, or whatever holds texts, with the cast in its slots; ``field`` is where it stands."""
+    if isinstance(value, dict):
+        return {key: _fill(part, cast, place, f"{field}.{key}".removeprefix(".")) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_fill(part, cast, place, f"{field}.{number}") for number, part in enumerate(value)]
+    if not isinstance(value, str) or not ("{" in value or "}" in value):
+        return value
+    filled = _SLOT.sub(lambda match: _find_filling(match, cast, place, field), value)
+    if "{" in filled or "}" in filled:
+        raise DataError(place, field, f"a brace that belongs to no slot, in {filled[:80]!r}")
+    return filled
 
-    cast: Mapping[str, Member]
-    place: str
 
-    def fill(self, value: Any, field: str = "") -> Any:
-        """The text, or whatever holds texts, filled; ``field`` is where it stands."""
-        if isinstance(value, dict):
-            return {key: self.fill(part, f"{field}.{key}".removeprefix(".")) for key, part in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.fill(part, f"{field}.{number}") for number, part in enumerate(value)]
-        if not isinstance(value, str) or not ("{" in value or "}" in value):
-            return value
-        filled = _SLOT.sub(lambda match: self._find(match, field), value)
-        if "{" in filled or "}" in filled:
-            raise DataError(self.place, field, f"a brace that belongs to no slot, in {filled[:80]!r}")
-        return filled
-
-    def _find(self, match: re.Match[str], field: str) -> str:
-        slot, part, singular, plural = match.groups()
-        member = self.cast.get(slot)
-        if member is None:
-            raise DataError(self.place, field, f"{match.group()}: '{slot}' is no slot; there are {', '.join(self.cast)}")
-        if singular is not None:
-            return plural if member.pronouns == "they" else singular
-        if part in (None, "full"):
-            return member.name if part else member.short
-        if part in ("occupation", "age", "gender"):
-            return str(getattr(member, part))
-        if part in member.words:
-            return member.words[part]
-        pronoun = _PRONOUNS[member.pronouns].get(part.lower())
-        if pronoun is None:
-            known = ", ".join(["full", "occupation", "age", "gender", *_PRONOUNS["she"], *member.words])
-            raise DataError(self.place, field, f"{match.group()}: {member.name} has no '{part}'; there are {known}")
-        return pronoun.capitalize() if part[0].isupper() else pronoun
+def _find_filling(match: re.Match[str], cast: Mapping[str, Member], place: str, field: str) -> str:
+    slot, part, singular, plural = match.groups()
+    member = cast.get(slot)
+    if member is None:
+        raise DataError(place, field, f"{match.group()}: '{slot}' is no slot; there are {', '.join(cast)}")
+    if singular is not None:
+        return plural if member.pronouns == "they" else singular
+    if part in (None, "full"):
+        return member.name if part else member.short
+    if part in ("occupation", "age", "gender"):
+        return str(getattr(member, part))
+    if part in member.words:
+        return member.words[part]
+    pronoun = _PRONOUNS[member.pronouns].get(part.lower())
+    if pronoun is None:
+        known = ", ".join(["full", "occupation", "age", "gender", *_PRONOUNS["she"], *member.words])
+        raise DataError(place, field, f"{match.group()}: {member.name} has no '{part}'; there are {known}")
+    return pronoun.capitalize() if part[0].isupper() else pronoun

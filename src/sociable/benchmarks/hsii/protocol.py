@@ -25,8 +25,7 @@ from sociable.core.errors import InstrumentFailure
 from sociable.core.form import Form
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage, episode_id
-from sociable.dialogue.conversation import MAX_CHARACTERS, Conversation, Participant, Utterance, run_conversation
-from sociable.dialogue.turn_taking import RoundRobin
+from sociable.dialogue.conversation import MAX_CHARACTERS, Conversation, Participant, RoundRobin, Utterance, run_conversation
 from sociable.engine.seats import Seat, Seats
 from sociable.models.protocol import ChatMessage, Request
 
