@@ -143,5 +143,6 @@ def test_degenerate_text_gives_none_and_in_time(text: str) -> None:
 @given(st.sampled_from([0, 1, 2]), st.text())
 def test_any_reason_leaves_the_verdict_as_it_is(verdict: int, reason: str) -> None:
     text = json.dumps({"reason": reason, "verdict": verdict})
-    assert parse_preference(text).value == verdict
-    assert parse_preference(f"```json\n{text}\n```").value == verdict
+    expected = (EQUAL, FIRST, SECOND)[verdict]
+    assert parse_preference(text).value is expected
+    assert parse_preference(f"```json\n{text}\n```").value is expected

@@ -14,8 +14,7 @@ from sociable.api.people import add_corrections, add_ratings, export_sheet, peop
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Verdict
 from sociable.core.view import Table
-from sociable.people.records import PeopleRecords, list_judged_pairs
-from sociable.people.sheets import PAIR_FIELDS
+from sociable.people.sheets import PAIR_FIELDS, PeopleRecords, list_judged_pairs
 
 DEMO = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
 

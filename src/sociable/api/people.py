@@ -12,8 +12,15 @@ from sociable.core.errors import InputError
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document, Section, Table
 from sociable.people.agreement import show_people
-from sociable.people.records import PeopleRecords
-from sociable.people.sheets import draw_sheet, read_ratings, read_verdicts, read_words, write_sheet, write_word_sheet
+from sociable.people.sheets import (
+    PeopleRecords,
+    draw_sheet,
+    read_ratings,
+    read_verdicts,
+    read_words,
+    write_sheet,
+    write_word_sheet,
+)
 
 
 def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:

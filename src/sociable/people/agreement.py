@@ -13,7 +13,7 @@ from sociable.core.seeding import derive_seed
 from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, figure, with_interval
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged
-from sociable.people.records import PeopleRecords, SheetItem, find_shown_item, list_judged_pairs
+from sociable.people.sheets import PeopleRecords, SheetItem, find_shown_item, list_judged_pairs
 from sociable.statistics.agreement import Label, correlate_ranks, measure_alpha, measure_cohen, measure_fleiss, measure_observed
 from sociable.statistics.intervals import Interval, bootstrap_rank_correlation, estimate_mean
 from sociable.statistics.stratified import estimate_stratified_mean

@@ -1,4 +1,10 @@
-"""The sheet that goes out to people, and what comes back: CSV as spreadsheets save it, or JSON Lines."""
+"""People check judges: a sample of judged pairs goes out as a sheet, verdicts come back, scores are corrected.
+
+The sample is drawn by stage and by the judges' verdict, so that rare verdicts are looked at too; weights undo that. Sides
+are shuffled and judges hidden. The sample stands in ``sheets.jsonl`` of the run folder, people's words in
+``people.jsonl``, ``ratings.jsonl`` and ``words.jsonl``; none of it changes the run's own scores. Sheets are CSV as
+spreadsheets save it, or JSON Lines.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +14,24 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from sociable.core.errors import DataError, InputError
 from sociable.core.names import words
-from sociable.core.records import Verdict, episode_id
+from sociable.core.records import Judgment, Record, Verdict, episode_id
 from sociable.core.run_folder import RecordFile, write_atomically
 from sociable.core.seeding import derive_seed, make_generator
 from sociable.core.spreadsheets import read_rows, render_csv
 from sociable.engine.result import RunResult
-from sociable.engine.study import Judged, ShownQuestion
-from sociable.people.records import (
-    JudgedPair,
-    PersonRating,
-    PersonVerdict,
-    PersonWord,
-    SheetItem,
-    find_shown_item,
-    list_judged_pairs,
-)
+from sociable.engine.study import Judged, ShownPair, ShownQuestion
+from sociable.judging.panel import decide_panel
+
+R = TypeVar("R", bound=BaseModel)
 
 PAIR_FIELDS = ("item", "stage", "situation", "addressee", "response_1", "response_2", "verdict", "comment", "person")
 """The columns of a sheet of pairs. ``verdict`` is to be filled in: 1 or 2 for the better response, 0 if neither is."""
@@ -37,6 +41,123 @@ QUESTION_FIELDS = ("item", "stage", "situation", "about", "conversation", "quest
 
 _BESIDES = "and person, where there are several"
 _ANSWERS = {"yes": Verdict.WIN, "y": Verdict.WIN, "no": Verdict.LOSS, "n": Verdict.LOSS}
+
+WORD_FIELDS = ("episode", "score", "read_it_with", "word", "person")
+"""The columns of a sheet of episodes that went badly. ``word`` is to be filled in: what a reader felt, in one word."""
+LOW = 0.5
+"""The value of a benchmark's first metric below which an episode went badly."""
+LOW_EPISODES = 20
+"""The number that the paper had each of five people read."""
+
+
+class SheetItem(Record):
+    """One pair, or one question, that was put on a sheet."""
+
+    id: str
+    """The name on the sheet, which tells nothing of model, judge or side."""
+    episode: str
+    scenario: str
+    criterion: str
+    stage: str = ""
+    """The kind of thing that the criterion asks; empty: the criterion says it."""
+    subject_first: bool
+    stratum: str
+    """Stage and the panel's verdict when the sheet was made."""
+    size: int
+    """Pairs, or questions, in the stratum."""
+    question: bool = False
+    """Whether it is a question of yes or no, not a pair."""
+    panel: tuple[str, ...] = ()
+    """The judges whose verdicts made the strata."""
+
+    @property
+    def counted_as(self) -> str:
+        return self.stage or self.criterion
+
+
+class PersonVerdict(Record):
+    """One person's verdict on one item, for the subject's side."""
+
+    id: str
+    item: str
+    person: str
+    verdict: Verdict
+    comment: str = ""
+
+
+class PersonRating(Record):
+    """One person's free rating of a whole episode."""
+
+    id: str
+    episode: str
+    person: str
+    rating: float
+
+
+class PersonWord(Record):
+    """One person's one word on a whole episode (AntEval, section 5.4)."""
+
+    id: str
+    episode: str
+    person: str
+    word: str
+
+
+class PeopleRecords(ExitStack):
+    """The records of what people were given and gave, in a run folder; as a context it closes their files."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.sheets = self._open(folder / "sheets.jsonl", SheetItem)
+        self.verdicts = self._open(folder / "people.jsonl", PersonVerdict)
+        self.ratings = self._open(folder / "ratings.jsonl", PersonRating)
+        self.words = self._open(folder / "words.jsonl", PersonWord)
+
+    def has_other_strata(self, items: Sequence[SheetItem]) -> bool:
+        """Whether an earlier sheet was drawn from other strata, or by another panel's verdicts, than these items."""
+        now = {(item.stratum, item.size, item.panel) for item in items}
+        moved = any(item.id in self.sheets and self.sheets.read(item.id).stratum != item.stratum for item in items)
+        return moved or any((item.stratum, item.size, item.panel) not in now for item in self.sheets)
+
+    def _open(self, path: Path, kind: type[R]) -> RecordFile[R]:
+        file = RecordFile(path, kind.model_validate_json, lambda record: str(record.id))  # type: ignore[attr-defined]
+        return self.enter_context(closing(file))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """A pair, or a question, on which all judges of the panel have given their opinion."""
+
+    episode: Any
+    criterion: str
+    stage: str
+    verdict: Verdict
+    """The panel's."""
+    by_judge: Mapping[str, Verdict]
+
+    @property
+    def stratum(self) -> str:
+        return f"{self.stage}: {self.verdict}"
+
+
+def find_shown_item(run: RunResult, episode: Any, criterion: str) -> ShownPair | ShownQuestion | None:
+    """The pair, or question, that judges judged, as a person reads it; None where there is nothing to be shown."""
+    return run.study.show(episode, criterion, run.reference_of(episode.scenario)) if isinstance(run.study, Judged) else None
+
+
+def list_judged_pairs(run: RunResult) -> Iterator[JudgedPair]:
+    """Every pair that the current panel has judged in full."""
+    if not isinstance(run.study, Judged):
+        return
+    panel = {seat.name for seat in run.seats.judges}
+    for episode in run.records.episodes:
+        by_criterion: dict[str, list[Judgment]] = defaultdict(list)
+        for judgment in run.judgments_of(episode):
+            by_criterion[judgment.criterion].append(judgment)
+        for criterion, judgments in by_criterion.items():
+            by_judge = {judgment.judge: judgment.verdict for judgment in judgments}
+            if panel <= by_judge.keys():
+                yield JudgedPair(episode, criterion, run.study.stage_of(criterion), decide_panel(judgments)[0], by_judge)
 
 
 def draw_sheet(run: RunResult, count: int, seed: int) -> list[SheetItem]:
@@ -82,12 +203,8 @@ def _make_item(run: RunResult, pair: JudgedPair, size: int, panel: tuple[str, ..
 def _spread(count: int, sizes: Mapping[str, int]) -> dict[str, int]:
     """The number of pairs to take from each stratum: equally many, and what small ones lack goes to the larger."""
     taken = dict.fromkeys(sizes, 0)
-    left = min(count, sum(sizes.values()))
-    while left:
-        open_strata = [name for name in sizes if taken[name] < sizes[name]]
-        for name in open_strata[:left]:
-            taken[name] += 1
-        left -= min(left, len(open_strata))
+    for _ in range(min(count, sum(sizes.values()))):
+        taken[min((name for name in sizes if taken[name] < sizes[name]), key=taken.__getitem__)] += 1
     return taken
 
 
@@ -192,14 +309,6 @@ def _read_of_episodes(file: Path, column: str, episodes: RecordFile[Any]) -> Ite
         yield place, episode, row.get("person", "").strip() or file.stem, row[column]
     if empty:
         raise InputError(f"{file}: no {column} in it.")
-
-
-WORD_FIELDS = ("episode", "score", "read_it_with", "word", "person")
-"""The columns of a sheet of episodes that went badly. ``word`` is to be filled in: what a reader felt, in one word."""
-LOW = 0.5
-"""The value of a benchmark's first metric below which an episode went badly."""
-LOW_EPISODES = 20
-"""The number that the paper had each of five people read."""
 
 
 def write_word_sheet(run: RunResult, file: Path, seed: int) -> int:

@@ -19,7 +19,7 @@ from sociable.engine.settings import RunSettings
 from sociable.engine.study import AnyStudy
 from sociable.models.prices import Price
 from sociable.people.agreement import show_people
-from sociable.people.records import PeopleRecords
+from sociable.people.sheets import PeopleRecords
 from sociable.reports.comparison import differences
 from sociable.reports.rubric import rubric_section
 

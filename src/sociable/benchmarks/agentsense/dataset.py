@@ -24,7 +24,7 @@ from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, Qu
 from sociable.benchmarks.agentsense.templates import make_cast_records
 from sociable.core.data_files import Loaded, RawRecord, load_items, read_records, validate_record
 from sociable.core.errors import DataError
-from sociable.core.names import find_people, find_person, words
+from sociable.core.names import find_people, words
 from sociable.core.seeding import select_clusters
 from sociable.core.spelling import Speller, find_records_in
 from sociable.core.wording import pad_words
@@ -122,8 +122,7 @@ def _make_speller(scenario: Scenario, place: str) -> Speller:
             if known != character.name or (field == "name" and scenario.names.count(name) > 1):
                 problem = f"'{name}' could be two people once case and punctuation are ignored; everybody needs a name"
                 raise DataError(place, f"characters.{number}.{field}", problem)
-    names, aliases = scenario.names, scenario.aliases
-    return Speller(place, names, lambda name: spellings.get(_normalise(name)) or find_person(name, names, aliases))
+    return Speller(place, scenario.names, lambda name: spellings.get(_normalise(name)) or scenario.find_character(name))
 
 
 def _normalise(name: str) -> str:

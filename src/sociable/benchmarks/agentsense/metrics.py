@@ -350,7 +350,7 @@ METRICS = SceneMetrics(
         _INFORMATION,
         _blind("information_blind", "Blind", f"{_SECRETS} before anybody has spoken", value=_BEFORE),
         _blind("information_gain", "Gain", "Info less Blind, paired by question", value=_GAIN, **_DIFFERENCE),
-        replace(_judged("overconfidence", "Over-confidence", _CLAIMS, value=_CLAIM, **_DIFFERENCE), group="confidence"),
+        _judged("overconfidence", "Over-confidence", _CLAIMS, group="confidence", value=_CLAIM, **_DIFFERENCE),
         _conduct("no_answer", "no answer", "probes to which the model gave no readable answer", value=_measure_unanswered),
         _conduct("silent_turns", "silent turns", "turns in which the model said nothing", value=_SILENT),
         _conduct("cut_off_turns", "cut off", "turns that ended at the token limit; what came before stands", value=_CUT_OFF),

@@ -49,7 +49,6 @@ def _shade_matrix(caption: str, matrix: Matrix) -> Table:
     senders, receivers = (list(dict.fromkeys(pair[place] for pair in matrix)) for place in (0, 1))
     known = {pair: found.value for pair, found in matrix.items() if found and found.value is not None}
     low, high = min(known.values(), default=0.0), max(known.values(), default=0.0)
-
     means = [_average([known.get((sender, receiver)) for sender in senders]) for receiver in receivers]
     named = [(sender, [known.get((sender, receiver)) for receiver in receivers]) for sender in senders] + [("mean", means)]
     rows = []

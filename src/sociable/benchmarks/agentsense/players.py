@@ -136,19 +136,14 @@ class PersonsForms:
         return Form("Who speaks next?", self._show_news(seen), [question], lambda said: json.dumps({"bid": int(said[0])}))
 
     def ask_yes_no(self, seen: Sequence[Turn], question: str) -> Form:
-        def reply(answers: Sequence[str]) -> str:
-            return json.dumps({"reason": "", "answer": answers[0]})
-
-        return Form("Looking back at the scene", self._show_news(seen), [Question(question, ("yes", "no"))], reply)
+        asked, title = [Question(question, ("yes", "no"))], "Looking back at the scene"
+        return Form(title, self._show_news(seen), asked, lambda said: json.dumps({"reason": "", "answer": said[0]}))
 
     def ask_quiz(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Form:
-        options = tuple(question.options[place] for place in order)
-
-        def reply(answers: Sequence[str]) -> str:
-            return json.dumps({"answer": LETTERS[options.index(answers[0])]})
-
-        asked = [Question(question.question, options)]
-        return Form("A question on the side: what do you think?", self._show_news(seen), asked, reply)
+        letters = {question.options[place]: letter for place, letter in zip(order, LETTERS, strict=False)}
+        asked = [Question(question.question, tuple(letters))]
+        title = "A question on the side: what do you think?"
+        return Form(title, self._show_news(seen), asked, lambda said: json.dumps({"answer": letters[said[0]]}))
 
     def _show_news(self, seen: Sequence[Turn]) -> list[Block]:
         """All that the person has not been shown; its own words only with the scene, which is shown again after a break."""

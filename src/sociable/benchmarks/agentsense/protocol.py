@@ -21,7 +21,6 @@ from sociable.benchmarks.agentsense.records import RANDOM, AgentSenseEpisode, Ag
 from sociable.benchmarks.agentsense.reference import Silent, make_player
 from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, GoalProbe, QuizQuestion, Scenario, list_goal_probes
 from sociable.core.errors import InputError, InstrumentFailure
-from sociable.core.names import find_person
 from sociable.core.prompts import Prompts
 from sociable.core.records import Turn, Usage, episode_id
 from sociable.core.seeding import make_generator
@@ -97,7 +96,7 @@ async def run_scene(
 def cast_roles(scenario: Scenario, options: AgentSenseOptions, seed: int) -> dict[str, Role]:
     """The roles that play the characters of a mixed run, by name. The one character is the same in every repeat."""
     drawn = make_generator(seed, "seat", scenario.id).choice(scenario.names)
-    chosen = {drawn if options.character == RANDOM else find_character(options.character, scenario)}
+    chosen = {drawn if options.character == RANDOM else scenario.find_character(options.character)}
     if options.plays == "senders":
         chosen = {character.name for character in scenario.characters if character.role is CharacterRole.SENDER}
     own, rest = (Role.PARTNER, Role.SUBJECT) if options.plays == "others" else (Role.SUBJECT, Role.PARTNER)
@@ -107,10 +106,11 @@ def cast_roles(scenario: Scenario, options: AgentSenseOptions, seed: int) -> dic
 def select_playable(scenarios: Sequence[Scenario], options: AgentSenseOptions) -> tuple[Sequence[Scenario], list[str]]:
     """(the scenarios with everybody whom ``options`` need, a note on those left out). Raises InputError if there are none."""
     if options.plays == "senders":
-        playable = [scenario for scenario in scenarios if scenario.roles == frozenset(CharacterRole)]
+        both = set(CharacterRole)
+        playable = [scenario for scenario in scenarios if both <= {character.role for character in scenario.characters}]
         lacking, remedy = "a sender or a receiver", "Have roles put into the data with: sociable label"
     elif options.character != RANDOM:
-        playable = [scenario for scenario in scenarios if find_character(options.character, scenario)]
+        playable = [scenario for scenario in scenarios if scenario.find_character(options.character)]
         lacking, remedy = f"a character '{options.character}'", "Names are as in the data"
     else:
         return scenarios, []
@@ -118,11 +118,6 @@ def select_playable(scenarios: Sequence[Scenario], options: AgentSenseOptions) -
     if not playable:
         raise InputError(f"All {left} scenarios lack {lacking}. {remedy}.")
     return playable, [f"{left} of {len(scenarios)} scenarios lack {lacking} and were left out."] if left else []
-
-
-def find_character(name: str, scenario: Scenario) -> str | None:
-    """The character of that name, short name or first name."""
-    return find_person(name, scenario.names, scenario.aliases)
 
 
 @dataclass
@@ -162,15 +157,13 @@ class _Scene:
 
     def make_policy(self) -> TurnPolicy:
         generator = make_generator(self.seed, "turns", self.scenario.id, self.repeat)
-        match self.options.policy:
-            case "random":
-                return RandomSpeaker(generator)
-            case "round-robin":
-                return RoundRobin()
-            case "addressed-next":
-                return AddressedNext(generator, self.scenario.aliases)
-            case "bidding":
-                return Bidding(self._bid, generator)
+        policies: dict[str, TurnPolicy] = {
+            "random": RandomSpeaker(generator),
+            "round-robin": RoundRobin(),
+            "addressed-next": AddressedNext(generator, self.scenario.aliases),
+            "bidding": Bidding(self._bid, generator),
+        }
+        return policies[self.options.policy]
 
     async def _bid(self, name: str, seen: Sequence[Turn]) -> float | None:
         """A player's bid to speak, which is kept."""

@@ -12,8 +12,6 @@ from pydantic import AfterValidator, Field, model_validator
 
 from sociable.core.records import Episode, Numbers, Record
 
-Policy = Literal["random", "round-robin", "addressed-next", "bidding"]
-
 RANDOM = "random"
 """In place of a character's name: drawn by the run's seed, scene by scene."""
 
@@ -29,7 +27,7 @@ class AgentSenseOptions(Record):
 
     turns: int = Field(default=15, ge=1, le=1000, description="turns of a scene after the greeting (section 3.3)")
     greeting_counts: bool = Field(default=False, description="count the greeting among the turns, as the authors' runs do")
-    policy: Policy = Field(default="random", description="who speaks next")
+    policy: Literal["random", "round-robin", "addressed-next", "bidding"] = Field("random", description="who speaks next")
     first_lines: bool = Field(
         default=False,
         description="show others and judges only what stands before a turn's first line break, as the authors do",

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from sociable.benchmarks.agentsense.records import name_goal_criterion
 from sociable.core.data_files import Text
-from sociable.core.names import Name, normalise_name, words
+from sociable.core.names import Name, find_person, normalise_name, words
 from sociable.core.spelling import OF_CAST, CastNames
 from sociable.core.wording import Wording, expresses
 
@@ -258,9 +258,9 @@ class Scenario(_Field):
                 found[character.name] = (first[0],)
         return found
 
-    @property
-    def roles(self) -> frozenset[CharacterRole]:
-        return frozenset(character.role for character in self.characters if character.role)
+    def find_character(self, name: str) -> str | None:
+        """The character of that name, short name or first name."""
+        return find_person(name, self.names, self.aliases)
 
 
 def list_distinct_questions(scenarios: Iterable[Scenario]) -> list[tuple[Scenario, Character, QuizQuestion]]:

@@ -15,7 +15,7 @@ from sociable.engine.settings import RunSettings, folder_name, plain_name
 WITH_PERSON, WITHOUT_PERSON = "with-person", "without-person"
 
 SettingsFor = Callable[..., RunSettings]
-"""From what one run of the series says itself (``model``, ``partner``) to its settings, with all else that the user asked for.
+"""From what is particular to one run of the series (``model``, ``partner``) to its settings, with all else that the user wants.
 
 ``elsewhere`` are the models of all runs.
 """
@@ -37,7 +37,15 @@ class SeriesOptions(Record):
                 raise InputError("--sender and --receiver say who plays whom: leave --model, --partner and --human out.")
             return _plan_pairs(self, settings_for), "pairs"
         settings = settings_for()
-        return _plan_with_and_without_person(self.human or "random", settings), f"{settings.model}-human"
+        if settings.partner:
+            raise InputError("With --human the person is the partner: leave --partner out.")
+        # The same character in both, so that the same scenes are left out for want of it.
+        own = settings.options | {"character": self.human or "random"}
+        runs = {
+            WITH_PERSON: settings.model_copy(update={"partner": PERSON, "options": own | {"plays": "others"}}),
+            WITHOUT_PERSON: settings.model_copy(update={"options": own | {"plays": "all"}}),
+        }
+        return runs, f"{settings.model}-human"
 
 
 def _plan_pairs(options: SeriesOptions, settings_for: SettingsFor) -> dict[str, RunSettings]:
@@ -55,15 +63,3 @@ def _plan_pairs(options: SeriesOptions, settings_for: SettingsFor) -> dict[str, 
         free = next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in runs)
         runs[free] = asked.model_copy(update={"options": asked.options | {"plays": "senders"}})
     return runs
-
-
-def _plan_with_and_without_person(character: str, settings: RunSettings) -> dict[str, RunSettings]:
-    """The same scenes twice: a person plays one character and the model the others, and the model plays everybody."""
-    if settings.partner:
-        raise InputError("With --human the person is the partner: leave --partner out.")
-    # The same character in both, so that the same scenes are left out for want of it.
-    options = settings.options | {"character": character}
-    return {
-        WITH_PERSON: settings.model_copy(update={"partner": PERSON, "options": options | {"plays": "others"}}),
-        WITHOUT_PERSON: settings.model_copy(update={"options": options | {"plays": "all"}}),
-    }

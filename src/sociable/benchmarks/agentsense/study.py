@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sociable.benchmarks.agentsense.audit import audit_document
+from sociable.benchmarks.agentsense.audit import audit_document, compare_texts
 from sociable.benchmarks.agentsense.briefing import load_agentsense_prompts
 from sociable.benchmarks.agentsense.dataset import load_scenarios, select_scenarios
 from sociable.benchmarks.agentsense.describe import describe_document
@@ -15,7 +15,6 @@ from sociable.benchmarks.agentsense.metrics import METRICS, Scene
 from sociable.benchmarks.agentsense.protocol import run_scene, select_playable
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode, AgentSenseOptions
 from sociable.benchmarks.agentsense.scenario import GoalProbe, Scenario, list_goal_probes
-from sociable.benchmarks.agentsense.similarity import compare_texts
 from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Record, Score, Verdict
 from sociable.core.view import Document, Section

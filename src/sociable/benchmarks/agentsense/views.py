@@ -40,7 +40,7 @@ from sociable.engine.result import RunResult
 from sociable.judging.panel import add_panel
 from sociable.reports.result_tables import counts_table, estimated_metrics, group_table, metric_cells, metrics_table
 from sociable.reports.views import Views
-from sociable.statistics.agreement import measure_cohen
+from sociable.statistics.agreement import measure_cohen, measure_observed
 
 Runs = Sequence[RunResult[AgentSenseStudy]]
 
@@ -194,12 +194,11 @@ def _tabulate_judges(runs: Runs) -> Table:
 
 def _count_answers(answers: Sequence[tuple[Verdict, Verdict]], *, several: bool) -> list[str]:
     """A judge's row, from each of its verdicts with the panel's on the same question."""
-    given = [pair for pair in answers if pair[0] is not Verdict.UNSCORED]
-    yes = fmean(mine is Verdict.WIN for mine, _ in given) if given else None
-    both = [pair for pair in given if pair[1] in (Verdict.WIN, Verdict.LOSS)] if several else []
-    agreement = fmean(mine is theirs for mine, theirs in both) if both else None
-    kappa = measure_cohen([mine for mine, _ in both], [theirs for _, theirs in both]).value if both else None
-    return [str(len(answers)), str(len(answers) - len(given)), figure(yes, 2), figure(agreement, 2), figure(kappa, 2)]
+    own = [None if verdict is Verdict.UNSCORED else verdict for verdict, _ in answers]
+    panel = [verdict if several and verdict in (Verdict.WIN, Verdict.LOSS) else None for _, verdict in answers]
+    given = [verdict is Verdict.WIN for verdict in own if verdict]
+    shares = (fmean(given) if given else None, measure_observed(own, panel), measure_cohen(own, panel).value)
+    return [str(len(answers)), str(own.count(None)), *(figure(share, 2) for share in shares)]
 
 
 def _show_secrets(runs: Runs) -> Iterator[Block]:
