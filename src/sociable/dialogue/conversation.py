@@ -24,7 +24,7 @@ class Utterance:
     content: str
     thinking: str = ""
     defect: str = ""
-    """Why it cannot stand as it is (empty, refused, cut off), or the empty string."""
+    """The reason why it cannot stand as it is (empty, refused, cut off), or the empty string."""
     note: str = ""
     """Something that was noticed about it though it stands."""
 

@@ -33,7 +33,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How two texts are compared by a model, and how by a rule."""
+    """A way to compare two texts, by a model and by a rule."""
 
     write: Callable[[str, str], Sequence[ChatMessage]]
     """Writes the messages about the first and the second text."""
@@ -42,7 +42,7 @@ class Comparison:
 
 
 class OrderVerdict(Record):
-    """What one judge said in one order. ``preference`` is for the subject's side; UNSCORED with the problem as reason."""
+    """One judge's answer in one order. ``preference`` is for the subject's side; UNSCORED with the problem as reason."""
 
     subject_first: bool
     preference: Verdict

@@ -20,7 +20,7 @@ _NO_CALL = Usage()
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[V]):
-    """What a judge answered, and its reason."""
+    """A judge's answer, and its reason."""
 
     value: V
     reason: str = ""
@@ -78,14 +78,14 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[V]):
-    """What came of a question: ``usage`` is what the call consumed, whether or not the reply could be read."""
+    """The outcome of a question; ``usage`` is what the call consumed, whether or not the reply could be read."""
 
     answer: Reading[V]
     usage: Usage
 
 
 async def ask_judge(question: Question[V], judge: Judge, scope: Scope) -> Asked[V]:
-    """Asks once. Raises RunFailure and RunStopped."""
+    """Asks a judge once. Raises RunFailure and RunStopped."""
     if judge.model is None:
         return Asked(question.apply_rule(), _NO_CALL)
     reply = await judge.model.generate(Request(question.write(), scope, judge.sampling, question.schema))
@@ -103,7 +103,7 @@ class SharedAnswers(Generic[V]):
         self._asked: dict[str, asyncio.Future[Asked[V]]] = {}
 
     async def ask(self, question: Question[V], judge: Judge, scope: Scope) -> Asked[V]:
-        """Raises RunFailure and RunStopped, to all who wait."""
+        """The answer within a scope. Raises RunFailure and RunStopped, to all who wait."""
         call = self._asked.get(scope.name)
         if call is None or (call.done() and (call.cancelled() or call.exception())):
             call = self._asked[scope.name] = asyncio.ensure_future(ask_judge(question, judge, scope))

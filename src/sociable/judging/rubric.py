@@ -53,24 +53,24 @@ RUBRICS = {rubric.name: rubric for rubric in (SOTOPIA,)}
 
 @dataclass(frozen=True, slots=True)
 class RatedParticipant:
-    """Who is rated, and all that is needed for it."""
+    """A participant to be rated, with all that is needed for it."""
 
     name: str
     situation: str
     goal: str
     knows: str
-    """What it alone knows: its profile, its secret, what it was told in confidence. May be empty."""
+    """The participant's own knowledge: its profile, its secret, what it was told in confidence. May be empty."""
     conversation: tuple[tuple[str, str], ...]
     """(speaker, words) in order."""
 
 
 class Ratings(NamedTuple):
-    """What one judge gives one participant, by dimension."""
+    """One judge's ratings of one participant, by dimension."""
 
     ratings: dict[str, int]
     reasons: dict[str, str]
     failures: dict[str, str]
-    """Why a dimension has no rating."""
+    """By dimension without a rating, the reason."""
 
 
 class RubricJudgment(Opinion):

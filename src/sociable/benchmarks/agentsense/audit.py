@@ -43,10 +43,10 @@ from sociable.statistics.guessing import cross_validate, share_hit
 from sociable.statistics.intervals import Interval, estimate_mean
 
 TOLERANCE = 0.10
-"""How far from chance a shortcut may be on data that is to be trusted."""
+"""The greatest distance from chance that a shortcut may have on data that is to be trusted."""
 
 FEW_QUESTIONS = 60
-"""With fewer even a fair quiz is further than the tolerance from chance, by chance alone."""
+"""The least number of questions: a fair quiz of fewer is further than the tolerance from chance, by chance alone."""
 
 _OF = "distinct questions"
 
@@ -118,7 +118,7 @@ class QuizItem:
 
 
 def measure_shortcuts(scenarios: Sequence[Scenario]) -> list[ShortcutResult]:
-    """How often each shortcut finds the answer, over distinct questions; farthest from chance first."""
+    """The share of distinct questions in which each shortcut finds the answer; farthest from chance first."""
     found = list_distinct_questions(scenarios)
     items = [QuizItem(each.template, question, f"{each.background} {each.description}") for each, _, question in found]
     if not items:
@@ -235,7 +235,7 @@ class JudgedScene(Record):
 
 
 def load_judged_scenes() -> list[JudgedScene]:
-    """The bundled ones. Raises DataError when their file is damaged."""
+    """The bundled judged scenes. Raises DataError when their file is damaged."""
     path = Path(__file__).parent / "data" / "judged_scenes.jsonl"
     return [validate_record(JudgedScene, raw.value, raw.place) for raw in read_records(path, None)]
 
@@ -263,7 +263,7 @@ class RuleAgreement:
 
 
 def measure_rules(scenes: Sequence[JudgedScene], scenarios: Mapping[str, Scenario]) -> RuleAgreement | None:
-    """None when none of the judged scenes is among ``scenarios``."""
+    """The agreement of rules and readers; None when none of the judged scenes is among ``scenarios``."""
     rule: list[bool] = []
     clusters: list[str] = []
     readings: list[tuple[bool, ...]] = []

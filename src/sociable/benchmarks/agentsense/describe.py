@@ -114,7 +114,7 @@ def _show_people(people: Sequence[Character]) -> Iterable[Table | Paragraph]:
 
 
 def _tabulate_counts(title: str, values: Sequence[str], of: str, order: Sequence[str] = (), note: str = "") -> Table:
-    """Most frequent first, or in the given order."""
+    """A table of how often each value stands in ``values``, most frequent first, or in the given ``order``."""
     counts = Counter(value for value in values if value)
     ranked = sorted(counts, key=lambda value: (order.index(value) if value in order else len(order), -counts[value], value))
     rows = [Row([value, str(counts[value]), f"{counts[value] / max(1, len(values)):.0%}"]) for value in ranked[:MOST_ROWS]]

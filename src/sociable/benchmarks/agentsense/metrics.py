@@ -45,7 +45,7 @@ class Scene:
     others: frozenset[str]
     """The characters of the other side; none where one model plays everybody."""
     after: int
-    """How many turns have been taken when goals are looked at."""
+    """The number of turns taken when goals are looked at."""
     counts: Callable[[Goal], bool] = lambda _: True
     """Whether a goal is looked at."""
 
@@ -68,7 +68,7 @@ class Scene:
 
 ValueOf = Callable[[Scene], Value]
 View = Callable[[Scene, Character, int], Value]
-"""How a character's goal went in somebody's eyes, or its question was answered; goals and questions are given by place."""
+"""(scene, character, place) → how its goal of that place went in somebody's eyes, or its question was answered."""
 
 
 # Goals.

@@ -146,7 +146,7 @@ class PersonsForms:
         return Form(title, self._show_news(seen), asked, lambda said: json.dumps({"answer": letters[said[0]]}))
 
     def _show_news(self, seen: Sequence[Turn]) -> list[Block]:
-        """All that the person has not been shown; its own words only with the scene, which is shown again after a break."""
+        """The blocks that are new to the person; its own words only with the scene, which is shown again after a break."""
         blocks: list[Block] = [] if self.shown is not None else self._show_scene()
         last, own = -1 if self.shown is None else self.shown, self.character.name
         lines = [

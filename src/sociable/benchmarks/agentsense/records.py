@@ -78,7 +78,7 @@ class ProbeKind(StrEnum):
     BLIND_QUIZ = "blind quiz"
     """The same quiz, before anybody has spoken (section 4.3)."""
     BID = "bid"
-    """How much somebody wants to be the next to speak, under the policy of that name."""
+    """A wish to be the next to speak, under the policy of that name."""
     SCRIPT = "script"
     """Which film or play the background was made from (section 4.3)."""
 
@@ -88,7 +88,7 @@ class ProbeAnswer(Record):
 
     kind: ProbeKind
     asked: str
-    """Who answered."""
+    """The character who answered."""
     about: str = ""
     """The character whose goal or secret it is about; empty where the data do not say."""
     item: int = 0
@@ -107,11 +107,6 @@ class ProbeAnswer(Record):
     """The beginning of the reply as it came."""
     defect: str = ""
 
-    @property
-    def owner(self) -> str:
-        """The character whose ``item`` it is about: the goal's owner, or who was asked the question."""
-        return self.about if self.kind in (ProbeKind.OWN_GOAL, ProbeKind.OTHERS_GOAL) else self.asked
-
 
 class AgentSenseEpisode(Episode):
     """One scene played. ``turns`` begins with the greeting, turn 0; an empty turn is one in which somebody said nothing."""
@@ -122,7 +117,7 @@ class AgentSenseEpisode(Episode):
     both_tested: bool = False
     """Whether the partner is under test as much as the subject: senders with receivers."""
     partner_failure: str = ""
-    """Why a partner failed: the scene cannot be scored then."""
+    """The reason why a partner failed: the scene cannot be scored then."""
 
     def list_characters(self, role: str) -> frozenset[str]:
         """The characters played by a role."""
@@ -135,10 +130,11 @@ class AgentSenseEpisode(Episode):
 
     @cached_property
     def answers(self) -> Mapping[tuple[ProbeKind, str, int], Sequence[ProbeAnswer]]:
-        """All answers by kind, owner and item; none where nobody was asked."""
+        """The answers by kind, character and item, the character being the goal's owner, or who was asked the question."""
         found = defaultdict(list)
         for probe in self.probes:
-            found[probe.kind, probe.owner, probe.item].append(probe)
+            is_goal = probe.kind in (ProbeKind.OWN_GOAL, ProbeKind.OTHERS_GOAL)
+            found[probe.kind, probe.about if is_goal else probe.asked, probe.item].append(probe)
         return found
 
 

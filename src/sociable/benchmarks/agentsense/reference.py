@@ -90,7 +90,7 @@ class Oracle(Silent):
         return " ".join(said)
 
     def _list_exchanges(self) -> list[Sequence[Line]]:
-        """The oracle's own goals first."""
+        """The exchanges to be had, goal by goal; those on the oracle's own goals first."""
         owners = sorted(self.scenario.characters, key=lambda owner: owner.name != self.name)
         return [
             # Where the data have no example of how the goal is reached, its owner says it plainly.
@@ -130,16 +130,12 @@ class Heuristic(Silent):
         return Answer(bool(wanted) and 2 * len(wanted & said) >= len(wanted))
 
     async def choose(self, seen: Sequence[Turn], question: QuizQuestion, order: Sequence[int]) -> Answer:
-        own = {place: find_telling_words(option) for place, option in enumerate(question.options)}
-        shared = set.intersection(*own.values())
+        found = {place: find_telling_words(option) for place, option in enumerate(question.options)}
+        shared = set.intersection(*found.values())
+        own = {place: telling - shared for place, telling in found.items()}
         said = find_telling_words(" ".join(turn.content for turn in seen if turn.speaker != self.name))
         told = find_telling_words(f"{self.scenario.background} {self.scenario.description} {self.character.profile}")
-
-        def measure_likeness(place: int) -> tuple[float, float]:
-            telling = own[place] - shared
-            return measure_overlap(telling, said), measure_overlap(telling, told)
-
-        return Answer(max(order, key=measure_likeness))
+        return Answer(max(order, key=lambda place: (measure_overlap(own[place], said), measure_overlap(own[place], told))))
 
 
 class Blurt(Heuristic):

@@ -137,7 +137,7 @@ class Goal(_Field):
     eval_questions: GoalQuestions = GoalQuestions()
     type: Annotated[GoalType | None, _spelled_anyhow] = None
     signs: tuple[Sign, ...] = ()
-    """All must show for the goal to count as reached by rule; without any, no rule can tell."""
+    """The signs that must all show for the goal to count as reached by rule; without any, no rule can tell."""
     reached: tuple[Line, ...] = ()
     """An exchange in which the goal is reached; the oracle says it."""
     missed: tuple[Line, ...] = ()
@@ -285,7 +285,7 @@ class GoalProbe:
     """The part of the goal's ``eval_questions`` that it stands in, and its place there, from 0: ``wording``."""
     wording: int
     asked: str
-    """Who is asked; empty for the judges."""
+    """The character who is asked; empty for the judges."""
     question: str
     after: int
     """Turns taken, the greeting not counted."""

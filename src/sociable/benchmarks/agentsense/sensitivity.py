@@ -1,4 +1,4 @@
-"""How much a score depends on who is played: profile sensitivity (section 3.4) and the test of templates (App. D.7). Pure."""
+"""A score's dependence on who is played: profile sensitivity (section 3.4) and the test of templates (App. D.7). Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATISTICS: Mapping[str, Callable[[Floats], Floats]] = {
     "noise": lambda sums: sums[..., 1] / sums[..., -1],
     "excess": lambda sums: (sums[..., 0] - sums[..., 1]) / sums[..., -1],
 }
-"""From sums over templates: of the deviation across casts, of that within a cast, and how many templates there are."""
+"""Functions of three sums over templates: the deviation across casts, that within a cast, and the number of templates."""
 
 
 def estimate_sensitivity(part: str, of: str, name: str, scores: Sequence[Score], seed: int) -> Estimate:

@@ -169,7 +169,7 @@ def _compare_kinds(runs: Runs, view: str, said: str) -> Table:
 
 
 def _tabulate_judges(runs: Runs) -> Table:
-    """How each judge answers, and how far it goes with the panel."""
+    """Each judge's answers, and their agreement with the panel's."""
     rows = []
     for run in runs:
         panel = [seat.name for seat in run.seats.judges]
