@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from sociable.judging.answers import parse_choice
 
 

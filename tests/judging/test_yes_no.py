@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sociable.judging.answers import parse_yes_no
 
+from sociable.judging.answers import parse_yes_no
 from sociable.judging.protocol import Answer
 
 

@@ -14,7 +14,7 @@ from sociable.api.people import add_corrections, add_ratings, export_sheet, peop
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Verdict
 from sociable.core.view import Table
-from sociable.people.sheets import PAIR_FIELDS, PeopleRecords, list_judged_pairs
+from sociable.people.sheets import PAIR_FIELDS, PeopleFiles, list_judged_pairs
 
 DEMO = {"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)}
 
@@ -57,7 +57,7 @@ def filled(file: Path, out: Path, verdict: dict[str, str] | str) -> Path:
 def as_the_panel(run: Path, file: Path) -> dict[str, str]:
     """What somebody who always agrees with the panel would write into the sheet."""
     opened = runs.load_result(run)
-    with PeopleRecords(run) as people:
+    with PeopleFiles(run) as people:
         panel = {(pair.episode.id, pair.criterion): pair.verdict for pair in list_judged_pairs(opened)}
         items = {item.id: item for item in people.sheets}
     answers = {}
@@ -75,7 +75,7 @@ def test_a_sheet_tells_neither_model_nor_judge_nor_side(run: Path, tmp_path: Pat
     assert count == len(rows) == 20
     text = (tmp_path / "sheet.csv").read_text(encoding="utf-8-sig")
     assert "reference/" not in text
-    with PeopleRecords(run) as people:
+    with PeopleFiles(run) as people:
         assert {item.subject_first for item in people.sheets} == {True, False}
         for item in people.sheets:
             assert item.episode not in text
@@ -85,7 +85,7 @@ def test_a_sheet_tells_neither_model_nor_judge_nor_side(run: Path, tmp_path: Pat
 def test_rare_verdicts_are_looked_at_as_often_as_frequent_ones(run: Path, tmp_path: Path) -> None:
     export_sheet(run, 12, tmp_path / "sheet.csv")
     opened = runs.load_result(run)
-    with PeopleRecords(run) as people:
+    with PeopleFiles(run) as people:
         drawn = Counter(item.stratum for item in people.sheets)
         there = Counter(pair.stratum for pair in list_judged_pairs(opened))
         assert {item.stratum: item.size for item in people.sheets} == there
@@ -122,7 +122,7 @@ def test_people_who_agree_with_the_judges_give_the_judges_scores_back(run: Path,
 def test_weights_undo_the_sampling(run: Path, tmp_path: Path) -> None:
     """Somebody for whom the model wins wherever the judge says tie."""
     export_sheet(run, 12, tmp_path / "sheet.csv")
-    with PeopleRecords(run) as people:
+    with PeopleFiles(run) as people:
         items = {item.id: item for item in people.sheets}
     wins = {
         name: ("1" if item.subject_first else "2") if item.stratum.endswith("tie") else ("2" if item.subject_first else "1")
@@ -138,7 +138,7 @@ def test_weights_undo_the_sampling(run: Path, tmp_path: Path) -> None:
 
 def test_a_stratum_nobody_looked_at_leaves_no_corrected_score(run: Path, tmp_path: Path) -> None:
     export_sheet(run, 12, tmp_path / "sheet.csv")
-    with PeopleRecords(run) as people:
+    with PeopleFiles(run) as people:
         ties = {item.id: "0" if item.stratum.endswith("tie") else "" for item in people.sheets}
     document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", ties)])
     assert {row["By people"] for row in cells(document, CORRECTED)} == {"—"}
@@ -154,7 +154,7 @@ def test_several_people_and_a_change_of_mind(run: Path, tmp_path: Path) -> None:
         assert row["People"] == "2"
         assert float(row["Krippendorff's α"]) < 0
     document = add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "bob.csv", "1")])
-    with PeopleRecords(run) as people:
+    with PeopleFiles(run) as people:
         assert len(people.verdicts) == 24  # not 36: the later verdict replaces the earlier
         assert {(verdict.item, verdict.person) for verdict in people.verdicts if verdict.person == "bob"}
     assert {row["Agreement"] for row in cells(document, "Judges and people")}

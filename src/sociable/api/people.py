@@ -12,15 +12,7 @@ from sociable.core.errors import InputError
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document, Section, Table
 from sociable.people.agreement import show_people
-from sociable.people.sheets import (
-    PeopleRecords,
-    draw_sheet,
-    read_ratings,
-    read_verdicts,
-    read_words,
-    write_sheet,
-    write_word_sheet,
-)
+from sociable.people.sheets import PeopleFiles, draw_sheet, read_ratings, read_verdicts, read_words, write_sheet, write_word_sheet
 
 
 def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
@@ -30,7 +22,7 @@ def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
     Raises InputError when nothing has been judged.
     """
     finished = load_result(folder)
-    with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
+    with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
         items = draw_sheet(finished, count, finished.manifest["settings"]["seed"])
         if Path(file).exists():
             raise InputError(f"{file} is there already, and may hold verdicts. Name another file, or move it away.")
@@ -48,7 +40,7 @@ def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
 
 def add_corrections(folder: str | Path, files: Sequence[str | Path]) -> Document:
     """Takes people's verdicts from sheets that were filled in, and shows what they say about judges and scores."""
-    with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
+    with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
         read = [read_verdicts(Path(file), people.sheets) for file in files]
         twice = Counter(verdict.id for verdicts in read for verdict in verdicts)
         if any(count > 1 for count in twice.values()):
@@ -64,7 +56,7 @@ def add_corrections(folder: str | Path, files: Sequence[str | Path]) -> Document
 def add_ratings(folder: str | Path, files: Sequence[str | Path]) -> Document:
     """Takes people's free ratings of episodes, and shows how each metric agrees with them in rank."""
     finished = load_result(folder)
-    with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
+    with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
         for rating in [each for file in files for each in read_ratings(Path(file), finished.records.episodes)]:
             people.ratings.append(rating)
     return people_document(folder)
@@ -79,7 +71,7 @@ def export_word_sheet(folder: str | Path, file: str | Path) -> int:
 def add_words(folder: str | Path, files: Sequence[str | Path]) -> Document:
     """Takes readers' one word on each episode, and counts them."""
     finished = load_result(folder)
-    with RunFolder.open(Path(folder)), PeopleRecords(Path(folder)) as people:
+    with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
         for word in [each for file in files for each in read_words(Path(file), finished.records.episodes)]:
             people.words.append(word)
     return people_document(folder)
@@ -88,7 +80,7 @@ def add_words(folder: str | Path, files: Sequence[str | Path]) -> Document:
 def people_document(folder: str | Path) -> Document:
     """What people have said about a run."""
     finished = load_result(folder)
-    with PeopleRecords(Path(folder)) as people:
+    with PeopleFiles(Path(folder)) as people:
         tables = [block for section in show_people(finished, people) for block in section.blocks]
         if not tables or not isinstance(tables[0], Table):
             raise InputError(f"Nobody has said anything about {folder} yet: see --export, --ratings and --words.")

@@ -13,7 +13,7 @@ from sociable.core.seeding import derive_seed
 from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, figure, with_interval
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged
-from sociable.people.sheets import PeopleRecords, SheetItem, find_shown_item, list_judged_pairs
+from sociable.people.sheets import PeopleFiles, SheetItem, find_shown_item, list_judged_pairs
 from sociable.statistics.agreement import Label, correlate_ranks, measure_alpha, measure_cohen, measure_fleiss, measure_observed
 from sociable.statistics.intervals import Interval, bootstrap_rank_correlation, estimate_mean
 from sociable.statistics.stratified import estimate_stratified_mean
@@ -43,7 +43,7 @@ class Checked:
         return dict(found)
 
 
-def line_up(run: RunResult, people: PeopleRecords) -> dict[str, Checked]:
+def line_up(run: RunResult, people: PeopleFiles) -> dict[str, Checked]:
     """By stage, people's verdicts beside the current panel's. An item that is no longer judged has no label from the judges."""
     judged = {(pair.episode.id, pair.criterion): pair for pair in list_judged_pairs(run)}
     panel = [seat.name for seat in run.seats.judges]
@@ -74,7 +74,7 @@ def _label(verdict: Verdict | None) -> Label:
     return None if verdict is Verdict.UNSCORED else verdict
 
 
-def show_people(run: RunResult, people: PeopleRecords) -> list[Section]:
+def show_people(run: RunResult, people: PeopleFiles) -> list[Section]:
     """The section on what people said; none where they have said nothing."""
     blocks: list[Table | Callout | Paragraph] = []
     if len(people.verdicts):
@@ -177,7 +177,7 @@ def _warn_of_unjudged(checked: Mapping[str, Checked]) -> Iterator[Callout]:
             yield Callout(f"{judge} has no verdict on {missing} of {len(labels)} pairs that people judged.", Tone.WARNING)
 
 
-def _correlate_ratings(run: RunResult, people: PeopleRecords) -> Table:
+def _correlate_ratings(run: RunResult, people: PeopleFiles) -> Table:
     rated: dict[str, list[float]] = defaultdict(list)
     for rating in people.ratings:
         rated[rating.episode].append(rating.rating)
@@ -205,7 +205,7 @@ def _correlate_ratings(run: RunResult, people: PeopleRecords) -> Table:
     )
 
 
-def _count_words(people: PeopleRecords) -> Table:
+def _count_words(people: PeopleFiles) -> Table:
     """The most frequent words, in place of a cloud of them."""
     said = list(people.words)
     counts = Counter(each.word for each in said)

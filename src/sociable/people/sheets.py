@@ -103,7 +103,7 @@ class PersonWord(Record):
     word: str
 
 
-class PeopleRecords(ExitStack):
+class PeopleFiles(ExitStack):
     """The records of what people were given and gave, in a run folder; as a context it closes their files."""
 
     def __init__(self, folder: Path) -> None:

@@ -19,7 +19,7 @@ from sociable.engine.settings import RunSettings
 from sociable.engine.study import AnyStudy
 from sociable.models.prices import Price
 from sociable.people.agreement import show_people
-from sociable.people.sheets import PeopleRecords
+from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import differences
 from sociable.reports.rubric import rubric_section
 
@@ -44,7 +44,7 @@ def _rubrics(results: Sequence[RunResult]) -> Iterator[Section]:
 
 def _people(runs: Sequence[RunResult]) -> Iterator[Section]:
     for run in runs:
-        with PeopleRecords(Path(run.folder)) as people:
+        with PeopleFiles(Path(run.folder)) as people:
             for section in show_people(run, people):
                 yield replace(section, title=f"{section.title}: {run.label}") if len(runs) > 1 else section
 

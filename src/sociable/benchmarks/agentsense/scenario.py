@@ -282,10 +282,10 @@ class GoalProbe:
     item: int
     """The goal's place among its owner's, from 0."""
     part: str
-    """The part of the goal's ``eval_questions`` that it stands in, and its place there, from 0: ``wording``."""
+    """The part of the goal's ``eval_questions`` that the question stands in; ``wording`` is its place there, from 0."""
     wording: int
     asked: str
-    """The character who is asked; empty for the judges."""
+    """The character who is asked; not looked at where judges are."""
     question: str
     after: int
     """Turns taken, the greeting not counted."""
