@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 from typing import Any
 
+from sociable.benchmarks.anteval.characters import describe_sheet
+from sociable.benchmarks.anteval.players import Scenario
 from sociable.benchmarks.anteval.published import GPT_4_NOTE, TABLE_1
 from sociable.benchmarks.anteval.session import TableTurn
-from sociable.core.view import MISSING, Column, Line, Row, Table, Tone, Transcript
+from sociable.core.view import MISSING, Callout, Column, Line, Paragraph, Quotation, Row, Table, Tone, Transcript
 from sociable.engine.result import RunResult
+from sociable.reports.views import Views
 
 TABLE_1_METRICS = {
     "iep": Column("IEP", True, "Information Exchange Precision: share of key points that players state afterwards"),
@@ -21,17 +25,29 @@ ANOTHER_DATA_SET = (
     "In percent. Published rows (paper) are of other cards, scenes and real sessions, none of which were published, and of "
     "models of 2023: to look at, not to compare with."
 )
+SESSIONS_SHOWN = 8
 
 
-def table_1(results: Sequence[RunResult]) -> Table:
+class TableViews(Views):
+    episodes_called = "Sessions"
+
+    def label(self, manifest: Mapping[str, Any]) -> str:
+        """The subject; a run with a partner names who played the NPC."""
+        subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
+        return f"{subject} + {partner}" if partner else str(subject)
+
+
+def make_table_1(results: Sequence[RunResult]) -> Table:
     """Table 1's layout: our runs first, each with what its benchmark measures, then the published rows."""
     rows = []
     for result in results:
         found = [result.estimate(metric) for metric in TABLE_1_METRICS]
-        rows.append(Row([result.label, *(percent(e.value, e.low, e.high) if e else MISSING for e in found)], emphasis=True))
+        rows.append(
+            Row([result.label, *(format_percent(e.value, e.low, e.high) if e else MISSING for e in found)], emphasis=True)
+        )
     for row in TABLE_1:
-        figures = (row.iep, row.f_g_c, row.gap_c, row.f_g_o, row.gap_o)
-        rows.append(Row([f"{row.model} (paper)", *(f"{each:.2f}" for each in figures)]))
+        model, *figures = astuple(row)
+        rows.append(Row([f"{model} (paper)", *(f"{each:.2f}" for each in figures)]))
     return Table(
         "IEP and IEG in percent, in the layout of the paper's Table 1",
         [Column("Model"), *TABLE_1_METRICS.values()],
@@ -40,26 +56,39 @@ def table_1(results: Sequence[RunResult]) -> Table:
     )
 
 
-def percent(value: float | None, low: float | None = None, high: float | None = None) -> str:
+def format_percent(value: float | None, low: float | None = None, high: float | None = None) -> str:
     """A share as the paper prints it, with its interval: ``55.93 [41, 70]``."""
     if value is None:
         return MISSING
-    if low is None or high is None:
-        return f"{100 * value:.2f}"
-    return f"{100 * value:.2f} [{100 * low:.0f}, {100 * high:.0f}]"
+    interval = "" if low is None or high is None else f" [{100 * low:.0f}, {100 * high:.0f}]"
+    return f"{100 * value:.2f}{interval}"
 
 
-def session_lines(turns: Sequence[TableTurn], remarks: Mapping[int, str], told: Mapping[int, Tone] | None = None) -> Transcript:
-    """Every turn; ``remarks`` says by index what is to be known of a turn, ``told`` how it is marked."""
+def show_session(
+    scenario: Scenario,
+    scene: str,
+    secret: str,
+    problem: str,
+    turns: Sequence[TableTurn],
+    intentions: Mapping[str, str] | None = None,
+    remarks: Mapping[int, str] | None = None,
+) -> Iterator[Callout | Paragraph | Quotation | Transcript]:
+    """The scene, everybody in it, and every turn.
+
+    ``secret`` is what the NPC alone knows or wants, ``intentions`` says what each player means to do, and ``remarks`` says by
+    index what is to be known of a turn.
+    """
+    npc, remarks = scenario.npc, remarks or {}
+    if problem:
+        yield Callout(problem, Tone.WARNING)
+    yield Paragraph(scene)
+    yield Quotation(f"{npc.name} ({npc.pronouns}), the NPC", f"{npc.who}\n{npc.manner}\n{secret}")
+    for sheet in scenario.players:
+        intends = "" if intentions is None else f"; intends: {intentions.get(sheet.name, 'nothing in particular')}"
+        yield Quotation(f"{sheet.name}, a player{intends}", describe_sheet(sheet))
     lines = []
     for turn in turns:
         notes = "; ".join(filter(None, (remarks.get(turn.index), turn.note)))
         text = f"{turn.content or '(passes)'}{f' [{notes}]' if notes else ''}"
-        lines.append(Line(turn.speaker, "", text, (told or {}).get(turn.index)))
-    return Transcript("The session", lines)
-
-
-def run_label(manifest: Mapping[str, Any]) -> str:
-    """A run with a partner names who played the NPC."""
-    subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
-    return f"{subject} + {partner}" if partner else str(subject)
+        lines.append(Line(turn.speaker, "", text, Tone.GOOD if turn.index in remarks else None))
+    yield Transcript("The session", lines)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.anteval.characters import load_sheets
-from sociable.benchmarks.anteval.iep.cards import KnowledgeCard
-from sociable.benchmarks.anteval.iep.scenario import IepScenario
+from sociable.benchmarks.anteval.iep.cards import IepScenario, KnowledgeCard
 
 MakeCard = Callable[..., dict[str, Any]]
 

@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.anteval.characters import load_sheets
-from sociable.benchmarks.anteval.iep.audit import TOLERANCE, measure_shortcuts
-from sociable.benchmarks.anteval.iep.cards import load_cards
-from sociable.benchmarks.anteval.iep.checked import checked_cards
-from sociable.benchmarks.anteval.iep.scenario import IepScenario, cast
+from sociable.benchmarks.anteval.iep.audit import TOLERANCE, load_checked_cards, measure_shortcuts
+from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards
 from sociable.core.errors import DataError
 from sociable.core.wording import expresses
 
@@ -77,9 +75,9 @@ def test_a_key_point_in_a_players_own_sheet_does_not_count_for_it(scenario: IepS
 
 def test_casts_differ_by_card_and_seed_and_never_meet_themselves() -> None:
     cards, sheets = load_cards(None, skip_invalid=False).items, load_sheets(None).items
-    casts = [tuple(each.name for each in cast(card, sheets, 3, 0).players) for card in cards]
+    casts = [tuple(each.name for each in draw_scenario(card, sheets, 3, 0).players) for card in cards]
     assert len(set(casts)) > len(cards) // 2
-    assert casts != [tuple(each.name for each in cast(card, sheets, 3, 1).players) for card in cards]
+    assert casts != [tuple(each.name for each in draw_scenario(card, sheets, 3, 1).players) for card in cards]
     for card, names in zip(cards, casts, strict=True):
         assert card.npc.name not in names
 
@@ -98,7 +96,7 @@ def test_the_bundled_cards_are_many_of_four_kinds_and_not_to_be_guessed() -> Non
 
 
 def test_the_rule_takes_most_key_points_in_other_words() -> None:
-    read = checked_cards()
+    read = load_checked_cards()
     cards = load_cards(None, skip_invalid=False).items
     assert set(read) == {card.id for card in cards}
     taken = [

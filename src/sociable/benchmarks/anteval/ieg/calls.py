@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from sociable.benchmarks.anteval.rules import rules
+from sociable.benchmarks.anteval.rules import load_rules
 
 ANSWERS_WITHIN = 10
 """Turns after a call in which its roll is reported."""
@@ -61,7 +61,7 @@ LONGEST_REPORT = 14
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    skills = "|".join(name.replace(" ", "[ -]") for name in sorted(rules().skills, key=len, reverse=True))
+    skills = "|".join(name.replace(" ", "[ -]") for name in sorted(load_rules().skills, key=len, reverse=True))
     skill = rf"(?:{skills})"
     several = rf"(?P<skills>(?:{skill}(?:,?[ ](?:or|and)[ ](?:an?[ ])?)?)+)"
     asked = re.compile(
@@ -87,7 +87,7 @@ class Asked:
     words: str
 
 
-def calls_in(text: str) -> list[Asked]:
+def find_calls(text: str) -> list[Asked]:
     """The calls in one turn of a game master, each skill once."""
     asked, lone, one = _patterns()
     found: list[Asked] = []
@@ -139,14 +139,14 @@ class Attributed:
     """``named``, ``reported``, ``group``; or why it was dropped."""
 
 
-def attributed_calls(turns: Sequence[Heard], master: str, names: Mapping[str, Sequence[str]]) -> Iterator[Attributed]:
+def attribute_calls(turns: Sequence[Heard], master: str, names: Mapping[str, Sequence[str]]) -> Iterator[Attributed]:
     """Every call in a transcript. ``names``: by speaker all that the speaker's character is called."""
     known = {speaker: _spelled(called) for speaker, called in names.items()}
     called_at: dict[tuple[str, tuple[str, ...]], int] = {}
     for index, turn in enumerate(turns):
         if master not in turn.speakers:
             continue
-        calls = calls_in(turn.text)
+        calls = find_calls(turn.text)
         for asked in calls:
             who, how = _whom(turns, index, asked, master, known)
             if how == "reported" and len(calls) > 1:
@@ -188,14 +188,14 @@ def _reporters(
     found: dict[str, None] = {}
     for turn in turns[index + 1 : index + 1 + within]:
         if master in turn.speakers:
-            if any(each.skills != asked.skills for each in calls_in(turn.text)):
+            if any(each.skills != asked.skills for each in find_calls(turn.text)):
                 break
-        elif len(turn.speakers) == 1 and turn.speakers[0] in known and reports_a_roll(turn.text):
+        elif len(turn.speakers) == 1 and turn.speakers[0] in known and is_roll_report(turn.text):
             found[turn.speakers[0]] = None
     return tuple(found)
 
 
-def reports_a_roll(text: str) -> bool:
+def is_roll_report(text: str) -> bool:
     if len(text.split()) > LONGEST_REPORT:
         return False
     text = _OTHER_NUMBER.sub(" ", text)

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
-from sociable.benchmarks.anteval.rules import rules
+from sociable.benchmarks.anteval.rules import load_rules
 from sociable.core.data_files import Text
 from sociable.core.names import Name, words
 from sociable.core.records import Record, storable
@@ -33,8 +33,8 @@ class Check(Record):
 
     @model_validator(mode="after")
     def _a_skill_there_is(self) -> Self:
-        if self.skill not in rules().skills:
-            raise ValueError(f"'{self.skill}' is no skill; skills are: {', '.join(rules().skills)}")
+        if self.skill not in load_rules().skills:
+            raise ValueError(f"'{self.skill}' is no skill; skills are: {', '.join(load_rules().skills)}")
         return self
 
 
@@ -85,7 +85,7 @@ def clean_name(name: object, otherwise: str) -> str:
         return otherwise
 
 
-def distinct(names: Mapping[str, str]) -> dict[str, str]:
+def make_distinct(names: Mapping[str, str]) -> dict[str, str]:
     """By speaker a name of its own: of two who are called alike the second is ``Zed 2``."""
     found: dict[str, str] = {}
     taken: set[str] = set()
@@ -108,7 +108,7 @@ class Imported(Record):
     """Of calls: found, and dropped, by reason."""
 
 
-def combined(parts: Iterable[Imported]) -> Imported:
+def combine(parts: Iterable[Imported]) -> Imported:
     logs: list[Log] = []
     counts: dict[str, int] = {}
     for part in parts:

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sociable.benchmarks.anteval.ieg.calls import Attributed, Heard, attributed_calls
-from sociable.benchmarks.anteval.ieg.logs import MASTER, Call, Check, Imported, Log, Spoken, clean_name, combined, distinct
+from sociable.benchmarks.anteval.ieg.calls import Attributed, Heard, attribute_calls
+from sociable.benchmarks.anteval.ieg.logs import MASTER, Call, Check, Imported, Log, Spoken, clean_name, combine, make_distinct
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import storable
@@ -36,19 +36,19 @@ def read_crd3(folder: Path) -> Imported:
     files = sorted(file for file in folder.glob("*.json") if _EPISODE.fullmatch(file.stem))
     if not files:
         raise InputError(f"{folder}: no episode of CRD3 in it; expected files such as C1E001.json, from 'data/cleaned data'.")
-    return combined(map(_episode, files))
+    return combine(map(_episode, files))
 
 
 def _episode(file: Path) -> Imported:
     turns = list(_turns(file))
-    names = people_of(file.stem)
+    names = find_people(file.stem)
     # Guests that nobody wrote down are called by their own names.
     speaking = {speaker for turn in turns for speaker in turn.speakers} - {_master(), EVERYBODY}
     names = {**{speaker: [speaker.title()] for speaker in sorted(speaking)}, **{s: c for s, c in names.items() if s in speaking}}
-    characters = distinct({speaker: called[0] for speaker, called in names.items()})
+    characters = make_distinct({speaker: called[0] for speaker, called in names.items()})
     # Players call one another by either name.
     spelled = {speaker: [*called, *({speaker.title()} - _WORDS)] for speaker, called in names.items()}
-    found = list(attributed_calls(turns, _master(), spelled))
+    found = list(attribute_calls(turns, _master(), spelled))
     counts = Counter("attributed" if each.who else f"dropped: {each.how}" for each in found)
     log = Log(
         id=file.stem,
@@ -103,7 +103,7 @@ def _master() -> str:
     return str(_people()["master"])
 
 
-def people_of(episode: str) -> dict[str, list[str]]:
+def find_people(episode: str) -> dict[str, list[str]]:
     """By actor what the character is called in an episode, the usual name first."""
     found = dict(_people()["campaigns"].get(episode.partition("E")[0], {}))
     for change in _people()["episodes"]:

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sociable.benchmarks.anteval.ieg.logs import MASTER, Call, Check, Imported, Log, Spoken, clean_name, combined, distinct
+from sociable.benchmarks.anteval.ieg.logs import MASTER, Call, Check, Imported, Log, Spoken, clean_name, combine, make_distinct
 from sociable.benchmarks.anteval.ieg.windows import names_skill
-from sociable.benchmarks.anteval.rules import rules
+from sociable.benchmarks.anteval.rules import load_rules
 from sociable.core.data_files import read_records
 from sociable.core.errors import DataError
 
@@ -39,7 +39,7 @@ def read_fireball(file: Path) -> Imported:
         if not is_fireball(raw.value):
             raise DataError(raw.place, "", "no event of FIREBALL: expected combat_id and event_type")
         by_session.setdefault(str(raw.value["combat_id"]), []).append(raw.value)
-    return combined(_session(name, events) for name, events in by_session.items())
+    return combine(_session(name, events) for name, events in by_session.items())
 
 
 def _session(name: str, events: Sequence[Mapping[str, Any]]) -> Imported:
@@ -47,7 +47,9 @@ def _session(name: str, events: Sequence[Mapping[str, Any]]) -> Imported:
     master = _master(commands)
     acting = _characters(commands, master)
     writing = {str(each.get("author_id")): each.get("author_name") for each in events}
-    names = distinct({who: clean_name(acting.get(who, name), f"player {who}") for who, name in writing.items() if who != master})
+    names = make_distinct(
+        {who: clean_name(acting.get(who, name), f"player {who}") for who, name in writing.items() if who != master}
+    )
     characters = {who: names[who] for who in acting}
     turns: list[Spoken] = []
     called: dict[int, list[Check]] = {}
@@ -116,9 +118,9 @@ def _check(event: Mapping[str, Any], text: str, master: str, characters: Mapping
 def _skill(command: str) -> str | None:
     """Of ``!c "sleight of hand" adv`` or ``!check perc``: the skill it names, if only one begins so."""
     said = command.partition(" ")[2].strip().strip("\"'").lower()
-    exact = [skill for skill in rules().skills if said.startswith(skill.lower())]
+    exact = [skill for skill in load_rules().skills if said.startswith(skill.lower())]
     if exact:
         return exact[0]
     short = said.split()[0].strip("\"'") if said.split() else ""
-    fitting = [skill for skill in rules().skills if len(short) > 2 and skill.lower().startswith(short)]
+    fitting = [skill for skill in load_rules().skills if len(short) > 2 and skill.lower().startswith(short)]
     return fitting[0] if len(fitting) == 1 else None

@@ -14,7 +14,7 @@ from scipy.sparse import csr_matrix, hstack  # type: ignore[import-untyped]
 from sklearn.feature_extraction.text import HashingVectorizer  # type: ignore[import-untyped]
 
 from sociable.benchmarks.anteval.ieg.windows import Window
-from sociable.benchmarks.anteval.rules import DATA, rules
+from sociable.benchmarks.anteval.rules import DATA, load_rules
 from sociable.models.embeddings import load_encoder
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ _STEMS = HashingVectorizer(n_features=2**15, analyzer="char_wb", ngram_range=(4,
 def load_cues() -> dict[str, str]:
     """By skill what is said and done by who uses it."""
     raw: dict[str, str] = json.loads((DATA / "skill_cues.json").read_text(encoding="utf-8"))
-    return {skill: raw[skill] for skill in rules().skills}
+    return {skill: raw[skill] for skill in load_rules().skills}
 
 
 class Look:
