@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack  # type: ignore[import-untyped]
 from sklearn.feature_extraction.text import HashingVectorizer  # type: ignore[import-untyped]
 
+from sociable.benchmarks.anteval.ieg.logs import compile_names
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.benchmarks.anteval.rules import DATA, load_rules
 from sociable.models.embeddings import load_encoder
@@ -112,8 +113,7 @@ def look_at(window: Window, embeddings: str | None) -> Look:
 
 def _replace_names(window: Window) -> list[str]:
     """The texts of the turns with a word for all players in place of their names."""
-    names = {name for player in window.players for name in (player, player.split()[0])}
-    spelled = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})\b")
+    spelled = compile_names({name for player in window.players for name in (player, player.split()[0])})
     return [spelled.sub("someplayer", turn.text) for turn in window.turns]
 
 
