@@ -32,10 +32,10 @@ HELD_OUT = [log(f"h{number}", "Perception") for number in range(2)]
 
 
 def run_on(generated: Any, training: Any, held_out: Any, kind: Any, **asked: Any) -> Any:
-    folders = {name: asked.pop(name, None) for name in ("keep", "take")}
+    keep = asked.pop("keep", None)
     options = IegOptions(**{"window": 6, "resamples": 0, "curve": False, **asked})
     sessions = SplitSessions(RealSessions((), "logs", {}, ""), training, held_out, options)
-    return run_experiment(generated, sessions, kind, 0, **folders)
+    return run_experiment(generated, sessions, kind, 0, keep)
 
 
 def run(**asked: Any) -> Any:
@@ -86,7 +86,7 @@ def test_nothing_to_learn_from_is_no_experiment() -> None:
 
 
 def test_a_master_tuned_on_the_same_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = run(keep=tmp_path / "a")
+    first = run(keep=tmp_path / "a" / "masters")
     trained: list[str] = []
     train = LocalKind.train
 
@@ -96,14 +96,14 @@ def test_a_master_tuned_on_the_same_is_found_again(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(LocalKind, "train", counted)
     # In the same run, and by another run that asks for it; not where the windows differ.
-    assert run(keep=tmp_path / "a") == first
-    other = run(keep=tmp_path / "b", take=tmp_path / "a")
+    assert run(keep=tmp_path / "a" / "masters") == first
+    other = run(keep=tmp_path / "b", masters=str(tmp_path / "a"))
     assert other.taken_over == ("f_g", "f_r", "shuffled", "f_g masked", "f_r masked", "shuffled masked")
     assert other.model_copy(update={"taken_over": ()}) == first
     assert trained == []
     assert (tmp_path / "b" / "f_r" / "made_of.json").is_file()
     others = [log(f"o{number}", "Insight") for number in range(4)]
-    run_on([others], TRAINING, HELD_OUT, LocalKind(), keep=tmp_path / "c", take=tmp_path / "a")
+    run_on([others], TRAINING, HELD_OUT, LocalKind(), keep=tmp_path / "c", masters=str(tmp_path / "a"))
     assert trained == ["f_g", "shuffled", "f_g masked", "shuffled masked"]
 
 

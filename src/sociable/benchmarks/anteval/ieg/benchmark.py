@@ -1,7 +1,4 @@
-"""AntEval's intention expression, declared: whether a game master who learned from these sessions understands real players.
-
-AntEval: Evaluation of Social Interaction Competencies in LLM-Driven Agents.
-"""
+"""AntEval's intention expression, declared: whether a game master who learned from these sessions understands real players."""
 
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role

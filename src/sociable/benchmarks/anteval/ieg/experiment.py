@@ -25,6 +25,7 @@ from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind
 from sociable.benchmarks.anteval.ieg.real import SplitSessions
 from sociable.benchmarks.anteval.ieg.results import (
     KINDS,
+    MASTERS_FOLDER,
     Bounds,
     Confusion,
     CurvePoint,
@@ -53,20 +54,19 @@ def run_experiment(
     sessions: SplitSessions,
     kind: MasterKind,
     seed: int,
-    *,
     keep: Path | None = None,
-    take: Path | None = None,
     begin: Callable[[int], Callable[[], None]] = lambda _steps: lambda: None,
 ) -> Results | None:
     """What came of it. ``generated``: by scenario the sessions played of it. None where there is no window to train or test on.
 
-    Masters are saved in the folder ``keep``; those in it, or in ``take``, that were tuned on the very same are used again.
+    Masters are saved in the folder ``keep``; those in it, or of the run that the options name, are used again where they were
+    tuned on the very same.
     ``begin`` is told how many steps there are, and gives what is called after each. Raises InputError where there are too few
     windows for such masters.
     """
     # Sums must not depend on how many threads share them.
     with threadpool_limits(1):
-        experiment = _Experiment(kind, generated, sessions, seed, keep, take)
+        experiment = _Experiment(kind, generated, sessions, seed, keep)
         made, real, test = experiment.made, experiment.real, experiment.test
         size, options = experiment.size, sessions.options
         if not size or not test:
@@ -113,7 +113,6 @@ class _Experiment:
     sessions: SplitSessions
     seed: int
     keep: Path | None
-    take: Path | None
     suffix: str = ""
     """Stands behind the names of masters."""
     step: Callable[[], None] = lambda: None
@@ -162,7 +161,8 @@ class _Experiment:
 
     def _make_master(self, name: str, windows: Sequence[Window]) -> Master:
         """A master that was tuned on the same before, or a new one."""
-        keep, take = (self._find_folder(folder, name) for folder in (self.keep, self.take))
+        other = self.sessions.options.masters
+        keep, take = (self._find_folder(each, name) for each in (self.keep, Path(other) / MASTERS_FOLDER if other else None))
         of = digest_training(self.kind, windows, self.seed)
         known = find_master(self.kind, of, keep, keep)
         if known is None and (known := find_master(self.kind, of, take, keep)):

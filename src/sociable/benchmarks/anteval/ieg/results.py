@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from sociable.core.records import Record
 from sociable.core.run_folder import write_atomically
@@ -97,11 +100,20 @@ def gap_metric(kind: str) -> str:
     return f"g/{kind}"
 
 
-def write_results(folder: Path, of: str, results: Results | None) -> None:
-    """Keeps the results in a run's folder; ``of`` is a digest of what they were found on."""
+def find_results(folder: Path, made_of: Any, run: Callable[[], Results | None]) -> Results | None:
+    """The results that a run's folder keeps, if they were found on the same; or what ``run`` finds, which is kept.
+
+    ``made_of`` is all that the results depend on, as JSON.
+    """
+    of = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
+    kept = read_results(folder)
+    if kept is not None and kept[0] == of:
+        return kept[1]
+    results = run()
     (folder / MASTERS_FOLDER).mkdir(exist_ok=True)
     found = {"of": of, "results": results.model_dump(mode="json") if results else None}
     write_atomically(folder / MASTERS_FOLDER / "results.json", json.dumps(found, indent=1) + "\n")
+    return results
 
 
 def read_results(folder: Path) -> tuple[str, Results | None] | None:

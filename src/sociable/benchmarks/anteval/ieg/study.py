@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from sociable.benchmarks.anteval.ieg.metrics import METRICS, PlayedSession, esti
 from sociable.benchmarks.anteval.ieg.protocol import load_ieg_prompts, run_session
 from sociable.benchmarks.anteval.ieg.real import load_real_sessions, split_sessions
 from sociable.benchmarks.anteval.ieg.records import STAND_IN, IegEpisode, IegOptions
-from sociable.benchmarks.anteval.ieg.results import MASTERS_FOLDER, read_results, write_results
+from sociable.benchmarks.anteval.ieg.results import MASTERS_FOLDER, Results, find_results
 from sociable.benchmarks.anteval.ieg.scenario import IegScenario, draw_scenarios, load_scenes, make_log
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Estimate, Score
@@ -83,23 +82,22 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         return [estimate for estimate in METRICS.estimate(scores, self.seed) if estimate.metric in known]
 
     def conclude(self, episodes: Iterable[IegEpisode], folder: Path, begin: Begin) -> list[Estimate]:
-        """Trains the virtual DMs, unless that was done on the very same sessions."""
+        """The estimates of the experiment. Trains the virtual DMs, unless that was done on the very same sessions."""
         by_scenario: dict[str, list[Log]] = defaultdict(list)
         for episode in episodes:
             if episode.status is EpisodeStatus.COMPLETED and not episode.npc_failure:
                 by_scenario[episode.scenario].append(make_log(self.scenarios[episode.scenario], episode))
-        generated, own = list(by_scenario.values()), self.options
-        made_of = [[[log.model_dump(mode="json") for log in logs] for logs in generated], self.digests, own.model_dump()]
-        of = hashlib.sha256(json.dumps([made_of, self.kind.recipe]).encode()).hexdigest()
-        kept = read_results(folder)
-        if kept is None or kept[0] != of:
-            take = Path(own.masters) / MASTERS_FOLDER if own.masters else None
-            begun = lambda steps: begin("virtual DMs", steps).count  # noqa: E731
+        generated = list(by_scenario.values())
+        logs = [[log.model_dump(mode="json") for log in logs] for logs in generated]
+        made_of = [[logs, self.digests, self.options.model_dump()], self.kind.recipe]
+
+        def run() -> Results | None:
             keep = folder / MASTERS_FOLDER
-            results = run_experiment(generated, self.sessions, self.kind, self.seed, keep=keep, take=take, begin=begun)
-            write_results(folder, of, results)
-            kept = of, results
-        return estimate_experiment(kept[1])
+            return run_experiment(
+                generated, self.sessions, self.kind, self.seed, keep, lambda steps: begin("virtual DMs", steps).count
+            )
+
+        return estimate_experiment(find_results(folder, made_of, run))
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         """Everybody acts and speaks in each turn."""

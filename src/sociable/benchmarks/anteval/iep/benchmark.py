@@ -1,7 +1,4 @@
-"""AntEval's information exchange, declared: what one participant alone knows, and how much of it the others come to learn.
-
-AntEval: Evaluation of Social Interaction Competencies in LLM-Driven Agents.
-"""
+"""AntEval's information exchange, declared: what one participant alone knows, and how much of it the others come to learn."""
 
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role
