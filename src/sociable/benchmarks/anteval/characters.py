@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Self
@@ -71,6 +72,17 @@ class Npc(Record):
     def describe(self) -> str:
         """What whoever plays it is told of it."""
         return "\n".join(filter(None, (f"{self.name} ({self.pronouns}). {self.who}", self.manner, self.motive)))
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scene, its players, and the NPC whom they meet."""
+
+    id: str
+    players: Sequence[Sheet]
+    npc: Npc
+    setting: str
+    """What everybody at the table is told."""
 
 
 def draw_attributes(generator: random.Random) -> Attributes:

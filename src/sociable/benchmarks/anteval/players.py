@@ -9,7 +9,7 @@ from random import Random
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from sociable.agents.prompted import PromptedParticipant
-from sociable.benchmarks.anteval.characters import Npc, Sheet, describe_sheet
+from sociable.benchmarks.anteval.characters import Scenario, describe_sheet
 from sociable.benchmarks.anteval.session import Move, TableTurn, read_move
 from sociable.core.form import Form, Question
 from sociable.core.names import strip_own_name
@@ -19,21 +19,6 @@ from sociable.core.view import Block, Line, Paragraph, Transcript
 from sociable.dialogue.conversation import MAX_CHARACTERS
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import ChatMessage, Reply, Request, Sampling
-
-
-class Scenario(Protocol):
-    """A scene, its players, and the NPC whom they meet."""
-
-    @property
-    def players(self) -> Sequence[Sheet]: ...
-
-    @property
-    def npc(self) -> Npc: ...
-
-    @property
-    def setting(self) -> str:
-        """What everybody at the table is told."""
-        ...
 
 
 def brief(

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
 
-from sociable.benchmarks.anteval.characters import describe_sheet
-from sociable.benchmarks.anteval.players import Scenario
+from sociable.benchmarks.anteval.characters import Scenario, describe_sheet
 from sociable.benchmarks.anteval.published import GPT_4_NOTE, TABLE_1
 from sociable.benchmarks.anteval.session import TableTurn
 from sociable.core.view import MISSING, Callout, Column, Line, Paragraph, Quotation, Row, Table, Tone, Transcript

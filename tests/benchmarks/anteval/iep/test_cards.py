@@ -11,7 +11,7 @@ import pytest
 
 from sociable.benchmarks.anteval.characters import load_sheets
 from sociable.benchmarks.anteval.iep.audit import TOLERANCE, load_checked_cards, measure_shortcuts
-from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards
+from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards, make_scenario
 from sociable.core.errors import DataError
 from sociable.core.wording import expresses
 
@@ -68,7 +68,7 @@ def test_bad_cards_can_be_left_out_and_are_counted(raw_card: MakeCard, tmp_path:
 def test_a_key_point_in_a_players_own_sheet_does_not_count_for_it(scenario: IepScenario) -> None:
     knows, *others = scenario.players
     told = knows.model_copy(update={"bond": "Ruprecht my nephew once cut the rope on me."})
-    again = IepScenario(scenario.card, [told, *others])
+    again = make_scenario(scenario.card, [told, *others])
     assert again.counted[knows.name] == (0, 2)
     assert all(again.counted[each.name] == (0, 1, 2) for each in others)
 

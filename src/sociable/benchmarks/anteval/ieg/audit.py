@@ -9,7 +9,7 @@ from sociable.benchmarks.anteval.ieg.experiment import find_most_frequent_skill,
 from sociable.benchmarks.anteval.ieg.fscore import FScores, measure_f_scores
 from sociable.benchmarks.anteval.ieg.masters.interface import Master
 from sociable.benchmarks.anteval.ieg.real import RealSessions
-from sociable.benchmarks.anteval.ieg.windows import Window, cut_windows
+from sociable.benchmarks.anteval.ieg.windows import Window, count_skills, cut_windows
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure
 
 
@@ -46,8 +46,7 @@ def _make_calls_table(real: RealSessions) -> Table:
 
 
 def _make_skills_table(windows: Sequence[Window]) -> Table:
-    skills = Counter(skill for window in windows for _, skill in window.checks)
     sizes = Counter(len({who for who, _ in window.checks}) for window in windows)
-    rows = [Row([skill, str(count)]) for skill, count in skills.most_common()]
+    rows = [Row([skill, str(count)]) for skill, count in count_skills(windows).most_common()]
     note = "Players a call is for: " + ", ".join(f"{size} in {count}" for size, count in sorted(sizes.items())) + "."
     return Table("Skills called for, which intentions are drawn from", [Column("Skill"), Column("Checks", True)], rows, note)

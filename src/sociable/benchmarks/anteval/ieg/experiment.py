@@ -35,7 +35,7 @@ from sociable.benchmarks.anteval.ieg.results import (
     f_metric,
     gap_metric,
 )
-from sociable.benchmarks.anteval.ieg.windows import Window, cut_windows, draw_quiet_windows, mask_skills
+from sociable.benchmarks.anteval.ieg.windows import Window, count_skills, cut_windows, draw_quiet_windows, mask_skills
 from sociable.core.errors import InputError
 from sociable.core.seeding import make_generator
 
@@ -99,7 +99,7 @@ def run_experiment(
             unseen=tuple(
                 f"{name}: {', '.join(lacking)}"
                 for name, windows in zip(TUNED, (made, real), strict=True)
-                if (lacking := sorted(_find_skills(test) - _find_skills(windows)))
+                if (lacking := sorted(count_skills(test).keys() - count_skills(windows)))
             ),
         )
 
@@ -253,7 +253,7 @@ def shuffle_labels(windows: Sequence[Window], generator: random.Random) -> list[
 
 
 def find_most_frequent_skill(windows: Sequence[Window]) -> str:
-    counts = Counter(skill for window in windows for _, skill in window.checks)
+    counts = count_skills(windows)
     return min(counts, key=lambda skill: (-counts[skill], skill)) if counts else ""
 
 
@@ -274,10 +274,6 @@ def count_confusion(name: str, predicted: Predictions, windows: Sequence[Window]
         for player in called.keys() & said.keys():
             skills.setdefault(called[player], Counter())[said[player]] += 1
     return Confusion(master=name, skills=dict(sorted(skills.items())), who=who)
-
-
-def _find_skills(windows: Sequence[Window]) -> set[str]:
-    return {skill for window in windows for _, skill in window.checks}
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

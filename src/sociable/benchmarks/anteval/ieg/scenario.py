@@ -14,10 +14,10 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from sociable.benchmarks.anteval.characters import Npc, Sheet, draw_players
+from sociable.benchmarks.anteval.characters import Npc, Scenario, Sheet, draw_players
 from sociable.benchmarks.anteval.ieg.logs import Call, Check, Log, Spoken
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
-from sociable.benchmarks.anteval.ieg.windows import Window
+from sociable.benchmarks.anteval.ieg.windows import Window, count_skills
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.data_files import Text
 from sociable.core.records import Record
@@ -45,20 +45,10 @@ class Scene(Record):
 
 
 @dataclass(frozen=True)
-class IegScenario:
-    id: str
+class IegScenario(Scenario):
     scene: Scene
-    players: Sequence[Sheet]
     intentions: Mapping[str, str]
     """By player the skill it means to use; some have none."""
-
-    @property
-    def npc(self) -> Npc:
-        return self.scene.npc
-
-    @property
-    def setting(self) -> str:
-        return f"{self.scene.scene}\n{self.npc.name}: {self.npc.who}\nThere are: {'; '.join(self.scene.things)}."
 
 
 @dataclass(frozen=True)
@@ -76,7 +66,7 @@ def load_scenes() -> tuple[Scene, ...]:
 
 def count_marginals(windows: Sequence[Window]) -> Marginals:
     return Marginals(
-        Counter(skill for window in windows for _, skill in sorted(window.checks)),
+        count_skills(windows),
         Counter(len({who for who, _ in window.checks}) for window in windows if window.checks),
     )
 
@@ -96,7 +86,8 @@ def draw_scenarios(
         intentions = draw_intentions({sheet.name: sheet.skills for sheet in party}, marginals, generator)
         if generator.random() < quiet / (1 + quiet):
             intentions = {}
-        found.append(IegScenario(f"{scene.id}-{number + 1}", scene, party, intentions))
+        setting = f"{scene.scene}\n{scene.npc.name}: {scene.npc.who}\nThere are: {'; '.join(scene.things)}."
+        found.append(IegScenario(f"{scene.id}-{number + 1}", party, scene.npc, setting, scene, intentions))
     return found
 
 

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from pydantic import TypeAdapter
+
 from sociable.benchmarks.anteval.ieg.logs import Check, Log, Spoken
+from sociable.benchmarks.anteval.rules import DATA
 
 Pair = tuple[str, str]
 """Who, and with which skill."""
@@ -51,28 +55,13 @@ def _cut_window(log: Log, before: int, width: int, checks: Sequence[Check]) -> W
     return Window(log.id, turns, tuple(speaking), log.master, frozenset((each.character, each.skill) for each in checks))
 
 
-_FORMS = {
-    "Acrobatics": r"acrobat\w*",
-    "Animal Handling": r"handl\w* \w+ animals?|animal handl\w*",
-    "Arcana": r"arcan\w*",
-    "Athletics": r"athlet\w*",
-    "Deception": r"decept\w*|deceiv\w*|deceit\w*",
-    "History": r"histor\w*",
-    "Insight": r"insight\w*",
-    "Intimidation": r"intimidat\w*",
-    "Investigation": r"investigat\w*",
-    "Medicine": r"medicin\w*|medical\w*",
-    "Nature": r"natures?",
-    "Perception": r"percept\w*|perceiv\w*",
-    "Performance": r"perform\w*",
-    "Persuasion": r"persua\w*",
-    "Religion": r"religio\w*",
-    "Sleight of Hand": r"sleights? of hands?",
-    "Stealth": r"stealth\w*",
-    "Survival": r"surviv\w*",
-}
-"""By skill its name and words of the same stem, as people say them."""
 _BETWEEN_WORDS = r"[\s\-\u2010-\u2015]+"
+
+
+@cache
+def _load_forms() -> Mapping[str, str]:
+    """By skill a pattern for its name and words of the same stem, as people say them."""
+    return TypeAdapter(dict[str, str]).validate_json((DATA / "skill_forms.json").read_bytes())
 
 
 @cache
@@ -80,9 +69,14 @@ def _compile_words(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{pattern.replace(' ', _BETWEEN_WORDS)})\b", re.IGNORECASE)
 
 
+def count_skills(windows: Iterable[Window]) -> Counter[str]:
+    """How often each skill is called for."""
+    return Counter(skill for window in windows for _, skill in window.checks)
+
+
 def mask_skills(window: Window) -> Window:
     """The window without the skills' names and their forms: nobody who calls a skill by its name is understood by it."""
-    spelled = _compile_words("|".join(_FORMS.values()))
+    spelled = _compile_words("|".join(_load_forms().values()))
     turns = tuple(Spoken(speaker=turn.speaker, text=spelled.sub(MASK, turn.text)) for turn in window.turns)
     return replace(window, turns=turns)
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
-from sociable.benchmarks.anteval.characters import Npc, Sheet, describe_sheet, draw_players
+from sociable.benchmarks.anteval.characters import Npc, Scenario, Sheet, describe_sheet, draw_players
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.data_files import Loaded, Text, load_items, make_cut
 from sociable.core.records import Record
@@ -78,23 +78,10 @@ def load_cards(path: Path | None, *, skip_invalid: bool) -> Loaded[KnowledgeCard
 
 
 @dataclass(frozen=True)
-class IepScenario:
+class IepScenario(Scenario):
     """A card and who sits at the table to learn it."""
 
     card: KnowledgeCard
-    players: Sequence[Sheet]
-
-    @property
-    def id(self) -> str:
-        return self.card.id
-
-    @property
-    def npc(self) -> Npc:
-        return self.card.npc
-
-    @property
-    def setting(self) -> str:
-        return f"{self.card.scene}\n{self.npc.name}: {self.npc.who}"
 
     @cached_property
     def counted(self) -> dict[str, tuple[int, ...]]:
@@ -111,6 +98,10 @@ def _is_in_sheet(point: KeyPoint, sheet: Sheet) -> bool:
     return any(expresses(sentence, point.wording or ()) for sentence in sentences)
 
 
+def make_scenario(card: KnowledgeCard, players: Sequence[Sheet]) -> IepScenario:
+    return IepScenario(card.id, players, card.npc, f"{card.scene}\n{card.npc.name}: {card.npc.who}", card)
+
+
 def draw_scenario(card: KnowledgeCard, sheets: Sequence[Sheet], count: int, seed: int) -> IepScenario:
     """The card with ``count`` players drawn for it."""
-    return IepScenario(card, draw_players(sheets, card.npc, count, make_generator(seed, "players", card.id)))
+    return make_scenario(card, draw_players(sheets, card.npc, count, make_generator(seed, "players", card.id)))

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sociable.benchmarks.anteval.iep.briefing import LETTERS, ask_judge
-from sociable.benchmarks.anteval.iep.cards import IepScenario, KnowledgeCard
+from sociable.benchmarks.anteval.iep.cards import IepScenario, KeyPoint, KnowledgeCard
 from sociable.benchmarks.anteval.iep.claims import Pairs, find_pairs, match_claims
 from sociable.benchmarks.anteval.iep.metrics import player_criterion
 from sociable.benchmarks.anteval.iep.records import IepEpisode, Recall
-from sociable.core.prompts import Prompts
+from sociable.core.prompts import Prompts, put_on_one_line, quote
 from sociable.core.records import Judgment, Usage, Verdict
 from sociable.engine.seats import Seat
 from sociable.engine.study import ShownQuestion
 from sociable.judging.protocol import Answer, Question, Reading, SharedAnswers, Unread, make_judgment
+from sociable.models.protocol import ChatMessage
 from sociable.models.replies import find_closing_object, find_field, find_reason, object_schema
 
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SCHEMA = object_schema(reason={"type": "string"}, matches={"type": "array", "items": {"type": "array"}})
 
 
@@ -88,6 +89,16 @@ class ClaimJudge:
             SCHEMA,
             apply_rule,
         )
+
+
+def ask_judge(card: KnowledgeCard, points: Sequence[KeyPoint], claims: Sequence[str], prompts: Prompts) -> list[ChatMessage]:
+    """The question which of these key points, by number, are stated by which claims, by letter."""
+    facts = [f"{number}. {put_on_one_line(each.point)}" for number, each in enumerate(points, start=1)]
+    said = [f"{letter}. {put_on_one_line(claim)}" for letter, claim in zip(LETTERS, claims, strict=False)]
+    text = prompts["judge_claims"].render(
+        subject=quote(card.title), points=quote("\n".join(facts)), claims=quote("\n".join(said))
+    )
+    return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": text}]
 
 
 def parse_matches(text: str, points: int, claims: int) -> Reading[Pairs]:

@@ -11,17 +11,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from sociable.benchmarks.anteval.iep.briefing import ask_what_is_known, brief
 from sociable.benchmarks.anteval.iep.cards import IepScenario
 from sociable.benchmarks.anteval.iep.claims import UNREADABLE, read_claims
 from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions, Recall, When
 from sociable.benchmarks.anteval.iep.reference import ReferenceIepPlayer, make_reference_player
-from sociable.benchmarks.anteval.players import PromptedPlayer, seat_players
+from sociable.benchmarks.anteval.players import PromptedPlayer, brief, seat_players
 from sociable.benchmarks.anteval.session import TableTurn
-from sociable.core.prompts import Prompts
+from sociable.core.prompts import Prompts, load_package_prompts, quote
 from sociable.core.records import episode_id
 from sociable.engine.seats import Seat, Seats
+from sociable.models.protocol import ChatMessage
+
+PLACEHOLDERS = {
+    "player": frozenset({"name", "sheet", "scene", "others", "subject"}),
+    "npc": frozenset({"name", "character", "scene", "others", "knowledge"}),
+    "recall_before": frozenset({"subject", "count"}),
+    "recall_after": frozenset({"subject", "count"}),
+    "judge_system": frozenset[str](),
+    "judge_claims": frozenset({"subject", "points", "claims"}),
+}
 
 RECALL_TOKENS = 2048
 """What somebody knows takes more words than a turn."""
@@ -30,12 +40,20 @@ MAX_REPLY = 2000
 """Characters of a reply that are kept in the record."""
 
 
+def load_iep_prompts(override: Path | None = None) -> Prompts:
+    """The bundled prompts, or the user's own in their place."""
+    return load_package_prompts("sociable.benchmarks.anteval.iep", PLACEHOLDERS, override)
+
+
 class PromptedIepPlayer(PromptedPlayer):
     """A model that plays, and is asked what it knows on a copy of its view."""
 
     def __init__(self, name: str, seat: Seat, item: str, scenario: IepScenario, prompts: Prompts) -> None:
-        super().__init__(name, seat, item, brief(scenario, name, prompts))
-        self._card = scenario.card
+        card = self._card = scenario.card
+        # The NPC is the only one who is given the knowledge.
+        knowledge = "\n".join((card.knowledge, *(f"- {each.point}" for each in card.key_points)))
+        for_player, for_npc = {"subject": quote(card.title)}, {"knowledge": quote(knowledge)}
+        super().__init__(name, seat, item, brief(scenario, name, prompts, for_player, for_npc))
         self._prompts = prompts
         own = seat.sampling
         self._sampling = replace(
@@ -45,8 +63,10 @@ class PromptedIepPlayer(PromptedPlayer):
         )
 
     async def recall(self, seen: Sequence[TableTurn], when: When) -> Recall:
-        reply = await self.ask(seen, ask_what_is_known(self._card, when, self._prompts), self._sampling)
-        claims, note = read_claims(reply.text, len(self._card.key_points))
+        prompt, count = self._prompts[f"recall_{when.value}"], len(self._card.key_points)
+        question: ChatMessage = {"role": "user", "content": prompt.render(subject=quote(self._card.title), count=str(count))}
+        reply = await self.ask(seen, question, self._sampling)
+        claims, note = read_claims(reply.text, count)
         return Recall(
             player=self.name,
             when=when,

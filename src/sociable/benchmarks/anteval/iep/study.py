@@ -7,11 +7,10 @@ from collections.abc import Sequence
 
 from sociable.benchmarks.anteval.characters import load_party
 from sociable.benchmarks.anteval.iep.audit import audit_cards
-from sociable.benchmarks.anteval.iep.briefing import load_iep_prompts
 from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards
 from sociable.benchmarks.anteval.iep.judge import ClaimJudge, list_questions
 from sociable.benchmarks.anteval.iep.metrics import METRICS, JudgedSession, Measured, estimate_sessions, measure_session
-from sociable.benchmarks.anteval.iep.protocol import run_session
+from sociable.benchmarks.anteval.iep.protocol import load_iep_prompts, run_session
 from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions
 from sociable.core.records import Estimate, Judgment, Record, Score, Verdict
 from sociable.core.seeding import select_clusters
