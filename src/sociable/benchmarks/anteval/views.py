@@ -9,9 +9,26 @@ from typing import Any
 from sociable.benchmarks.anteval.characters import Scenario, describe_sheet
 from sociable.benchmarks.anteval.published import GPT_4_NOTE, TABLE_1
 from sociable.benchmarks.anteval.session import TableTurn
-from sociable.core.view import MISSING, Callout, Column, Line, Paragraph, Quotation, Row, Table, Tone, Transcript
+from sociable.core.records import Episode
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Case,
+    Column,
+    Line,
+    Paragraph,
+    Quotation,
+    Row,
+    Table,
+    Tag,
+    Tone,
+    Transcript,
+)
 from sociable.engine.result import RunResult
 from sociable.reports.views import Views
+
+CaseBlock = Paragraph | Callout | Transcript | Quotation | Table
 
 TABLE_1_METRICS = {
     "iep": Column("IEP", True, "Information Exchange Precision: share of key points that players state afterwards"),
@@ -24,16 +41,19 @@ ANOTHER_DATA_SET = (
     "In percent. Published rows (paper) are of other cards, scenes and real sessions, none of which were published, and of "
     "models of 2023: to look at, not to compare with."
 )
-SESSIONS_SHOWN = 8
 
 
 class TableViews(Views):
     episodes_called = "Sessions"
+    sessions_shown = 8
 
     def label(self, manifest: Mapping[str, Any]) -> str:
         """The subject; a run with a partner names who played the NPC."""
         subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
         return f"{subject} + {partner}" if partner else str(subject)
+
+    def make_case(self, title: str, episode: Episode, tags: Sequence[Tag], blocks: Sequence[CaseBlock]) -> list[Block]:
+        return [Case(f"{title} ({episode.id})", tags, blocks)]
 
 
 def make_table_1(results: Sequence[RunResult]) -> Table:
@@ -71,7 +91,7 @@ def show_session(
     turns: Sequence[TableTurn],
     intentions: Mapping[str, str] | None = None,
     remarks: Mapping[int, str] | None = None,
-) -> Iterator[Callout | Paragraph | Quotation | Transcript]:
+) -> Iterator[CaseBlock]:
     """The scene, everybody in it, and every turn.
 
     ``secret`` is what the NPC alone knows or wants, ``intentions`` says what each player means to do, and ``remarks`` says by

@@ -23,18 +23,7 @@ from sociable.benchmarks.anteval.ieg.fscore import FScores, measure_f_scores, me
 from sociable.benchmarks.anteval.ieg.logs import Log
 from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions, digest_training, find_master
 from sociable.benchmarks.anteval.ieg.real import SplitSessions
-from sociable.benchmarks.anteval.ieg.results import (
-    KINDS,
-    MASTERS_FOLDER,
-    Bounds,
-    Confusion,
-    CurvePoint,
-    Figures,
-    Predictor,
-    Results,
-    f_metric,
-    gap_metric,
-)
+from sociable.benchmarks.anteval.ieg.results import KINDS, Bounds, Confusion, CurvePoint, Figures, Predictor, Results, gap_metric
 from sociable.benchmarks.anteval.ieg.windows import Window, count_skills, cut_windows, draw_quiet_windows, mask_skills
 from sociable.core.errors import InputError
 from sociable.core.seeding import make_generator
@@ -161,8 +150,7 @@ class _Experiment:
 
     def _make_master(self, name: str, windows: Sequence[Window]) -> Master:
         """A master that was tuned on the same before, or a new one."""
-        other = self.sessions.options.masters
-        keep, take = (self._find_folder(each, name) for each in (self.keep, Path(other) / MASTERS_FOLDER if other else None))
+        keep, take = (self._find_folder(folder, name) for folder in (self.keep, self.sessions.options.masters_folder))
         of = digest_training(self.kind, windows, self.seed)
         known = find_master(self.kind, of, keep, keep)
         if known is None and (known := find_master(self.kind, of, take, keep)):
@@ -306,7 +294,7 @@ def _list_draws(draws: Draws) -> dict[str, tuple[float | None, ...]]:
     listed = {}
     for kind in KINDS:
         pairs = [_get_pair(draw, kind) for draw in draws]
-        listed[f_metric(Predictor.GENERATED, kind)] = tuple(generated for _, generated in pairs)
+        listed[Predictor.GENERATED.f_metric(kind)] = tuple(generated for _, generated in pairs)
         listed[gap_metric(kind)] = tuple(measure_gap(*pair) for pair in pairs)
     return listed
 

@@ -9,11 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from sociable.benchmarks.anteval.ieg.records import MASTERS_FOLDER
 from sociable.core.records import Record
 from sociable.core.run_folder import write_atomically
-
-MASTERS_FOLDER = "masters"
-"""The folder of a run that holds its virtual DMs and what came of them."""
 
 KINDS = ("character", "tuple")
 """Kinds of F-score: for who acts; for who acts and with which skill."""
@@ -31,6 +29,9 @@ class Predictor(StrEnum):
     """The DM tuned on generated sessions with shuffled labels."""
     LAST = "last speaker"
     """The baseline that reads nothing."""
+
+    def f_metric(self, kind: str) -> str:
+        return f"{self}/{kind}"
 
 
 class Bounds(Record):
@@ -90,10 +91,6 @@ class Results(Record):
     confusion: tuple[Confusion, ...]
     unseen: tuple[str, ...]
     """Skills called for in the held-out sessions that no training window has, by master."""
-
-
-def f_metric(master: str, kind: str) -> str:
-    return f"{master}/{kind}"
 
 
 def gap_metric(kind: str) -> str:

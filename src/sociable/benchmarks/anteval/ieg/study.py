@@ -15,8 +15,8 @@ from sociable.benchmarks.anteval.ieg.masters import find_master_kind
 from sociable.benchmarks.anteval.ieg.metrics import METRICS, PlayedSession, estimate_experiment
 from sociable.benchmarks.anteval.ieg.protocol import load_ieg_prompts, run_session
 from sociable.benchmarks.anteval.ieg.real import load_real_sessions, split_sessions
-from sociable.benchmarks.anteval.ieg.records import STAND_IN, IegEpisode, IegOptions
-from sociable.benchmarks.anteval.ieg.results import MASTERS_FOLDER, Results, find_results
+from sociable.benchmarks.anteval.ieg.records import MASTERS_FOLDER, STAND_IN, IegEpisode, IegOptions
+from sociable.benchmarks.anteval.ieg.results import Results, find_results
 from sociable.benchmarks.anteval.ieg.scenario import IegScenario, draw_scenarios, load_scenes, make_log
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Estimate, Score
@@ -55,7 +55,7 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
             "real sessions": real.digest,
             "prompts": self.prompts.digest,
         }
-        if own.masters and not (Path(own.masters) / MASTERS_FOLDER).is_dir():
+        if own.masters_folder and not own.masters_folder.is_dir():
             raise InputError(f"masters = {own.masters}: no run of anteval-ieg with virtual DMs in it.")
         paths = options.absolute_paths("sheets", "masters", *([] if own.real == STAND_IN else ["real"]))
         # A model here is a folder, or a name that others know.

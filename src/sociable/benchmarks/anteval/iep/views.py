@@ -10,23 +10,9 @@ from sociable.benchmarks.anteval.iep.cards import IepScenario
 from sociable.benchmarks.anteval.iep.metrics import BEFORE, IEP, MAIN, METRICS, player_criterion
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
 from sociable.benchmarks.anteval.iep.study import IepStudy
-from sociable.benchmarks.anteval.views import SESSIONS_SHOWN, TableViews, make_table_1, show_session
+from sociable.benchmarks.anteval.views import TableViews, make_table_1, show_session
 from sociable.core.records import PANEL, EpisodeStatus, Estimate, Verdict, Verdicts
-from sociable.core.view import (
-    MISSING,
-    Block,
-    Case,
-    Column,
-    IntervalPlot,
-    Mark,
-    Paragraph,
-    Quotation,
-    Row,
-    Section,
-    Table,
-    Tag,
-    Tone,
-)
+from sociable.core.view import MISSING, Block, Column, IntervalPlot, Mark, Paragraph, Quotation, Row, Section, Table, Tag, Tone
 from sociable.engine.result import RunResult
 from sociable.judging.panel import add_panel
 from sociable.reports.result_tables import counts_table, metrics_table, warn_of_unjudged
@@ -75,7 +61,7 @@ class IepViews(TableViews):
         for heading, episodes, remark in shown:
             if episodes:
                 yield Paragraph(f"{heading}. Any other: sociable show {run.folder} EPISODE.{remark}")
-                for episode in episodes[:SESSIONS_SHOWN]:
+                for episode in episodes[: self.sessions_shown]:
                     yield from self.episode(run, episode)
 
     def episode(self, run: Run, episode: IepEpisode) -> list[Block]:
@@ -104,7 +90,7 @@ class IepViews(TableViews):
             claims = "\n".join(f"- {claim}" for claim in recall.claims) or "(nothing)"
             note = f"\n({recall.note})" if recall.note else ""
             blocks.append(Quotation(f"What {recall.player} claims to know {recall.when.value} the session", f"{claims}{note}"))
-        return [Case(f"{card.title} ({episode.id})", tags, blocks)]
+        return self.make_case(card.title, episode, tags, blocks)
 
 
 def _make_plot(results: Sequence[Run]) -> IntervalPlot:
