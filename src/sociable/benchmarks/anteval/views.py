@@ -56,6 +56,11 @@ class TableViews(Views):
         return [Case(f"{title} ({episode.id})", tags, blocks)]
 
 
+def make_counts_table(caption: str, what: str, called: str, counts: Mapping[str, int], note: str = "") -> Table:
+    """A row for everything that was counted."""
+    return Table(caption, [Column(what), Column(called, True)], [Row([each, str(count)]) for each, count in counts.items()], note)
+
+
 def make_table_1(results: Sequence[RunResult]) -> Table:
     """Table 1's layout: our runs first, each with what its benchmark measures, then the published rows."""
     rows = []

@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sociable.benchmarks.anteval.ieg.experiment import find_most_frequent_skill, predict_last_speaker
-from sociable.benchmarks.anteval.ieg.fscore import FScores, measure_f_scores
+from sociable.benchmarks.anteval.ieg.fscore import measure_f_scores
 from sociable.benchmarks.anteval.ieg.masters.interface import Master
 from sociable.benchmarks.anteval.ieg.real import RealSessions
-from sociable.benchmarks.anteval.ieg.windows import Window, count_skills, cut_windows
+from sociable.benchmarks.anteval.ieg.windows import count_skills, cut_windows
+from sociable.benchmarks.anteval.views import make_counts_table
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure
 
 
@@ -23,30 +24,23 @@ def audit_real_sessions(real: RealSessions, width: int, untuned: Master, notes: 
         "untuned virtual DM": untuned.predict(windows),
     }
     scores = {name: measure_f_scores(found, [window.checks for window in windows]) for name, found in predicted.items()}
+    note = "What is known of the real sessions without having learned from any: an F-score of a tuned DM says what it adds."
+    columns = [Column(""), Column("Character", True), Column("Overall", True)]
+    rows = [Row([name, figure(each.character, 2), figure(each.tuple, 2)]) for name, each in scores.items()]
+    calls = dict(Counter(real.counts).most_common())
+    skills = dict(count_skills(windows).most_common())
+    sizes = Counter(len({who for who, _ in window.checks}) for window in windows)
+    sizes_note = "Players a call is for: " + ", ".join(f"{size} in {count}" for size, count in sorted(sizes.items())) + "."
+    tables = [
+        make_counts_table("Calls for checks that were found", "What became of them", "Calls", calls),
+        make_counts_table("Skills called for, which intentions are drawn from", "Skill", "Checks", skills, sizes_note),
+    ]
     return Document(
         title="Audit of anteval-ieg",
         subtitle=f"{len(real.logs)} real sessions ({real.source}), {len(windows)} calls for checks",
-        summary=_make_shortcuts_table(scores),
+        summary=Table("F-scores on all real windows", columns, rows, note),
         sections=[
             Section("Verdict", [Callout(note, Tone.NEUTRAL) for note in notes]),
-            Section("Calls", [_make_calls_table(real), _make_skills_table(windows)]),
+            Section("Calls", tables),
         ],
     )
-
-
-def _make_shortcuts_table(found: dict[str, FScores]) -> Table:
-    rows = [Row([name, figure(each.character, 2), figure(each.tuple, 2)]) for name, each in found.items()]
-    note = "What is known of the real sessions without having learned from any: an F-score of a tuned DM says what it adds."
-    return Table("F-scores on all real windows", [Column(""), Column("Character", True), Column("Overall", True)], rows, note)
-
-
-def _make_calls_table(real: RealSessions) -> Table:
-    rows = [Row([what, str(count)]) for what, count in Counter(real.counts).most_common()]
-    return Table("Calls for checks that were found", [Column("What became of them"), Column("Calls", True)], rows)
-
-
-def _make_skills_table(windows: Sequence[Window]) -> Table:
-    sizes = Counter(len({who for who, _ in window.checks}) for window in windows)
-    rows = [Row([skill, str(count)]) for skill, count in count_skills(windows).most_common()]
-    note = "Players a call is for: " + ", ".join(f"{size} in {count}" for size, count in sorted(sizes.items())) + "."
-    return Table("Skills called for, which intentions are drawn from", [Column("Skill"), Column("Checks", True)], rows, note)

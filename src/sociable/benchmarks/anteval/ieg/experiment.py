@@ -281,27 +281,26 @@ def _bound_figures(found: Mapping[Predictor, FScores], draws: Draws) -> dict[str
     return figures
 
 
-def _bound_gaps(found: Mapping[Predictor, FScores], draws: Draws, suffix: str = "") -> dict[str, Bounds]:
-    gaps = {}
+def _measure_gaps(found: Mapping[Predictor, FScores]) -> dict[str, float | None]:
+    gaps: dict[str, float | None] = {}
     for kind in KINDS:
-        for name, measure in ((kind, measure_gap), (f"signed {kind}", measure_signed_gap)):
-            value, *drawn = (measure(*_get_pair(each, kind)) for each in (found, *draws))
-            gaps[f"{name}{suffix}"] = _bound(value, drawn)
+        pair = getattr(found[Predictor.REAL], kind), getattr(found[Predictor.GENERATED], kind)
+        gaps |= {kind: measure_gap(*pair), f"signed {kind}": measure_signed_gap(*pair)}
     return gaps
+
+
+def _bound_gaps(found: Mapping[Predictor, FScores], draws: Draws, suffix: str = "") -> dict[str, Bounds]:
+    drawn = [_measure_gaps(draw) for draw in draws]
+    return {f"{name}{suffix}": _bound(gap, [each[name] for each in drawn]) for name, gap in _measure_gaps(found).items()}
 
 
 def _list_draws(draws: Draws) -> dict[str, tuple[float | None, ...]]:
     listed = {}
     for kind in KINDS:
-        pairs = [_get_pair(draw, kind) for draw in draws]
-        listed[Predictor.GENERATED.f_metric(kind)] = tuple(generated for _, generated in pairs)
-        listed[gap_metric(kind)] = tuple(measure_gap(*pair) for pair in pairs)
+        generated = Predictor.GENERATED
+        listed[generated.f_metric(kind)] = tuple(getattr(draw[generated], kind) for draw in draws)
+        listed[gap_metric(kind)] = tuple(_measure_gaps(draw)[kind] for draw in draws)
     return listed
-
-
-def _get_pair(found: Mapping[Predictor, FScores], kind: str) -> tuple[float | None, float | None]:
-    """(f_r, f_g)."""
-    return getattr(found[Predictor.REAL], kind), getattr(found[Predictor.GENERATED], kind)
 
 
 def _bound(value: float | None, draws: Sequence[float | None]) -> Bounds:

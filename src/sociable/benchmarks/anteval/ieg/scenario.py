@@ -5,8 +5,8 @@ Intentions are drawn from the real training windows' marginals, so that G does n
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -20,7 +20,7 @@ from sociable.benchmarks.anteval.ieg.records import IegEpisode
 from sociable.benchmarks.anteval.ieg.windows import Window, count_skills
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.data_files import Text
-from sociable.core.records import Record
+from sociable.core.records import EpisodeStatus, Record
 from sociable.core.seeding import make_generator
 
 T = TypeVar("T", str, int)
@@ -122,3 +122,12 @@ def make_log(scenario: IegScenario, episode: IegEpisode) -> Log:
         turns=turns,
         calls=(Call(before=len(turns), checks=checks),),
     )
+
+
+def make_logs(scenarios: Mapping[str, IegScenario], episodes: Iterable[IegEpisode]) -> list[list[Log]]:
+    """By scenario the sessions that something can be learned from."""
+    logs: dict[str, list[Log]] = defaultdict(list)
+    for episode in episodes:
+        if episode.status is EpisodeStatus.COMPLETED and not episode.npc_failure:
+            logs[episode.scenario].append(make_log(scenarios[episode.scenario], episode))
+    return list(logs.values())

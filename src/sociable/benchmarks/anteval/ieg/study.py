@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from sociable.benchmarks.anteval.characters import load_party
 from sociable.benchmarks.anteval.ieg.audit import audit_real_sessions
 from sociable.benchmarks.anteval.ieg.experiment import run_experiment
-from sociable.benchmarks.anteval.ieg.logs import Log
 from sociable.benchmarks.anteval.ieg.masters import find_master_kind
 from sociable.benchmarks.anteval.ieg.metrics import METRICS, PlayedSession, estimate_experiment
 from sociable.benchmarks.anteval.ieg.protocol import load_ieg_prompts, run_session
 from sociable.benchmarks.anteval.ieg.real import load_real_sessions, split_sessions
 from sociable.benchmarks.anteval.ieg.records import MASTERS_FOLDER, STAND_IN, IegEpisode, IegOptions
-from sociable.benchmarks.anteval.ieg.results import Results, find_results
-from sociable.benchmarks.anteval.ieg.scenario import IegScenario, draw_scenarios, load_scenes, make_log
+from sociable.benchmarks.anteval.ieg.results import find_results
+from sociable.benchmarks.anteval.ieg.scenario import IegScenario, draw_scenarios, load_scenes, make_logs
 from sociable.core.errors import InputError
-from sociable.core.records import EpisodeStatus, Estimate, Score
+from sociable.core.records import Estimate, Score
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
 from sociable.engine.study import Audited, Begin, Concluded, Study, StudyOptions
@@ -83,21 +82,12 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
 
     def conclude(self, episodes: Iterable[IegEpisode], folder: Path, begin: Begin) -> list[Estimate]:
         """The estimates of the experiment. Trains the virtual DMs, unless that was done on the very same sessions."""
-        by_scenario: dict[str, list[Log]] = defaultdict(list)
-        for episode in episodes:
-            if episode.status is EpisodeStatus.COMPLETED and not episode.npc_failure:
-                by_scenario[episode.scenario].append(make_log(self.scenarios[episode.scenario], episode))
-        generated = list(by_scenario.values())
+        generated, keep = make_logs(self.scenarios, episodes), folder / MASTERS_FOLDER
         logs = [[log.model_dump(mode="json") for log in logs] for logs in generated]
         made_of = [[logs, self.digests, self.options.model_dump()], self.kind.recipe]
-
-        def run() -> Results | None:
-            keep = folder / MASTERS_FOLDER
-            return run_experiment(
-                generated, self.sessions, self.kind, self.seed, keep, lambda steps: begin("virtual DMs", steps).count
-            )
-
-        return estimate_experiment(find_results(folder, made_of, run))
+        run = partial(run_experiment, generated, self.sessions, self.kind, self.seed, keep)
+        results = find_results(folder, made_of, lambda: run(lambda steps: begin("virtual DMs", steps).count))
+        return estimate_experiment(results)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         """Everybody acts and speaks in each turn."""

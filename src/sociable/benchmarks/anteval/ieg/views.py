@@ -14,7 +14,14 @@ from sociable.benchmarks.anteval.ieg.records import IegEpisode
 from sociable.benchmarks.anteval.ieg.results import KINDS, Confusion, Predictor, Results, gap_metric, read_results
 from sociable.benchmarks.anteval.ieg.study import IegStudy
 from sociable.benchmarks.anteval.published import TABLE_2
-from sociable.benchmarks.anteval.views import ANOTHER_DATA_SET, TableViews, format_percent, make_table_1, show_session
+from sociable.benchmarks.anteval.views import (
+    ANOTHER_DATA_SET,
+    TableViews,
+    format_percent,
+    make_counts_table,
+    make_table_1,
+    show_session,
+)
 from sociable.core.records import EpisodeStatus, Estimate
 from sociable.core.view import (
     MISSING,
@@ -220,10 +227,8 @@ def _make_curves(label: str, results: Results) -> Iterator[Block]:
 def _make_confusion(label: str, results: Results) -> Iterator[Block]:
     for each in results.confusion:
         yield _make_skills_table(label, each)
-        rows = [Row([what, str(count)]) for what, count in each.who.items()]
-        yield Table(
-            f"{label}, {PREDICTORS[each.master]}: players", [Column("What became of them"), Column("Players", True)], rows
-        )
+        caption = f"{label}, {PREDICTORS[each.master]}: players"
+        yield make_counts_table(caption, "What became of them", "Players", each.who)
 
 
 def _make_skills_table(label: str, confusion: Confusion) -> Table:

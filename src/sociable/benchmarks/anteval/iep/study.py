@@ -26,10 +26,7 @@ _SENTENCE = "The ferryman kept the third lantern dark whenever the salt boats ca
 
 
 class IepStudy(
-    Study[IepScenario, IepEpisode, Record, Measured],
-    Judged[IepEpisode, Record],
-    MeasuredByRule[IepEpisode, Measured],
-    Audited,
+    Study[IepScenario, IepEpisode, Record, Measured], Judged[IepEpisode], MeasuredByRule[IepEpisode, Measured], Audited
 ):
     episode_type = IepEpisode
     measurement_type = Measured

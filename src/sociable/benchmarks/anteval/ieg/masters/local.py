@@ -59,22 +59,24 @@ class Look:
     ``to_rank`` and ``to_name`` are what the two regressions read; ``likeness`` [players, skills] is what the base does.
     """
 
-    def __init__(self, window: Window, meanings: Meanings | None) -> None:
+    def __init__(self, window: Window, embeddings: str | None) -> None:
+        """By words alone, or by sentence ``embeddings`` of that model as well. Raises InputError where it cannot be had."""
         self.window = window
         own = {player: [place for place, turn in enumerate(window.turns) if turn.speaker == player] for player in window.players}
-        texts = _replace_names(window)
+        spelled = compile_names({name for player in window.players for name in (player, player.split()[0])})
+        texts = [spelled.sub("someplayer", turn.text) for turn in window.turns]
         last = [texts[own[player][-1]] for player in window.players]
         said = [" ".join(texts[place] for place in own[player][-OWN_TURNS:]) for player in window.players]
         masters = [place for place, turn in enumerate(window.turns) if turn.speaker == window.master]
         numbers = np.array([self._measure(player, own[player], masters) for player in window.players])
         count = len(window.players)
         words = _WORDS.transform([*last, *said, *[texts[masters[-1]] if masters else ""] * count])
-        if meanings is None:
+        if embeddings is None:
             meant = np.zeros((2 * count, 0))
             self.likeness = _compare_with_cues(said)
         else:
-            meant = meanings.embed([*last, *said])
-            self.likeness = meant[count:] @ meanings.cues.T
+            meant = _embed(embeddings, [*last, *said])
+            self.likeness = meant[count:] @ _embed_cues(embeddings).T
         likest = -np.sort(-self.likeness, axis=1)[:, :2]
         self.to_rank = hstack([csr_matrix(np.hstack([numbers, 3 * likest, meant[:count]])), words[:count]], format="csr")
         named = csr_matrix(np.hstack([5 * self.likeness, 2 * meant[count:]]))
@@ -100,47 +102,30 @@ class Look:
         ]
 
 
-class Meanings:
-    """Sentence embeddings, of length 1, and those of the cues of each skill."""
+look_at = lru_cache(maxsize=KEPT)(Look)
+"""(window with players in it, embeddings) → its look, which is kept."""
 
-    def __init__(self, model: str) -> None:
-        self._encode = load_encoder(model)
-        self.cues = self.embed(list(load_cues().values()))
 
-    def embed(self, texts: Sequence[str]) -> Floats:
-        rows = self._encode(texts)
-        found: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
-        return found
+def _embed(model: str, texts: Sequence[str]) -> Floats:
+    """[texts, dimensions]: sentence embeddings, of length 1."""
+    rows = load_encoder(model)(texts)
+    found: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    return found
 
 
 @cache
-def _load_meanings(embeddings: str | None) -> Meanings | None:
-    return Meanings(embeddings) if embeddings else None
-
-
-@lru_cache(maxsize=KEPT)
-def look_at(window: Window, embeddings: str | None) -> Look:
-    """A window with players in it, by words alone or by sentence ``embeddings`` of that model as well.
-
-    Raises InputError where the model cannot be had.
-    """
-    return Look(window, _load_meanings(embeddings))
-
-
-def _replace_names(window: Window) -> list[str]:
-    """The texts of the turns with a word for all players in place of their names."""
-    spelled = compile_names({name for player in window.players for name in (player, player.split()[0])})
-    return [spelled.sub("someplayer", turn.text) for turn in window.turns]
+def _embed_cues(model: str) -> Floats:
+    return _embed(model, list(load_cues().values()))
 
 
 @cache
-def _embed_cues() -> Any:
+def _hash_cues() -> Any:
     return _STEMS.transform(list(load_cues().values()))
 
 
 def _compare_with_cues(texts: Sequence[str]) -> Floats:
     """[texts, skills]: how like each text is to the cues of each skill."""
-    return np.asarray((_STEMS.transform(texts) @ _embed_cues().T).toarray(), float)
+    return np.asarray((_STEMS.transform(texts) @ _hash_cues().T).toarray(), float)
 
 
 @dataclass(frozen=True)
