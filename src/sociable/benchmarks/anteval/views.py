@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
 
 from sociable.benchmarks.anteval.characters import Scenario, describe_sheet
 from sociable.benchmarks.anteval.published import GPT_4_NOTE, TABLE_1
-from sociable.benchmarks.anteval.session import TableTurn
 from sociable.core.records import Episode
 from sociable.core.view import (
     MISSING,
@@ -27,8 +26,6 @@ from sociable.core.view import (
 )
 from sociable.engine.result import RunResult
 from sociable.reports.views import Views
-
-CaseBlock = Paragraph | Callout | Transcript | Quotation | Table
 
 TABLE_1_METRICS = {
     "iep": Column("IEP", True, "Information Exchange Precision: share of key points that players state afterwards"),
@@ -52,7 +49,42 @@ class TableViews(Views):
         subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
         return f"{subject} + {partner}" if partner else str(subject)
 
-    def make_case(self, title: str, episode: Episode, tags: Sequence[Tag], blocks: Sequence[CaseBlock]) -> list[Block]:
+    def make_case(
+        self,
+        title: str,
+        tags: Sequence[Tag],
+        scenario: Scenario,
+        episode: Episode,
+        problem: str,
+        scene: str,
+        secret: str,
+        intentions: Mapping[str, str] | None = None,
+        remarks: Mapping[int, str] | None = None,
+        more: Sequence[Paragraph | Callout | Transcript | Quotation | Table] = (),
+    ) -> list[Block]:
+        """A session, readable in full: the scene, everybody in it, every turn, and what one benchmark has to show ``more``.
+
+        ``secret`` is what the NPC alone knows or wants, ``intentions`` says what each player means to do, and ``remarks`` says by
+        index what is to be known of a turn.
+        """
+        npc, remarks = scenario.npc, remarks or {}
+        lines = []
+        for turn in episode.turns:
+            notes = "; ".join(filter(None, (remarks.get(turn.index), turn.note)))
+            text = f"{turn.content or '(passes)'}{f' [{notes}]' if notes else ''}"
+            lines.append(Line(turn.speaker, "", text, Tone.GOOD if turn.index in remarks else None))
+        players = []
+        for sheet in scenario.players:
+            intends = "" if intentions is None else f"; intends: {intentions.get(sheet.name, 'nothing in particular')}"
+            players.append(Quotation(f"{sheet.name}, a player{intends}", describe_sheet(sheet)))
+        blocks = [
+            *([Callout(problem, Tone.WARNING)] if problem else []),
+            Paragraph(scene),
+            Quotation(f"{npc.name} ({npc.pronouns}), the NPC", f"{npc.who}\n{npc.manner}\n{secret}"),
+            *players,
+            Transcript("The session", lines),
+            *more,
+        ]
         return [Case(f"{title} ({episode.id})", tags, blocks)]
 
 
@@ -86,33 +118,3 @@ def format_percent(value: float | None, low: float | None = None, high: float | 
         return MISSING
     interval = "" if low is None or high is None else f" [{100 * low:.0f}, {100 * high:.0f}]"
     return f"{100 * value:.2f}{interval}"
-
-
-def show_session(
-    scenario: Scenario,
-    scene: str,
-    secret: str,
-    problem: str,
-    turns: Sequence[TableTurn],
-    intentions: Mapping[str, str] | None = None,
-    remarks: Mapping[int, str] | None = None,
-) -> Iterator[CaseBlock]:
-    """The scene, everybody in it, and every turn.
-
-    ``secret`` is what the NPC alone knows or wants, ``intentions`` says what each player means to do, and ``remarks`` says by
-    index what is to be known of a turn.
-    """
-    npc, remarks = scenario.npc, remarks or {}
-    if problem:
-        yield Callout(problem, Tone.WARNING)
-    yield Paragraph(scene)
-    yield Quotation(f"{npc.name} ({npc.pronouns}), the NPC", f"{npc.who}\n{npc.manner}\n{secret}")
-    for sheet in scenario.players:
-        intends = "" if intentions is None else f"; intends: {intentions.get(sheet.name, 'nothing in particular')}"
-        yield Quotation(f"{sheet.name}, a player{intends}", describe_sheet(sheet))
-    lines = []
-    for turn in turns:
-        notes = "; ".join(filter(None, (remarks.get(turn.index), turn.note)))
-        text = f"{turn.content or '(passes)'}{f' [{notes}]' if notes else ''}"
-        lines.append(Line(turn.speaker, "", text, Tone.GOOD if turn.index in remarks else None))
-    yield Transcript("The session", lines)

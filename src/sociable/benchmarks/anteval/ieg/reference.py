@@ -1,7 +1,7 @@
 """Reference agents of intention expression: players that need no model, out of written lines.
 
-``oracle`` and ``expressive`` are one: it acts on its intention in character, never naming the skill. What each must score
-stands in the README.
+``oracle`` and ``expressive`` are one: it acts on its intention in character, never naming the skill. ``blunt`` names the skill,
+``random`` acts on another one, ``small-talk`` on none, and ``silent`` passes. What each must score stands in the README.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def load_lines() -> Lines:
 class ReferenceIegPlayer(ReferencePlayer[IegScenario]):
     """Talks small but for the turns in which it acts on its intention."""
 
-    shows: str
-    """How it acts on its intention."""
+    kind: str
+    """The agent's name, without an error rate."""
     half: int | None
     """Which half of its lines it keeps to, so that two sets of sessions need share none; None: it has them all."""
 
@@ -51,7 +51,7 @@ class ReferenceIegPlayer(ReferencePlayer[IegScenario]):
     def _skill(self) -> str | None:
         """The skill that it acts on."""
         skill = self.scenario.intentions.get(self.name)
-        if skill is not None and self.shows == "another":
+        if skill is not None and self.kind == "random":
             skill = self.draw("skill", self.name).choice(sorted(load_lines().skills))
         return None if self.draw("errs", self.name).random() < self.error_rate else skill
 
@@ -62,14 +62,14 @@ class ReferenceIegPlayer(ReferencePlayer[IegScenario]):
         return set(self.draw("turns", self.name).sample(range(own), min(EXPRESSED, own)))
 
     async def take_turn(self, seen: Sequence[TableTurn]) -> Move:
-        if self.shows == "silence":
+        if self.kind == "silent":
             return Move()
         taken = sum(turn.speaker == self.name for turn in seen)
         if self.name == self.scenario.npc.name:
             return self._speak(load_lines().npc, "npc", taken)
-        if self._skill is None or self.shows == "nothing" or taken not in self._at:
+        if self._skill is None or self.kind == "small-talk" or taken not in self._at:
             return self._speak(load_lines().small_talk, "talk", taken)
-        if self.shows == "bluntly":
+        if self.kind == "blunt":
             move = self._speak(load_lines().blunt, "blunt", taken)
             return Move(move.act, move.words.replace("{skill}", self._skill.lower()))
         return self._speak(load_lines().skills[self._skill], "skill", taken)
@@ -81,19 +81,9 @@ class ReferenceIegPlayer(ReferencePlayer[IegScenario]):
         return Move(line.act, line.words)
 
 
-_SHOWS = {
-    "oracle": "in character",
-    "expressive": "in character",
-    "blunt": "bluntly",
-    "small-talk": "nothing",
-    "random": "another",
-    "silent": "silence",
-}
-
-
 def make_reference_player(
     agent: str, scenario: IegScenario, name: str, turns: int, seed: int, repeat: int, half: int | None
 ) -> ReferenceIegPlayer:
     kind, _, rate = agent.partition("@")
     draw = partial(make_generator, seed, "reference", scenario.id, repeat)
-    return ReferenceIegPlayer(scenario, name, turns, draw, float(rate or 0.0), _SHOWS[kind], half)
+    return ReferenceIegPlayer(scenario, name, turns, draw, float(rate or 0.0), kind, half)

@@ -14,14 +14,7 @@ from sociable.benchmarks.anteval.ieg.records import IegEpisode
 from sociable.benchmarks.anteval.ieg.results import KINDS, Confusion, Predictor, Results, gap_metric, read_results
 from sociable.benchmarks.anteval.ieg.study import IegStudy
 from sociable.benchmarks.anteval.published import TABLE_2
-from sociable.benchmarks.anteval.views import (
-    ANOTHER_DATA_SET,
-    TableViews,
-    format_percent,
-    make_counts_table,
-    make_table_1,
-    show_session,
-)
+from sociable.benchmarks.anteval.views import ANOTHER_DATA_SET, TableViews, format_percent, make_counts_table, make_table_1
 from sociable.core.records import EpisodeStatus, Estimate
 from sociable.core.view import (
     MISSING,
@@ -102,8 +95,7 @@ class IegViews(TableViews):
         scene, intentions = scenario.scene, scenario.intentions
         tags = [Tag(f"{player.split()[0]}: {skill}") for player, skill in intentions.items()] or [Tag("no intention")]
         problem = episode.error or episode.npc_failure
-        blocks = show_session(scenario, scene.scene, scene.npc.motive, problem, episode.turns, intentions)
-        return self.make_case(scene.title, episode, tags, list(blocks))
+        return self.make_case(scene.title, tags, scenario, episode, problem, scene.scene, scene.npc.motive, intentions)
 
     def contrast(self, first: Run, second: Run) -> list[Section]:
         """f_g and G of both, and their difference over resamples that drew the same real sessions."""

@@ -10,7 +10,7 @@ from sociable.benchmarks.anteval.iep.cards import IepScenario
 from sociable.benchmarks.anteval.iep.metrics import BEFORE, IEP, MAIN, METRICS, player_criterion
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
 from sociable.benchmarks.anteval.iep.study import IepStudy
-from sociable.benchmarks.anteval.views import TableViews, make_table_1, show_session
+from sociable.benchmarks.anteval.views import TableViews, make_table_1
 from sociable.core.records import PANEL, EpisodeStatus, Estimate, Verdict, Verdicts
 from sociable.core.view import MISSING, Block, Column, IntervalPlot, Mark, Paragraph, Quotation, Row, Section, Table, Tag, Tone
 from sociable.engine.result import RunResult
@@ -81,16 +81,13 @@ class IepViews(TableViews):
         for place, index in told.items():
             by_turn[index].append(str(place + 1))
         remarks = {index: f"tells key point {', '.join(places)}" for index, places in by_turn.items()}
-        problem = episode.error or episode.npc_failure
-        blocks = [
-            *show_session(scenario, card.scene, f"Knows: {card.knowledge}", problem, episode.turns, remarks=remarks),
-            _make_points_table(scenario, episode, verdicts, told),
-        ]
+        more: list[Table | Quotation] = [_make_points_table(scenario, episode, verdicts, told)]
         for recall in episode.recalls:
             claims = "\n".join(f"- {claim}" for claim in recall.claims) or "(nothing)"
             note = f"\n({recall.note})" if recall.note else ""
-            blocks.append(Quotation(f"What {recall.player} claims to know {recall.when.value} the session", f"{claims}{note}"))
-        return self.make_case(card.title, episode, tags, blocks)
+            more.append(Quotation(f"What {recall.player} claims to know {recall.when.value} the session", f"{claims}{note}"))
+        problem, secret = episode.error or episode.npc_failure, f"Knows: {card.knowledge}"
+        return self.make_case(card.title, tags, scenario, episode, problem, card.scene, secret, remarks=remarks, more=more)
 
 
 def _make_plot(results: Sequence[Run]) -> IntervalPlot:
