@@ -19,13 +19,37 @@ from hypothesis import strategies as st
 from sociable.api import datasets
 from sociable.core.errors import DataError, InputError, RunFolderError
 from sociable.core.view import Callout, Table
-from sociable.datasets.review.applying import apply_review, is_applied_before_last
-from sociable.datasets.review.items import ReviewItem, digest_record, fix_field, outline, parse_fix, show_json
-from sociable.datasets.review.outcomes import State, find_majority, settle
-from sociable.datasets.review.records import AGENTSENSE_TAGS, ALL_TAGS, HSII_TAGS, Choice, Decision, Group, ReviewSettings
-from sociable.datasets.review.reviewing import Review, load_tags
+from sociable.datasets.review.items import (
+    ReviewItem,
+    State,
+    digest_record,
+    find_majority,
+    fix_field,
+    outline,
+    parse_fix,
+    settle,
+    show_json,
+)
+from sociable.datasets.review.records import (
+    AGENTSENSE_TAGS,
+    ALL_TAGS,
+    HSII_TAGS,
+    Choice,
+    Decision,
+    Group,
+    ReviewSettings,
+    load_tags,
+)
+from sociable.datasets.review.results import (
+    DECISION,
+    apply_review,
+    find_labels,
+    is_applied_before_last,
+    measure_agreement,
+    show_status,
+)
+from sociable.datasets.review.reviewing import Review
 from sociable.datasets.review.sheets import Imported, read_review_sheet, write_review_sheet
-from sociable.datasets.review.status import DECISION, find_labels, measure_agreement, show_status
 
 PANDALM = Path(__file__).resolve().parents[4] / "shared" / "data" / "judge_pandalm" / "testset-v1.json"
 KEEP, FIX, DROP = Choice.KEEP, Choice.FIX, Choice.DROP

@@ -23,16 +23,15 @@ from typing import Any
 import filelock
 from pydantic import ValidationError
 
-from sociable.core.data_files import make_data_error, read_records
+from sociable.core.data_files import make_data_error
 from sociable.core.errors import DataError, InputError, StorageFailure
 from sociable.core.records import storable
 from sociable.core.run_folder import RecordFile, write_atomically
 from sociable.core.seeding import derive_seed
 from sociable.datasets.build import DATASET, format_json_lines, read_build_manifest
 from sociable.datasets.recipe import Recipe, find_recipe_of
-from sociable.datasets.review.items import ReviewItem, load_items_of
-from sociable.datasets.review.outcomes import ReviewOutcome, settle
-from sociable.datasets.review.records import ALL_TAGS, Choice, Decision, Group, ReviewSettings, Tag
+from sociable.datasets.review.items import ReviewItem, ReviewOutcome, load_items_of, settle
+from sociable.datasets.review.records import ALL_TAGS, Choice, Decision, Group, ReviewSettings
 
 LONGEST_NAME = 80
 
@@ -250,22 +249,6 @@ class Review:
         remedy = "Mend that line, or remove it: its item is then asked about again."
         parse = partial(Decision.model_validate_json, strict=False)
         return RecordFile(self._own / "decisions.jsonl", parse, lambda decision: decision.id, remedy)
-
-
-def load_tags(file: Path) -> tuple[Tag, ...]:
-    """Tags of one's own: JSON (a list) or JSON Lines with ``name``, ``means`` and, optionally, ``question``. Raises DataError."""
-    tags: dict[str, Tag] = {}
-    for raw in read_records(file, None):
-        try:
-            tag = Tag.model_validate(raw.value)
-        except ValidationError as error:
-            raise make_data_error(error, raw.place) from None
-        if any(sign.isspace() or sign == "," for sign in tag.name) or tag.name.isdecimal() or tag.name in tags:
-            raise DataError(raw.place, "name", f"'{tag.name[:40]}': expected one word, no number, that no other tag has")
-        tags[tag.name] = tag
-    if not tags:
-        raise InputError(f"{file}: no tag in it. Expected objects with 'name' and 'means'.")
-    return tuple(tags.values())
 
 
 @contextmanager
