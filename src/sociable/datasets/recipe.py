@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module, metadata, resources
+from operator import attrgetter
 from pathlib import Path
 from string import Template
 from typing import Any, Generic, TypeVar
@@ -19,7 +20,7 @@ from sociable.core.errors import InputError
 from sociable.core.prompts import Prompts, load_package_prompts
 from sociable.core.records import Record
 from sociable.datasets.review.records import ALL_TAGS, Tag
-from sociable.datasets.stages import Item, Stage
+from sociable.datasets.stages import AnyStage, Item
 from sociable.engine.benchmark import parse_options
 
 GROUP = "sociable.recipes"
@@ -73,10 +74,10 @@ class Recipe(Generic[S_, O_, M_]):
     """The items to begin with, out of the source, or of the options where there is none. Raises InputError."""
     prompts: str = ""
     """The package whose folder ``prompts`` holds the recipe's prompts; empty: no model writes anything."""
-    stages: Callable[[Sequence[S_], O_], Sequence[Stage[Any, Any]]]
+    stages: Callable[[Sequence[S_], O_], Sequence[AnyStage]]
     """The steps. Raises InputError for options that cannot be."""
-    record: Callable[[M_], Mapping[str, Any]]
-    """An item of the last stage as a record of the data set."""
+    record: Callable[[M_], Mapping[str, Any]] = attrgetter("record")
+    """An item of the last stage as a record of the data set; by default it is a ``MadeRecord``."""
     credit: Callable[[M_], str] = lambda _item: ""
     """The origin of an item of the last stage: for those to whom credit is due."""
     facts: Callable[[Sequence[M_]], Mapping[str, str]] = lambda _items: {}
@@ -128,7 +129,7 @@ class Plan:
 
     recipe: Recipe[Any, Any, Any]
     items: Sequence[Item]
-    stages: Sequence[Stage[Any, Any]]
+    stages: Sequence[AnyStage]
     prompts: Prompts
     settings: Mapping[str, Any]
     digests: Mapping[str, str]

@@ -26,6 +26,12 @@ class Item(Record):
     id: str
 
 
+class MadeRecord(Item):
+    """A record of the data set, in its layout: what the last stage of a recipe makes, unless the recipe says otherwise."""
+
+    record: dict[str, Any]
+
+
 class Rejected(Exception):
     """The reason why nothing is made of an item: in a few words, alike for alike reasons, so that they can be counted."""
 
@@ -97,12 +103,15 @@ class Stage(Generic[I_, O_]):
     """Whether it needs a model."""
 
 
+AnyStage = Stage[Any, Any]
+
+
 @dataclass(frozen=True)
 class EachStage(Stage[I_, O_]):
     """A stage that works on one item at a time, on several at once."""
 
     work: Callable[[I_, Writer], Awaitable[Sequence[O_]]]
-    """Makes things of an item. Raises Rejected."""
+    """Makes things of an item. Raises Rejected, or DataError where what was made is not in the layout of the data."""
 
 
 @dataclass(frozen=True)

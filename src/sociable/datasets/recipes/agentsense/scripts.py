@@ -5,9 +5,9 @@ Which of the paper's prompts each of ours follows stands in prompts/README.md.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
 
 from pydantic import Field
 
@@ -17,7 +17,6 @@ from sociable.datasets.recipe import Recipe, RecipeOptions
 from sociable.datasets.recipes.agentsense.casting import (
     CASTS,
     MOST_LIKE,
-    Scenario,
     find_casts,
     make_slots,
     predict_script,
@@ -25,10 +24,9 @@ from sociable.datasets.recipes.agentsense.casting import (
     write_scenarios,
 )
 from sociable.datasets.recipes.agentsense.draft import Draft, Passage
-from sociable.datasets.recipes.agentsense.passages import read_passages
 from sociable.datasets.recipes.agentsense.scenes import filter_goals, find_goals, find_secrets, rewrite, set_scene
 from sociable.datasets.review.records import AGENTSENSE_TAGS
-from sociable.datasets.stages import AskingStage, EachStage, Stage, Writer
+from sociable.datasets.stages import AnyStage, AskingStage, EachStage, MadeRecord
 
 
 class ScriptsOptions(RecipeOptions):
@@ -36,32 +34,37 @@ class ScriptsOptions(RecipeOptions):
     keep_recognised: bool = Field(False, description="Scenes too whose script the model that writes can name; they are counted.")
 
 
-def _stages(_passages: Sequence[Passage], options: ScriptsOptions) -> Sequence[Stage[Any, Any]]:
-    def make_stage(name: str, meaning: str, work: Callable[[Draft, Writer], Awaitable[Sequence[Draft]]]) -> Stage[Any, Any]:
-        return AskingStage(name, meaning, Draft, work)
+def _read_passages(sources: Sequence[Path], _options: ScriptsOptions) -> Sequence[Passage]:
+    # Nothing else reads plays, so nothing else loads what reads them.
+    from sociable.datasets.recipes.agentsense.passages import read_passages
 
+    return read_passages(*sources)
+
+
+def _plan_stages(_passages: Sequence[Passage], options: ScriptsOptions) -> Sequence[AnyStage]:
     unrecognised = (
         "all scenes, with a count of those whose script the model that writes can name"
         if options.keep_recognised
         else "scenes of which the model that writes cannot say from which script they are"
     )
+    secrets = "what one knows and the others can only infer, with questions and wrong answers"
     like = f"a scenario for each cast; scenes with a Gestalt ratio over {MOST_LIKE} to their script fall out"
     return (
         AskingStage("backgrounds", "a background and a description with which a passage can be played", Draft, set_scene),
-        make_stage("goals", "what each character wants of the others", find_goals),
-        make_stage("rewritten", "the scene as a situation of its own", rewrite),
-        make_stage("filtered", "goals that can be reached in the scene, and seen to be", filter_goals),
-        make_stage("secrets", "what one knows and the others can only infer, with questions and wrong answers", find_secrets),
-        make_stage("entities", "without the names by which the story could be known", replace_entities),
-        make_stage("slots", "a template: parts in place of people", make_slots),
+        AskingStage("goals", "what each character wants of the others", Draft, find_goals),
+        AskingStage("rewritten", "the scene as a situation of its own", Draft, rewrite),
+        AskingStage("filtered", "goals that can be reached in the scene, and seen to be", Draft, filter_goals),
+        AskingStage("secrets", secrets, Draft, find_secrets),
+        AskingStage("entities", "without the names by which the story could be known", Draft, replace_entities),
+        AskingStage("slots", "a template: parts in place of people", Draft, make_slots),
         # Before casts are paid for.
-        make_stage("unrecognised", unrecognised, partial(predict_script, options.keep_recognised)),
-        make_stage("casts", f"{CASTS} casts that fit the parts", find_casts),
-        EachStage("scenarios", like, Scenario, partial(write_scenarios, options.seed)),
+        AskingStage("unrecognised", unrecognised, Draft, partial(predict_script, options.keep_recognised)),
+        AskingStage("casts", f"{CASTS} casts that fit the parts", Draft, find_casts),
+        EachStage("scenarios", like, MadeRecord, partial(write_scenarios, options.seed)),
     )
 
 
-RECIPE: Recipe[Passage, ScriptsOptions, Scenario] = Recipe(
+RECIPE: Recipe[Passage, ScriptsOptions, MadeRecord] = Recipe(
     name="agentsense",
     purpose="Scenarios for AgentSense out of plays and screenplays.",
     material="scripts",
@@ -71,10 +74,9 @@ RECIPE: Recipe[Passage, ScriptsOptions, Scenario] = Recipe(
     sources="a play (.txt, .fountain, .fdx), a folder of Standard Ebooks' .xhtml, or a folder of plays",
     read_as="scripts",
     options=ScriptsOptions,
-    read=lambda sources, _options: read_passages(*sources),
+    read=_read_passages,
     prompts="sociable.datasets.recipes.agentsense",
-    stages=_stages,
-    record=lambda scenario: scenario.record,
+    stages=_plan_stages,
     credit=lambda scenario: str(scenario.record["source"]),
     more_digests=lambda: {"prediction": load_agentsense_prompts().digest},
     tags=AGENTSENSE_TAGS,

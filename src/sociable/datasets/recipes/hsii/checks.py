@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Message, cut_cases, load_dataset
-from sociable.core.errors import DataError
 from sociable.core.names import find_people, normalise_name, words
 from sociable.datasets.stages import Rejected
 
@@ -103,11 +102,8 @@ def check_identities(names: Sequence[str], said: str) -> None:
 
 
 def check_dialogue(record: Mapping[str, Any], place: str) -> list[Case]:
-    """The cases of a dialogue. Raises Rejected."""
-    try:
-        cases = list(cut_cases(dict(record), place, str(record.get("id", "dialogue"))))
-    except DataError as error:
-        raise Rejected("not in the data's layout", f"{error.field}: {error.problem}") from None
+    """The cases of a dialogue. Raises Rejected, or DataError where it is not in the data's layout."""
+    cases = list(cut_cases(dict(record), place, str(record.get("id", "dialogue"))))
     last = cases[-1]
     turns = [*last.messages, last.golden]
     own = [turn for turn in turns if turn.role_from == ASSISTANT]

@@ -24,7 +24,7 @@ from sociable.datasets.recipes.hsii.checks import (
 )
 from sociable.datasets.review.records import HSII_TAGS
 from sociable.datasets.selection import FOUND, drop_duplicates, drop_toxic, retrieve_articles, spread_articles
-from sociable.datasets.stages import AskingStage, EachStage, Item, Rejected, Stage, WholeStage, Writer
+from sociable.datasets.stages import AnyStage, AskingStage, EachStage, Item, MadeRecord, Rejected, WholeStage, Writer
 
 SHORTEST, LONGEST = 300, 20_000
 """Characters of an article with its title: of a shorter one little can be made, a longer one is a list or a collection."""
@@ -85,9 +85,7 @@ class Scene(Item, WrittenScene):
     """Names in the article, which are not to be said."""
 
 
-class Dialogue(Item):
-    record: dict[str, Any]
-    """The dialogue as it stands in a file of dialogues."""
+class Dialogue(MadeRecord):
     source: str
     cases: int
 
@@ -151,7 +149,7 @@ async def write_dialogue(item: Scene, writer: Writer) -> Sequence[Dialogue]:
     return [Dialogue(id=item.id, record=record, source=item.source, cases=len(cases))]
 
 
-def _stages(articles: Sequence[Article], options: NewsOptions) -> Sequence[Stage[Any, Any]]:
+def _plan_stages(articles: Sequence[Article], options: NewsOptions) -> Sequence[AnyStage]:
     fit = f"articles of {options.shortest:,} to {LONGEST:,} characters, with their titles"
     after = "a scene with roles, relationships and conflicts, written after each article"
     common = find_common_words(article.text for article in articles)
@@ -181,8 +179,7 @@ RECIPE: Recipe[Article, NewsOptions, Dialogue] = Recipe(
     options=NewsOptions,
     read=lambda sources, _options: read_articles(*sources),
     prompts="sociable.datasets.recipes.hsii",
-    stages=_stages,
-    record=lambda dialogue: dialogue.record,
+    stages=_plan_stages,
     credit=lambda dialogue: dialogue.source,
     tags=HSII_TAGS,
 )
