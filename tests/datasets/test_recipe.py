@@ -186,7 +186,7 @@ def test_without_the_extra_it_is_named_before_anything_is_made(tmp_path: Path) -
 
 
 def test_what_only_making_data_sets_needs_is_not_imported_by_anything_else() -> None:
-    modules = ("cli.main", "api.datasets", "datasets.review.results", "datasets.selection", "datasets.articles")
+    modules = ("cli.main", "api.datasets", "datasets.review.results", "datasets.articles")
     code = f"import sys, {', '.join(f'sociable.{module}' for module in modules)}; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout.split()
     assert not {"rensa", "sklearn", "rapidfuzz", "py3langid", "transformers"} & set(found)

@@ -127,11 +127,11 @@ def _construct(recipe: str, sources: list[str], options: Mapping[str, Any], *, o
     from sociable.api import datasets
     from sociable.cli.progress import RunProgress
     from sociable.datasets.build import DATASET
-    from sociable.datasets.hub import load_parquet_library, write_parquet
+    from sociable.datasets.card import import_parquet_library, write_parquet
 
     if parquet:
         # Before anything is paid for.
-        load_parquet_library()
+        import_parquet_library()
     with resumable(out, "the same command (with a higher limit, if a limit stopped it)"), RunProgress(messages) as progress:
         document = datasets.construct(recipe, sources, out, options=options, watch=progress, **common)
     print_whole(document)

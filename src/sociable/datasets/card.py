@@ -1,21 +1,30 @@
-"""The data card of a build: Croissant's JSON-LD for machines, and a README with the front matter the Hugging Face hub reads."""
+"""What tells of a build: its funnel, and its data card for people and for the Hugging Face hub.
+
+The hub reads Croissant's JSON-LD, the front matter of a README, and the data as parquet (extra ``hub``).
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sociable.core.errors import RunFolderError
+from sociable.core.errors import InputError, RunFolderError
+from sociable.core.extras import import_extra
 from sociable.core.run_folder import write_atomically
-from sociable.core.view import Table
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone
 from sociable.datasets.build import DATASET, SOURCES, StageCounts
-from sociable.datasets.funnel import make_funnel_table, make_reason_tables
+from sociable.datasets.recipe import Plan
 
 CROISSANT = "croissant.json"
 README = "README.md"
+PARQUET = "dataset.parquet"
+REASONS_SHOWN = 5
+"""Reasons of each stage that the terminal shows."""
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
 """The hub's words for numbers of records."""
 LICENCES = frozenset(
@@ -42,6 +51,49 @@ _CONTEXT = {
     **{word: f"cr:{word}" for word in _WORDS.split()},
 }
 _TYPES = {str: "sc:Text", bool: "sc:Boolean", int: "sc:Integer", float: "sc:Float"}
+
+
+def make_build_document(plan: Plan, found: Sequence[StageCounts], path: Path) -> Document:
+    """The document of how far a build in the folder ``path`` has come, and what it cannot go on without."""
+    done = len(found) == len(plan.stages)
+    problem = "" if not done or found[-1].made else "Nothing came through, so the data set is empty. Below stands why."
+    if not done:
+        stage, items = plan.stages[len(found)], found[-1].made if found else len(plan.items)
+        problem = (
+            f"Up to {items:,} items wait for a model at the stage '{stage.name}'. Name one with --model, and the same --out."
+        )
+        if (path / DATASET).exists():
+            problem += f" Until then {DATASET} is of before."
+    notes = [Callout(problem, Tone.WARNING)] if problem else []
+    return Document(
+        title=f"{plan.recipe.benchmark}, built from {plan.recipe.material}",
+        subtitle=f"{path / DATASET}" if done else f"{path}, not finished",
+        summary=make_funnel_table(found),
+        sections=[Section("Funnel", [*notes, *make_reason_tables(found, REASONS_SHOWN)])],
+    )
+
+
+def make_funnel_table(found: Sequence[StageCounts]) -> Table:
+    """The table of how many items came into each stage, and how many are left."""
+    rows = [
+        Row([each.name, each.meaning, f"{each.came:,}", f"{sum(each.rejected.values()):,}", f"{each.made:,}"]) for each in found
+    ]
+    numbers = [Column(title, True) for title in ("Came in", "Rejected", "Handed on")]
+    note = "Of one item several may be made. Every rejected item stands in its stage's file with its reason."
+    return Table("What came in and what is left", [Column("Stage"), Column("Keeps or makes"), *numbers], rows, note)
+
+
+def make_reason_tables(found: Sequence[StageCounts], most: int | None = None) -> Iterator[Table]:
+    """Tables of why items, and parts of items, did not go on: the ``most`` frequent reasons of each stage, all by default."""
+    rejected = [(each.name, each.rejected) for each in found]
+    left_out = [(each.name, each.left_out) for each in found]
+    for title, counts, of in (
+        ("Why items were rejected", rejected, "Items"),
+        ("What was left out of items that stayed, or were rejected for want of it", left_out, "Parts"),
+    ):
+        rows = [Row([stage, reason, f"{count:,}"]) for stage, by in counts for reason, count in list(by.items())[:most]]
+        if rows:
+            yield Table(title, [Column("Stage"), Column("Reason"), Column(of, True)], rows)
 
 
 def write_cards(path: Path, manifest: Mapping[str, Any], data: str = DATASET, reviewed: str = "") -> None:
@@ -183,3 +235,27 @@ def _make_markdown(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> lis
 
 def _make_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def import_parquet_library() -> Any:
+    """The library that writes parquet. Raises InputError where the extra is missing."""
+    return import_extra("datasets", "hub", "Parquet")
+
+
+def write_parquet(folder: Path) -> Path:
+    """``dataset.parquet`` beside ``dataset.jsonl``. Raises InputError where the extra is missing, or the data do not fit."""
+    datasets = import_parquet_library()
+    datasets.disable_progress_bars()
+    if not (folder / DATASET).is_file() or not (folder / DATASET).stat().st_size:
+        raise InputError(f"{folder / DATASET}: nothing in it yet. Finish the build first.")
+    part = folder / f".{PARQUET}.part"
+    try:
+        with tempfile.TemporaryDirectory() as cache:
+            loaded = datasets.Dataset.from_json(str(folder / DATASET), cache_dir=cache, keep_in_memory=True)
+            loaded.to_parquet(str(part))
+        os.replace(part, folder / PARQUET)
+    except (OSError, ValueError, TypeError, datasets.exceptions.DatasetGenerationError) as error:
+        raise InputError(f"{folder / DATASET} cannot be written as parquet: {error}") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return folder / PARQUET

@@ -79,14 +79,12 @@ def draw_over_clusters(labels: Sequence[int] | Labels, scores: Sequence[float], 
     Those whom the last round does not reach are decided by score, too; equals by their place. UNCLUSTERED texts are drawn from
     as if they were one more cluster. Raises ValueError unless there is a score for every label, each a number.
     """
-    own_labels, own_scores = np.asarray(labels, dtype=np.int64), np.asarray(scores, dtype=np.float64)
-    if own_labels.shape != own_scores.shape or np.isnan(own_scores).any():
+    import pandas as pd
+
+    own_scores = pd.Series(scores, dtype=np.float64)
+    if len(labels) != len(own_scores) or own_scores.isna().any():
         raise ValueError("every text needs one label and one score that is a number")
-    by_cluster = np.lexsort((-own_scores, own_labels))
-    sorted_labels = own_labels[by_cluster]
-    rounds = np.empty_like(own_labels)
-    # How many of the same cluster are better: the distance from where the cluster begins.
-    rounds[by_cluster] = np.arange(len(own_labels)) - np.searchsorted(sorted_labels, sorted_labels)
+    rounds = own_scores.groupby(np.asarray(labels, dtype=np.int64)).rank(method="first", ascending=False)
     order = np.lexsort((-own_scores, rounds))
     return [int(place) for place in order[: max(count, 0)]]
 

@@ -109,18 +109,8 @@ class Recipe(Generic[S_, O_, M_]):
         chosen = parse_options(self.options, dict(options or {}), self.name)
         items = self.read(sources, chosen)
         used = load_prompts(self.prompts, prompts) if self.prompts else Prompts({}, "")
-        return Plan(
-            recipe=self,
-            items=items,
-            stages=self.stages(items, chosen),
-            prompts=used,
-            settings=chosen.model_dump(mode="json"),
-            digests={
-                self.read_as: digest_items(items),
-                **({"prompts": used.digest} if self.prompts else {}),
-                **self.more_digests(),
-            },
-        )
+        digests = {self.read_as: digest_items(items), **({"prompts": used.digest} if used.digest else {}), **self.more_digests()}
+        return Plan(self, items, self.stages(items, chosen), used, chosen.model_dump(mode="json"), digests)
 
 
 @dataclass(frozen=True)
@@ -138,11 +128,9 @@ class Plan:
 
 def load_prompts(package: str, override: Path | None = None) -> Prompts:
     """The prompts in a package's folder ``prompts``, or the user's own with the same placeholders. Raises InputError."""
-    folder = Path(str(resources.files(package))) / "prompts"
-    texts = {file.stem: file.read_text(encoding="utf-8") for file in folder.glob("*.txt")}
-    return load_package_prompts(
-        package, {name: frozenset(Template(text).get_identifiers()) for name, text in texts.items()}, override
-    )
+    files = (Path(str(resources.files(package))) / "prompts").glob("*.txt")
+    own = {file.stem: frozenset(Template(file.read_text(encoding="utf-8")).get_identifiers()) for file in files}
+    return load_package_prompts(package, own, override)
 
 
 def digest_items(items: Sequence[BaseModel]) -> str:

@@ -134,18 +134,10 @@ def _parse_reply(kind: type[R_], reply: str, called: str) -> R_:
         raise Rejected("no JSON in the reply", reply[:200])
     try:
         found = json.loads(reply[reply.find("{") : reply.rfind("}") + 1], strict=False)
-        return parse_fields(kind, _make_storable(found), called)
+        # JSON can spell half characters, and no file can hold them.
+        return parse_fields(kind, json.loads(storable(json.dumps(found, ensure_ascii=False))), called)
     except (ValueError, RecursionError) as error:
         raise Rejected("no JSON in the reply", f"{type(error).__name__}: {reply[:150]}") from None
-
-
-def _make_storable(value: Any) -> Any:
-    """The value without half characters, which JSON can spell and no file can hold."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, dict):
-        return {storable(key): _make_storable(each) for key, each in value.items()}
-    return [_make_storable(each) for each in value] if isinstance(value, list) else value
 
 
 def parse_fields(kind: type[R_], fields: Mapping[str, Any], called: str) -> R_:

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib import import_module, resources
+from importlib import resources
 from itertools import islice
-from typing import Any
 
 from sociable.core.errors import InputError
+from sociable.core.extras import import_extra
 
 LIMIT = 0.5
 """A text of this toxicity or more falls out."""
@@ -217,10 +217,7 @@ def load_classifier(model: str) -> Detector:
     A label is harmful unless it is one of those that say the opposite (non-toxic, neutral, …). Raises InputError where the
     extra is not installed, the model cannot be loaded, none of its labels is harmful, or its labels are nothing but numbers.
     """
-    try:
-        library: Any = import_module("transformers")
-    except ImportError as error:
-        raise InputError(f"A classifier of toxicity needs an extra: pip install 'sociable[toxicity]' ({error}).") from None
+    library = import_extra("transformers", "toxicity", "A classifier of toxicity")
     try:
         classify = library.pipeline("text-classification", model=model, top_k=None)
     except Exception as error:  # its own, the hub's, the network's and torch's have no base in common

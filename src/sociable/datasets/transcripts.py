@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from sociable.core.data_files import RawRecord, make_data_error, read_records
+from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.names import find_people, find_person, names_a_group, words
 from sociable.core.records import Record, storable
@@ -99,17 +99,8 @@ def _make_transcript(raw: RawRecord) -> Transcript:
         elif not turns:
             # What is told before anybody speaks is the scene.
             told.append(said["text"])
-    try:
-        return Transcript.model_validate(
-            {
-                "id": str(raw.value.get("id") or raw.default_id),
-                "title": _clean(raw.value.get("title") or ""),
-                "scene": " ".join(filter(None, told)),
-                "turns": turns,
-            }
-        )
-    except ValidationError as error:
-        raise make_data_error(error, raw.place) from None
+    about = {"id": str(raw.value.get("id") or raw.default_id), "title": _clean(raw.value.get("title") or "")}
+    return validate_record(Transcript, {**about, "scene": " ".join(filter(None, told)), "turns": turns}, raw.place)
 
 
 def _check_turn(turn: Any, number: int, place: str) -> dict[str, Any]:
@@ -153,7 +144,8 @@ def _read_chat(path: Path) -> Transcript:
             turns.append({"speaker": _clean(match["speaker"] or match["actor"]), "text": _clean(match["text"])})
     if not turns:
         raise DataError(str(path), "", "no message of the form '[12:30] <name> words'")
-    links = path.with_name(path.name.removesuffix(".ascii.txt") + ".annotation.txt")
+    name = path.name.removesuffix(".ascii.txt")
+    links = path.with_name(f"{name}.annotation.txt")
     for number, line in enumerate(read_text(links).split("\n") if links.exists() else [], start=1):
         ends = re.fullmatch(r"\s*(\d+)\s+(\d+)\s*-?\s*", line)
         if ends is None:
@@ -164,7 +156,6 @@ def _read_chat(path: Path) -> Transcript:
         # A message linked with itself begins something.
         if first != last and first in place_of and last in place_of:
             turns[place_of[last]].setdefault("reply_to", place_of[first])
-    name = path.name.removesuffix(".ascii.txt")
     return Transcript(id=name, title=name, turns=tuple(SaidTurn.model_validate(turn) for turn in turns))
 
 

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from statistics import median
 from typing import Any
 
@@ -18,7 +18,7 @@ from sociable.datasets.build import format_json_lines, read_build_manifest
 from sociable.datasets.card import write_cards
 from sociable.datasets.review.items import SETTLED, ReviewItem, ReviewOutcome, State, digest_record
 from sociable.datasets.review.records import Choice, Decision
-from sociable.datasets.review.reviewing import Review, now
+from sociable.datasets.review.reviewing import Review, tell_time
 from sociable.statistics.agreement import Label, measure_alpha, measure_cohen, measure_fleiss, measure_observed
 from sociable.statistics.intervals import Interval
 
@@ -46,8 +46,8 @@ class Agreement:
     reviewers: int
     items: int
     pairs: tuple[PairAgreement, ...]
-    fleiss: Interval | None
-    """None where items were not all answered by equally many, two or more."""
+    fleiss: Interval
+    """Without a value where items were not all answered by equally many, two or more."""
     alpha: Interval
     """Krippendorff's, nominal; answers may be missing."""
 
@@ -69,12 +69,12 @@ def measure_agreement(
         kappa = measure_cohen(raters[one], raters[other], seed=derive_seed(seed, "cohen", one, other), clusters=alike)
         pairs.append(PairAgreement(one, other, both, measure_observed(raters[one], raters[other]), kappa))
     answers = [[label for label in column if label is not None] for column in zip(*raters.values(), strict=True)]
-    equally = len({len(answer) for answer in answers}) == 1 and len(answers[0]) > 1
+    is_even = len({len(answer) for answer in answers}) == 1
     return Agreement(
         sum(any(label is not None for label in own) for own in raters.values()),
         len(names),
         tuple(pairs),
-        measure_fleiss(answers, seed=derive_seed(seed, "fleiss"), clusters=alike) if equally else None,
+        measure_fleiss(answers if is_even else (), seed=derive_seed(seed, "fleiss"), clusters=alike),
         measure_alpha(list(raters.values()), seed=derive_seed(seed, "alpha"), clusters=alike),
     )
 
@@ -137,39 +137,34 @@ def _make_agreement_tables(review: Review, decisions: Sequence[Decision]) -> lis
     """Among all of a group and in pairs; none where nobody answered what somebody else did."""
     clusters = {name: item.cluster for name, item in review.items.items()}
     among_all, in_pairs = [], []
-    for group in (1, 2):
-        own = [each for each in decisions if each.group == group]
-        for question in (DECISION, *dict.fromkeys(tag.question for tag in review.settings.tags if tag.question)):
-            found = (
-                measure_agreement(find_labels(review, own, question), clusters=clusters, seed=review.settings.seed)
-                if own
-                else None
-            )
-            if found is None or found.reviewers < 2:
-                continue
-            counts = [str(found.reviewers), str(found.items)]
-            among_all.append(Row([str(group), question, *counts, _show(found.fleiss), _show(found.alpha)]))
-            for pair in found.pairs:
-                if pair.items:
-                    said = [f"{pair.first}, {pair.second}", str(pair.items), figure(pair.observed, 2), _show(pair.kappa)]
-                    in_pairs.append(Row([str(group), question, *said]))
+    questions = [DECISION, *dict.fromkeys(tag.question for tag in review.settings.tags if tag.question)]
+    for group, question in product((1, 2), questions):
+        labels = find_labels(review, [each for each in decisions if each.group == group], question)
+        found = measure_agreement(labels, clusters=clusters, seed=review.settings.seed)
+        if found.reviewers < 2:
+            continue
+        counts = [str(found.reviewers), str(found.items)]
+        among_all.append(Row([str(group), question, *counts, _show(found.fleiss), _show(found.alpha)]))
+        for pair in found.pairs:
+            if pair.items:
+                said = [f"{pair.first}, {pair.second}", str(pair.items), figure(pair.observed, 2), _show(pair.kappa)]
+                in_pairs.append(Row([str(group), question, *said]))
     if not among_all:
         return []
     note = (
         "95% intervals by bootstrap over dialogues or templates, where there are 8 or more. — : items were not all answered by "
         "equally many, or only one answer was given."
     )
+    about = [Column("Group"), Column("On")]
     of_all = [
-        Column("Group"),
-        Column("On"),
+        *about,
         Column("Reviewers", True),
         Column("Items", True, "that anybody answered on"),
         Column("Fleiss' κ", True),
         Column("Krippendorff's α", True, "nominal, missing answers allowed"),
     ]
     of_pairs = [
-        Column("Group"),
-        Column("On"),
+        *about,
         Column("Reviewers"),
         Column("Items", True, "that both answered on"),
         Column("Agreement", True, "share of the items with the same answer"),
@@ -178,8 +173,8 @@ def _make_agreement_tables(review: Review, decisions: Sequence[Decision]) -> lis
     return [Table("Agreement beyond chance", of_all, among_all, note), Table("Agreement in pairs", of_pairs, in_pairs)]
 
 
-def _show(interval: Interval | None) -> str:
-    return MISSING if interval is None else with_interval(interval.value, interval.low, interval.high)
+def _show(interval: Interval) -> str:
+    return with_interval(interval.value, interval.low, interval.high)
 
 
 def apply_review(review: Review, *, anyway: bool = False) -> str:
@@ -207,12 +202,11 @@ def apply_review(review: Review, *, anyway: bool = False) -> str:
         for name, each in outcomes.items()
         if each.state is State.DROPPED
     ]
-    told = json.dumps(_write_minutes(review, by_item, outcomes), indent=1, ensure_ascii=False)
+    records = (each.record for each in outcomes.values() if each.record is not None)
+    told = json.dumps(_describe_review(review, by_item, outcomes), indent=1, ensure_ascii=False)
     write_atomically(review.folder / "review" / "dropped.jsonl", format_json_lines(left_out))
     write_atomically(review.folder / "review" / "outcomes.json", told + "\n")
-    write_atomically(
-        review.folder / REVIEWED, format_json_lines(each.record for each in outcomes.values() if each.record is not None)
-    )
+    write_atomically(review.folder / REVIEWED, format_json_lines(records))
     done = f"{kept} kept, {fixed} fixed, {dropped} dropped, {undecided} undecided"
     if (manifest := read_build_manifest(review.folder)) is not None:
         people = len({each.reviewer for own in by_item.values() for each in own})
@@ -232,13 +226,13 @@ def _describe_dropped(item: ReviewItem, decisions: Sequence[Decision], outcome: 
     return {"id": item.id, "tags": tags, "reasons": [each.note for each in own if each.note], "record": item.record}
 
 
-def _write_minutes(
+def _describe_review(
     review: Review, by_item: Mapping[str, Sequence[Decision]], outcomes: Mapping[str, ReviewOutcome]
 ) -> dict[str, Any]:
     """The record of who decided what, and what came of it."""
     told = {"reviewer", "group", "decision", "tags", "note", "seconds", "time"}
     return {
-        "made": now(),
+        "made": tell_time(),
         "dataset": digest_record([item.digest for item in review.items.values()]),
         "settings": review.settings.model_dump(mode="json"),
         "counts": {state.value: sum(each.state is state for each in outcomes.values()) for state in State},

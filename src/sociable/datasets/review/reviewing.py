@@ -186,7 +186,7 @@ class Review:
             note=storable(note.strip()),
             fixed=None if fixed is None else dict(fixed),
             seconds=None if seconds is None else round(seconds, 1),
-            time=now(),
+            time=tell_time(),
         )
 
     def check_layout(self, record: Mapping[str, Any]) -> None:
@@ -219,7 +219,7 @@ class Review:
         last = next((each for each in reversed(self.read_decisions()) if each.reviewer == reviewer), None)
         if last is None:
             return None
-        nothing = {"decision": None, "tags": (), "note": "", "fixed": None, "seconds": None, "time": now()}
+        nothing = {"decision": None, "tags": (), "note": "", "fixed": None, "seconds": None, "time": tell_time()}
         self.add([last.model_copy(update=nothing)])
         return self.items[last.item]
 
@@ -264,5 +264,6 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def now() -> str:
+def tell_time() -> str:
+    """The time, in UTC and to the second, as ISO 8601 writes it."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Message, cut_cases, load_dataset
@@ -48,15 +49,8 @@ _OF_A_PEOPLE = re.compile(r"(?:an|ese|ish|ench|utch|reek|erman|ic|im|ims|ans|cra
 
 def find_common_words(texts: Iterable[str]) -> frozenset[str]:
     """Words that somebody writes in small letters, so that a capital makes no name of them; the bundled dialogues' too."""
-    found = set(_NOBODY)
-    for text in (*_load_bundled_texts(), *texts):
-        found.update(_SMALL.findall(_ADDRESS.sub(" ", text)))
-    return frozenset(found)
-
-
-def _load_bundled_texts() -> Iterator[str]:
-    for case in load_dataset().items:
-        yield from (case.golden.content, case.background.scene)
+    bundled = (text for case in load_dataset().items for text in (case.golden.content, case.background.scene))
+    return _NOBODY.union(*(_SMALL.findall(_ADDRESS.sub(" ", text)) for text in chain(bundled, texts)))
 
 
 def check_characters(characters: Sequence[str]) -> None:

@@ -13,7 +13,15 @@ from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
 from sociable.core.data_files import Text
 from sociable.core.prompts import defuse, put_on_one_line, quote
 from sociable.core.records import Record
-from sociable.datasets.articles import Article, read_articles
+from sociable.datasets.articles import (
+    FOUND,
+    Article,
+    drop_duplicates,
+    drop_toxic,
+    read_articles,
+    retrieve_articles,
+    spread_articles,
+)
 from sociable.datasets.recipe import Recipe, RecipeOptions
 from sociable.datasets.recipes.hsii.checks import (
     check_characters,
@@ -23,7 +31,6 @@ from sociable.datasets.recipes.hsii.checks import (
     find_identities,
 )
 from sociable.datasets.review.records import HSII_TAGS
-from sociable.datasets.selection import FOUND, drop_duplicates, drop_toxic, retrieve_articles, spread_articles
 from sociable.datasets.stages import AnyStage, AskingStage, EachStage, Item, MadeRecord, Rejected, WholeStage, Writer
 
 SHORTEST, LONGEST = 300, 20_000
@@ -93,10 +100,8 @@ class Dialogue(MadeRecord):
 async def fit_article(shortest: int, item: Article, writer: Writer) -> Sequence[Article]:
     """An article of which a scene can be made."""
     length = len(item.title) + len(item.text)
-    if length < shortest:
-        raise Rejected("too short", f"{length} characters")
-    if length > LONGEST:
-        raise Rejected("too long", f"{length} characters")
+    if not shortest <= length <= LONGEST:
+        raise Rejected("too short" if length < shortest else "too long", f"{length} characters")
     return [item]
 
 

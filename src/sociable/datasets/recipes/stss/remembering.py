@@ -44,12 +44,11 @@ class Recollection:
         self.minute = minute
         self._events = [event for event in episode.events if event.minute <= minute]
         self._played_by = episode.played_by
-        self._town = town
-        self._clock = clock
+        self._town, self._clock = town, clock
         starts = {name: Tile(*tile) for name, tile in episode.starts.items()}
         self.timelines: Mapping[str, Timeline] = read_timelines(self._events, starts, minute + 1)
 
-    def before(self, name: str, partner: str) -> tuple[tuple[Remembered, ...], tuple[Agreed, ...]]:
+    def recall_before(self, name: str, partner: str) -> tuple[tuple[Remembered, ...], tuple[Agreed, ...]]:
         """All that ``name`` remembers and has promised when its conversation with ``partner`` begins."""
         own = [event for event in self._events if event.resident == name]
         # What a reference resident agrees to is dated with the beginning of the conversation: this one's is still to come.
@@ -62,14 +61,10 @@ class Recollection:
 
     def _derive(self, name: str) -> tuple[Remembered, ...]:
         """The latest memories of somebody who keeps none, worded by rule."""
-        found = [
-            *self._remember_plans(name),
-            *self._remember_doings(name),
-            *self._remember_sightings(name),
-            *self._remember_conversations(name),
-        ]
+        ways = (self._remember_plans, self._remember_doings, self._remember_sightings, self._remember_conversations)
         # What is not over yet is no memory: an activity, a conversation.
-        known = sorted((event for event in found if event.minute <= self.minute), key=lambda event: event.minute)
+        found = [event for remember in ways for event in remember(name) if event.minute <= self.minute]
+        known = sorted(found, key=lambda event: event.minute)
         plans = [event for event in known if event.memory == "plan"][-1:]
         rest = [event for event in known if event.memory != "plan"][-MOST_MEMORIES:]
         return tuple(sorted([*plans, *rest], key=lambda event: event.minute))
@@ -148,7 +143,8 @@ class Recollection:
                 about = self._tell_about(talk, name, partner, teller)
                 yield _make_memory(name, talk.until, "conversation", f"{partner}: {about}", ABOUT_IT)
                 if teller == partner != self.task.performer:
-                    yield _make_memory(name, talk.until, "told", f"{partner} told me: {self._tell_news(talk, partner)}", TOLD)
+                    news = f"{self._put_in_words(self._find_said(talk, partner))}; it is {self.task.performer.split()[0]}'s idea"
+                    yield _make_memory(name, talk.until, "told", f"{partner} told me: {news}", TOLD)
                 continue
             said = next((line.says for line in talk.lines if line.speaker == partner), "")
             ways = (
@@ -208,9 +204,6 @@ class Recollection:
 
     def _tell_when(self, moment: int) -> str:
         return f"{self._clock.day_in_words(moment).split()[0]} at {time_of_day(moment)}"
-
-    def _tell_news(self, talk: Talked, teller: str) -> str:
-        return f"{self._put_in_words(self._find_said(talk, teller))}; it is {self.task.performer.split()[0]}'s idea"
 
 
 def _make_memory(name: str, minute: int, kind: str, text: str, importance: float) -> Remembered:
