@@ -9,7 +9,8 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,23 +34,7 @@ LICENCES = frozenset(
 )
 """Licences that the hub has a word for."""
 
-_WORDS = (
-    "citeAs column equivalentProperty extract field fileObject fileProperty fileSet format includes isLiveDataset jsonPath key "
-    "md5 parentField path recordSet references regex repeated replace samplingRate separator source subField transform"
-)
-_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{word: f"cr:{word}" for word in _WORDS.split()},
-}
+_TEMPLATES = Path(__file__).parent / "templates"
 _TYPES = {str: "sc:Text", bool: "sc:Boolean", int: "sc:Integer", float: "sc:Float"}
 
 
@@ -85,15 +70,14 @@ def make_funnel_table(found: Sequence[StageCounts]) -> Table:
 
 def make_reason_tables(found: Sequence[StageCounts], most: int | None = None) -> Iterator[Table]:
     """Tables of why items, and parts of items, did not go on: the ``most`` frequent reasons of each stage, all by default."""
-    rejected = [(each.name, each.rejected) for each in found]
-    left_out = [(each.name, each.left_out) for each in found]
-    for title, counts, of in (
-        ("Why items were rejected", rejected, "Items"),
-        ("What was left out of items that stayed, or were rejected for want of it", left_out, "Parts"),
+    for title, field, counted in (
+        ("Why items were rejected", "rejected", "Items"),
+        ("What was left out of items that stayed, or were rejected for want of it", "left_out", "Parts"),
     ):
-        rows = [Row([stage, reason, f"{count:,}"]) for stage, by in counts for reason, count in list(by.items())[:most]]
-        if rows:
-            yield Table(title, [Column("Stage"), Column("Reason"), Column(of, True)], rows)
+        reasons = [(each.name, *reason) for each in found for reason in list(getattr(each, field).items())[:most]]
+        if reasons:
+            rows = [Row([stage, reason, f"{count:,}"]) for stage, reason, count in reasons]
+            yield Table(title, [Column("Stage"), Column("Reason"), Column(counted, True)], rows)
 
 
 def write_cards(path: Path, manifest: Mapping[str, Any], data: str = DATASET, reviewed: str = "") -> None:
@@ -132,7 +116,7 @@ def _make_croissant(name: str, manifest: Mapping[str, Any], data: str, content: 
         "sha256": hashlib.sha256(content).hexdigest(),
     }
     return {
-        "@context": _CONTEXT,
+        "@context": json.loads((_TEMPLATES / "croissant_context.json").read_text(encoding="utf-8")),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": name,
@@ -181,6 +165,9 @@ def _name_field(name: str) -> dict[str, Any]:
 
 
 def _make_readme(name: str, manifest: Mapping[str, Any], path: Path, data: str, records: int, reviewed: str) -> str:
+    # Only a card that is written needs it.
+    from jinja2 import Environment, StrictUndefined
+
     licence = str(manifest["licence"])
     word = "-".join(licence.lower().split())
     front = {
@@ -201,36 +188,19 @@ def _make_readme(name: str, manifest: Mapping[str, Any], path: Path, data: str, 
         **({"reviewed": reviewed} if reviewed else {}),
     }
     stages = [StageCounts.model_validate(each) for each in manifest["stages"]]
-    parts = [
-        "---",
-        # JSON is YAML.
-        *(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in front.items()),
-        "---",
-        f"# Data card: {name}",
-        "",
-        *_make_markdown(["", ""], facts.items()),
-        *(line for table in (make_funnel_table(stages), *make_reason_tables(stages)) for line in _make_section(table)),
-        *(["## Sources", "", f"`{SOURCES}` says of each record where it is from.", ""] if (path / SOURCES).exists() else []),
-        "## Before it is used",
-        "",
-        *([] if reviewed else ["Nobody has read it yet, it has been checked by rules only: `sociable review` of this folder."]),
-        *(["Models related to the one that wrote it may find it easier."] if writer else []),
-        *([f"Whether a shortcut solves it is said by `{manifest['audit'].format(data=data)}`."] if manifest["audit"] else []),
-    ]
-    return "\n".join(parts) + "\n"
-
-
-def _make_section(table: Table) -> list[str]:
-    return [
-        f"## {table.caption}",
-        "",
-        *_make_markdown([column.title for column in table.columns], (row.cells for row in table.rows)),
-    ]
-
-
-def _make_markdown(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    lines = (f"| {' | '.join(map(_make_cell, row))} |" for row in rows)
-    return [f"| {' | '.join(heading)} |", "|" + "---|" * len(heading), *lines, ""]
+    environment = Environment(trim_blocks=True, undefined=StrictUndefined, keep_trailing_newline=True)  # noqa: S701 - Markdown
+    # JSON is YAML.
+    environment.filters |= {"json": partial(json.dumps, ensure_ascii=False), "cell": _make_cell}
+    return environment.from_string((_TEMPLATES / "data_card.md").read_text(encoding="utf-8")).render(
+        front=front,
+        name=name,
+        facts=facts,
+        tables=[make_funnel_table(stages), *make_reason_tables(stages)],
+        sources=SOURCES if (path / SOURCES).exists() else "",
+        reviewed=reviewed,
+        writer=writer,
+        audit=manifest["audit"].format(data=data),
+    )
 
 
 def _make_cell(text: str) -> str:

@@ -32,8 +32,7 @@ from sociable.datasets.recipes.agentsense.draft import (
     make_slot_replacer,
 )
 from sociable.datasets.recipes.agentsense.passages import LONGEST, LONGEST_TEXT, read_passages
-from sociable.datasets.recipes.agentsense.scenes import filter_goals, find_goals, find_secrets, rewrite, set_scene
-from sociable.datasets.recipes.agentsense.scripts import RECIPE
+from sociable.datasets.recipes.agentsense.scripts import RECIPE, filter_goals, find_goals, find_secrets, rewrite, set_scene
 from sociable.datasets.stages import Rejected, Writer
 from sociable.models.protocol import Reply, Request, Sampling, Scope
 

@@ -25,11 +25,11 @@ from sociable.datasets.recipes.agentsense.draft import (
     Secret,
     find_names,
     find_spellings,
+    is_said_in,
     is_telling,
     make_replacer,
     make_slot_replacer,
 )
-from sociable.datasets.recipes.agentsense.scenes import is_said_in
 from sociable.datasets.stages import MadeRecord, Rejected, Writer, parse_fields
 
 CASTS = 5

@@ -9,6 +9,7 @@ from itertools import chain
 from sociable.benchmarks.agentsense.scenario import Relationship
 from sociable.benchmarks.agentsense.templates import AgeGap, Member, Slot
 from sociable.core.data_files import Text
+from sociable.core.names import words
 from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.stages import Item
@@ -30,7 +31,7 @@ class Passage(Item):
 
     @property
     def text(self) -> str:
-        return "\n".join(f"{speaker}: {words}" for speaker, words in self.said)
+        return "\n".join(f"{speaker}: {said}" for speaker, said in self.said)
 
 
 class Secret(Record):
@@ -173,11 +174,17 @@ def find_spellings(names: Sequence[str]) -> dict[str, str]:
     """The name, by every way in which somebody may be called: whole or by words in a row. What several share is nobody's."""
     found: dict[str, str] = {}
     for name in names:
-        words = re.findall(r"[^\W\d_][\w'’-]+", name)
-        for first in range(len(words)):
-            for last in range(first + 1, min(len(words), first + LONGEST_RUN) + 1):
-                part = words[first:last]
-                if {part[0].lower(), part[-1].lower()} & _TITLES == set():
-                    spelling = " ".join(part)
+        parts = re.findall(r"[^\W\d_][\w'’-]+", name)
+        for first in range(len(parts)):
+            for last in range(first + 1, min(len(parts), first + LONGEST_RUN) + 1):
+                run = parts[first:last]
+                if {run[0].lower(), run[-1].lower()} & _TITLES == set():
+                    spelling = " ".join(run)
                     found[spelling] = name if found.get(spelling, name) == name else ""
     return found | {name: name for name in names}
+
+
+def is_said_in(text: str, answer: str) -> bool:
+    """Whether the answer stands in the text word for word."""
+    said, wanted = words(text), words(answer)
+    return bool(wanted) and any(said[place : place + len(wanted)] == wanted for place in range(len(said) - len(wanted) + 1))
