@@ -132,7 +132,7 @@ def retrieve_articles(searches: Sequence[Sequence[str]], most: int) -> WholeStag
 
 
 def drop_duplicates(seed: int) -> WholeStage[Article]:
-    """Keeps the first of each kin, by MinHash (``duplicates.py``). Raises InputError where the extra for that is missing."""
+    """Keeps the first of several that are nearly the same, by MinHash. Raises InputError where the extra for it is missing."""
     # Before anything is paid for.
     import_rensa()
 
@@ -158,7 +158,7 @@ def drop_toxic(classifier: str | None) -> WholeStage[Article]:
 
 
 def spread_articles(count: int, seed: int) -> WholeStage[Article]:
-    """Keeps so many, evenly over clusters, and of each cluster first those that tell most of people at odds."""
+    """Keeps ``count`` articles, evenly over clusters: first those of each cluster that tell most of people at odds."""
 
     def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
         if len(items) <= count:

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from importlib import metadata
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,8 @@ SOURCES = "sources.jsonl"
 """The file that says where records are from, if their sources have titles or addresses."""
 LICENCE = "that of its sources"
 """The licence in a data card, where nothing else is said."""
+REMEDY = "Remove that line and build again: what it held is made anew, and what a model wrote for it comes from the journal."
+"""What users are told to do about a line of a stage's file that cannot be read."""
 
 WRITING = Sampling(temperature=1.0, max_tokens=4096)
 """The sampling unless the configuration says otherwise: what is written should not all sound alike."""
@@ -78,10 +81,6 @@ class StageCounts(Record):
     """Parts of items that stayed, by reason."""
 
 
-class BuildUnfinished(RunFolderError):
-    """Some items could not be worked on; the build can be resumed."""
-
-
 @dataclass(frozen=True)
 class Build:
     """An opened build folder. ``open_build`` opens one."""
@@ -108,20 +107,23 @@ class Build:
             try:
                 for number, stage in enumerate(self.plan.stages, start=1):
                     came = _digest_each(stage, items)
-                    with contextlib.closing(_open_outcomes(path / f"{number}-{stage.name}.jsonl")) as file:
+                    file = RecordFile(
+                        path / f"{number}-{stage.name}.jsonl", Outcome.model_validate_json, attrgetter("id"), REMEDY
+                    )
+                    with contextlib.closing(file):
                         if model is not None or not stage.asks:
                             await self._work(stage, items, came, file, model)
                         elif {each.id: each.of for each in file} != came:
                             # What was written stays, and nothing can be added.
                             break
-                        found.append(_count(stage, file))
+                        found.append(_count_outcomes(stage, file))
                         items = list(_read_made(stage, file))
                 else:
                     self._hand_over(items)
             finally:
                 if model is not None:
                     await model.close()
-                self._note(found)
+                self._note_progress(found)
         return found
 
     async def _work(
@@ -146,7 +148,7 @@ class Build:
             await run_phase(pending, work, give_up, file, writing.budget, progress, at_once=writing.at_once)
             if progress.failures and not writing.give_up:
                 reason, count = progress.failures.most_common(1)[0]
-                raise BuildUnfinished(
+                raise RunFolderError(
                     f"{progress.errored} items could not be worked on; of {count}, {reason}. Build again to try again, or with "
                     "--give-up to go on without them."
                 )
@@ -173,15 +175,14 @@ class Build:
         """Writes the data set, and beside it where each record is from."""
         path, recipe = self.folder.path, self.plan.recipe
         _check_unique(items)
-        credited = [{"id": item.id, "source": credit} for item in items if (credit := recipe.credit(item))]
-        if credited:
+        if credited := [{"id": item.id, "source": credit} for item in items if (credit := recipe.credit(item))]:
             write_atomically(path / SOURCES, format_json_lines(credited))
         else:
             (path / SOURCES).unlink(missing_ok=True)
         write_atomically(path / DATASET, format_json_lines(map(recipe.record, items)))
         _update_manifest(self.folder, facts=dict(recipe.facts(items)))
 
-    def _note(self, found: Sequence[StageCounts]) -> None:
+    def _note_progress(self, found: Sequence[StageCounts]) -> None:
         budget = self.writing.budget
         stages = [each.model_dump() for each in found]
         # A build that is asked for again without a model comes less far, and takes nothing back.
@@ -278,11 +279,6 @@ def _has_calls(path: Path) -> bool:
         return any(journal.bought())
 
 
-def _open_outcomes(file: Path) -> RecordFile[Outcome]:
-    remedy = "Remove that line and build again: what it held is made anew, and what a model wrote for it comes from the journal."
-    return RecordFile(file, Outcome.model_validate_json, lambda outcome: outcome.id, remedy)
-
-
 def _read_made(stage: AnyStage, file: RecordFile[Outcome]) -> Iterator[Item]:
     """The items that a stage made. Raises RunFolderError where somebody has edited its file into something else."""
     for outcome in file:
@@ -294,7 +290,7 @@ def _read_made(stage: AnyStage, file: RecordFile[Outcome]) -> Iterator[Item]:
                 raise RunFolderError(f"{fault}. Mend that line, or remove it: what it held is made anew.") from None
 
 
-def _count(stage: AnyStage, file: RecordFile[Outcome]) -> StageCounts:
+def _count_outcomes(stage: AnyStage, file: RecordFile[Outcome]) -> StageCounts:
     outcomes = list(file)
     rejected = Counter(each.rejected for each in outcomes if each.rejected)
     left_out = Counter(reason for each in outcomes for reason in Counter(each.left_out).elements())

@@ -137,7 +137,7 @@ def digest_items(items: Sequence[BaseModel]) -> str:
     return hashlib.sha256("\n".join(each.model_dump_json() for each in items).encode("utf-8", "replace")).hexdigest()
 
 
-def recipe_names() -> list[str]:
+def list_recipes() -> list[str]:
     return sorted({*_RECIPES, *(point.name for point in metadata.entry_points(group=GROUP))})
 
 
@@ -148,7 +148,7 @@ def find_recipe(name: str) -> Recipe[Any, Any, Any]:
     else:
         points = metadata.entry_points(group=GROUP, name=name)
         if not points:
-            raise InputError(f"There is no recipe '{name}'; there are: {', '.join(recipe_names())}.")
+            raise InputError(f"There is no recipe '{name}'; there are: {', '.join(list_recipes())}.")
         found = next(iter(points)).load()
     if not isinstance(found, Recipe):
         raise InputError(f"The recipe '{name}' is no Recipe of sociable; ask its authors.")
@@ -158,4 +158,4 @@ def find_recipe(name: str) -> Recipe[Any, Any, Any]:
 def find_recipe_of(manifest: Mapping[str, Any] | None) -> Recipe[Any, Any, Any] | None:
     """The recipe by which a build was made; None where that is unknown."""
     built = (manifest["benchmark"], manifest["recipe"]) if manifest else None
-    return next((each for each in map(find_recipe, recipe_names()) if (each.benchmark, each.material) == built), None)
+    return next((each for each in map(find_recipe, list_recipes()) if (each.benchmark, each.material) == built), None)

@@ -57,13 +57,13 @@ def open_index(documents: Iterable[tuple[str, str, str]]) -> Iterator[Search]:
     # A database without a name is a temporary file that nobody else sees.
     with contextlib.closing(sqlite3.connect("", isolation_level=None)) as connection:
         try:
-            _fill(connection, documents)
+            _fill_index(connection, documents)
         except sqlite3.OperationalError as error:
             raise StorageFailure.at(Path(tempfile.gettempdir()) / "search index", error) from error
         yield lambda keywords, most: [Hit(*row) for row in connection.execute(_SEARCH, (build_query(keywords), most))]
 
 
-def _fill(connection: sqlite3.Connection, documents: Iterable[tuple[str, str, str]]) -> None:
+def _fill_index(connection: sqlite3.Connection, documents: Iterable[tuple[str, str, str]]) -> None:
     # What is half built is thrown away, so it needs no journal.
     connection.execute("PRAGMA journal_mode = OFF")
     try:

@@ -33,7 +33,7 @@ class MadeRecord(Item):
 
 
 class Rejected(Exception):
-    """The reason why nothing is made of an item: in a few words, alike for alike reasons, so that they can be counted."""
+    """Nothing is made of an item, for a reason in a few words: the same words for like reasons, so that they can be counted."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
@@ -79,12 +79,12 @@ class Writer:
         """
         asked: list[ChatMessage] = [{"role": "user", "content": self.prompts[prompt].render(**values)}]
         try:
-            return _parse_reply(kind, await self.reply(asked), called)
+            return _parse_reply(kind, await self.ask(asked), called)
         except Rejected:
-            return _parse_reply(kind, await self.reply(asked), called)
+            return _parse_reply(kind, await self.ask(asked), called)
 
-    async def reply(self, messages: list[ChatMessage]) -> str:
-        """The reply as it is. Raises Rejected where it could not stand."""
+    async def ask(self, messages: list[ChatMessage]) -> str:
+        """The model's reply as it is. Raises Rejected where it could not stand."""
         assert self.model is not None, "a stage that asks has a model"
         reply = await self.model.generate(Request(messages, self.scope, self.sampling))
         if reply.defect:

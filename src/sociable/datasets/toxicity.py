@@ -1,8 +1,7 @@
 """Toxic texts fall out of what data sets are made of: by a list of words, or by a classifier.
 
-Both are a Detector: texts in, of each how toxic it is and because of what. The list is small and English. It finds who
-insults, not what is insulting without a listed word; it is for the worst of it, and where more is at stake a classifier
-is the better one.
+Both are a Detector: a function from texts to how toxic each is, and why. The list is small and English. It finds insults in
+listed words and no others: it is for the worst of them, and where more is at stake a classifier is better.
 """
 
 from __future__ import annotations
@@ -88,8 +87,8 @@ _SPACED = re.compile(rf"(?<![\w{re.escape(_SIGNS)}])(?:{_ONE})(?:[\s._*·-]{{1,3
 class WordDetector:
     """Toxicity by listed words, whole ones and in any case; an entry of several words is a phrase. The bundled list by default.
 
-    1 − exp(−s), where s is the sum over a passage of what its words count: a slur 1, abuse 0.4, a subject 0.05 but all
-    subjects together MOST_OF_SUBJECTS. So one slur or two words of abuse make a passage fall out (0.63, 0.55).
+    1 − exp(−s), where s is the sum over a passage of what its words count: a slur 1, abuse 0.4, a subject 0.05 and all
+    subjects together at most MOST_OF_SUBJECTS. So one slur or two words of abuse make a passage fall out (0.63, 0.55).
 
     Words of four letters or more are also known with digits and signs for letters but the last (sh1t, a$$hole), letters
     drawn out (shiiit), spaced (s h i t, s.h.i.t), starred between the first and the last (sh*t), with accents, with
@@ -190,9 +189,8 @@ def _make_plain(text: str) -> str:
 
 
 def _find_disguised(token: str) -> Iterator[str]:
-    latin = token
-    if not token.isascii() and re.search("[a-z]", token):
-        latin = token.translate(_CYRILLIC)
+    """The words that a token may stand for: with letters for look-alikes, and with drawn-out letters once and twice."""
+    latin = token.translate(_CYRILLIC) if re.search("[a-z]", token) else token
     for letters in (latin, *(latin.translate(table) for table in _LETTERS)):
         yield letters
         if _DRAWN_OUT.search(letters):

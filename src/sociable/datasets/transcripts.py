@@ -49,7 +49,7 @@ class Transcript(Item):
     turns: tuple[SaidTurn, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _links_go_back(self) -> Transcript:
+    def _check_links(self) -> Transcript:
         for place, turn in enumerate(self.turns):
             if turn.reply_to is not None and not 0 <= turn.reply_to < place:
                 raise ValueError(f"turns.{place}.reply_to: {turn.reply_to} is no turn before it")
@@ -62,17 +62,17 @@ class Transcript(Item):
 
 
 def read_transcripts(source: Path) -> list[Transcript]:
-    """Raises DataError naming file, line and field, and InputError where there is none."""
-    return read_items(source, _read, "conversation", _EXPECTED)
+    """The conversations in a file or folder. Raises DataError naming file, line and field, and InputError where there is none."""
+    return read_items(source, _read_transcripts, "conversation", _EXPECTED)
 
 
-def _read(source: Path) -> Iterator[tuple[Transcript, str]]:
+def _read_transcripts(source: Path) -> Iterator[tuple[Transcript, str]]:
     if source.is_dir():
         chats = sorted(source.rglob("*.ascii.txt"))
         plain = [] if chats else sorted(path for path in source.rglob("*.txt") if not is_about(path))
         tables = [path for path in sorted(source.iterdir()) if path.suffix in (".json", ".jsonl")]
         for path in (*chats, *plain, *tables):
-            yield from _read(path)
+            yield from _read_transcripts(path)
     elif source.name.endswith(".ascii.txt"):
         yield _read_chat(source), str(source)
     elif source.suffix == ".txt":
@@ -114,7 +114,7 @@ def _check_turn(turn: Any, number: int, place: str) -> dict[str, Any]:
     link = turn.get("reply_to")
     if link is not None and (not isinstance(link, int) or not 0 <= link < number):
         raise DataError(place, f"turns.{number}.reply_to", f"{link!r} is no turn before it; turns are counted from 0")
-    names = {"speaker": _name(turn.get("speaker")), "to": _name(turn.get("to")) or None}
+    names = {"speaker": _read_name(turn.get("speaker")), "to": _read_name(turn.get("to")) or None}
     return {**names, "text": _clean(turn["text"]), "reply_to": link}
 
 
@@ -123,7 +123,7 @@ def _read_plain(path: Path) -> Transcript:
     speakers, said = [], [""]
     for line in read_text(path).split("\n"):
         if match := _SPOKEN.match(line):
-            speakers.append(_name(match["speaker"]))
+            speakers.append(_read_name(match["speaker"]))
             said.append(match["text"])
         else:
             said[-1] += f" {line}"
@@ -223,7 +223,7 @@ def _is_called(text: str, name: str) -> bool:
     return bool(begins or re.search(rf",\s*{called}\s*[.?!]*\s*$", text, re.IGNORECASE))
 
 
-def _name(value: object) -> str:
+def _read_name(value: object) -> str:
     """``DavidShankbone`` is David Shankbone; what has no letter is nobody."""
     text = _clean(value or "")
     if not words(text):

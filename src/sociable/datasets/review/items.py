@@ -36,7 +36,7 @@ class ReviewItem(Record):
         return str(self.record.get("dialogue") or self.record.get("template_idx") or self.id)
 
 
-def load_items_of(folder: Path) -> dict[str, ReviewItem]:
+def load_review_items(folder: Path) -> dict[str, ReviewItem]:
     """The records of ``folder/dataset.jsonl`` by id. Raises DataError naming line and field, InputError where there are none."""
     file = folder / DATASET
     if not file.exists():
@@ -85,7 +85,7 @@ def fix_field(item: ReviewItem, record: Mapping[str, Any], path: str, value: str
 
 
 def find_value(record: Mapping[str, Any], path: str) -> Any:
-    """The value at a path as in ``fix_field``. Raises InputError where nothing does."""
+    """The value at a path as in ``fix_field``. Raises InputError where there is none."""
     holder, key = _find_field(record, path)
     return holder[key]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from sociable.core.errors import DataError, InputError
@@ -88,13 +89,10 @@ def read_review_sheet(review: Review, reviewer: str | None, group: Group | None,
     waiting = {(who, item.id) for who in reviewers for item in review.find_open_items(*who)}
     new = [made for made in found.values() if made.id not in before]
     in_time = [made for made in new if ((made.reviewer, made.group), made.item) in waiting]
-    changed = [made for made in found.values() if made.id in before and _find_said(made) != _find_said(before[made.id])]
+    find_said = attrgetter("decision", "tags", "note", "fixed")
+    changed = [made for made in found.values() if made.id in before and find_said(made) != find_said(before[made.id])]
     review.add([*changed, *in_time])
     return Imported(len(in_time), len(changed), len(new) - len(in_time))
-
-
-def _find_said(decision: Decision) -> tuple[object, ...]:
-    return (decision.decision, decision.tags, decision.note, decision.fixed)
 
 
 def _read_own(row: Mapping[str, str], column: str, asked: object, place: str) -> str:

@@ -77,28 +77,27 @@ class _Slots(Record):
 
 
 async def replace_entities(item: Draft, writer: Writer) -> Sequence[Draft]:
-    """Names by which the story could be known (step 11, Prompts 11 and 12)."""
+    """The draft with other names in place of those by which the story could be known (step 11, Prompts 11 and 12)."""
     names = [person.name for person in item.people]
-    given = {"scene": quote(item.texts()), "names": quote("\n".join(names))}
+    given = {"scene": quote(item.text), "names": quote("\n".join(names))}
     found = await writer.write(_Replacements, "a list of replacements", "entities", **given)
     taken = {spelling.casefold() for spelling, name in find_spellings(item.passage.names).items() if name in names}
     pairs = {each.original: each.replacement for each in found.replacements if each.original.casefold() not in taken}
-    said = f"{item.passage.text}\n{item.texts()}"
+    said = f"{item.passage.text}\n{item.text}"
     for original, replacement in list(pairs.items()):
         # Whoever is Sir Robert Chiltern is Sir Robert, too.
         parts = zip(original.split(), replacement.split(), strict=False)
         alike = len(original.split()) == len(replacement.split())
         pairs = {one: other for one, other in parts if alike and is_telling(one, said) and one.casefold() not in taken} | pairs
-    lost = sum(each.original.casefold() not in said.casefold() for each in found.replacements)
-    if lost:
+    if lost := sum(each.original.casefold() not in said.casefold() for each in found.replacements):
         writer.left_out["replacement: of a name that does not stand there"] += lost
     return [item.change_texts(make_replacer(pairs))]
 
 
 async def make_slots(item: Draft, writer: Writer) -> Sequence[Draft]:
-    """Parts in the place of characters, with what whoever takes them must be (step 11, Prompts 13 to 15)."""
+    """The draft with parts in place of characters, and the conditions for who takes each part (step 11, Prompts 13 to 15)."""
     names = [person.name for person in item.people]
-    given = {"scene": quote(item.texts()), "names": quote("\n".join(names))}
+    given = {"scene": quote(item.text), "names": quote("\n".join(names))}
     found = await writer.write(_Slots, "a description of parts", "slots", **given)
     slot_of = {name: f"part{number}" for number, name in enumerate(names, start=1)}
     called = {name.casefold(): slot for name, slot in slot_of.items()}
@@ -115,12 +114,12 @@ async def make_slots(item: Draft, writer: Writer) -> Sequence[Draft]:
         for each in found.relations
         if {name.casefold() for name in each.of} <= called.keys()
     ]
-    said = f"{item.passage.text}\n{item.texts()}"
+    said = f"{item.passage.text}\n{item.text}"
     put_slots = make_slot_replacer(slot_of, item.passage.names, said)
     draft = item.change_texts(put_slots)
-    slots = {slot: _make_slot(described[slot], draft.texts(), put_slots) for slot in slot_of.values()}
+    slots = {slot: _make_slot(described[slot], draft.text, put_slots) for slot in slot_of.values()}
     told = "\n".join(f"{slot.occupation}\n{slot.constraint}" for slot in slots.values())
-    if left := find_names(f"{draft.texts()}\n{told}", item.passage.names, said):
+    if left := find_names(f"{draft.text}\n{told}", item.passage.names, said):
         raise Rejected("a name of the script is left", ", ".join(left))
     people = tuple(each.model_copy(update={"name": slot_of[each.name]}) for each in draft.people)
     changed = {"people": people, "slots": slots, "age_gaps": tuple(gaps), "relations": tuple(relations)}
@@ -128,10 +127,10 @@ async def make_slots(item: Draft, writer: Writer) -> Sequence[Draft]:
 
 
 async def predict_script(keep: bool, item: Draft, writer: Writer) -> Sequence[Draft]:
-    """Section 4.3's test of leakage, before anything is tested: a scene that is recognised falls out, unless it is to be kept."""
+    """Section 4.3's test of leakage: a scene whose script the model recognises falls out, unless ``keep`` is set."""
     people = dict(zip(item.slots, ascii_uppercase, strict=False))
-    scene = _fill(f"{item.background}\n{item.description}", people)
-    reply = await writer.reply(write_script_question(scene, load_agentsense_prompts()))
+    scene = _fill_parts(f"{item.background}\n{item.description}", people)
+    reply = await writer.ask(write_script_question(scene, load_agentsense_prompts()))
     if is_script_named(reply, item.passage.title):
         if not keep:
             raise Rejected("its script is recognised", reply[:200])
@@ -182,7 +181,7 @@ async def write_scenarios(seed: int, item: Draft, writer: Writer) -> Sequence[Ma
 
 def _make_record(identifier: str, item: Draft, cast: Mapping[str, Member], seed: int) -> dict[str, Any]:
     names = {slot: member.name for slot, member in cast.items()}
-    draft = item.change_texts(lambda text: _fill(text, names))
+    draft = item.change_texts(lambda text: _fill_parts(text, names))
     characters = []
     for person in draft.people:
         member = cast[person.name]
@@ -287,5 +286,5 @@ def _find_known_gender(given: object) -> str:
     return _GENDERS.get(said, said)
 
 
-def _fill(text: str, names: Mapping[str, str]) -> str:
+def _fill_parts(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\{(part\d+)\}", lambda match: names.get(match[1], match[0]), text)

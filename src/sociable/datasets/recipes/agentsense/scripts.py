@@ -78,7 +78,7 @@ class _Options(Record):
 
 
 async def set_scene(item: Passage, writer: Writer) -> Sequence[Draft]:
-    """Background and description (Figure 3, steps 2 and 3)."""
+    """A draft of the passage's background and description (Figure 3, steps 2 and 3)."""
     before, passage = quote(item.before or "(the play begins)"), quote(item.text)
     scene = await writer.write(_Scene, "a scene", "background", before=before, passage=passage)
     people = tuple(Person(name=name) for name in item.names)
@@ -86,7 +86,7 @@ async def set_scene(item: Passage, writer: Writer) -> Sequence[Draft]:
 
 
 async def find_goals(item: Draft, writer: Writer) -> Sequence[Draft]:
-    """Goals of each character (step 4, Prompt 4)."""
+    """The draft with the goals of each character (step 4, Prompt 4)."""
     people = []
     for person in item.people:
         given = {"scene": item.scene, "passage": quote(item.passage.text), "name": quote(person.name)}
@@ -95,7 +95,7 @@ async def find_goals(item: Draft, writer: Writer) -> Sequence[Draft]:
     return [_keep_who_want(item, people)]
 
 
-async def rewrite(item: Draft, writer: Writer) -> Sequence[Draft]:
+async def rewrite_scene(item: Draft, writer: Writer) -> Sequence[Draft]:
     """The scene as a situation of its own (step 5, Prompt 5)."""
     found = await writer.write(_Rewritten, "a rewritten scene", "rewrite", scene=item.scene, goals=_quote_goals(item))
     called = {person.name.casefold(): person.name for person in item.people}
@@ -109,7 +109,7 @@ async def rewrite(item: Draft, writer: Writer) -> Sequence[Draft]:
 
 
 async def filter_goals(item: Draft, writer: Writer) -> Sequence[Draft]:
-    """Goals that can be reached in the scene (step 6, Prompt 6)."""
+    """The draft with only the goals that can be reached in the scene (step 6, Prompt 6)."""
     names = quote("\n".join(each.name for each in item.people))
     people = []
     for person in item.people:
@@ -130,7 +130,7 @@ async def filter_goals(item: Draft, writer: Writer) -> Sequence[Draft]:
 
 
 async def find_secrets(item: Draft, writer: Writer) -> Sequence[Draft]:
-    """Private information with questions and options (steps 7 to 10, Prompts 7 to 10). A scene may have none."""
+    """The draft with private information, if any, its questions and options (steps 7 to 10, Prompts 7 to 10)."""
     given = {"scene": item.scene, "goals": _quote_goals(item), "passage": quote(item.passage.text)}
     found = await writer.write(_Secrets, "a list of questions", "secret", **given)
     secrets: dict[str, list[Secret]] = {person.name: [] for person in item.people}
@@ -208,7 +208,7 @@ def _plan_stages(_passages: Sequence[Passage], options: ScriptsOptions) -> Seque
     return (
         AskingStage("backgrounds", "a background and a description with which a passage can be played", Draft, set_scene),
         AskingStage("goals", "what each character wants of the others", Draft, find_goals),
-        AskingStage("rewritten", "the scene as a situation of its own", Draft, rewrite),
+        AskingStage("rewritten", "the scene as a situation of its own", Draft, rewrite_scene),
         AskingStage("filtered", "goals that can be reached in the scene, and seen to be", Draft, filter_goals),
         AskingStage("secrets", secrets, Draft, find_secrets),
         AskingStage("entities", "without the names by which the story could be known", Draft, replace_entities),

@@ -54,6 +54,7 @@ def find_common_words(texts: Iterable[str]) -> frozenset[str]:
 
 
 def check_characters(characters: Sequence[str]) -> None:
+    """Raises Rejected for a cast that no scene of the data may have."""
     low, high = PARTIES
     if not low <= len(characters) <= high:
         raise Rejected(f"not {low} to {high} characters", f"{len(characters)} characters")
@@ -88,10 +89,9 @@ def _strip_genitive(word: str) -> str:
 
 
 def check_identities(names: Sequence[str], said: str) -> None:
-    """Names of a report must not stand in what was written after it, in capitals neither."""
+    """Raises Rejected where a name of the report stands in what was written after it, in capitals or not."""
     spelled = "|".join(map(re.escape, names))
-    kept = {match.group() for match in re.finditer(rf"(?<!\w)(?:{spelled})(?!\w)", said, re.IGNORECASE)} if names else None
-    if kept:
+    if names and (kept := set(re.findall(rf"(?<!\w)(?:{spelled})(?!\w)", said, re.IGNORECASE))):
         raise Rejected("a name out of the report", ", ".join(sorted(kept)[:5]))
 
 
@@ -115,7 +115,7 @@ def check_dialogue(record: Mapping[str, Any], place: str) -> list[Case]:
 
 
 def check_golden(case: Case) -> None:
-    """Neither the setting nor anybody before may have said the most of its golden response. Raises Rejected."""
+    """Raises Rejected where the setting, or anybody before, has said most of the case's golden response."""
     length = _count_telling(case.golden.content)
     golden = _find_runs(case.golden.content, length)
     for text in (*_list_setting(case), *(message.content for message in case.messages)):
@@ -124,7 +124,7 @@ def check_golden(case: Case) -> None:
 
 
 def _check_confidences(case: Case) -> None:
-    """The assistant must not say to another, in the same words, what one alone told it, unless it is to pass it on."""
+    """Raises Rejected where the assistant says to another, in the same words, what it was told alone and not to pass on."""
     turns = (*case.messages, case.golden)
     for place, turn in enumerate(turns):
         if turn.role_from != ASSISTANT:
@@ -146,7 +146,7 @@ def _is_known_to(hearer: str, message: Message) -> bool:
 
 
 def _is_for(message: Message, hearer: str) -> bool:
-    """It names the hearer, and says nothing of keeping it from anybody: word that the assistant is to pass on (Figure 7, 4)."""
+    """Whether the assistant is to pass a message on: it names the hearer, and asks for no silence (Figure 7, 4)."""
     return hearer == message.role_from or (
         bool(find_people(message.content, [hearer], {})) and not _KEEPS.search(message.content.replace("’", "'"))
     )
@@ -164,12 +164,12 @@ def _list_setting(case: Case) -> Iterator[str]:
 
 
 def _count_telling(text: str) -> int:
-    """The number of its words in a row that cannot be there by chance; 0 where it is too short to tell."""
+    """The number of a text's words in a row that cannot be elsewhere by chance; 0 where the text is too short to tell."""
     length = len(words(text))
     return min(COPIED, length) if length >= FEWEST else 0
 
 
 def _find_runs(text: str, length: int) -> set[tuple[str, ...]]:
-    """Its runs of so many words."""
+    """The runs of so many words in a text."""
     found = words(text)
     return {tuple(found[place : place + length]) for place in range(len(found) - length + 1)} if length else set()

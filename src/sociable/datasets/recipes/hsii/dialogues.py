@@ -65,7 +65,7 @@ async def cut_stretches(assistant: str | None, item: Transcript, writer: Writer)
     return [Stretch(id=f"{item.id}-{number}", turns=tuple(turns), **common) for number, turns in enumerate(kept, start=1)]
 
 
-async def cut_cases_out(inferred: bool, item: Stretch, writer: Writer) -> Sequence[MadeRecord]:
+async def cut_out_cases(inferred: bool, item: Stretch, writer: Writer) -> Sequence[MadeRecord]:
     """A case for every turn of the assistant's part: what it really said is the golden response."""
     messages = [_make_message(turn, item.assistant) for turn in item.turns]
     background = {"scene": item.scene, "characters": _find_others(item.turns, item.assistant)}
@@ -129,14 +129,14 @@ def _make_message(turn: SaidTurn, assistant: str) -> dict[str, Any] | None:
 def _find_facts(cases: Sequence[MadeRecord]) -> Mapping[str, str]:
     """Lines for the data card: how it is known whom golden responses are for, and whether a shortcut solves the cases."""
     ways = Counter(str(case.record["why"]).removeprefix("Whom it is for: ").rstrip(".") for case in cases)
-    last = sum(case.record["golden"]["role_to"] == _find_last_speaker(case.record["messages"]) for case in cases)
+    last = sum(case.record["golden"]["role_to"] == _find_last_other(case.record["messages"]) for case in cases)
     return {
         "whom golden responses are for": ", ".join(f"{way} {count}" for way, count in ways.most_common()),
         "solved by answering the last speaker": f"{last} of {len(cases)}",
     }
 
 
-def _find_last_speaker(messages: Sequence[Mapping[str, str]]) -> str:
+def _find_last_other(messages: Sequence[Mapping[str, str]]) -> str:
     return next((each["role_from"] for each in reversed(messages) if each["role_from"] != ASSISTANT), "")
 
 
@@ -148,7 +148,7 @@ def _plan_stages(_transcripts: Sequence[Transcript], options: DialoguesOptions) 
     return (
         EachStage("addressees", addressed, Transcript, address_turns),
         EachStage("stretches", stretches, Stretch, partial(cut_stretches, options.assistant)),
-        EachStage("cases", "a case for every turn of the assistant's part", MadeRecord, partial(cut_cases_out, options.inferred)),
+        EachStage("cases", "a case for every turn of the assistant's part", MadeRecord, partial(cut_out_cases, options.inferred)),
         EachStage("checked", checked, MadeRecord, check_case),
     )
 

@@ -52,7 +52,7 @@ class NewsOptions(RecipeOptions):
 
     @field_validator("searches", mode="before")
     @classmethod
-    def _split(cls, given: Sequence[str | Sequence[str]]) -> list[Sequence[str]]:
+    def _split_keywords(cls, given: Sequence[str | Sequence[str]]) -> list[Sequence[str]]:
         """Keywords may be given in one text, with commas between them."""
         return [[word.strip() for word in each.split(",") if word.strip()] if isinstance(each, str) else each for each in given]
 

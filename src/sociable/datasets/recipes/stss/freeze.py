@@ -64,7 +64,7 @@ class TownRun:
 
 
 def open_town_run(run: RunResult[Any]) -> TownRun:
-    """Raises InputError for a run of another benchmark."""
+    """The facts of a run of ``stss``. Raises InputError for a run of another benchmark."""
     manifest = run.manifest
     if manifest["benchmark"] != "stss":
         raise InputError(f"{run.folder} is a run of {manifest['benchmark']}; scenes are frozen from runs of stss.")
@@ -179,7 +179,7 @@ def _choose_evenly(candidates: Iterable[Candidate], count: int, left_out: Counte
         template = min((name for name in waiting if waiting[name]), key=lambda name: (so_far[name,], name))
         best = min(waiting[template], key=weigh)
         waiting[template].remove(best)
-        scene = _freeze(best)
+        scene = _freeze_scene(best)
         sides = sorted([scene.performer, scene.target], key=lambda side: side.name)
         memories = _digest(*(_digest(side.name, *(memory.text for memory in side.memories)) for side in sides))
         if memories in known:
@@ -196,7 +196,7 @@ def _digest(*texts: str) -> str:
     return hashlib.sha256("\x1f".join(texts).encode()).hexdigest()
 
 
-def _freeze(candidate: Candidate) -> Scene:
+def _freeze_scene(candidate: Candidate) -> Scene:
     run, task = candidate.run, candidate.task
     episode = run.episodes.read(candidate.episode)
     past = Recollection(episode, candidate.minute, run.town, run.clock)

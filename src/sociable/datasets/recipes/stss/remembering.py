@@ -36,7 +36,7 @@ PLAN, SEEN, SMALL_TALK, ABOUT_IT, TOLD = 5.0, 2.0, 3.0, 7.0, 7.0
 
 
 class Recollection:
-    """One episode up to a minute, as its people remember it. What comes later is not looked at."""
+    """One episode up to a minute, as its people remember it; what comes later is not looked at."""
 
     def __init__(self, episode: StssEpisode, minute: int, town: TownMap, clock: Clock) -> None:
         assert episode.task is not None
@@ -54,12 +54,12 @@ class Recollection:
         # What a reference resident agrees to is dated with the beginning of the conversation: this one's is still to come.
         agreed = tuple(e for e in own if isinstance(e, Agreed) and (e.minute, e.partner) != (self.minute, partner))
         if self._played_by.get(name, "").startswith("reference/"):
-            return self._derive(name), agreed
+            return self._derive_memories(name), agreed
         # What a generative agent knew from the beginning the persona has.
         known = (e for e in own if isinstance(e, Remembered) and (e.memory, e.minute) != ("fact", 0))
         return tuple(known), agreed
 
-    def _derive(self, name: str) -> tuple[Remembered, ...]:
+    def _derive_memories(self, name: str) -> tuple[Remembered, ...]:
         """The latest memories of somebody who keeps none, worded by rule."""
         ways = (self._remember_plans, self._remember_doings, self._remember_sightings, self._remember_conversations)
         # What is not over yet is no memory: an activity, a conversation.
@@ -223,6 +223,6 @@ def _write_place(place: str) -> str:
 
 
 def _choose(ways: Sequence[str], *about: str) -> str:
-    """One wording, by what it is about and nothing else."""
+    """One of several wordings, chosen by nothing but what it is about."""
     digest = hashlib.blake2b("\x1f".join(about).encode(), digest_size=8).digest()
     return ways[int.from_bytes(digest, "big") % len(ways)]
