@@ -5,9 +5,7 @@ Chosen are those that a search finds, no two nearly the same, none toxic, evenly
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -17,6 +15,7 @@ from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.names import words
 from sociable.core.records import storable
+from sociable.core.spreadsheets import read_rows
 from sociable.datasets.clusters import cluster_texts, draw_over_clusters
 from sociable.datasets.duplicates import find_near_duplicates, import_rensa
 from sociable.datasets.retrieval import build_query, open_index
@@ -25,8 +24,6 @@ from sociable.datasets.stages import Item, Rejected, WholeStage
 from sociable.datasets.toxicity import WordDetector, load_classifier, measure_toxicity
 
 _EXPECTED = "Expected articles as .jsonl, .json or .csv with title and text (and date, url), or a folder of .txt files."
-_LONGEST_FIELD = 10_000_000
-"""Characters; the reader's own limit is shorter than some articles."""
 
 KEYWORDS = 2
 """Keywords of one search, at the most (section 5.1)."""
@@ -80,16 +77,11 @@ def _read_plain(path: Path, folder: Path) -> RawRecord:
 
 
 def _read_rows(path: Path) -> Iterator[RawRecord]:
-    csv.field_size_limit(_LONGEST_FIELD)
-    rows = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    if rows.fieldnames is None or "text" not in [name.strip().lower() for name in rows.fieldnames]:
-        raise DataError(f"{path}, line 1", "", "no column 'text'; expected the columns title, text, date and url")
-    try:
-        for number, row in enumerate(rows, start=1):
-            values = {str(name).strip().lower(): value or "" for name, value in row.items() if isinstance(value, str | None)}
-            yield RawRecord(f"{path}, record {number}", "", values)
-    except csv.Error as error:
-        raise DataError(f"{path}, line {rows.line_num}", "", f"not CSV ({error})") from None
+    for place, row in read_rows(path, ()):
+        values = {name.strip().lower(): value for name, value in row.items()}
+        if "text" not in values:
+            raise DataError(place, "", "no column 'text'; expected the columns title, text, date and url")
+        yield RawRecord(place, "", values)
 
 
 def _make_article(raw: RawRecord) -> Article:

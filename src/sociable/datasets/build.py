@@ -22,9 +22,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from sociable.core.data_files import make_data_error
+from sociable.core.data_files import validate_record
 from sociable.core.errors import ContextLengthExceeded, DataError, InputError, RunFolderError
 from sociable.core.records import Record
 from sociable.core.run_folder import RecordFile, RunFolder, write_atomically
@@ -284,9 +282,8 @@ def _read_made(stage: AnyStage, file: RecordFile[Outcome]) -> Iterator[Item]:
     for outcome in file:
         for each in outcome.made:
             try:
-                yield stage.makes.model_validate(each)
-            except ValidationError as error:
-                fault = make_data_error(error, f"{file.path}, item '{outcome.id}'")
+                yield validate_record(stage.makes, each, f"{file.path}, item '{outcome.id}'")
+            except DataError as fault:
                 raise RunFolderError(f"{fault}. Mend that line, or remove it: what it held is made anew.") from None
 
 

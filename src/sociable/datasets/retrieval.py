@@ -83,14 +83,12 @@ def build_query(keywords: Sequence[str]) -> str:
     """The keywords as the index understands them. Raises InputError for none, and for one without a letter or digit."""
     if isinstance(keywords, str) or not keywords:
         raise InputError(f"Search for a list of at least one keyword, not {keywords!r}.")
+    quoted = []
+    for keyword in keywords:
+        found = _UNSPEAKABLE.sub(" ", keyword)
+        if not _WORD.search(found):
+            raise InputError(f"The keyword {keyword!r} has no letter or digit in it, so it can be found nowhere.")
+        # Not casefold, which the index does not know: it keeps Straße apart from Strasse.
+        quoted.append(f'"{" ".join(found.lower().split())}"')
     # A word asked for twice does not count twice.
-    return " AND ".join(dict.fromkeys(f'"{_make_quotable(keyword)}"' for keyword in keywords))
-
-
-def _make_quotable(keyword: str) -> str:
-    """The keyword without what would end a quoted string of a query."""
-    found = _UNSPEAKABLE.sub(" ", keyword)
-    if not _WORD.search(found):
-        raise InputError(f"The keyword {keyword!r} has no letter or digit in it, so it can be found nowhere.")
-    # Not casefold, which the index does not know: it keeps Straße apart from Strasse.
-    return " ".join(found.lower().split())
+    return " AND ".join(dict.fromkeys(quoted))
