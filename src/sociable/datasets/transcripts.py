@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
@@ -47,13 +47,6 @@ class Transcript(Item):
     title: str = ""
     scene: str = ""
     turns: tuple[SaidTurn, ...] = Field(min_length=1)
-
-    @model_validator(mode="after")
-    def _check_links(self) -> Transcript:
-        for place, turn in enumerate(self.turns):
-            if turn.reply_to is not None and not 0 <= turn.reply_to < place:
-                raise ValueError(f"turns.{place}.reply_to: {turn.reply_to} is no turn before it")
-        return self
 
     @property
     def speakers(self) -> list[str]:

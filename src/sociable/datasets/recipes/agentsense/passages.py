@@ -12,7 +12,7 @@ from pathlib import Path
 from sociable.core.errors import InputError
 from sociable.datasets.plays import Direction, Entry, Play, PlayScene, Speech, read_play
 from sociable.datasets.recipes.agentsense.draft import Passage
-from sociable.datasets.sources import is_about, make_slug
+from sociable.datasets.sources import is_about, make_slug, read_items
 
 REMEMBERED = 3_000
 """Characters of what was said before a passage that are told with it, the last ones."""
@@ -54,18 +54,16 @@ _ROMAN = ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (
 
 def read_passages(source: Path) -> list[Passage]:
     """The passages of one play or of all plays in a folder. Raises DataError and InputError, which name file and line."""
-    if not source.exists():
-        raise InputError(f"{source}: no such file or folder. {_EXPECTED}")
-    found: list[Passage] = []
+    return read_items(source, _read_plays, "scene with enough speeches and speakers", _EXPECTED)
+
+
+def _read_plays(source: Path) -> Iterator[tuple[Passage, str]]:
     named: dict[str, Path] = {}
     for path in _find_plays(source):
         name = _name_play(path, source)
         if named.setdefault(name, path) != path:
             raise InputError(f"{path} and {named[name]} would both be called '{name}'. Rename one of them.")
-        found += _cut_passages(path, name)
-    if not found:
-        raise InputError(f"{source}: no scene in it with enough speeches and speakers. {_EXPECTED}")
-    return found
+        yield from ((passage, str(path)) for passage in _cut_passages(path, name))
 
 
 def _find_plays(source: Path) -> Iterator[Path]:

@@ -106,7 +106,7 @@ async def fit_article(shortest: int, item: Article, writer: Writer) -> Sequence[
 
 
 async def write_scene(common: Collection[str], item: Article, writer: Writer) -> Sequence[Scene]:
-    """``common``: words that make no name by being written with a capital."""
+    """A scene written after an article. ``common``: words that make no name by being written with a capital."""
     article = quote(f"{put_on_one_line(item.title)}\n{item.text[:READ]}")
     written = await writer.write(WrittenScene, "a scene", "scene", article=article)
     check_characters(written.characters)
