@@ -14,15 +14,13 @@ from sociable.benchmarks.agentsense.audit import find_nearest_passage
 from sociable.benchmarks.agentsense.briefing import is_script_named, load_agentsense_prompts, write_script_question
 from sociable.benchmarks.agentsense.dataset import read_scenario
 from sociable.benchmarks.agentsense.scenario import Relationship
-from sociable.benchmarks.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, list_cast_faults
+from sociable.benchmarks.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, list_cast_faults, make_question
 from sociable.core.data_files import Text
 from sociable.core.names import words
 from sociable.core.prompts import quote
 from sociable.core.records import Record
-from sociable.core.seeding import make_generator
 from sociable.datasets.recipes.agentsense.draft import (
     Draft,
-    Secret,
     find_names,
     find_spellings,
     is_said_in,
@@ -186,7 +184,7 @@ def _make_record(identifier: str, item: Draft, cast: Mapping[str, Member], seed:
     for person in draft.people:
         member = cast[person.name]
         questions = [
-            _make_question(f"{item.id}/{other.name}/{number}", secret, names[other.name], seed)
+            make_question(f"{item.id}/{other.name}/{number}", dict(secret), names[other.name], seed)
             for other in draft.people
             if other is not person
             for number, secret in enumerate(other.secrets, start=1)
@@ -213,14 +211,6 @@ def _make_record(identifier: str, item: Draft, cast: Mapping[str, Member], seed:
         "characters": characters,
         "relations": [{"of": [names[slot] for slot in each.of], "kind": each.kind} for each in item.relations],
     }
-
-
-def _make_question(key: str, secret: Secret, about: str, seed: int) -> dict[str, Any]:
-    options = [secret.answer, *secret.wrong]
-    # In the same place for every cast, as in the bundled templates.
-    make_generator(seed, "options", key).shuffle(options)
-    label = options.index(secret.answer)
-    return {"question": secret.question, "options": options, "answer_label": label, "about": about, "key": key}
 
 
 _GENDERED = re.compile(
