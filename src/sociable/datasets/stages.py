@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -71,6 +72,14 @@ class Writer:
     prompts: Prompts
     left_out: Counter[str] = field(default_factory=Counter)
     """A stage that leaves out a part of its item counts it here, by reason."""
+
+    @contextmanager
+    def leave_out(self, called: str) -> Iterator[None]:
+        """Leaves out a part of the item where the part is Rejected inside, and counts it. ``called``: what the part is."""
+        try:
+            yield
+        except Rejected as rejected:
+            self.left_out[f"{called}: {rejected.reason}"] += 1
 
     async def write(self, kind: type[R_], called: str, prompt: str, **values: str) -> R_:
         """The model's reply to a prompt, as a record. A reply that is none is asked for once more; then raises Rejected.

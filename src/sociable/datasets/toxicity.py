@@ -106,7 +106,8 @@ class WordDetector:
             if len(parts) > 1:
                 self._phrases.setdefault(parts[0], []).append(parts)
         self._long = [word for word in self._kinds if " " not in word and len(word) >= _FEWEST_LETTERS]
-        self._longest = max(map(len, self._long), default=0)
+        # The longest first; where there is none, nothing is found.
+        self._any_long = re.compile("|".join(sorted(self._long, key=len, reverse=True)) or "(?!)")
 
     def __call__(self, texts: Sequence[str]) -> list[Toxicity]:
         return [self._measure_worst_passage(self._find_words(_make_plain(text))) for text in texts]
@@ -122,7 +123,8 @@ class WordDetector:
         starts = [match.start() for match in matches]
         for run in _SPACED.finditer(text):
             place = bisect_left(starts, run.start())
-            found += [(place, word) for word in self._find_spelled(run.group())]
+            letters = re.sub(r"[\s._*·-]", "", run.group()).translate(_LETTERS[0])
+            found += [(place, word) for word in self._any_long.findall(letters)]
         return sorted(found, key=lambda hit: hit[0])
 
     def _find_word(self, token: str) -> str | None:
@@ -131,24 +133,12 @@ class WordDetector:
             return token
         if len(token) < _FEWEST_LETTERS or not any(character.isalpha() for character in token):
             return None
-        parts = _SIGN.split(token)
-        if len(parts) > 1 and (word := next((part for part in parts if part in self._kinds), None)):
+        if word := next((part for part in _SIGN.split(token) if part in self._kinds), None):
             return word
         if "*" in token:
             starred = re.compile(re.escape(token).replace(r"\*", "."))
             return next(filter(starred.fullmatch, self._long), None)
         return next((form for form in _find_disguised(token) if len(form) >= _FEWEST_LETTERS and form in self._kinds), None)
-
-    def _find_spelled(self, run: str) -> Iterator[str]:
-        """Listed words among letters that stand alone, the longest at every place."""
-        letters = re.sub(r"[\s._*·-]", "", run).translate(_LETTERS[0])
-        place = 0
-        while place < len(letters):
-            ends = range(min(len(letters), place + self._longest), place + _FEWEST_LETTERS - 1, -1)
-            word = next((letters[place:end] for end in ends if letters[place:end] in self._kinds), None)
-            if word:
-                yield word
-            place += len(word or " ")
 
     def _measure_worst_passage(self, hits: Sequence[tuple[int, str]]) -> Toxicity:
         """The toxicity of the worst passage that begins at a listed word, since no other is worse than one of these."""

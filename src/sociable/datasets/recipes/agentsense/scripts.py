@@ -116,15 +116,11 @@ async def filter_goals(item: Draft, writer: Writer) -> Sequence[Draft]:
         kept = []
         for goal in person.goals:
             given = {"scene": item.scene, "names": names, "name": quote(person.name), "goal": quote(goal)}
-            try:
+            with writer.leave_out("goal"):
                 update = (await writer.write(_Update, "an examination", "filter", **given)).update
-            except Rejected as rejected:
-                writer.left_out[f"goal: {rejected.reason}"] += 1
-                continue
-            if update:
+                if not update:
+                    raise Rejected("no good in this scene")
                 kept.append(" ".join(update.split()))
-            else:
-                writer.left_out["goal: no good in this scene"] += 1
         people.append(person.model_copy(update={"goals": tuple(dict.fromkeys(kept))}))
     return [_keep_who_want(item, people)]
 
@@ -137,12 +133,9 @@ async def find_secrets(item: Draft, writer: Writer) -> Sequence[Draft]:
     called = {name.casefold(): name for name in secrets}
     for each in found.questions if found.private else ():
         owner = called.get(each.role.casefold(), "")
-        try:
+        with writer.leave_out("question"):
             _check_question(each, owner, item)
             secrets[owner].append(await _add_options(item, each, writer))
-        except Rejected as rejected:
-            # The others stand.
-            writer.left_out[f"question: {rejected.reason}"] += 1
     people = [person.model_copy(update={"secrets": tuple(secrets[person.name])}) for person in item.people]
     return [item.model_copy(update={"people": tuple(people)})]
 

@@ -76,10 +76,10 @@ def find_identities(article: str, common: Collection[str]) -> list[str]:
     for match in _NAMED.finditer(article):
         said = [_strip_genitive(word) for word in match.group().split()]
         own = [place for place, word in enumerate(said) if is_name(word)]
-        if own and len(own) < len(said):
-            found.add(" ".join(said[own[0] :] if own[0] + 1 < len(said) else said))
-        found.update({" ".join(said)} if len(own) == len(said) else ())
-        found.update(said[place] for place in own)
+        if own:
+            # Without the office before it, unless nothing but one word were left.
+            first = own[0] if own[0] + 1 < len(said) else 0
+            found |= {" ".join(said[first:]), *(said[place] for place in own)}
     singles = map(_strip_genitive, _CALLED.findall(article))
     return sorted(found | {word for word in singles if is_name(word) and not _OF_A_PEOPLE.search(word)})
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from sociable.benchmarks.stss.measure import SIGHT_TILES
 from sociable.benchmarks.stss.records import StssEpisode
-from sociable.benchmarks.stss.speech import Said, parse_speech
+from sociable.benchmarks.stss.speech import Said, parse_speech, say_moment
 from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.town.clock import Clock, time_of_day
+from sociable.town.clock import Clock
 from sociable.town.events import Agreed, Planned, Remembered, Talked
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.timeline import Timeline, read_timelines
@@ -188,7 +188,7 @@ class Recollection:
             return no
         if agreed.start is None or self.task.type is TaskType.HELP:
             return yes
-        return f"{yes}, on {self._tell_when(agreed.start)}"
+        return f"{yes}, on {say_moment(agreed.start, self._clock)}"
 
     def _find_said(self, talk: Talked, teller: str) -> Said:
         lines = [line.says for line in talk.lines if line.speaker == teller]
@@ -199,11 +199,8 @@ class Recollection:
         if task.type is TaskType.HELP:
             steps = [step.doing for number, step in enumerate(task.subtasks, start=1) if f"step {number}" in said.parts]
             return f"a favour: {', then '.join(steps)}"
-        when = f", {self._tell_when(said.moment)}" if said.moment is not None else ""
+        when = f", {say_moment(said.moment, self._clock)}" if said.moment is not None else ""
         return f"the {task.activity}{when}{f', {_write_place(said.place)}' if said.place else ''}"
-
-    def _tell_when(self, moment: int) -> str:
-        return f"{self._clock.day_in_words(moment).split()[0]} at {time_of_day(moment)}"
 
 
 def _make_memory(name: str, minute: int, kind: str, text: str, importance: float) -> Remembered:
