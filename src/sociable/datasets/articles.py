@@ -21,7 +21,7 @@ from sociable.datasets.duplicates import find_near_duplicates, import_rensa
 from sociable.datasets.retrieval import build_query, open_index
 from sociable.datasets.sources import is_about, make_slug, read_items, read_text
 from sociable.datasets.stages import Item, Rejected, WholeStage
-from sociable.datasets.toxicity import WordDetector, load_classifier, measure_toxicity
+from sociable.datasets.toxicity import WordDetector, load_classifier
 
 _EXPECTED = "Expected articles as .jsonl, .json or .csv with title and text (and date, url), or a folder of .txt files."
 
@@ -141,7 +141,7 @@ def drop_toxic(classifier: str | None) -> WholeStage[Article]:
     detector = load_classifier(classifier) if classifier else WordDetector()
 
     def reject(items: Sequence[Article]) -> Mapping[str, Rejected]:
-        measured = zip(items, measure_toxicity(map(_join_text, items), detector), strict=True)
+        measured = zip(items, detector([_join_text(item) for item in items]), strict=True)
         return {
             item.id: Rejected("toxic", f"{found.score:.2f}: {found.because}") for item, found in measured if not found.is_harmless
         }

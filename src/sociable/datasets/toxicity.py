@@ -10,12 +10,11 @@ import math
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from importlib import resources
-from itertools import islice
 
 from sociable.core.errors import InputError
 from sociable.core.extras import import_extra
@@ -55,13 +54,6 @@ class Toxicity:
 
 Detector = Callable[[Sequence[str]], list[Toxicity]]
 """Texts → the toxicity of every text, in their order."""
-
-
-def measure_toxicity(texts: Iterable[str], detector: Detector) -> Iterator[Toxicity]:
-    """The toxicity of every text, in their order and as they are read."""
-    read = iter(texts)
-    while batch := list(islice(read, 64)):
-        yield from detector(batch)
 
 
 # By a list of words.

@@ -13,6 +13,7 @@ from typing import Any
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Message, cut_cases, load_dataset
 from sociable.core.names import find_people, normalise_name, words
+from sociable.datasets.duplicates import cut_shingles
 from sociable.datasets.stages import Rejected
 
 PARTIES = (2, 5)
@@ -169,7 +170,6 @@ def _count_telling(text: str) -> int:
     return min(COPIED, length) if length >= FEWEST else 0
 
 
-def _find_runs(text: str, length: int) -> set[tuple[str, ...]]:
+def _find_runs(text: str, length: int) -> set[str]:
     """The runs of so many words in a text."""
-    found = words(text)
-    return {tuple(found[place : place + length]) for place in range(len(found) - length + 1)} if length else set()
+    return set(cut_shingles(text, length)) if length else set()
