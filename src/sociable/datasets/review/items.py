@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -51,10 +52,17 @@ def _cut_item(raw: RawRecord) -> list[ReviewItem]:
     given = raw.value.get("id")
     if isinstance(given, bool) or not isinstance(given, (str, int)) or not str(given).strip():
         raise DataError(raw.place, "id", "expected a text that tells this record from the others; add one")
-    try:
+    with complain_of(raw.place):
         return [ReviewItem(id=str(given), record=raw.value, digest=digest_record(raw.value))]
+
+
+@contextmanager
+def complain_of(place: str, field: str = "") -> Iterator[None]:
+    """Says of an error inside in which place and field it is. Raises DataError."""
+    try:
+        yield
     except InputError as problem:
-        raise DataError(raw.place, "", str(problem)) from None
+        raise DataError(place, field, str(problem)) from None
 
 
 def parse_fix(text: str, item: ReviewItem) -> dict[str, Any]:

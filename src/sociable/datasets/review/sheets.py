@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
 from sociable.core.spreadsheets import read_rows, render_csv
-from sociable.datasets.review.items import ReviewItem, fix_field, outline
+from sociable.datasets.review.items import ReviewItem, complain_of, fix_field, outline
 from sociable.datasets.review.records import CHOICES, Decision, Group
 from sociable.datasets.review.reviewing import Review
 
@@ -116,22 +115,13 @@ def _read_decision(review: Review, item: ReviewItem, reviewer: str, group: str, 
         raise DataError(place, "fix_field", "is empty, but there is a new value; name the field")
     # The name as it stands in the heading will do too.
     name = field if field in item.record else field.removeprefix("item.")
-    with _complain_of(place, "fix_field"):
+    with complain_of(place, "fix_field"):
         fixed = fix_field(item, item.record, name, value) if field else None
-    with _complain_of(place, "tags"):
+    with complain_of(place, "tags"):
         tags = review.find_tags(row.get("tags", "").replace(",", " ").replace(";", " ").split())
-    with _complain_of(place, "fix_value"):
+    with complain_of(place, "fix_value"):
         if fixed is not None:
             review.check_layout(fixed)
-    with _complain_of(place, "decision"):
+    with complain_of(place, "decision"):
         note = row.get("note", "")
         return review.decide(item, reviewer, 2 if group == "2" else 1, CHOICES[given], tags=tags, note=note, fixed=fixed)
-
-
-@contextmanager
-def _complain_of(place: str, field: str) -> Iterator[None]:
-    """Says of an error inside in which row and field it is."""
-    try:
-        yield
-    except InputError as problem:
-        raise DataError(place, field, str(problem)) from None
