@@ -13,12 +13,10 @@ from sociable.api.runs import load_result, settings_for, write_document
 from sociable.core.errors import InputError
 from sociable.core.view import Document, Paragraph, Section, Table
 from sociable.datasets.build import DATASET, WRITING, Build, StageCounts, Writing, open_build
-from sociable.datasets.card import write_cards
-from sociable.datasets.funnel import make_build_document
+from sociable.datasets.card import make_build_document, write_cards
 from sociable.datasets.recipe import RecipeOptions, find_recipe
-from sociable.datasets.review.applying import REVIEWED, apply_review
+from sociable.datasets.review.results import REVIEWED, apply_review, show_status
 from sociable.datasets.review.reviewing import Review
-from sociable.datasets.review.status import show_status
 from sociable.engine.event_loop import on_interrupt, waited
 from sociable.engine.opening import Watch, build_seats, prices_of
 from sociable.engine.registry import find_benchmark

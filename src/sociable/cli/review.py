@@ -48,15 +48,15 @@ def review(
 
 
 def _show_status(folder: Path) -> None:
+    from sociable.datasets.review.results import show_status
     from sociable.datasets.review.reviewing import Review
-    from sociable.datasets.review.status import show_status
     from sociable.render.terminal import print_blocks
 
     print_blocks(list(show_status(Review.open(folder))), console)
 
 
 def _apply(folder: Path, anyway: bool) -> None:
-    from sociable.datasets.review.applying import REVIEWED, apply_review
+    from sociable.datasets.review.results import REVIEWED, apply_review
     from sociable.datasets.review.reviewing import Review
 
     say(f"{apply_review(Review.open(folder), anyway=anyway)}: {folder / REVIEWED}")
@@ -73,7 +73,8 @@ def _take_part(
     import_: Path | None,
 ) -> None:
     from sociable.cli.reviewing import Session
-    from sociable.datasets.review.reviewing import Review, load_tags
+    from sociable.datasets.review.records import load_tags
+    from sociable.datasets.review.reviewing import Review
     from sociable.datasets.review.sheets import read_review_sheet, write_review_sheet
     from sociable.render.displayable import displayable
 

@@ -128,7 +128,6 @@ def test_what_is_written_is_read_as_the_same_scenes(runs: list[TownRun], town: T
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (lambda runs: [], "no run"),
         (lambda runs: [runs[0], runs[0]], "Two runs are called oracle-0"),
         (lambda runs: [runs[0], _with(runs[1], people={})], "different towns, people or days"),
     ],

@@ -32,8 +32,7 @@ from sociable.datasets.recipes.agentsense.draft import (
     make_slot_replacer,
 )
 from sociable.datasets.recipes.agentsense.passages import LONGEST, LONGEST_TEXT, read_passages
-from sociable.datasets.recipes.agentsense.scenes import filter_goals, find_goals, find_secrets, rewrite, set_scene
-from sociable.datasets.recipes.agentsense.scripts import RECIPE
+from sociable.datasets.recipes.agentsense.scripts import RECIPE, filter_goals, find_goals, find_secrets, rewrite_scene, set_scene
 from sociable.datasets.stages import Rejected, Writer
 from sociable.models.protocol import Reply, Request, Sampling, Scope
 
@@ -431,7 +430,7 @@ def test_material_is_fenced_wherever_it_stands() -> None:
             found = next((reply for marker, reply in replies.items() if marker in text.rpartition("Reply with JSON only")[2]), {})
             return Reply(json.dumps(found), Usage(calls=1))
 
-    drafts = [(stage, draft) for stage in (find_goals, rewrite, filter_goals, find_secrets, replace_entities, make_slots)]
+    drafts = [(stage, draft) for stage in (find_goals, rewrite_scene, filter_goals, find_secrets, replace_entities, make_slots)]
     shown: list[tuple[Any, Any]] = [(set_scene, passage), *drafts, (find_casts, parts)]
     shown.append((partial(predict_script, False), parts))
     for stage, item in shown:
@@ -452,7 +451,7 @@ def test_somebody_new_in_a_rewritten_scene_is_refused() -> None:
     people = [{"name": name, "goals": ["To know."]} for name in ("Ann", "Dee")]
     answer = {"background": "A house.", "description": "Night.", "characters": people}
     with pytest.raises(Rejected, match="somebody new in the rewritten scene"):
-        work(rewrite, DRAFT, answer)
+        work(rewrite_scene, DRAFT, answer)
 
 
 @pytest.mark.parametrize(("trait", "wanted"), [("gender", "male"), ("occupation", "smith")])
