@@ -21,7 +21,7 @@ from sociable.town.clock import Clock
 from sociable.town.map import Address, Tile, TownMap, group_by_place
 from sociable.town.minds import Injectable, Interviewable, Restorable
 from sociable.town.persona import Persona
-from sociable.town.scheduler import Ahead
+from sociable.town.scheduler import can_walk_into_sight
 from sociable.town.simulation import Simulation
 
 HALL = Address("Hall", "room")
@@ -43,7 +43,7 @@ def test_the_example_lives_in_a_town() -> None:
     exec(code, names)
     models = {name: ScriptedModel(lambda request: "Hello.") for name in ("Ann", "Ben")}
     residents = [(name, HALL, names["sociable_person"](situation(name, model))) for name, model in models.items()]
-    simulation = Simulation(TOWN, residents, scheduler=Ahead(), minutes=120)
+    simulation = Simulation(TOWN, residents, scheduler=can_walk_into_sight, minutes=120)
     asyncio.run(simulation.run())
     talks = [event for event in simulation.events if event.kind == "talked"]
     assert [(talk.minute, talk.resident) for talk in talks] == [(0, "Ann"), (60, "Ann")]

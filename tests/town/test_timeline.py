@@ -9,7 +9,7 @@ from small_town import small_town
 from sociable.town.bodies import Body
 from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked
 from sociable.town.map import Address, Tile
-from sociable.town.scheduler import Ahead
+from sociable.town.scheduler import can_walk_into_sight
 from sociable.town.simulation import Simulation
 from sociable.town.timeline import read_timelines, trace_walk
 
@@ -76,7 +76,7 @@ class Watched(Simulation):
 @pytest.mark.parametrize("tiles_per_minute", [1, 6])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_log_says_where_everybody_really_was(seed: int, tiles_per_minute: int) -> None:
-    simulation = hashing_lives(seed, Ahead(), slow=1, tiles_per_minute=tiles_per_minute, kind=Watched)
+    simulation = hashing_lives(seed, can_walk_into_sight, slow=1, tiles_per_minute=tiles_per_minute, kind=Watched)
     starts = {body.name: body.tile for body in simulation.bodies}
     events, _ = lived(simulation)
     read = read_timelines(events, starts, simulation.minutes)

@@ -9,29 +9,23 @@ it waits once more, until they have decided too; that is the simulation's own bu
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from collections.abc import Callable
 
 from sociable.town.bodies import Body, Physics
 from sociable.town.map import TownMap
 
-
-class Scheduler(Protocol):
-    def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-        """Whether ``lagging``, who may walk for ``minutes`` minutes until then, can be in sight of ``other`` as it stands."""
+Scheduler = Callable[[TownMap, Physics, Body, Body, int], bool]
+"""Tells whether a resident who lags behind, and may walk for so many minutes until then, can come into sight of another."""
 
 
-class Lockstep:
-    """The rule that nobody lives a minute before everybody has lived the one before."""
-
-    def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-        return True
+def can_always_meet(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
+    """Lockstep: nobody lives a minute before everybody has lived the one before."""
+    return True
 
 
-class Ahead:
-    """The rule that residents go on as soon as nothing pending can still affect them."""
-
-    def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-        return count_steps_to_sight(town, physics.radius, lagging, other) <= minutes * physics.tiles_per_minute
+def can_walk_into_sight(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
+    """Ahead: residents go on as soon as nothing pending can still affect them."""
+    return count_steps_to_sight(town, physics.radius, lagging, other) <= minutes * physics.tiles_per_minute
 
 
 def count_steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body) -> float:

@@ -173,9 +173,9 @@ class Simulation:
 
     def _perceive(self, body: Body, minute: int, lagging: Iterable[Body]) -> None:
         """Perceives and decides, or has its mind asked, unless somebody who lags behind could be in sight."""
-        could_meet, town, physics = self.scheduler.could_meet, self.town, self.physics
+        can_meet, town, physics = self.scheduler, self.town, self.physics
         for other in lagging:
-            if could_meet(town, physics, other, body, minute - other.minute):
+            if can_meet(town, physics, other, body, minute - other.minute):
                 self._wait(body, other)
                 return
         body.perceived = True

@@ -31,7 +31,7 @@ from sociable.town.memory import MemoryStream, load_sentence_embeddings
 from sociable.town.minds import Mind
 from sociable.town.persona import Persona, acquaintances_of
 from sociable.town.places import PlaceFinder
-from sociable.town.scheduler import Ahead, Lockstep
+from sociable.town.scheduler import can_always_meet, can_walk_into_sight
 from sociable.town.simulation import Simulation
 
 
@@ -98,7 +98,7 @@ class Town:
         self.simulation = Simulation(
             town,
             [(name, find_bed(persona, town), self.minds[name]) for name, persona in people.items()],
-            scheduler=Lockstep() if options.scheduler == "lockstep" else Ahead(),
+            scheduler=can_always_meet if options.scheduler == "lockstep" else can_walk_into_sight,
             physics=Physics(tiles_per_minute=options.tiles_per_minute),
             places=setting.places,
             minutes=LAST_MINUTE,
