@@ -22,7 +22,7 @@ from scipy.ndimage import binary_dilation  # type: ignore[import-untyped]
 from sociable.core.data_files import Text, make_data_error, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
-from sociable.town.interop.smallville import is_smallville, load_smallville
+from sociable.town.interop.smallville import find_matrices, load_smallville
 from sociable.town.interop.tiled import is_tiled, read_tiled
 from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, claim_tiles, find_street
 
@@ -35,7 +35,7 @@ WHAT_IS_READ = (
 def load_map(path: Path) -> TownMap:
     """Loads a map in any of the known layouts. Raises InputError or DataError, which name file and field."""
     if path.is_dir():
-        if is_smallville(path):
+        if find_matrices(path):
             return load_smallville(path)
         raise InputError(f"{path}: no map in this folder; {WHAT_IS_READ}.")
     value = _read_json(path)
