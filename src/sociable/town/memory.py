@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sociable.models.embeddings import Encoder, load_encoder
+from sociable.models.embeddings import Encoder
 
 MemoryKind = Literal["fact", "seen", "conversation", "plan", "thought", "told"]
 """The kinds of ``events.Remembered``."""
@@ -44,10 +44,8 @@ class Memory:
 class Relevance(Protocol):
     """Tells how alike texts are."""
 
-    def add(self, text: str) -> None: ...
-
-    def compare(self, query: str) -> NDArray[np.float64]:
-        """The likeness of every text added, in their order; the more alike the higher."""
+    def compare(self, query: str, added: Sequence[str]) -> NDArray[np.float64]:
+        """Takes in ``added``. Returns the likeness of every text taken in so far, in their order; the more alike the higher."""
 
 
 class MemoryStream:
@@ -56,6 +54,8 @@ class MemoryStream:
         self._memories: list[Memory] = []
         self._unrated: dict[int, Memory] = {}
         self._last_used, self._importance = array("d"), array("d")
+        self._compared = 0
+        """The number of memories whose texts ``_relevance`` has taken in."""
 
     def __len__(self) -> int:
         return len(self._memories)
@@ -72,7 +72,6 @@ class MemoryStream:
         self._importance.append(importance or UNRATED_COUNTS_AS)
         if not importance:
             self._unrated[memory.number] = memory
-        self._relevance.add(text)
         return memory
 
     @property
@@ -100,11 +99,13 @@ class MemoryStream:
             candidates = np.array([memory.number for memory in self._memories if memory.kind in kinds], np.intp)
         if not len(candidates) or count <= 0:
             return []
+        likeness = self._relevance.compare(query, [memory.text for memory in self._memories[self._compared :]])
+        self._compared = len(self._memories)
         last_used = np.asarray(self._last_used)
         recency = DECAY_PER_HOUR ** ((minute - last_used[candidates]) / 60)
         score = (
             RECENCY_WEIGHT * _scale(recency)
-            + RELEVANCE_WEIGHT * _scale(self._relevance.compare(query)[candidates])
+            + RELEVANCE_WEIGHT * _scale(likeness[candidates])
             + IMPORTANCE_WEIGHT * _scale(np.asarray(self._importance)[candidates])
         )
         # Rounded, so that the last bit, which differs among processors, decides nothing.
@@ -136,15 +137,10 @@ class HashedWords:
         # By word of all texts, one text after the other: its bucket, its weight, and the number of its text.
         self._bucket, self._weight, self._owner = array("i"), array("f"), array("i")
         self._texts = 0
-        self._waiting: list[str] = []
 
-    def add(self, text: str) -> None:
-        self._waiting.append(text)
-
-    def compare(self, query: str) -> NDArray[np.float64]:
+    def compare(self, query: str, added: Sequence[str]) -> NDArray[np.float64]:
         hasher, common = _load_hasher()
-        # One call for the query and for what was added since the last.
-        found = (_WORD.findall(text.lower()) for text in (query, *self._waiting))
+        found = (_WORD.findall(text.lower()) for text in (query, *added))
         rows = hasher.transform([word[:_STEM_LETTERS] for word in words if word not in common] for words in found)
         lengths = np.diff(rows.indptr)
         row = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
@@ -154,8 +150,7 @@ class HashedWords:
         self._bucket.frombytes(rows.indices[first:].tobytes())
         self._weight.frombytes(rows.data[first:].tobytes())
         self._owner.frombytes((row[first:] + np.int32(self._texts - 1)).tobytes())
-        self._texts += len(self._waiting)
-        self._waiting.clear()
+        self._texts += len(added)
         shared = asked[np.asarray(self._bucket)] * np.asarray(self._weight)
         return np.bincount(np.asarray(self._owner), weights=shared, minlength=self._texts).astype(np.float64, copy=False)
 
@@ -175,20 +170,10 @@ class Embedded:
     def __init__(self, encode: Encoder) -> None:
         self._encode = encode
         self._rows = array("f")
-        self._waiting: list[str] = []
 
-    def add(self, text: str) -> None:
-        self._waiting.append(text)
-
-    def compare(self, query: str) -> NDArray[np.float64]:
-        rows = np.asarray(self._encode([query, *self._waiting]), np.float32)
+    def compare(self, query: str, added: Sequence[str]) -> NDArray[np.float64]:
+        rows = np.asarray(self._encode([query, *added]), np.float32)
         rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
         self._rows.frombytes(rows[1:].tobytes())
-        self._waiting.clear()
         likeness: NDArray[np.float32] = np.asarray(self._rows).reshape(-1, rows.shape[1]) @ rows[0]
         return likeness.astype(np.float64)
-
-
-def load_sentence_embeddings(model: str = "all-MiniLM-L6-v2") -> Embedded:
-    """Likeness by meaning, from a local model of sentence-transformers. Raises InputError where that is not installed."""
-    return Embedded(load_encoder(model))

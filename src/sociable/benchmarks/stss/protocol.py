@@ -23,11 +23,12 @@ from sociable.benchmarks.stss.routine import RoutineMind, World, find_bed
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
 from sociable.core.records import Usage, episode_id
 from sociable.engine.seats import Role, Seat, Seats
+from sociable.models.embeddings import load_encoder
 from sociable.models.protocol import Model, Reply, Request, Scope
 from sociable.town.bodies import Injection, Physics
 from sociable.town.clock import Clock
 from sociable.town.map import TownMap
-from sociable.town.memory import MemoryStream, load_sentence_embeddings
+from sociable.town.memory import Embedded, MemoryStream
 from sociable.town.minds import Mind
 from sociable.town.persona import Persona, acquaintances_of
 from sociable.town.places import PlaceFinder
@@ -182,7 +183,7 @@ class Town:
 
 def make_memory(embeddings: str | None) -> MemoryStream:
     """A memory stream in which likeness is that of words, or of sentence embeddings by a model. Raises InputError."""
-    return MemoryStream(load_sentence_embeddings(embeddings) if embeddings else None)
+    return MemoryStream(Embedded(load_encoder(embeddings)) if embeddings else None)
 
 
 class AskedAnew:
