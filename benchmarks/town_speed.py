@@ -21,8 +21,8 @@ from typing import TypeVar
 from critical_path import Trace
 from towns import LatentModel, generative_town, helper, reference_town
 
+from sociable.town.bodies import Scheduler, can_always_meet, can_walk_into_sight
 from sociable.town.clock import MINUTES_PER_DAY
-from sociable.town.scheduler import Scheduler, can_always_meet, can_walk_into_sight
 
 R = TypeVar("R")
 

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sociable.agents.architecture import Situation, TaskInWords
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation, TaskInWords
 from sociable.agents.generative import generative, generative_with_target_driven_planning
 from sociable.agents.generative.briefing import PLACEHOLDERS, load_generative_prompts, render_places, render_walks
 from sociable.agents.generative.conversing import Agenda, Agreement, parse_agreement, parse_take_away, parse_utterance
@@ -529,11 +528,11 @@ async def test_what_stands_on_the_agenda_already_is_planned_once() -> None:
 async def test_a_conversation_without_words_leaves_nothing() -> None:
     world = World()
     await world.wake()
-    before = len(world.mind.memory)
+    before = len(world.mind.memory.memories)
     assert await world.mind.conclude(
         Talk(430, BEN, CAFE, (Line(speaker=BEN, says="", note="empty"),), False, 0, 8), 431
     ) == TakenAway(())
-    assert (len(world.mind.memory), world.asked.count("conclude")) == (before, 0)
+    assert (len(world.mind.memory.memories), world.asked.count("conclude")) == (before, 0)
 
 
 # Remembering.

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 import sociable
-from sociable.agents.architecture import Situation, TaskInWords, find_architecture
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
 from sociable.models.scripted import ScriptedModel
+from sociable.town.bodies import Scheduler, can_always_meet, can_walk_into_sight
 from sociable.town.clock import Clock, minute_of
 from sociable.town.map import Address
 from sociable.town.persona import Habit, Persona
-from sociable.town.scheduler import Scheduler, can_always_meet, can_walk_into_sight
 from sociable.town.simulation import Simulation
 from sociable.town.town_file import read_town
 

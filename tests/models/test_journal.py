@@ -17,9 +17,8 @@ import pytest
 from sociable.core.errors import EndpointUnusable, RunFailure, RunFolderError, StorageFailure
 from sociable.core.records import Usage
 from sociable.models.journal import Journal, JournalledModel
-from sociable.models.limits import Budget
+from sociable.models.limits import Budget, Price
 from sociable.models.openai_compatible import OpenAICompatibleModel
-from sociable.models.prices import Price
 from sociable.models.protocol import FinishReason, Model, Reply, Request, Scope
 from sociable.models.scripted import ScriptedModel
 

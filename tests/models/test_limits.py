@@ -11,8 +11,7 @@ import pytest
 from sociable.core.errors import CostLimitReached, Interrupted, RunFailure, StorageFailure
 from sociable.core.records import Usage
 from sociable.models.journal import Journal, JournalledModel
-from sociable.models.limits import ASSUMED_MAX_TOKENS, Budget
-from sociable.models.prices import Price
+from sociable.models.limits import ASSUMED_MAX_TOKENS, Budget, Price
 from sociable.models.protocol import Reply, Request, Sampling, Scope
 from sociable.models.scripted import ScriptedModel
 

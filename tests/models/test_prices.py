@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from sociable.core.records import Usage
-from sociable.models.prices import Price, find_price, load_packaged_prices
+from sociable.models.limits import Price, find_price, load_packaged_prices
 
 
 def test_a_price_is_of_a_million_tokens() -> None:

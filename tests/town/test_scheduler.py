@@ -8,10 +8,9 @@ import pytest
 from lives import generative_lives, hashing_lives, lived
 from small_town import Scripted, small_town
 
-from sociable.town.bodies import Body, Physics
+from sociable.town.bodies import Body, Physics, Scheduler, can_always_meet, can_walk_into_sight, count_steps_to_sight
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity
-from sociable.town.scheduler import Scheduler, can_always_meet, can_walk_into_sight, count_steps_to_sight
 from sociable.town.simulation import Simulation
 
 SEEDS = range(20)

@@ -13,13 +13,11 @@ from lives import hashing_lives, lived, town
 from small_town import Scripted, idle, of_kind, small_town
 from virtual_time import run_in_virtual_time
 
-from sociable.town.bodies import Injection, Physics
-from sociable.town.events import AnyEvent, Talked, Walked
+from sociable.town.bodies import Injection, Physics, can_always_meet, can_walk_into_sight
+from sociable.town.events import AnyEvent, Talked, Walked, read_timelines, trace_walk
 from sociable.town.map import Address, Tile
 from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Sighting, View
-from sociable.town.scheduler import can_always_meet, can_walk_into_sight
 from sociable.town.simulation import Simulation
-from sociable.town.timeline import read_timelines, trace_walk
 
 BED = Address("Hall", "room", "bed")
 DEN = Address("Den", "room")

@@ -30,8 +30,7 @@ from sociable.engine.settings import RoleSettings, RunSettings, plain_name
 from sociable.engine.study import AnyStudy, Rated, Referenced
 from sociable.judging.rubric import load_rubric_prompts
 from sociable.models.journal import Journal, JournalledModel
-from sociable.models.limits import Budget
-from sociable.models.prices import Price, find_price
+from sociable.models.limits import Budget, Price, find_price
 from sociable.models.protocol import Model
 
 Watch = Callable[[Progress, Budget], None]

@@ -116,14 +116,8 @@ class Journal(AbstractContextManager["Journal"]):
             self._writing = False
 
     def _commit(self, rows: list[_Row]) -> None:
-        self._database.execute("BEGIN")
-        try:
+        with self._database:
             self._database.executemany(_INSERT, rows)
-            self._database.execute("COMMIT")
-        except BaseException:
-            if self._database.in_transaction:
-                self._database.execute("ROLLBACK")
-            raise
 
     def bought(self) -> Iterator[tuple[str, str, Usage]]:
         """(model, role, usage) of everything in the journal, added up."""
@@ -174,12 +168,13 @@ def copy_calls(source: Path, target: Path, item: str) -> None:
     with closing(database), closing(reader):
         try:
             database.execute("ATTACH DATABASE ? AS source", (str(source),))
-            database.execute("INSERT INTO calls SELECT * FROM source.calls WHERE item = ?", (item,))
+            with database:
+                database.execute("INSERT INTO calls SELECT * FROM source.calls WHERE item = ?", (item,))
         except sqlite3.DatabaseError as error:
             raise _unreadable(source, error) from None
 
 
-_connect = partial(sqlite3.connect, check_same_thread=False, isolation_level=None)
+_connect = partial(sqlite3.connect, check_same_thread=False)
 
 
 def _open(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:

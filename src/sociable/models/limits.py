@@ -1,16 +1,24 @@
-"""Limits of a run: the money it may spend, and the wish of its user to go on."""
+"""Limits of a run: the money it may spend, at the prices of a small table anyone can edit, and the wish of its user to go on.
+
+The packaged ``prices.toml`` is a starting point; a ``[prices]`` table in the user's configuration file adds to it and
+overrides it. Prices change: reports name the figures that were used.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import math
+import tomllib
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from typing import Any, TypeVar
 
+from pydantic import Field
+
 from sociable.core.errors import CostLimitReached, Interrupted, RunStopped
-from sociable.core.records import Usage
-from sociable.models.prices import Price
+from sociable.core.records import Record, Usage
 from sociable.models.protocol import Request
 
 T = TypeVar("T")
@@ -20,6 +28,34 @@ FEWEST_CHARACTERS_PER_TOKEN = 3.0
 
 ASSUMED_MAX_TOKENS = 4096
 """The bound for a reply whose length nobody limited."""
+
+
+class Price(Record):
+    """US dollars per million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+    def of(self, usage: Usage) -> float:
+        """US dollars."""
+        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1_000_000
+
+
+@cache
+def load_packaged_prices() -> Mapping[str, Price]:
+    text = resources.files("sociable.models").joinpath("prices.toml").read_text(encoding="utf-8")
+    return {name: Price.model_validate(row) for name, row in tomllib.loads(text)["prices"].items()}
+
+
+def find_price(model: str, own: Mapping[str, Price]) -> Price | None:
+    """The price of a model by its full name, or by its name without provider. None when nobody wrote one down.
+
+    Reference agents and a user's own function cost nothing.
+    """
+    if model.startswith(("reference/", "python:")):
+        return Price(input=0, output=0)
+    table = {**load_packaged_prices(), **own}
+    return table.get(model) or table.get(model.rpartition("/")[2])
 
 
 @dataclass

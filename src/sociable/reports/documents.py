@@ -17,7 +17,7 @@ from sociable.engine.rehearsal import RehearsedCall
 from sociable.engine.result import RunResult
 from sociable.engine.settings import RunSettings
 from sociable.engine.study import AnyStudy
-from sociable.models.prices import Price
+from sociable.models.limits import Price
 from sociable.people.agreement import show_people
 from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import differences

@@ -51,23 +51,16 @@ class Relevance(Protocol):
 class MemoryStream:
     def __init__(self, relevance: Relevance | None = None) -> None:
         self._relevance = relevance or HashedWords()
-        self._memories: list[Memory] = []
+        self.memories: list[Memory] = []
+        """All memories, in the order in which they were added."""
         self._unrated: dict[int, Memory] = {}
         self._last_used, self._importance = array("d"), array("d")
         self._compared = 0
         """The number of memories whose texts ``_relevance`` has taken in."""
 
-    def __len__(self) -> int:
-        return len(self._memories)
-
-    @property
-    def memories(self) -> Sequence[Memory]:
-        """All memories, in the order in which they were added."""
-        return self._memories
-
     def add(self, minute: int, kind: MemoryKind, text: str, importance: float = 0.0) -> Memory:
-        memory = Memory(len(self._memories), minute, kind, text, importance)
-        self._memories.append(memory)
+        memory = Memory(len(self.memories), minute, kind, text, importance)
+        self.memories.append(memory)
         self._last_used.append(minute)
         self._importance.append(importance or UNRATED_COUNTS_AS)
         if not importance:
@@ -81,7 +74,7 @@ class MemoryStream:
 
     def rate(self, number: int, importance: float) -> None:
         assert 1 <= importance <= 10, "importance is from 1 to 10"
-        self._memories[number] = replace(self._memories[number], importance=importance)
+        self.memories[number] = replace(self.memories[number], importance=importance)
         self._importance[number] = importance
         self._unrated.pop(number, None)
 
@@ -94,13 +87,13 @@ class MemoryStream:
         comes to mind was used, and is recent again, unless ``noting_use`` is off.
         """
         if kinds is None:
-            candidates = np.arange(len(self._memories))
+            candidates = np.arange(len(self.memories))
         else:
-            candidates = np.array([memory.number for memory in self._memories if memory.kind in kinds], np.intp)
+            candidates = np.array([memory.number for memory in self.memories if memory.kind in kinds], np.intp)
         if not len(candidates) or count <= 0:
             return []
-        likeness = self._relevance.compare(query, [memory.text for memory in self._memories[self._compared :]])
-        self._compared = len(self._memories)
+        likeness = self._relevance.compare(query, [memory.text for memory in self.memories[self._compared :]])
+        self._compared = len(self.memories)
         last_used = np.asarray(self._last_used)
         recency = DECAY_PER_HOUR ** ((minute - last_used[candidates]) / 60)
         score = (
@@ -112,7 +105,7 @@ class MemoryStream:
         best = candidates[np.lexsort((-candidates, -np.round(score, 9)))[:count]]
         if noting_use:
             last_used[best] = minute
-        return [self._memories[number] for number in best.tolist()]
+        return [self.memories[number] for number in best.tolist()]
 
 
 def _scale(values: NDArray[np.float64]) -> NDArray[np.float64]:

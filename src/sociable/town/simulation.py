@@ -2,7 +2,7 @@
 
 What a resident does in minute t depends on nothing but the state of the town after minute t - 1, within its reach: who is
 near, awake and free. So residents need not take their minutes together. The scheduler says which ones may go on
-(``scheduler.py``); the log is the same whatever it says, so long as it is right.
+(``bodies.py``); the log is the same whatever it says, so long as it is right.
 
 1. Perceive: whoever stands in the same arena within the radius of sight, nearest first, ties by name, as many as attention
    holds. Seeing is mutual.
@@ -23,13 +23,12 @@ from inspect import isawaitable
 from typing import Any, TypeVar
 
 from sociable.core.seeding import make_generator
-from sociable.town.bodies import Body, Injection, Physics
+from sociable.town.bodies import Body, Injection, Physics, Scheduler
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, merge_logs, render_steps
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Injectable, Mind, Sighting, TakenAway, Talk, View
+from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Mind, Sighting, TakenAway, Talk, View
 from sociable.town.places import PlaceFinder
-from sociable.town.scheduler import Scheduler
 
 WORDS_PER_MINUTE = 130
 """The pace of speech at ease, which decides how long a conversation takes."""
@@ -281,8 +280,8 @@ class Simulation:
         while body.injections and body.injections[0].minute <= minute:
             text = body.injections.popleft().text
             body.note(minute, "injected event", text)
-            if isinstance(mind, Injectable):
-                mind.inject(minute, text)
+            if inject := getattr(mind, "inject", None):
+                inject(minute, text)
         over = activity is None or minute >= activity.until
         asked = over or (mind.alarm is not None and minute >= mind.alarm)
         if not asked and self._changed[body.zone] <= body.looked and body.next_activity is None:

@@ -21,10 +21,22 @@ from sociable.benchmarks.stss.replay import Replay, render_replay
 from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.core.run_folder import write_atomically
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
-from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked, render_steps
+from sociable.town.events import (
+    Agreed,
+    AnyEvent,
+    Began,
+    Line,
+    Noted,
+    Planned,
+    Remembered,
+    Slept,
+    Talked,
+    Walked,
+    read_timelines,
+    render_steps,
+)
 from sociable.town.map import Address, Tile, TownMap, group_by_place
 from sociable.town.persona import Persona
-from sociable.town.timeline import read_timelines
 from sociable.town.town_file import load_map
 
 if TYPE_CHECKING:
@@ -400,7 +412,7 @@ def test_residents_are_where_the_log_says_and_as_it_says(page: Page, usual: Repl
             life = lives[seen["name"]]
             assert (seen["x"], seen["y"]) == life.tiles[minute]
             assert seen["asleep"] == life.asleep[minute]
-            assert seen["talking"] == bool(life.talking_to(minute))
+            assert seen["talking"] == any(talk.minute <= minute < talk.until for talk in life.talks)
             assert seen["place"] == str(usual.town.address_of(life.tiles[minute]) or "")
 
 

@@ -159,27 +159,23 @@ class Agenda:
     """All that a resident has agreed to."""
 
     def __init__(self) -> None:
-        self._agreements: list[Agreement] = []
-
-    @property
-    def agreements(self) -> Sequence[Agreement]:
-        return self._agreements
+        self.agreements: list[Agreement] = []
 
     def add(self, agreement: Agreement) -> bool:
         """Tells whether an agreement is new. The same agreed on with somebody else only adds a name to the one there is."""
-        for place, known in enumerate(self._agreements):
+        for place, known in enumerate(self.agreements):
             if _appointment(known) == _appointment(agreement):
                 partners = tuple(dict.fromkeys((*known.partners, *agreement.partners)))
-                self._agreements[place] = replace(known, partners=partners, end=known.end or agreement.end)
+                self.agreements[place] = replace(known, partners=partners, end=known.end or agreement.end)
                 return False
-        self._agreements.append(agreement)
+        self.agreements.append(agreement)
         return True
 
     def in_words(self, minute: int, clock: Clock) -> str:
         """The agreements that are still to come, the soonest first, those without an hour at the end."""
-        coming = [each for each in self._agreements if each.start is not None and not each.is_over(minute)]
+        coming = [each for each in self.agreements if each.start is not None and not each.is_over(minute)]
         coming.sort(key=lambda each: each.start or 0)
-        without_hour = [each for each in self._agreements if each.start is None]
+        without_hour = [each for each in self.agreements if each.start is None]
         shown = coming[:MOST_SHOWN] + without_hour[-MOST_OPEN_SHOWN:]
         return quote("\n".join(f"- {each.in_words(clock)}" for each in shown) or "(nothing)")
 

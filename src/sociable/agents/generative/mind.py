@@ -11,8 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
-from sociable.agents.architecture import Situation
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation
 from sociable.agents.generative.briefing import (
     PLACEHOLDERS,
     build_messages,

@@ -10,8 +10,7 @@ into those for words, the task's description into both; none of them goes anywhe
 
 from __future__ import annotations
 
-from sociable.agents.architecture import TaskInWords
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, TaskInWords
 from sociable.agents.generative.briefing import build_messages, render_task
 from sociable.core.prompts import Prompts, quote
 from sociable.core.records import storable

@@ -22,9 +22,8 @@ from sociable.benchmarks.stss.records import Attendance, Measured, NoteCount, Pe
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock
-from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked
+from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked, read_timelines
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.timeline import read_timelines
 
 HALF = 0.5
 """The share of a background's plans, or of its words, that may come to nothing before an episode is left unscored."""

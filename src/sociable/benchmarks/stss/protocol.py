@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from sociable.agents.architecture import Situation, TaskInWords, find_architecture
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
 from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import StssEpisode, StssOptions
 from sociable.benchmarks.stss.reference import RESIDENTS, make_performer
@@ -25,14 +24,13 @@ from sociable.core.records import Usage, episode_id
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.embeddings import load_encoder
 from sociable.models.protocol import Model, Reply, Request, Scope
-from sociable.town.bodies import Injection, Physics
+from sociable.town.bodies import Injection, Physics, can_always_meet, can_walk_into_sight
 from sociable.town.clock import Clock
 from sociable.town.map import TownMap
 from sociable.town.memory import Embedded, MemoryStream
 from sociable.town.minds import Mind
 from sociable.town.persona import Persona, acquaintances_of
 from sociable.town.places import PlaceFinder
-from sociable.town.scheduler import can_always_meet, can_walk_into_sight
 from sociable.town.simulation import Simulation
 
 

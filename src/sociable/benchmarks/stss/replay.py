@@ -4,7 +4,7 @@ What happened is handed to the page as data, in a script element that no browser
 as nothing else: every string of it comes from models and data files and is foreign. The page's content security policy
 lets run the script of ``replay.html`` and no other, and lets nothing be loaded or sent.
 
-At a whole minute everybody stands where the minute has brought it, which is what counts as its place (town/timeline.py);
+At a whole minute everybody stands where the minute has brought it, which is what counts as its place (town/events.py);
 between one and the next it walks on, so that walks can be seen.
 """
 

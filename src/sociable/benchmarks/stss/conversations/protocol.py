@@ -15,8 +15,7 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import TypeVar
 
-from sociable.agents.architecture import Situation, TaskInWords, find_architecture
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
 from sociable.benchmarks.stss.conversations.reference import Listener, make_scene_performer
 from sociable.benchmarks.stss.conversations.scene import Scene, Side

@@ -24,10 +24,9 @@ from typing import Any
 from sociable.benchmarks.stss.records import StssEpisode
 from sociable.core.errors import InputError, StorageFailure
 from sociable.town.clock import Clock
-from sociable.town.events import Remembered
+from sociable.town.events import Remembered, read_timelines
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.persona import Persona
-from sociable.town.timeline import read_timelines
 
 SECONDS_PER_STEP = 60
 

@@ -18,9 +18,8 @@ from sociable.benchmarks.stss.records import StssEpisode
 from sociable.benchmarks.stss.speech import Said, parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import Clock, time_of_day
-from sociable.town.events import Agreed, Planned, Remembered, Talked
+from sociable.town.events import Agreed, Planned, Remembered, Talked, Timeline, read_timelines
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.timeline import Timeline, read_timelines
 
 MOST_MEMORIES = 24
 """The latest, beside the day's plan; a conversation is hardly ever about what was seen in the morning."""
