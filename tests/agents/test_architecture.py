@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import textwrap
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sociable.agents import architecture as module
 from sociable.agents.architecture import Asker, Situation, find_architecture
 from sociable.agents.generative import generative
 from sociable.core.errors import InputError
@@ -35,8 +34,8 @@ def situation(name: str, model: Any) -> Situation:
 
 
 def test_the_example_lives_in_a_town() -> None:
-    text = module.__doc__ or ""
-    code = textwrap.dedent(text[text.index("    class SociablePerson") : text.index("A mind may have")])
+    page = Path(__file__).parents[2] / "docs" / "reference" / "architecture.md"
+    code = page.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
     names = {**vars(minds), "Situation": Situation}
     exec(code, names)
     models = {name: ScriptedModel(lambda request: "Hello.") for name in ("Ann", "Ben")}

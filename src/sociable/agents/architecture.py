@@ -6,34 +6,7 @@ adds its own under the entry point group ``sociable.architectures``::
     [project.entry-points."sociable.architectures"]
     sociable-person = "my_package.my_module:sociable_person"
 
-The smallest one that talks: it spends an hour in each place of its town, goes up to somebody who is free when an hour is
-over, and leaves the words to the model under test. ``speak`` waits for a model and is a coroutine; the others answer at once::
-
-    class SociablePerson:
-        alarm = None  # it need not be asked before something happens
-
-        def __init__(self, situation: Situation) -> None:
-            self.situation = situation
-            self.arenas = [str(address) for address in situation.town.places if address.is_arena]
-
-        def decide(self, view: View) -> Decision:
-            if view.activity is not None and view.minute < view.activity.until:
-                return Decision()  # it goes on with what it does
-            place = self.arenas[(self.situation.seed + view.minute // 60) % len(self.arenas)]
-            free = [sighting.name for sighting in view.sightings if sighting.free]
-            return Decision(Activity("looking around", view.minute + 60, place), talk_to=free[0] if free else "")
-
-        async def speak(self, talk: Talk) -> Utterance:
-            said = "\\n".join(f"{line.speaker}: {line.says}" for line in talk.lines)
-            question = f"You are {self.situation.persona.name} and talk to {talk.partner}.\\n{said}\\nWhat do you say?"
-            reply = await self.situation.high.ask("speak", [{"role": "user", "content": question}])
-            return Utterance(reply.text.strip(), note=reply.defect, defect=reply.defect)
-
-        def conclude(self, talk: Talk, until: int) -> TakenAway:
-            return TakenAway()
-
-    def sociable_person(situation: Situation) -> SociablePerson:
-        return SociablePerson(situation)
+``docs/reference/architecture.md`` has a small one, ``examples/own_architecture`` a larger one.
 
 A mind may have three methods more (see ``Mind``): ``inject`` is told what is injected into the town, ``interview`` answers
 ``sociable interview``, and ``restore`` is needed in ``stss-conversations``.

@@ -123,10 +123,7 @@ class Remembered(Event):
     """From 1 to 10; 0 where nobody has rated it."""
 
 
-AnyEvent = Annotated[
-    Planned | Began | Walked | Slept | Talked | Agreed | Noted | Remembered,
-    Field(discriminator="kind"),
-]
+AnyEvent = Annotated[Planned | Began | Walked | Slept | Talked | Agreed | Noted | Remembered, Field(discriminator="kind")]
 
 
 def merge_logs(logs: Iterable[list[AnyEvent]]) -> list[AnyEvent]:

@@ -53,12 +53,8 @@ class Rect(NamedTuple):
         return (Tile(x, y) for y in range(self.y, self.y + self.height) for x in range(self.x, self.x + self.width))
 
     def within(self, other: Rect) -> bool:
-        return (
-            other.x <= self.x
-            and other.y <= self.y
-            and self.x + self.width <= other.x + other.width
-            and self.y + self.height <= other.y + other.height
-        )
+        columns = other.x <= self.x and self.x + self.width <= other.x + other.width
+        return columns and other.y <= self.y and self.y + self.height <= other.y + other.height
 
 
 @dataclass(frozen=True, slots=True, order=True)

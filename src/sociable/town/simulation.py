@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import math
+from collections import defaultdict
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
 from inspect import isawaitable
 from typing import Any, TypeVar
@@ -71,19 +72,18 @@ class Simulation:
             tiles = town.free_tiles(home)
             tile = next((tile for tile in tiles if tile not in taken), tiles[0])
             taken.add(tile)
-            body = Body(name, mind, home, place, tile, town.zone_of(tile))
-            self.bodies.append(body)
+            self.bodies.append(Body(name, mind, home, place, tile, town.zone_of(tile)))
         self.by_name: Mapping[str, Body] = {body.name: body for body in self.bodies}
         for injection in sorted(injections, key=lambda each: each.minute):
             self.by_name[injection.resident].injections.append(injection)
-        self._occupants: dict[tuple[int, int, int], set[Body]] = {}
+        self._occupants: dict[tuple[int, int, int], set[Body]] = defaultdict(set)
         """The bodies in each cell, a part of a zone wider than anybody can see: a street may have the whole town in it."""
         for body in self.bodies:
-            self._occupants.setdefault(self._cell(body), set()).add(body)
+            self._occupants[self._cell(body)].add(body)
         self._changed: dict[int, int] = dict.fromkeys((body.zone for body in self.bodies), -1)
         """The last minute in which something visible changed, by zone."""
         self._queue: list[tuple[int, int]] = []
-        self._waiting: dict[Body, list[Body]] = {}
+        self._waiting: dict[Body, list[Body]] = defaultdict(list)
         """Those who wait for each resident: it lags behind and could come into their sight, or is there and undecided."""
         self._behind: dict[Body, None] = {}
         """Residents who are asked, talk or wait, in a fixed order."""
@@ -216,7 +216,7 @@ class Simulation:
     def _wait(self, body: Body, other: Body) -> None:
         body.waits_for = other
         self._behind[body] = None
-        self._waiting.setdefault(other, []).append(body)
+        self._waiting[other].append(body)
 
     def _call_up(self, body: Body) -> None:
         """Those who waited for ``body`` look again whether they may go on."""
@@ -466,7 +466,7 @@ class Simulation:
         self._changed[body.zone] = max(self._changed.get(body.zone, -1), minute)
         if (cell := self._cell(body)) != before:
             self._occupants[before].discard(body)
-            self._occupants.setdefault(cell, set()).add(body)
+            self._occupants[cell].add(body)
         if not body.route:
             body.arrived = minute
             self._end_leg(body)

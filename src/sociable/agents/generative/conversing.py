@@ -8,15 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sociable.agents.generative.planning import DOING_LENGTH, PLACE_LENGTH, Unreadable
-from sociable.agents.generative.replies import (
-    clean_text,
-    find_day,
-    find_importance,
-    find_name,
-    find_times,
-    is_yes,
-    parse_fields,
-)
+from sociable.agents.generative.replies import clean_text, find_day, find_importance, find_name, find_times, is_yes, parse_fields
 from sociable.core.prompts import put_on_one_line, quote
 from sociable.core.records import storable
 from sociable.models.protocol import Reply

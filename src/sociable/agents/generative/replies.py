@@ -146,8 +146,7 @@ def find_importance(value: Any) -> float:
 
 
 _TIME = re.compile(
-    r"(?<![\d:.])(?P<hour>\d{1,2})\s*(?:[:.hH]\s*(?P<minute>[0-5]\d)(?::[0-5]\d)?)?\s*(?P<half>[ap]\.?\s?m\b\.?)?",
-    re.IGNORECASE,
+    r"(?<![\d:.])(?P<hour>\d{1,2})\s*(?:[:.hH]\s*(?P<minute>[0-5]\d)(?::[0-5]\d)?)?\s*(?P<half>[ap]\.?\s?m\b\.?)?", re.I
 )
 _FOUR_DIGITS = re.compile(r"\s*(\d{1,2})([0-5]\d)\s*")
 _ISO_DATE = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})T?")

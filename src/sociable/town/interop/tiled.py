@@ -390,7 +390,12 @@ def write_tiled(town: TownMap, path: Path) -> None:
         "layers": [{"id": place} | layer | common for place, layer in enumerate(layers, start=1)],
     }  # fmt: skip
     write_atomically(path, json.dumps(drawn, ensure_ascii=False))
-    _write_picture(picture)
+    from matplotlib.image import imsave  # takes a while to load, and only writers need it
+
+    try:
+        imsave(picture, np.array([_COLOURS], np.uint8).repeat(TILE_SIZE, axis=0).repeat(TILE_SIZE, axis=1))
+    except OSError as error:
+        raise StorageFailure.at(picture, error) from error
 
 
 def _render_shapes(
@@ -416,12 +421,3 @@ def cover_with_rectangles(tiles: Iterable[Tile]) -> list[Rect]:
         found.append(Rect(x, y, right - x, bottom - y))
         left.difference_update(found[-1].tiles())
     return found
-
-
-def _write_picture(path: Path) -> None:
-    from matplotlib.image import imsave  # takes a while to load, and only writers need it
-
-    try:
-        imsave(path, np.array([_COLOURS], np.uint8).repeat(TILE_SIZE, axis=0).repeat(TILE_SIZE, axis=1))
-    except OSError as error:
-        raise StorageFailure.at(path, error) from error
