@@ -109,19 +109,13 @@ class Situation:
 Architecture = Callable[[Situation], Mind]
 
 
-def architecture_names() -> list[str]:
-    """In alphabetical order."""
-    return sorted({point.name for point in metadata.entry_points(group=GROUP)})
-
-
 def find_architecture(name: str) -> Architecture:
     """The architecture of a name. Raises InputError naming those there are."""
     points = metadata.entry_points(group=GROUP, name=name)
     if not points:
-        known = ", ".join(architecture_names()) or "none"
+        known = ", ".join(sorted({point.name for point in metadata.entry_points(group=GROUP)})) or "none"
         raise InputError(f"There is no architecture '{name}'; there are: {known}. Packages add theirs under '{GROUP}'.")
     found = next(iter(points)).load()
     if not callable(found):
         raise InputError(f"The architecture '{name}' is no function of a Situation; ask its authors.")
-    architecture: Architecture = found
-    return architecture
+    return found  # type: ignore[no-any-return]

@@ -21,7 +21,7 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import Any, NoReturn
+from typing import Any
 
 import aiohttp
 import aiolimiter
@@ -190,9 +190,9 @@ class OpenAICompatibleModel:
                     if adaptation not in self._adapted:
                         self._adapted.append(adaptation)
                     return await self._attempt(request)
+        if status == 402 or (status == 429 and re.search(r"insufficient_quota|exceeded your current quota", complaint)):
+            raise EndpointUnusable(f"{self.name}: the account has no credit left: {complaint}. Top it up, then resume.")
         if status in (408, 409, 425, 429) or status >= 500:
-            if status == 429 and re.search(r"insufficient_quota|exceeded your current quota", complaint):
-                raise_no_credit(self.name, complaint)
             pause = read_retry_after(headers)
             # All connections to the server keep still for as long.
             self._not_before = max(self._not_before, time.monotonic() + (pause or 0.0))
@@ -345,8 +345,6 @@ def raise_for_status(name: str, url: str, status: int, complaint: str) -> None:
         raise ContextLengthExceeded(f"{name}: {complaint}")
     if status in (400, 403) and _FILTERED.search(complaint):
         return
-    if status == 402:
-        raise_no_credit(name, complaint)
     if status in (401, 403):
         raise EndpointUnusable(
             f"{name} at {url} refuses the key (HTTP {status}: {complaint}). "
@@ -360,10 +358,6 @@ def raise_for_status(name: str, url: str, status: int, complaint: str) -> None:
     if 300 <= status < 400:
         raise EndpointUnusable(f"{url} redirects (HTTP {status}). Give --base-url the final address.")
     raise RunFailure(f"{name} at {url}: HTTP {status}: {complaint}")
-
-
-def raise_no_credit(name: str, complaint: str) -> NoReturn:
-    raise EndpointUnusable(f"{name}: the account has no credit left: {complaint}. Top it up, then resume.")
 
 
 def read_retry_after(headers: Any) -> float | None:

@@ -123,7 +123,6 @@ class Model(Protocol):
 
 
 _THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>(.*?)(?:</\1>|\Z)", re.DOTALL)
-_THOUGHT_TAGS = (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"))
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -138,8 +137,8 @@ def split_thinking(text: str) -> tuple[str, str]:
         end = thought.end()
     if end:
         return text[end:].strip(), "\n\n".join(filter(None, thoughts))
-    for opening, closing in _THOUGHT_TAGS:
-        if opening not in text and closing in text:
-            before, _, after = text.partition(closing)
+    for tag in ("think", "thinking", "reasoning"):
+        before, closing, after = text.partition(f"</{tag}>")
+        if closing and f"<{tag}>" not in text:
             return after.strip(), before.strip()
     return text, ""

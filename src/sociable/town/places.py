@@ -211,10 +211,14 @@ class PlaceFinder:
 
     def _spellings(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
         """The words as they are, then as they may have been meant, each way once."""
+
+        def correct(words: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(map(self._correct, words))
+
         seen = set()
         spelling = tuple(words)
-        for mended in (lambda each: each, _say_otherwise, self._join_or_part, self._correct, _say_otherwise, self._join_or_part):
-            spelling = mended(spelling)
+        for mend in (tuple, _say_otherwise, self._join_or_part, correct, _say_otherwise, self._join_or_part):
+            spelling = mend(spelling)
             if spelling and spelling not in seen:
                 seen.add(spelling)
                 yield spelling
@@ -231,11 +235,8 @@ class PlaceFinder:
                 found.append(word)
         return tuple(found)
 
-    def _correct(self, words: tuple[str, ...]) -> tuple[str, ...]:
-        """With slips of the pen in longer words mended, where only one word of the town's can have been meant."""
-        return tuple(self._correct_word(word) for word in words)
-
-    def _correct_word(self, word: str) -> str:
+    def _correct(self, word: str) -> str:
+        """A longer word without its slips of the pen, where only one word of the town's can have been meant."""
         if word in self._vocabulary or word in _FILLING or any(sign.isdigit() for sign in word):
             return word
         # Short words are too often one letter away from another: beach and bench, mall and hall.

@@ -1,11 +1,6 @@
 """A town's own file, drawn by hand in JSON, and the choice of the right reader for any map.
 
-``{"name", "width", "height", "water": [rectangle, …], "sectors": [{"name", "kind", "open", "rect", "doors": [[x, y], …],
-"walls": [rectangle, …], "arenas": [{"name", "rect", "objects": [{"name", "at": [[x, y], …], "seat"}]}]}]}``, a rectangle
-being ``[x, y, width, height]`` in tiles, x to the right and y down, from 0.
-
-A sector that is not ``open`` has a wall on the outermost ring of its rectangle but for its doors; ``walls`` are inner
-ones. Whatever is neither sector nor water is street. Things cannot be stood on unless they are a ``seat``.
+``docs/guide/towns.md`` describes the file.
 """
 
 from __future__ import annotations
@@ -16,10 +11,10 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, Field, PlainValidator, ValidationError
+from pydantic import AfterValidator, Field, PlainValidator
 from scipy.ndimage import binary_dilation  # type: ignore[import-untyped]
 
-from sociable.core.data_files import Text, make_data_error, read_records
+from sociable.core.data_files import Text, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
 from sociable.town.interop.smallville import find_matrices, load_smallville
@@ -38,21 +33,17 @@ def load_map(path: Path) -> TownMap:
         if find_matrices(path):
             return load_smallville(path)
         raise InputError(f"{path}: no map in this folder; {WHAT_IS_READ}.")
-    value = _read_json(path)
-    if is_tiled(value):
-        return read_tiled(value, str(path), path.stem)
-    if isinstance(value, dict) and "sectors" in value:
-        return read_town(value, str(path))
-    raise InputError(f"{path}: not a map; {WHAT_IS_READ}.")
-
-
-def _read_json(path: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{path}: no such file; {WHAT_IS_READ}.")
     if path.suffix in (".tmx", ".tsx", ".tsj"):
         raise InputError(f"{path}: of Tiled's files its maps in JSON are read. In Tiled choose File > Export As, JSON map files.")
     values = [raw.value for raw in read_records(path, None)]
-    return values[0] if len(values) == 1 else values
+    value = values[0] if len(values) == 1 else values
+    if is_tiled(value):
+        return read_tiled(value, str(path), path.stem)
+    if isinstance(value, dict) and "sectors" in value:
+        return read_town(value, str(path))
+    raise InputError(f"{path}: not a map; {WHAT_IS_READ}.")
 
 
 def _parse_numbers(value: object, names: str) -> list[int]:
@@ -113,11 +104,7 @@ class TownRecord(Record):
 
 def read_town(value: Any, source: str) -> TownMap:
     """The town of a parsed file. Raises DataError with ``source`` as its place at the first thing that cannot be built."""
-    try:
-        record = TownRecord.model_validate(value)
-    except ValidationError as error:
-        raise make_data_error(error, source) from None
-    return _Builder(record, source).town()
+    return _Builder(validate_record(TownRecord, value, source), source).town()
 
 
 class _Builder:
@@ -183,9 +170,8 @@ class _Builder:
             if sector.open:
                 raise self._fail(f"{field}.doors", f"'{name}' is open, so there is no wall for a door at {list(door)}")
             if door not in ring - corners:
-                raise self._fail(
-                    f"{field}.doors", f"the door at {list(door)} is not in the wall of '{name}', or in a corner of it"
-                )
+                problem = f"the door at {list(door)} is not in the wall of '{name}', or in a corner of it"
+                raise self._fail(f"{field}.doors", problem)
         if not sector.open:
             self._block(ring.difference(sector.doors))
         for number, wall in enumerate(sector.walls):

@@ -161,19 +161,16 @@ def render_place(address: Address | None) -> str:
 
 def render_memories(memories: Iterable[Memory], clock: Clock) -> str:
     """One line each, in order of time."""
-    ordered = sorted(memories, key=lambda memory: memory.number)
-    return quote("\n".join(_memory_line(memory, clock) for memory in ordered) or "(nothing)")
+    lines = []
+    for memory in sorted(memories, key=lambda memory: memory.number):
+        minute, kind = memory.minute, _KINDS.get(memory.kind)
+        source = f"{clock.moment(minute):%a} {time_of_day(minute)}, {kind}: " if kind else ""
+        lines.append(f"- {source}{put_on_one_line(memory.text)}")
+    return quote("\n".join(lines) or "(nothing)")
 
 
 _KINDS = {"seen": "seen", "conversation": "a conversation", "plan": "your plan", "thought": "your thought", "told": "heard"}
-
-
-def _memory_line(memory: Memory, clock: Clock) -> str:
-    if memory.kind == "fact":
-        return f"- {put_on_one_line(memory.text)}"
-    return (
-        f"- {clock.moment(memory.minute):%a} {time_of_day(memory.minute)}, {_KINDS[memory.kind]}: {put_on_one_line(memory.text)}"
-    )
+"""What a memory is called, unless it is a fact known from the beginning."""
 
 
 def render_parts(parts: Sequence[Part], *, numbered: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Conversations: the words in a reply, the conclusions, and the agenda of agreements. No model inside."""
+"""Conversations and reflections: what is read out of replies, and the agenda of agreements. No model inside."""
 
 from __future__ import annotations
 
@@ -7,13 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sociable.agents.generative.planning import DOING_LENGTH, PLACE_LENGTH, Unreadable
-from sociable.agents.generative.replies import clean_text, find_day, find_importance, find_name, find_times, is_yes, parse_fields
+from sociable.agents.generative.planning import DOING_LENGTH, PLACE_LENGTH
+from sociable.agents.generative.replies import (
+    Unreadable,
+    clean_text,
+    find_day,
+    find_importance,
+    find_list,
+    find_times,
+    is_yes,
+    parse_fields,
+)
 from sociable.core.prompts import put_on_one_line, quote
 from sociable.core.records import storable
 from sociable.models.protocol import Reply
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import Line
+from sociable.town.memory import Memory
 from sociable.town.minds import Utterance
 
 NOT_IN_FORM = "not in the form asked for"
@@ -53,14 +63,6 @@ def _strip_frame(text: str, speaker: str) -> str:
     if len(text) > 1 and (text[0], text[-1]) in (('"', '"'), ("“", "”")) and '"' not in text[1:-1]:
         text = text[1:-1].strip()
     return text[:SAYS_LENGTH].rstrip()
-
-
-def parse_choice(reply: str, names: Sequence[str]) -> str:
-    """The name of the one to talk to; empty for nobody. Raises Unreadable where there is no JSON."""
-    fields = parse_fields(reply)
-    if not fields:
-        raise Unreadable("there was no JSON in it.")
-    return find_name(fields.get("talk_to"), names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,3 +183,72 @@ def _appointment(agreement: Agreement) -> tuple[object, ...]:
 def render_beginning(lines: Sequence[Line]) -> str:
     """The beginning of a conversation, which is remembered if its summary cannot be read."""
     return clean_text(" / ".join(f"{line.speaker}: {line.says}" for line in lines if line.says.strip()), SUMMARY_LENGTH // 2)
+
+
+# Ratings and reflections.
+
+REFLECTION_THRESHOLD = 150.0
+"""Importance gathered since the last reflection (Park et al. 2023, section 4.2)."""
+RATED_AT_ONCE = 20
+"""Memories in one call: enough to make calls rare, few enough for a small model to keep count."""
+LOOKED_BACK_ON = 100
+"""The latest memories that a reflection is made of (Park et al., section 4.2)."""
+LOOKED_BACK_LETTERS = 8000
+"""The most characters of those memories, for a window of 4096 tokens."""
+MOST_THOUGHTS = 5
+EVERYDAY = 3.0
+"""The importance of what stays unrated because a reply could not be read."""
+THOUGHT_IMPORTANCE = 5.0
+"""The importance of a thought that comes without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    text: str
+    importance: float
+
+
+def choose_latest(memories: Sequence[Memory]) -> Sequence[Memory]:
+    """The latest memories, oldest first, without those that were there from the beginning."""
+    found: list[Memory] = []
+    letters = 0
+    for memory in reversed(memories[-LOOKED_BACK_ON:]):
+        letters += len(memory.text)
+        if letters > LOOKED_BACK_LETTERS:
+            break
+        if memory.kind != "fact":
+            found.append(memory)
+    return found[::-1]
+
+
+def parse_ratings(reply: str, count: int) -> list[float]:
+    """A rating from 1 to 10 for each memory; missing ones are everyday. Raises Unreadable where there are none."""
+    fields = parse_fields(reply)
+    found = find_list(fields, "ratings")
+    if len(found) == 1 and isinstance(found[0], dict) and len(found[0]) > 1:
+        # {"ratings": {"1": 3, "2": 5}}
+        found = list(found[0].values())
+    elif not found:
+        found = [fields[key] for key in map(str, range(1, count + 1)) if key in fields]
+    ratings = [find_importance(_find_rating(each)) for each in found[:count]]
+    if not any(ratings):
+        raise Unreadable('"ratings" held no numbers.')
+    return [rating or EVERYDAY for rating in ratings] + [EVERYDAY] * (count - len(ratings))
+
+
+def _find_rating(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    return next((value[key] for key in ("importance", "rating", "score") if key in value), None)
+
+
+def parse_thoughts(reply: str) -> Sequence[Thought]:
+    """The thoughts in a reply. Raises Unreadable where there are none."""
+    thoughts = []
+    for item in find_list(parse_fields(reply), "thoughts")[:MOST_THOUGHTS]:
+        fields = item if isinstance(item, dict) else {"text": item}
+        if said := clean_text(fields.get("text", fields.get("thought")), 400):
+            thoughts.append(Thought(said, find_importance(fields.get("importance")) or THOUGHT_IMPORTANCE))
+    if not thoughts:
+        raise Unreadable('"thoughts" held none.')
+    return thoughts

@@ -12,37 +12,11 @@ from functools import partial
 from typing import TypeVar
 
 from sociable.agents.architecture import Asker, Situation
-from sociable.agents.generative.briefing import (
-    PLACEHOLDERS,
-    build_messages,
-    load_generative_prompts,
-    render_habits,
-    render_memories,
-    render_parts,
-    render_place,
-    render_resident,
-    render_sighting,
-    render_transcript,
-    render_turns,
-)
-from sociable.agents.generative.conversing import (
-    Agenda,
-    Agreement,
-    TakeAway,
-    parse_choice,
-    parse_take_away,
-    parse_utterance,
-    render_beginning,
-)
-from sociable.agents.generative.planning import DayPlan, Frame, Part, Unreadable, parse_day_plan, parse_steps
-from sociable.agents.generative.reflecting import (
-    EVERYDAY,
-    RATED_AT_ONCE,
-    REFLECTION_THRESHOLD,
-    choose_latest,
-    parse_ratings,
-    parse_thoughts,
-)
+from sociable.agents.generative import briefing, conversing
+from sociable.agents.generative.briefing import build_messages
+from sociable.agents.generative.conversing import RATED_AT_ONCE, Agenda, Agreement, TakeAway
+from sociable.agents.generative.planning import DayPlan, Frame, Part, parse_day_plan, parse_steps
+from sociable.agents.generative.replies import Unreadable, find_name, require_fields
 from sociable.agents.generative.target_driven import TargetDrivenPlanning
 from sociable.core.prompts import put_on_one_line, quote
 from sociable.core.records import storable
@@ -91,24 +65,23 @@ class GenerativeMind:
         self._situation = situation
         self._persona = situation.persona
         self._clock = situation.clock
-        self._prompts = load_generative_prompts(situation.prompts)
-        self._resident = render_resident(situation, self._prompts)
+        self._prompts = briefing.load_generative_prompts(situation.prompts)
+        self._resident = briefing.render_resident(situation, self._prompts)
         self._target_driven = (
             TargetDrivenPlanning(situation.task, situation.high, self._resident, self._clock, self._prompts)
             if target_driven and situation.task is not None
             else None
         )
-        high, low, react = situation.high, situation.low, situation.react
         self._questions: Mapping[str, tuple[Asker, str, int]] = {
-            "plan_day": (high, "plan", 2),
-            "replan": (high, "plan", 2),
-            "decompose": (low, "steps", 2),
-            "react": (react, "choice", 1),
-            "conclude": (low, "summary", 2),
-            "rate": (low, "ratings", 1),
-            "reflect": (low, "thoughts", 1),
+            "plan_day": (situation.high, "plan", 2),
+            "replan": (situation.high, "plan", 2),
+            "decompose": (situation.low, "steps", 2),
+            "react": (situation.react, "choice", 1),
+            "conclude": (situation.low, "summary", 2),
+            "rate": (situation.low, "ratings", 1),
+            "reflect": (situation.low, "thoughts", 1),
         }
-        """The model that is asked for each purpose, the name of what is wanted, and the most times it is asked."""
+        """By purpose, the model that is asked, the name of what is wanted, and the most times it is asked."""
         self._notes: list[AnyEvent] = []
         self._gathered = 0.0
         self._plan: DayPlan | None = None
@@ -137,7 +110,7 @@ class GenerativeMind:
         people = self._worth_considering(view)
         if view.activity is None and view.minute < self._persona.wakes:
             return self._make_decision(view, Activity("sleeping", self._persona.wakes, self._persona.home, asleep=True))
-        due = len(self.memory.unrated) >= RATED_AT_ONCE or self._gathered >= REFLECTION_THRESHOLD
+        due = len(self.memory.unrated) >= RATED_AT_ONCE or self._gathered >= conversing.REFLECTION_THRESHOLD
         step = self._step_at(view.minute) if over else None
         if people or due or (over and step is None):
             return self._think(view, over, people)
@@ -147,7 +120,7 @@ class GenerativeMind:
         """A decision that needs a model."""
         if len(self.memory.unrated) >= RATED_AT_ONCE:
             await self._rate(view.minute, RATED_AT_ONCE)
-        if self._gathered >= REFLECTION_THRESHOLD:
+        if self._gathered >= conversing.REFLECTION_THRESHOLD:
             await self._reflect(view.minute)
         activity = await self._next_activity(view) if over else None
         talk_to = await self._react(view, activity, people) if people and not (activity and activity.asleep) else ""
@@ -176,23 +149,23 @@ class GenerativeMind:
         text = self._render(
             "speak",
             talk.minute,
-            place=render_place(talk.address),
+            place=briefing.render_place(talk.address),
             partner=partner,
             beginning="You have gone up to them." if talk.began else "They have come up to you.",
             acquaintance=quote(put_on_one_line(situation.acquaintances.get(partner, "(only what you remember)"))),
             doing=quote(
                 f"{self._persona.name}: {put_on_one_line(mine)}\n{partner}: {put_on_one_line(self._doings.get(partner, IDLE))}"
             ),
-            memories=render_memories(self._known, self._clock),
+            memories=briefing.render_memories(self._known, self._clock),
             task=task,
-            conversation=render_transcript(talk.lines),
-            subject=render_memories(more, self._clock),
-            turns=render_turns(talk.turns_left),
+            conversation=briefing.render_transcript(talk.lines),
+            subject=briefing.render_memories(more, self._clock),
+            turns=briefing.render_turns(talk.turns_left),
             form=self._prompts["speak_form_plain" if situation.plain else "speak_form"].render(),
         )
         # Section A.2: temperature 0.
         reply = await situation.high.ask("speak", build_messages(self._resident, text), temperature=0.0)
-        return parse_utterance(reply, self._persona.name, plain=situation.plain)
+        return conversing.parse_utterance(reply, self._persona.name, plain=situation.plain)
 
     async def conclude(self, talk: Talk, until: int) -> TakenAway:
         self._talked[talk.partner] = until
@@ -202,11 +175,11 @@ class GenerativeMind:
         taken = await self._ask(
             "conclude",
             until,
-            lambda reply: parse_take_away(reply, talk.partner, until, self._clock),
+            lambda reply: conversing.parse_take_away(reply, talk.partner, until, self._clock),
             partner=talk.partner,
-            place=render_place(talk.address),
-            conversation=render_transcript(talk.lines),
-        ) or TakeAway(render_beginning(talk.lines))
+            place=briefing.render_place(talk.address),
+            conversation=briefing.render_transcript(talk.lines),
+        ) or TakeAway(conversing.render_beginning(talk.lines))
         me, partner, plan = self._persona.name, talk.partner, self._plan
         self._remember(until, "conversation", f"{partner}: {taken.summary}", taken.importance)
         for fact in taken.facts:
@@ -232,7 +205,7 @@ class GenerativeMind:
             "interview",
             minute,
             doing=quote(put_on_one_line(self._activity.doing if self._activity else IDLE)),
-            memories=render_memories(found, self._clock),
+            memories=briefing.render_memories(found, self._clock),
             question=quote(question),
             name=self._persona.name,
         )
@@ -264,7 +237,7 @@ class GenerativeMind:
         for sighting in view.news:
             # Whom it has talked with it remembers from the conversation.
             if sighting.doing and sighting.talking_to != self._persona.name:
-                self._remember(view.minute, "seen", render_sighting(sighting))
+                self._remember(view.minute, "seen", briefing.render_sighting(sighting))
 
     def _remember(self, minute: int, kind: MemoryKind, text: str, importance: float = 0.0) -> None:
         self.memory.add(minute, kind, text, importance)
@@ -285,22 +258,22 @@ class GenerativeMind:
             found = await self._ask(
                 "rate",
                 minute,
-                partial(parse_ratings, count=count),
+                partial(conversing.parse_ratings, count=count),
                 memories=quote(
                     "\n".join(f"{place}. {put_on_one_line(each.text)}" for place, each in enumerate(memories, start=1))
                 ),
                 count=str(count),
                 example=", ".join(str(3 + place % 3) for place in range(min(count, 3))) + (", ..." if count > 3 else ""),
             )
-            for memory, importance in zip(memories, found or [EVERYDAY] * count, strict=True):
+            for memory, importance in zip(memories, found or [conversing.EVERYDAY] * count, strict=True):
                 self.memory.rate(memory.number, importance)
                 self._gathered += importance if memory.kind in COUNTED else 0.0
 
     async def _reflect(self, minute: int) -> None:
         await self._rate(minute)
         self._gathered = 0.0
-        latest = render_memories(choose_latest(self.memory.memories), self._clock)
-        for thought in await self._ask("reflect", minute, parse_thoughts, memories=latest) or ():
+        latest = briefing.render_memories(conversing.choose_latest(self.memory.memories), self._clock)
+        for thought in await self._ask("reflect", minute, conversing.parse_thoughts, memories=latest) or ():
             self._remember(minute, "thought", thought.text, thought.importance)
 
     # Planning.
@@ -348,7 +321,7 @@ class GenerativeMind:
             f"plans for {self._clock.day_in_words(minute)}. {persona.currently}",
             Frame(self._midnight, minute, before, self._midnight + persona.sleeps, self._midnight + wake),
             weekday=f"{self._clock.day(minute):%A}",
-            habits=render_habits(persona, self._clock, minute // MINUTES_PER_DAY),
+            habits=briefing.render_habits(persona, self._clock, minute // MINUTES_PER_DAY),
         )
         if plan is not None and plan.words:
             self._remember(minute, "plan", plan.words, PLAN_IMPORTANCE)
@@ -359,7 +332,7 @@ class GenerativeMind:
         doing = self._activity or Activity(IDLE, minute)
         frame = Frame(self._midnight, minute, Part(minute, minute, doing.doing, doing.place), old.bed, old.wake)
         query = f"plans for today. {talk.partner}. {self._persona.currently}"
-        plan = await self._make_plan("replan", query, frame, place=render_place(talk.address))
+        plan = await self._make_plan("replan", query, frame, place=briefing.render_place(talk.address))
         if plan is None:
             return None
         self._plan = plan
@@ -369,7 +342,7 @@ class GenerativeMind:
         """A plan for what is left of a day, made with the memories that ``query`` brings to mind."""
         found = self.memory.retrieve(query, frame.now, REMEMBERED_FOR_PLANS)
         task = f"\n{self._target_driven.render_for_planning()}\n" if self._target_driven is not None else ""
-        told |= {"memories": render_memories(found, self._clock), "task": task}
+        told |= {"memories": briefing.render_memories(found, self._clock), "task": task}
         plan = await self._ask(purpose, frame.now, lambda reply: parse_day_plan(reply, frame), **told)
         if plan is not None:
             self._notes.append(Planned(minute=frame.now, resident=self._persona.name, plan=plan.in_lines))
@@ -379,7 +352,7 @@ class GenerativeMind:
         """The next stretch in steps; in whole parts where the reply cannot be read."""
         end = min(minute + STRETCH, plan.bed)
         parts = [Part(each.start, min(each.end, end), each.doing, each.place) for each in plan.rest(minute) if each.start < end]
-        told = render_parts(parts, numbered=True)
+        told = briefing.render_parts(parts, numbered=True)
         return await self._ask("decompose", minute, lambda reply: parse_steps(reply, parts), parts=told) or parts
 
     # Reacting.
@@ -415,18 +388,18 @@ class GenerativeMind:
         found = {memory for query, count in queries for memory in self.memory.retrieve(query, minute, count, kinds=OF_PEOPLE)}
         about = self._situation.acquaintances
         lines = (
-            f"- {render_sighting(each)}{f'. {put_on_one_line(about[each.name])}' if each.name in about else ''}"
+            f"- {briefing.render_sighting(each)}{f'. {put_on_one_line(about[each.name])}' if each.name in about else ''}"
             for each in people
         )
         names = [each.name for each in people]
         chosen = await self._ask(
             "react",
             minute,
-            lambda reply: parse_choice(reply, names),
-            place=render_place(view.address),
+            lambda reply: find_name(require_fields(reply).get("talk_to"), names),
+            place=briefing.render_place(view.address),
             doing=quote(put_on_one_line(doing.doing if doing else IDLE)),
             people=quote("\n".join(lines)),
-            memories=render_memories(found, self._clock),
+            memories=briefing.render_memories(found, self._clock),
         )
         self._reacted = minute
         if not chosen:
@@ -440,13 +413,13 @@ class GenerativeMind:
         """A question. What is not ``told`` in it is said of the moment."""
         moment: Mapping[str, Callable[[], str]] = {
             "now": lambda: self._clock.in_words(minute),
-            "plan": lambda: render_parts(self._plan.rest(minute) if self._plan is not None else ()),
+            "plan": lambda: briefing.render_parts(self._plan.rest(minute) if self._plan is not None else ()),
             "agenda": lambda: self.agenda.in_words(minute, self._clock),
             # Times for an example: from now to the next full hour but one.
             "start": lambda: time_of_day(minute),
             "next": lambda: time_of_day((minute // 60 + 1) * 60),
         }
-        missing = PLACEHOLDERS[purpose] - told.keys()
+        missing = briefing.PLACEHOLDERS[purpose] - told.keys()
         return self._prompts[purpose].render(**told, **{name: moment[name]() for name in missing})
 
     async def _ask(self, purpose: str, minute: int, read: Callable[[str], T], **told: str) -> T | None:

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sociable.agents.generative.replies import clean_text, find_list, find_number, find_time, find_times, parse_fields
+from sociable.agents.generative.replies import (
+    Unreadable,
+    clean_text,
+    find_list,
+    find_number,
+    find_time,
+    find_times,
+    parse_fields,
+    require_fields,
+)
 from sociable.town.clock import MINUTES_PER_DAY, time_of_day
 
 SHORTEST_STEP, LONGEST_STEP = 5, 60
@@ -24,10 +33,6 @@ DOING_LENGTH, PLACE_LENGTH, PLAN_LENGTH = 160, 80, 2000
 _SLEEP = re.compile(r"\W*(?:sleep|asleep|(?:go|going|get|getting|head|heading|off|be|being|in)\b.{0,12}\b(?:bed|sleep)\b)", re.I)
 _CLOCK_TIME = r"\d{1,2}(?:[:.h]\d{2})?\s*(?:[ap]m\b)?"
 _IN_ONE_LINE = re.compile(rf"\W*{_CLOCK_TIME}\s*(?:(?:-|–|to|until)\s*{_CLOCK_TIME})?[\s:,–-]*(?P<doing>.*)", re.I)
-
-
-class Unreadable(Exception):
-    """Nothing can be had from a reply; the text tells the model what was wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +87,7 @@ def parse_day_plan(reply: str, frame: Frame) -> DayPlan:
     """The plan in a reply, mended: a part without an end lasts until the next begins, a gap is filled by the part before it,
     of two that overlap the later begins in time, and parts in the past are left out. Raises Unreadable.
     """
-    fields = parse_fields(reply)
-    if not fields:
-        raise Unreadable("there was no JSON in it.")
+    fields = require_fields(reply)
     parts = [part for item in _find_items(fields)[:MOST_PARTS] if (part := _parse_part(item, frame)) is not None]
     if not parts:
         raise Unreadable('"hours" held no part with a time ("from") and what you do ("doing").')

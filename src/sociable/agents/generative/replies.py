@@ -1,4 +1,4 @@
-"""Reading what models reply: JSON with the faults they make, times and days in their many spellings. Nothing raises.
+"""Reading what models reply: JSON with the faults they make, times and days in their many spellings.
 
 More lenient than the reading of verdicts: a plan that can be understood should be lived, and nothing is scored here.
 """
@@ -102,6 +102,17 @@ def parse_fields(text: str) -> dict[str, Any]:
     """The object in a reply; a list counts as one without names. Empty where there is neither."""
     found = parse_value(text) or {}
     return found if isinstance(found, dict) else {"": found}
+
+
+class Unreadable(Exception):
+    """Nothing can be had from a reply; the text tells the model what was wrong with it."""
+
+
+def require_fields(text: str) -> dict[str, Any]:
+    """The object in a reply. Raises Unreadable where there is none."""
+    if not (fields := parse_fields(text)):
+        raise Unreadable("there was no JSON in it.")
+    return fields
 
 
 def find_list(fields: Mapping[str, Any], name: str) -> list[Any]:

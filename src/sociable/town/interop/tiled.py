@@ -1,17 +1,6 @@
 """Towns drawn in Tiled (mapeditor.org), in its JSON map format, and any town written so that it can be opened there.
 
-How a map says what it means; layers of other names are there to be looked at:
-
-* tile layer ``collision``: any tile blocks. Tile layer ``water``, if there is one: any tile blocks and is drawn as water.
-* object layer ``sectors``: rectangles with a name; the property ``kind``, or else the class, says what each is.
-* object layer ``arenas``: rectangles named ``Sector: arena``, or ``arena`` with the property ``sector``, or lying in one.
-* object layer ``objects``, if there is one: rectangles, points, or pictures of an embedded tileset, each in an arena.
-  With the property ``seat`` they can be stood on, without it they block.
-* object layer ``doors``, if there is one: points or rectangles. They mark what the collision layer leaves open.
-
-Several rectangles of one name are one place. Edges are rounded to whole tiles; layers may be in groups and have offsets.
-The map's property ``name`` is the town's. Maps are orthogonal, finite or infinite; an infinite one reaches as far as the
-chunks of its tile layers and its sectors do. Tile layers are arrays, or base64, plain or compressed with zlib or gzip.
+``docs/guide/towns.md`` says which layers mean what.
 """
 
 from __future__ import annotations
@@ -26,9 +15,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from sociable.core.data_files import make_data_error
+from sociable.core.data_files import validate_record
 from sociable.core.errors import DataError, StorageFailure
 from sociable.core.run_folder import write_atomically
 from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, claim_tiles, find_street, group_by_place
@@ -119,11 +108,7 @@ def is_tiled(value: Any) -> bool:
 
 def read_tiled(value: Any, source: str, name: str) -> TownMap:
     """The town of a parsed file; ``name`` for a map that has none. Raises DataError with ``source``, layer and object."""
-    try:
-        drawn = _Map.model_validate(value)
-    except ValidationError as error:
-        raise make_data_error(error, source) from None
-    return _Reader(drawn, source).town(name)
+    return _Reader(validate_record(_Map, value, source), source).town(name)
 
 
 class _Shape(NamedTuple):
