@@ -23,8 +23,8 @@ from sociable.agents.generative.conversing import (
     Agreement,
     choose_latest,
     parse_agreement,
+    parse_conclusions,
     parse_ratings,
-    parse_take_away,
     parse_thoughts,
     parse_utterance,
 )
@@ -907,7 +907,7 @@ def test_when_something_was_agreed_for(item: dict[str, str], start: int | None, 
 
 def test_an_agreement_says_what_is_to_be_done() -> None:
     assert parse_agreement({"from": "19:00"}, BEN, 600, CLOCK) is None
-    assert parse_take_away(json.dumps({"summary": "s", "agreed": AGREED}), BEN, 600, CLOCK).agreed[0].doing == "rowing"
+    assert parse_conclusions(json.dumps({"summary": "s", "agreed": AGREED}), BEN, 600, CLOCK).agreed[0].doing == "rowing"
 
 
 def test_the_agenda_shows_what_is_to_come() -> None:
@@ -919,9 +919,9 @@ def test_the_agenda_shows_what_is_to_come() -> None:
     row = "| - Monday 13 February 2023, 11:40 to 12:40: rowing, at Green (agreed with Ben Cole, Cara Diaz)"
     tea = "| - Monday 13 February 2023, 10:50: tea (agreed with Ben Cole)"
     chess = "| - one day (no hour settled): chess (agreed with Cara Diaz)"
-    assert agenda.in_words(600, CLOCK).split("\n") == [tea, row, chess]
-    assert agenda.in_words(720, CLOCK).split("\n") == [row, chess]
-    assert agenda.in_words(760, CLOCK).split("\n") == [chess]
+    assert agenda.render(600, CLOCK).split("\n") == [tea, row, chess]
+    assert agenda.render(720, CLOCK).split("\n") == [row, chess]
+    assert agenda.render(760, CLOCK).split("\n") == [chess]
 
 
 def test_ratings_and_thoughts() -> None:

@@ -75,7 +75,7 @@ async def test_fifty_at_once_never_exceed_the_limit_and_use_it_up(tmp_path: Path
 
         async with asyncio.timeout(20):
             await asyncio.gather(*(work(number) for number in range(50)))
-        bought = sum(PRICE.of(usage) for _, _, usage in journal.bought())
+        bought = sum(PRICE.compute_cost(usage) for _, _, usage in journal.sum_usage())
     assert len(reasons) == 50
     assert costly.begun == costly.ended
     assert costly.most_spent <= budget.spent <= 5.0

@@ -55,7 +55,7 @@ def hashed_model() -> Any:
 
 @cache
 def rooms() -> Sequence[Address]:
-    return [address for address in town().places if address.arena and not address.thing and town().free_tiles(address)]
+    return [address for address in town().places if address.arena and not address.thing and town().find_free_tiles(address)]
 
 
 def hashing_lives(

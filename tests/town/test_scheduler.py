@@ -124,7 +124,7 @@ def test_nobody_comes_into_sight_in_fewer_steps_than_that(radius: int) -> None:
     """Against all tiles from which one sees the other, and a search of the way to each of them."""
     town = small_town()
     free = [Tile(x, y) for y in range(town.height) for x in range(town.width) if town.is_free(Tile(x, y))]
-    bodies = [Body("R", None, None, 0, tile, town.zone_of(tile)) for tile in free]  # type: ignore[arg-type]
+    bodies = [Body("R", None, None, 0, tile, town.find_zone(tile)) for tile in free]  # type: ignore[arg-type]
     exact = 0
     for other in bodies[::3]:
         seeing = [
@@ -133,7 +133,7 @@ def test_nobody_comes_into_sight_in_fewer_steps_than_that(radius: int) -> None:
             if body.zone == other.zone and math.dist(body.tile, other.tile) <= radius  # as in Simulation._in_sight
         ]
         for body in bodies:
-            fewest = min(town.distance(body.tile, one.tile) or 0 for one in seeing)
+            fewest = min(town.measure_distance(body.tile, one.tile) or 0 for one in seeing)
             bound = count_steps_to_sight(town, radius, body, other)
             assert bound <= fewest + 1e-9
             exact += math.ceil(bound) == fewest
@@ -143,8 +143,8 @@ def test_nobody_comes_into_sight_in_fewer_steps_than_that(radius: int) -> None:
 
 def test_without_a_way_nobody_ever_meets() -> None:
     town = small_town()
-    table = Body("R", None, None, 0, Tile(17, 1), town.zone_of(Tile(17, 1)))  # type: ignore[arg-type]
-    hall = Body("S", None, None, 1, Tile(1, 1), town.zone_of(Tile(1, 1)))  # type: ignore[arg-type]
+    table = Body("R", None, None, 0, Tile(17, 1), town.find_zone(Tile(17, 1)))  # type: ignore[arg-type]
+    hall = Body("S", None, None, 1, Tile(1, 1), town.find_zone(Tile(1, 1)))  # type: ignore[arg-type]
     assert count_steps_to_sight(town, 8, table, hall) == math.inf
     assert not can_walk_into_sight(town, Physics(), table, hall, 10**6)
     assert can_always_meet(town, Physics(), table, hall, 1)

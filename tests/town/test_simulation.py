@@ -145,7 +145,7 @@ def test_whoever_sees_that_a_seat_is_taken_takes_another() -> None:
     read = read_timelines(events, starts, 40)
     assert read["Ann"].tiles[-1] == Tile(17, 2)
     assert Tile(17, 2) not in read["Ben"].tiles
-    assert small_town().address_of(read["Ben"].tiles[-1]) == DEN
+    assert small_town().find_address(read["Ben"].tiles[-1]) == DEN
 
 
 def test_of_two_who_come_to_one_seat_at_once_the_second_by_name_goes() -> None:
@@ -157,7 +157,7 @@ def test_of_two_who_come_to_one_seat_at_once_the_second_by_name_goes() -> None:
     assert read["Ann"].tiles[0] == read["Ben"].tiles[0] == Tile(17, 2)
     assert read["Ann"].tiles[-1] == Tile(17, 2)
     assert read["Ben"].tiles[1] != Tile(17, 2)
-    assert small_town().address_of(read["Ben"].tiles[-1]) == DEN
+    assert small_town().find_address(read["Ben"].tiles[-1]) == DEN
 
 
 # Talking.
@@ -383,7 +383,7 @@ def test_what_always_holds(seed: int, tiles_per_minute: int) -> None:
     for talk in of_kind(events, "talked"):
         assert talk.until > talk.minute
         first, second = (read[name].tiles[talk.minute] for name in (talk.resident, talk.partner))
-        assert town().zone_of(first) == town().zone_of(second)
+        assert town().find_zone(first) == town().find_zone(second)
         assert (first.x - second.x) ** 2 + (first.y - second.y) ** 2 <= simulation.physics.radius**2
 
 

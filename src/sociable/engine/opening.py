@@ -173,7 +173,7 @@ def open_run(
     records = RunRecords.open(path, opened.study)
     try:
         with Journal(path / "calls.sqlite", replay_only=offline) as journal:
-            for model, role, usage in journal.bought():
+            for model, role, usage in journal.sum_usage():
                 budget.book(model, role, usage)
             models: list[JournalledModel] = []
 

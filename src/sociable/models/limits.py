@@ -36,7 +36,7 @@ class Price(Record):
     input: float = Field(ge=0)
     output: float = Field(ge=0)
 
-    def of(self, usage: Usage) -> float:
+    def compute_cost(self, usage: Usage) -> float:
         """US dollars."""
         return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1_000_000
 
@@ -97,7 +97,7 @@ class Budget:
         if self.stopped is not None:
             raise self.stopped
 
-    async def unless_stopped(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_unless_stopped(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of ``work``, which is abandoned when the run is stopped. Raises RunStopped."""
         task, stopping = asyncio.ensure_future(work), asyncio.ensure_future(self._stopping.wait())
         try:
@@ -139,8 +139,8 @@ class Budget:
         """Adds what was bought."""
         self.usage[role] = self.usage.get(role, Usage()) + usage
         if price := self.prices.get(model):
-            self.spent += price.of(usage)
-            self.cost[role] = self.cost.get(role, 0.0) + price.of(usage)
+            self.spent += price.compute_cost(usage)
+            self.cost[role] = self.cost.get(role, 0.0) + price.compute_cost(usage)
 
     def _bound_cost(self, model: str, request: Request) -> float:
         """The most a call can cost, in US dollars; 0 where nothing depends on it."""
@@ -149,4 +149,4 @@ class Budget:
             return 0.0
         asked = sum(len(message["content"].encode("utf-8", "replace")) + 16 for message in request.messages)
         tokens = math.ceil(asked / FEWEST_CHARACTERS_PER_TOKEN)
-        return price.of(Usage(input_tokens=tokens, output_tokens=request.sampling.max_tokens or ASSUMED_MAX_TOKENS))
+        return price.compute_cost(Usage(input_tokens=tokens, output_tokens=request.sampling.max_tokens or ASSUMED_MAX_TOKENS))

@@ -175,7 +175,7 @@ class OpenAICompatibleModel:
     async def _attempt(self, request: Request) -> Reply:
         await self._wait_for_turn()
         adapted = tuple(self._adapted)
-        body = self._body(request, adapted)
+        body = self._make_body(request, adapted)
         status, headers, content = await self._post(body)
         if status == 200:
             reply = _with_usage(parse_completion(content), request)
@@ -234,7 +234,7 @@ class OpenAICompatibleModel:
     def _open(self) -> aiohttp.ClientSession:
         # aiohttp could look up the proxy itself (trust_env), but would then look into ~/.netrc as well, at every call, and
         # send what it finds there in place of our key.
-        self._proxy = _proxy(self._url)
+        self._proxy = _find_proxy(self._url)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=self._settings.max_connections, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(total=self._settings.timeout_seconds),
@@ -246,7 +246,7 @@ class OpenAICompatibleModel:
         """Servers may repeat the key when they complain; from here on it could reach a log or a record."""
         return complaint.replace(self._key, "[key]") if len(self._key) >= SHORTEST_SECRET else complaint
 
-    def _body(self, request: Request, adapted: Sequence[Adaptation]) -> Body:
+    def _make_body(self, request: Request, adapted: Sequence[Adaptation]) -> Body:
         body: Body = {"model": self._model, "messages": join_neighbours(list(request.messages))}
         for name in SAMPLING_FIELDS:
             if (value := getattr(request.sampling, name)) is not None:
@@ -273,7 +273,7 @@ class OpenAICompatibleModel:
             self._session = None
 
 
-def _proxy(url: str) -> str | None:
+def _find_proxy(url: str) -> str | None:
     """The proxy that the environment names for this address."""
     address = urllib.parse.urlsplit(url)
     if not address.hostname or urllib.request.proxy_bypass(address.hostname):

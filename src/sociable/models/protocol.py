@@ -56,7 +56,7 @@ class Scope:
     def name(self) -> str:
         return f"{self.item}/{self.role}/{self.participant}"
 
-    def key(self, request: bytes) -> bytes:
+    def make_key(self, request: bytes) -> bytes:
         """The journal's key for asking this now; asking the same again gives another."""
         digest = hashlib.blake2b(request, digest_size=20).digest()
         occurrence = self._asked.get(digest, 0)
@@ -74,7 +74,7 @@ class Request:
     form: Callable[[], Form] | None = None
     """The form that a person is shown in place of the messages; no part of the request's digest."""
 
-    def canonical(self, model: str) -> bytes:
+    def to_json(self, model: str) -> bytes:
         """The request as JSON, without its scope: its digest is of this text, and the journal shows it."""
         sampling = {name: getattr(self.sampling, name) for name in SAMPLING_FIELDS}
         content = {"model": model, "messages": self.messages, **sampling, "schema": self.schema}

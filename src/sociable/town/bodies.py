@@ -67,7 +67,7 @@ class Body:
     """The tile of ``goal`` that its last walk leads to."""
     route: str = ""
     """The steps that lie before it, as ``TownMap.find_way`` gives them."""
-    moment: int = 0
+    last_acted: int = 0
     """The minute in which it decided last, or began to talk."""
     busy_from: int = 0
     busy_until: int = 0
@@ -132,5 +132,5 @@ def count_steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body)
     if lagging.zone == other.zone:
         return steps
     # Nobody sees from one arena into another.
-    into = int(town.steps_into(other.zone)[lagging.tile.y * town.width + lagging.tile.x])
+    into = int(town.count_steps_into(other.zone)[lagging.tile.y * town.width + lagging.tile.x])
     return math.inf if into < 0 else max(into, steps)

@@ -163,10 +163,10 @@ def read_timelines(events: Iterable[AnyEvent], starts: Mapping[str, Tile], minut
         if isinstance(event, Talked):
             talks[event.resident].append(event)
             talks[event.partner].append(event)
-    return {name: _timeline(name, events, talks[name], starts[name], minutes) for name, events in own.items()}
+    return {name: _read_timeline(name, events, talks[name], starts[name], minutes) for name, events in own.items()}
 
 
-def _timeline(name: str, own: Sequence[AnyEvent], talks: Sequence[Talked], start: Tile, minutes: int) -> Timeline:
+def _read_timeline(name: str, own: Sequence[AnyEvent], talks: Sequence[Talked], start: Tile, minutes: int) -> Timeline:
     tiles: list[Tile] = []
     here = start
     for walk in sorted((event for event in own if isinstance(event, Walked)), key=lambda event: event.minute):
@@ -188,4 +188,4 @@ def _timeline(name: str, own: Sequence[AnyEvent], talks: Sequence[Talked], start
 def trace_walk(walk: Walked) -> list[Tile]:
     """The tiles of a walk, without the one it began on."""
     steps = (heading for heading, count in _RUN.findall(walk.way) for _ in range(int(count)))
-    return list(accumulate(steps, Tile.after, initial=Tile(*walk.start)))[1:]
+    return list(accumulate(steps, Tile.follow, initial=Tile(*walk.start)))[1:]

@@ -130,7 +130,7 @@ def _find_kinds(sector: str, kind: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*([kind] if kind else []), *named)))
 
 
-def _place(address: Address, kinds: Sequence[str]) -> _Place:
+def _make_place(address: Address, kinds: Sequence[str]) -> _Place:
     sector, arena = _find_words(address.sector), _find_words(address.arena)
     order = tuple(_find_words(address.thing) or arena or sector)
     own = frozenset(order)
@@ -147,7 +147,7 @@ class PlaceFinder:
     def __init__(self, town: TownMap) -> None:
         self._town_name = _find_words(town.name)
         kinds = {address.sector: _find_kinds(address.sector, town.kinds.get(address.sector, "")) for address in town.places}
-        self._places = [_place(address, kinds[address.sector]) for address in town.places]
+        self._places = [_make_place(address, kinds[address.sector]) for address in town.places]
         self._by_address = {place.address: place for place in self._places}
         self._rooms: dict[str, list[_Place]] = defaultdict(list)
         self._things: dict[str, list[_Place]] = defaultdict(list)
@@ -301,7 +301,7 @@ class PlaceFinder:
         arenas = {each.address.arena for each in self._find_suite(room)}
         things = [thing.address for thing in self._find_things(said) if thing.address.sector == room.address.sector]
         near = [address for address in things if address.arena in arenas]
-        return _only([address for address in near if address.arena == room.address.arena], near)
+        return _find_only([address for address in near if address.arena == room.address.arena], near)
 
     # In town
 
@@ -318,7 +318,8 @@ class PlaceFinder:
                 sectors = {sector for phrase in phrases for sector in self._by_kind[phrase]}
                 meant = [each for each in sectors if not self._by_address[each].unexplained(words)]
                 # Of a football pitch with changing rooms, the pitch.
-                return [_only([room.address for room in self._rooms[each.sector] if room.own <= said]) or each for each in meant]
+                rooms = {each: [room.address for room in self._rooms[each.sector] if room.own <= said] for each in meant}
+                return [_find_only(own) or each for each, own in rooms.items()]
         if found:
             return [thing.address for thing in self._find_things(said)]
         return self._find_partly_named(said)
@@ -347,7 +348,7 @@ class PlaceFinder:
         if len(shared) != 1:
             return []
         living = [room.address for room in rooms if room.address.sector == shared[0] and {"living", "room"} <= room.own]
-        return [_only(living) or Address(shared[0])]
+        return [_find_only(living) or Address(shared[0])]
 
     def _find_without_surroundings(self, text: str, home: Address, here: Address | None) -> Address | None:
         """The place before a word like "on" or "by", if none to be in follows: the pub, of "the pub on the quay"."""
@@ -371,10 +372,10 @@ def _find_nearest_spelling(text: str, names: Mapping[T, str], most: int) -> T | 
     """The one whose name is a text with the fewest slips of the pen, if there are no more than ``most``."""
     slips = {each: OSA.distance(text, name, score_cutoff=most) for each, name in names.items()}
     least = min(slips.values(), default=most + 1)
-    return _only([each for each, distance in slips.items() if distance == least <= most])
+    return _find_only([each for each, distance in slips.items() if distance == least <= most])
 
 
-def _only(*groups: Sequence[T]) -> T | None:
+def _find_only(*groups: Sequence[T]) -> T | None:
     """The member of the first group that has one member only."""
     return next((group[0] for group in groups if len(group) == 1), None)
 
@@ -404,7 +405,7 @@ def _choose_nearest(found: Sequence[Address], home: Address, here: Address | Non
     """The only one, the only one at home, the only one around; or what they are all in."""
     areas = [Address(place.sector, arena) for place in (home, here) if place for arena in (place.arena, "")]
     wholes = ({Address(each.sector, each.arena) for each in found}, {Address(each.sector) for each in found})
-    return _only(found, *([each for each in found if each.within(area)] for area in areas), *map(list, wholes))
+    return _find_only(found, *([each for each in found if each.is_within(area)] for area in areas), *map(list, wholes))
 
 
 def _say_otherwise(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -69,17 +69,17 @@ class Simulation:
         self.bodies: list[Body] = []
         taken: set[Tile] = set()
         for place, (name, home, mind) in enumerate(sorted(residents, key=lambda each: each[0])):
-            tiles = town.free_tiles(home)
+            tiles = town.find_free_tiles(home)
             tile = next((tile for tile in tiles if tile not in taken), tiles[0])
             taken.add(tile)
-            self.bodies.append(Body(name, mind, home, place, tile, town.zone_of(tile)))
+            self.bodies.append(Body(name, mind, home, place, tile, town.find_zone(tile)))
         self.by_name: Mapping[str, Body] = {body.name: body for body in self.bodies}
         for injection in sorted(injections, key=lambda each: each.minute):
             self.by_name[injection.resident].injections.append(injection)
         self._occupants: dict[tuple[int, int, int], set[Body]] = defaultdict(set)
         """The bodies in each cell, a part of a zone wider than anybody can see: a street may have the whole town in it."""
         for body in self.bodies:
-            self._occupants[self._cell(body)].add(body)
+            self._occupants[self._find_cell(body)].add(body)
         self._changed: dict[int, int] = dict.fromkeys((body.zone for body in self.bodies), -1)
         """The last minute in which something visible changed, by zone."""
         self._queue: list[tuple[int, int]] = []
@@ -260,7 +260,7 @@ class Simulation:
             and other is not body
         ]
 
-    def _cell(self, body: Body) -> tuple[int, int, int]:
+    def _find_cell(self, body: Body) -> tuple[int, int, int]:
         side = _CELL * self.physics.radius
         return body.zone, body.tile.x // side, body.tile.y // side
 
@@ -286,7 +286,7 @@ class Simulation:
         asked = over or (mind.alarm is not None and minute >= mind.alarm)
         if not asked and self._changed[body.zone] <= body.looked and body.next_activity is None:
             return None
-        body.looked, body.moment = minute - 1, minute
+        body.looked, body.last_acted = minute - 1, minute
         sightings = self._attend(body, minute - 1)
         now = {(sighting.name, sighting.doing, sighting.talking_to): sighting for sighting in sightings}
         news = [sighting for seen, sighting in now.items() if seen not in body.retained]
@@ -297,7 +297,7 @@ class Simulation:
             return decision
         if not asked and not news:
             return None
-        address = self.town.address_of(body.tile)
+        address = self.town.find_address(body.tile)
         return mind.decide(View(minute, body.tile, address, activity, bool(body.route), sightings, news))
 
     def _go_on(self, minute: int, members: Sequence[Body]) -> None:
@@ -357,7 +357,7 @@ class Simulation:
     def _meet(self, first: Body, second: Body, minute: int) -> None:
         for body, other in ((first, second), (second, first)):
             self._end_leg(body)
-            body.moment = minute
+            body.last_acted = minute
             body.busy_from, body.busy_until = minute, self.minutes * 2
             body.talking_to = other.name
             self._behind[body] = None
@@ -371,7 +371,8 @@ class Simulation:
         words = 0
         for turn in range(2 * self.physics.turns_each):
             speaker, listener = (first, second) if turn % 2 == 0 else (second, first)
-            said = await _await_answer(speaker.mind.speak(self._talk(speaker, listener, minute, lines, began=speaker is first)))
+            talk = self._make_talk(speaker, listener, minute, lines, began=speaker is first)
+            said = await _await_answer(speaker.mind.speak(talk))
             if said.says.strip() or said.note:
                 lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
                 words += len(said.says.split())
@@ -389,15 +390,16 @@ class Simulation:
         await self._conclude(second, first, minute, lines, until, began=False)
 
     async def _conclude(self, body: Body, other: Body, minute: int, lines: Sequence[Line], until: int, *, began: bool) -> None:
-        taken: TakenAway = await _await_answer(body.mind.conclude(self._talk(body, other, minute, lines, began=began), until))
+        talk = self._make_talk(body, other, minute, lines, began=began)
+        taken: TakenAway = await _await_answer(body.mind.conclude(talk, until))
         body.log.extend(taken.notes)
         body.next_activity = taken.activity
         del self._behind[body]
         self._reach(body, until)
         self._queue_up(body)
 
-    def _talk(self, body: Body, other: Body, minute: int, lines: Sequence[Line], *, began: bool) -> Talk:
-        here, spoken = self.town.address_of(body.tile), sum(line.speaker == body.name for line in lines)
+    def _make_talk(self, body: Body, other: Body, minute: int, lines: Sequence[Line], *, began: bool) -> Talk:
+        here, spoken = self.town.find_address(body.tile), sum(line.speaker == body.name for line in lines)
         return Talk(minute, other.name, here, tuple(lines), began, spoken, self.physics.turns_each - spoken)
 
     # 5. Walking.
@@ -406,8 +408,8 @@ class Simulation:
         """Turns to an activity, and to the way there."""
         self._end_leg(body)
         body.activity, body.route, body.goal = activity, "", None
-        address = self.places.find(activity.place, body.home, self.town.address_of(body.tile)) if activity.place else None
-        tiles = self.town.free_tiles(address) if address is not None else []
+        address = self.places.find(activity.place, body.home, self.town.find_address(body.tile)) if activity.place else None
+        tiles = self.town.find_free_tiles(address) if address is not None else []
         if not tiles:
             address = None
             if activity.place:
@@ -448,7 +450,7 @@ class Simulation:
         x, y = body.tile
         free = [
             tile
-            for tile in self.town.free_tiles(Address(body.goal.sector, body.goal.arena))
+            for tile in self.town.find_free_tiles(Address(body.goal.sector, body.goal.arena))
             if tile not in taken and (tile.x - x) ** 2 + (tile.y - y) ** 2 <= self._radius_squared
         ]
         return self._draw(free, body, minute) if free else None
@@ -460,11 +462,11 @@ class Simulation:
         steps, body.route = body.route[:pace], body.route[pace:]
         body.leg += steps
         self._changed[body.zone] = max(self._changed[body.zone], minute)
-        before = self._cell(body)
-        body.tile = body.tile.after(steps)
-        body.zone = self.town.zone_of(body.tile)
+        before = self._find_cell(body)
+        body.tile = body.tile.follow(steps)
+        body.zone = self.town.find_zone(body.tile)
         self._changed[body.zone] = max(self._changed.get(body.zone, -1), minute)
-        if (cell := self._cell(body)) != before:
+        if (cell := self._find_cell(body)) != before:
             self._occupants[before].discard(body)
             self._occupants[cell].add(body)
         if not body.route:

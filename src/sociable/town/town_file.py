@@ -104,7 +104,7 @@ class TownRecord(Record):
 
 def read_town(value: Any, source: str) -> TownMap:
     """The town of a parsed file. Raises DataError with ``source`` as its place at the first thing that cannot be built."""
-    return _Builder(validate_record(TownRecord, value, source), source).town()
+    return _Builder(validate_record(TownRecord, value, source), source).build()
 
 
 class _Builder:
@@ -121,7 +121,7 @@ class _Builder:
         self.owners: dict[Tile, Address] = {}
         """The sector, then the arena, then the thing that each tile belongs to."""
 
-    def town(self) -> TownMap:
+    def build(self) -> TownMap:
         for number, sector in enumerate(self.record.sectors):
             self._build(sector, f"sectors.{number}")
         water = self._flood()
@@ -150,7 +150,7 @@ class _Builder:
 
     def _build(self, sector: SectorRecord, field: str) -> None:
         address, rect = Address(sector.name), sector.rect
-        if not rect.within(self.whole):
+        if not rect.is_within(self.whole):
             size = f"the map, which is {self.record.width} by {self.record.height} tiles"
             raise self._fail(f"{field}.rect", f"'{address}' at {list(rect)} is not inside {size}")
         self._claim(address, list(rect.tiles()), field)
@@ -176,7 +176,7 @@ class _Builder:
             self._block(ring.difference(sector.doors))
         for number, wall in enumerate(sector.walls):
             at, where = f"{field}.walls.{number}", f"the wall at {list(wall)}"
-            if not wall.within(sector.rect):
+            if not wall.is_within(sector.rect):
                 raise self._fail(at, f"{where} is not inside '{name}'")
             if shut := set(wall.tiles()).intersection(sector.doors):
                 raise self._fail(at, f"{where} stands in a door of '{name}', at {list(min(shut))}")
@@ -196,7 +196,7 @@ class _Builder:
 
     def _flood(self) -> frozenset[Tile]:
         for number, rect in enumerate(self.record.water):
-            if not rect.within(self.whole):
+            if not rect.is_within(self.whole):
                 raise self._fail(f"water.{number}", f"the water at {list(rect)} is not inside the map")
             for tile in rect.tiles():
                 if owner := self.owners.get(tile):

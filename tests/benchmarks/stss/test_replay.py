@@ -109,8 +109,8 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
     goers = set(names[1 : 1 + (people - 1) // 2])
 
     def tile_in(place: str, name: str) -> Tile:
-        free = sorted(town.free_tiles(Address.parse(place)))
-        beds = [tile for tile in free if "bed" in (getattr(town.address_of(tile), "thing", ""))]
+        free = sorted(town.find_free_tiles(Address.parse(place)))
+        beds = [tile for tile in free if "bed" in (getattr(town.find_address(tile), "thing", ""))]
         return draw.choice(beds if "room" in place and name and beds else free)
 
     events: list[AnyEvent] = []
@@ -413,7 +413,7 @@ def test_residents_are_where_the_log_says_and_as_it_says(page: Page, usual: Repl
             assert (seen["x"], seen["y"]) == life.tiles[minute]
             assert seen["asleep"] == life.asleep[minute]
             assert seen["talking"] == any(talk.minute <= minute < talk.until for talk in life.talks)
-            assert seen["place"] == str(usual.town.address_of(life.tiles[minute]) or "")
+            assert seen["place"] == str(usual.town.find_address(life.tiles[minute]) or "")
 
 
 def tiny_town(walls_belong_to_the_house: bool = True) -> TownMap:

@@ -349,7 +349,7 @@ def test_whoever_agreed_is_there(template: str, agent: str, live: Callable[..., 
     for event in agreements:
         assert event.start is not None and event.end is not None
         timeline = found[event.resident]
-        addresses = [town.address_of(tile) for tile in timeline.tiles]
+        addresses = [town.find_address(tile) for tile in timeline.tiles]
         # A few minutes late at most (a walk that a conversation held up), and until the end.
         minutes = range(max(event.start, event.minute) + 10, event.end)
         there = [minute for minute in minutes if event.place in ("", place_of(addresses[minute]))]

@@ -82,18 +82,18 @@ class Agreement:
         last = self.end if self.end is not None else self.start + LATE if self.start is not None else None
         return last is not None and last <= minute
 
-    def in_words(self, clock: Clock) -> str:
+    def render(self, clock: Clock) -> str:
         when = self.said or "some time"
         if self.start is not None:
             until = f" to {time_of_day(self.end)}" if self.end is not None else ""
-            when = f"{clock.day_in_words(self.start)}, {time_of_day(self.start)}{until}"
+            when = f"{clock.render_day(self.start)}, {time_of_day(self.start)}{until}"
         place = f", at {self.place}" if self.place else ""
         open_hour = " (no hour settled)" if self.start is None else ""
         return put_on_one_line(f"{when}{open_hour}: {self.doing}{place} (agreed with {', '.join(self.partners)})")
 
 
 @dataclass(frozen=True, slots=True)
-class TakeAway:
+class Conclusions:
     """A resident's conclusions from a conversation."""
 
     summary: str
@@ -103,7 +103,7 @@ class TakeAway:
     plan_anew: bool = False
 
 
-def parse_take_away(reply: str, partner: str, minute: int, clock: Clock) -> TakeAway:
+def parse_conclusions(reply: str, partner: str, minute: int, clock: Clock) -> Conclusions:
     """The conclusions in a reply. Raises Unreadable where there is no summary in it."""
     fields = parse_fields(reply)
     summary = clean_text(fields.get("summary"), SUMMARY_LENGTH)
@@ -112,7 +112,7 @@ def parse_take_away(reply: str, partner: str, minute: int, clock: Clock) -> Take
     agreed, told = (each if isinstance(each, list) else [each] for each in (fields.get("agreed"), fields.get("remember")))
     agreements = (parse_agreement(item, partner, minute, clock) for item in agreed[:MOST_AGREEMENTS])
     facts = [fact for each in told if (fact := clean_text(each, FACT_LENGTH))]
-    return TakeAway(
+    return Conclusions(
         summary,
         find_importance(fields.get("importance")),
         tuple(filter(None, agreements)),
@@ -158,23 +158,23 @@ class Agenda:
     def add(self, agreement: Agreement) -> bool:
         """Tells whether an agreement is new. The same agreed on with somebody else only adds a name to the one there is."""
         for place, known in enumerate(self.agreements):
-            if _appointment(known) == _appointment(agreement):
+            if _make_key(known) == _make_key(agreement):
                 partners = tuple(dict.fromkeys((*known.partners, *agreement.partners)))
                 self.agreements[place] = replace(known, partners=partners, end=known.end or agreement.end)
                 return False
         self.agreements.append(agreement)
         return True
 
-    def in_words(self, minute: int, clock: Clock) -> str:
+    def render(self, minute: int, clock: Clock) -> str:
         """The agreements that are still to come, the soonest first, those without an hour at the end."""
         coming = [each for each in self.agreements if each.start is not None and not each.is_over(minute)]
         coming.sort(key=lambda each: each.start or 0)
         without_hour = [each for each in self.agreements if each.start is None]
         shown = coming[:MOST_SHOWN] + without_hour[-MOST_OPEN_SHOWN:]
-        return quote("\n".join(f"- {each.in_words(clock)}" for each in shown) or "(nothing)")
+        return quote("\n".join(f"- {each.render(clock)}" for each in shown) or "(nothing)")
 
 
-def _appointment(agreement: Agreement) -> tuple[object, ...]:
+def _make_key(agreement: Agreement) -> tuple[object, ...]:
     """A key that is the same for two agreements about the same."""
     place, doing = agreement.place.casefold(), agreement.doing.casefold()
     return (None, doing, place, agreement.said.casefold()) if agreement.start is None else (agreement.start, place or doing)

@@ -14,7 +14,7 @@ from typing import TypeVar
 from sociable.agents.architecture import Asker, Situation
 from sociable.agents.generative import briefing, conversing
 from sociable.agents.generative.briefing import build_messages
-from sociable.agents.generative.conversing import RATED_AT_ONCE, Agenda, Agreement, TakeAway
+from sociable.agents.generative.conversing import RATED_AT_ONCE, Agenda, Agreement, Conclusions
 from sociable.agents.generative.planning import DayPlan, Frame, Part, parse_day_plan, parse_steps
 from sociable.agents.generative.replies import Unreadable, find_name, require_fields
 from sociable.agents.generative.target_driven import TargetDrivenPlanning
@@ -107,11 +107,11 @@ class GenerativeMind:
     def decide(self, view: View) -> Decision | Awaitable[Decision]:
         self._perceive(view)
         over = view.activity is None or view.minute >= view.activity.until
-        people = self._worth_considering(view)
+        people = self._find_worth_considering(view)
         if view.activity is None and view.minute < self._persona.wakes:
             return self._make_decision(view, Activity("sleeping", self._persona.wakes, self._persona.home, asleep=True))
         due = len(self.memory.unrated) >= RATED_AT_ONCE or self._gathered >= conversing.REFLECTION_THRESHOLD
-        step = self._step_at(view.minute) if over else None
+        step = self._find_step(view.minute) if over else None
         if people or due or (over and step is None):
             return self._think(view, over, people)
         return self._make_decision(view, step)
@@ -122,14 +122,14 @@ class GenerativeMind:
             await self._rate(view.minute, RATED_AT_ONCE)
         if self._gathered >= conversing.REFLECTION_THRESHOLD:
             await self._reflect(view.minute)
-        activity = await self._next_activity(view) if over else None
+        activity = await self._find_next_activity(view) if over else None
         talk_to = await self._react(view, activity, people) if people and not (activity and activity.asleep) else ""
         return self._make_decision(view, activity, talk_to)
 
     def _make_decision(self, view: View, activity: Activity | None, talk_to: str = "") -> Decision:
         self._activity = activity or view.activity
         self._in_sight = {sighting.name for sighting in view.sightings}
-        self.alarm = self._next_look(view)
+        self.alarm = self._find_next_look(view)
         return Decision(activity, talk_to, self._take_notes())
 
     async def speak(self, talk: Talk) -> Utterance:
@@ -175,11 +175,11 @@ class GenerativeMind:
         taken = await self._ask(
             "conclude",
             until,
-            lambda reply: conversing.parse_take_away(reply, talk.partner, until, self._clock),
+            lambda reply: conversing.parse_conclusions(reply, talk.partner, until, self._clock),
             partner=talk.partner,
             place=briefing.render_place(talk.address),
             conversation=briefing.render_transcript(talk.lines),
-        ) or TakeAway(conversing.render_beginning(talk.lines))
+        ) or Conclusions(conversing.render_beginning(talk.lines))
         me, partner, plan = self._persona.name, talk.partner, self._plan
         self._remember(until, "conversation", f"{partner}: {taken.summary}", taken.importance)
         for fact in taken.facts:
@@ -278,9 +278,9 @@ class GenerativeMind:
 
     # Planning.
 
-    async def _next_activity(self, view: View) -> Activity:
+    async def _find_next_activity(self, view: View) -> Activity:
         minute = view.minute
-        if step := self._step_at(minute):
+        if step := self._find_step(minute):
             return step
         if view.activity is None or view.activity.asleep:
             self._plan, self._midnight = None, minute // MINUTES_PER_DAY * MINUTES_PER_DAY
@@ -296,14 +296,14 @@ class GenerativeMind:
         if minute >= plan.bed:
             return self._sleep(plan.wake, minute)
         self._steps = deque(await self._decompose(plan, minute))
-        step = self._step_at(minute)
+        step = self._find_step(minute)
         assert step is not None, "the steps of a stretch begin with it"
         return step
 
     def _sleep(self, wake: int, minute: int) -> Activity:
         return Activity("sleeping", max(wake, minute + IDLE_MINUTES), self._persona.home, asleep=True)
 
-    def _step_at(self, minute: int) -> Activity | None:
+    def _find_step(self, minute: int) -> Activity | None:
         while self._steps and self._steps[0].end <= minute:
             self._steps.popleft()
         if not self._steps:
@@ -318,9 +318,9 @@ class GenerativeMind:
         before, wake = Part(minute, minute, "getting ready for the day", persona.home), MINUTES_PER_DAY + persona.wakes
         plan = await self._make_plan(
             "plan_day",
-            f"plans for {self._clock.day_in_words(minute)}. {persona.currently}",
+            f"plans for {self._clock.render_day(minute)}. {persona.currently}",
             Frame(self._midnight, minute, before, self._midnight + persona.sleeps, self._midnight + wake),
-            weekday=f"{self._clock.day(minute):%A}",
+            weekday=f"{self._clock.to_date(minute):%A}",
             habits=briefing.render_habits(persona, self._clock, minute // MINUTES_PER_DAY),
         )
         if plan is not None and plan.words:
@@ -357,7 +357,7 @@ class GenerativeMind:
 
     # Reacting.
 
-    def _worth_considering(self, view: View) -> Sequence[Sighting]:
+    def _find_worth_considering(self, view: View) -> Sequence[Sighting]:
         """Everybody it could talk to, if the model is to be asked about them; nobody else.
 
         It is asked when there is one whom it has not lately considered, or talked with; and then not too often.
@@ -367,7 +367,7 @@ class GenerativeMind:
         fresh = [each.name for each in able if self._considered.get(each.name, rested) <= rested]
         return able if fresh and (again or not self._in_sight.issuperset(fresh)) else ()
 
-    def _next_look(self, view: View) -> int | None:
+    def _find_next_look(self, view: View) -> int | None:
         """The minute at which to ask again though nobody new has come."""
         looks = (
             max(
@@ -412,9 +412,9 @@ class GenerativeMind:
     def _render(self, purpose: str, minute: int, **told: str) -> str:
         """A question. What is not ``told`` in it is said of the moment."""
         moment: Mapping[str, Callable[[], str]] = {
-            "now": lambda: self._clock.in_words(minute),
+            "now": lambda: self._clock.render_minute(minute),
             "plan": lambda: briefing.render_parts(self._plan.rest(minute) if self._plan is not None else ()),
-            "agenda": lambda: self.agenda.in_words(minute, self._clock),
+            "agenda": lambda: self.agenda.render(minute, self._clock),
             # Times for an example: from now to the next full hour but one.
             "start": lambda: time_of_day(minute),
             "next": lambda: time_of_day((minute // 60 + 1) * 60),

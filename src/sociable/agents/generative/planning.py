@@ -132,15 +132,15 @@ def _parse_part(item: Any, frame: Frame) -> Part | None:
     doing = clean_text(item.get("doing", item.get("activity")), DOING_LENGTH)
     if not times or not doing:
         return None
-    start = _on_the_day(times[0], frame)
-    end = _on_the_day(end_time if end_time is not None else times[-1], frame)
+    start = _put_on_day(times[0], frame)
+    end = _put_on_day(end_time if end_time is not None else times[-1], frame)
     if end <= start:
         over_midnight = end_time is not None and end + MINUTES_PER_DAY - start < MINUTES_PER_DAY // 2
         end = end + MINUTES_PER_DAY if over_midnight else start + 1
     return Part(start, end, doing, clean_text(item.get("place"), PLACE_LENGTH))
 
 
-def _on_the_day(time: int, frame: Frame) -> int:
+def _put_on_day(time: int, frame: Frame) -> int:
     minute = frame.midnight + time
     return minute + MINUTES_PER_DAY if minute < frame.now and time < AFTER_MIDNIGHT else minute
 

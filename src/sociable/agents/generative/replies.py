@@ -68,13 +68,13 @@ def _parse_python(text: str) -> Any:
 def _parse_cut_off(text: str) -> Any:
     """The whole part of a text that ends too early: brackets are closed, if need be before its last commas."""
     for _ in range(_ATTEMPTS):
-        if (found := _parse_json(text + _closing(text))) is not None:
+        if (found := _parse_json(text + _find_closing(text))) is not None:
             return found
         text = text.rpartition(",")[0]
     return None
 
 
-def _closing(text: str) -> str:
+def _find_closing(text: str) -> str:
     open_brackets, inside, escaped = [], False, False
     for sign in text:
         if inside:
@@ -219,13 +219,13 @@ def find_day(value: Any, minute: int, clock: Clock) -> int | None:
     if found := _ISO_DATE.search(value[:80]):
         return _count_days(clock, int(found[1]), int(found[2]), int(found[3]))
     if found := _DAY_MONTH.search(text) or _MONTH_DAY.search(text):
-        return _count_days(clock, clock.day(minute).year, _MONTHS.index(found["month"]) + 1, int(found["day"]))
+        return _count_days(clock, clock.to_date(minute).year, _MONTHS.index(found["month"]) + 1, int(found["day"]))
     for words, days in _SOON.items():
         if re.search(words, text):
             return today + days
     if found := _WEEKDAY.search(text):
         wanted = next(place for place, day in enumerate(_WEEKDAYS) if day.startswith(found[1][:3]))
-        return today + (wanted - clock.day(minute).weekday()) % 7
+        return today + (wanted - clock.to_date(minute).weekday()) % 7
     return None
 
 

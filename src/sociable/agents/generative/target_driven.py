@@ -40,7 +40,7 @@ class TargetDrivenPlanning:
         if self._today != minute // MINUTES_PER_DAY:
             self._today = minute // MINUTES_PER_DAY
             self._texts.pop("plan_reminder", None)
-        await self._make("plan_reminder", day=self._clock.day_in_words(minute))
+        await self._make("plan_reminder", day=self._clock.render_day(minute))
         await self._make("conversation_reminder")
 
     async def begin_to_talk(self) -> None:

@@ -29,7 +29,7 @@ from sociable.town.clock import Clock
 from sociable.town.map import TownMap
 from sociable.town.memory import Embedded, MemoryStream
 from sociable.town.minds import Mind
-from sociable.town.persona import Persona, acquaintances_of
+from sociable.town.persona import Persona, find_acquaintances
 from sociable.town.places import PlaceFinder
 from sociable.town.simulation import Simulation
 
@@ -116,7 +116,7 @@ class Town:
         task, setting, options = self.task, self._setting, self._setting.options
         own = persona.name == task.performer
         seat = self._subject if own else self._partner
-        acquaintances = acquaintances_of(persona, people)
+        acquaintances = find_acquaintances(persona, people)
         if seat.model is None:
             world = World(setting.town, setting.clock, options.tiles_per_minute, setting.seed, self._item)
             if not own:
@@ -155,7 +155,7 @@ class Town:
         return asker
 
     def _is_past(self, name: str, minute: int) -> bool:
-        return self.simulation.by_name[name].moment >= minute
+        return self.simulation.by_name[name].last_acted >= minute
 
     def make_episode(self) -> StssEpisode:
         """The log so far, as an episode."""

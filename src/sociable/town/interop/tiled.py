@@ -108,7 +108,7 @@ def is_tiled(value: Any) -> bool:
 
 def read_tiled(value: Any, source: str, name: str) -> TownMap:
     """The town of a parsed file; ``name`` for a map that has none. Raises DataError with ``source``, layer and object."""
-    return _Reader(validate_record(_Map, value, source), source).town(name)
+    return _Reader(validate_record(_Map, value, source), source).read(name)
 
 
 class _Shape(NamedTuple):
@@ -139,7 +139,7 @@ class _Reader:
     def _fail(self, where: str, problem: str) -> DataError:
         return DataError(f"{self.source}, {where}", "", problem)
 
-    def town(self, name: str) -> TownMap:
+    def read(self, name: str) -> TownMap:
         if not self._find_layers("collision", "tilelayer"):
             raise self._fail("field 'layers'", "there is no tile layer 'collision', in which any tile is a wall")
         water = self._read_painted("water")
@@ -245,7 +245,7 @@ class _Reader:
         for layer in self._find_layers(name, "objectgroup"):
             for drawn in layer.objects:
                 where, rect = _render_place(layer, drawn), self._read_rect(layer, drawn)
-                if not rect.within(self.extent):
+                if not rect.is_within(self.extent):
                     raise self._fail(where, f"is not inside the map of {self.extent.width} by {self.extent.height} tiles")
                 tiles = [Tile(x - self.extent.x, y - self.extent.y) for x, y in rect.tiles()]
                 properties = {each.name: each.value for each in drawn.properties}

@@ -20,9 +20,9 @@ from sociable.core.records import Judgment, Usage, Verdict
 from sociable.core.wording import expresses
 from sociable.engine.seats import Seat
 from sociable.judging.protocol import Answer, Question, Reading, SharedAnswers, Unread, make_judgment
-from sociable.models.replies import find_closing_object, find_field, find_reason, object_schema
+from sociable.models.replies import find_closing_object, find_field, find_reason, make_schema
 
-SCHEMA = object_schema(reason={"type": "string"}, matches={"type": "array", "items": {"type": "array"}})
+SCHEMA = make_schema(reason={"type": "string"}, matches={"type": "array", "items": {"type": "array"}})
 
 Pairs = list[tuple[int, int]]
 """A key point, by its place among those counted, and a claim that states it, both from 0."""

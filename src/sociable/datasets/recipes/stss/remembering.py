@@ -74,7 +74,7 @@ class Recollection:
         return tuple(sorted([*plans, *rest], key=lambda event: event.minute))
 
     def _name_place(self, name: str, minute: int) -> str:
-        where = self._town.address_of(self.timelines[name].tiles[minute])
+        where = self._town.find_address(self.timelines[name].tiles[minute])
         return _write_place(str(where)) if where is not None else "in the street"
 
     # The day.
@@ -112,7 +112,7 @@ class Recollection:
         """Everybody's x, y, zone and whether asleep, by name and minute."""
         found = {}
         for name, timeline in self.timelines.items():
-            zones = {tile: self._town.zone_of(tile) for tile in set(timeline.tiles)}
+            zones = {tile: self._town.find_zone(tile) for tile in set(timeline.tiles)}
             x, y, zone = np.array([(tile.x, tile.y, zones[tile]) for tile in timeline.tiles]).T
             found[name] = (x, y, zone, np.array(timeline.asleep))
         return found
@@ -206,7 +206,7 @@ class Recollection:
         return f"the {task.activity}{when}{f', {_write_place(said.place)}' if said.place else ''}"
 
     def _tell_when(self, moment: int) -> str:
-        return f"{self._clock.day_in_words(moment).split()[0]} at {time_of_day(moment)}"
+        return f"{self._clock.render_day(moment).split()[0]} at {time_of_day(moment)}"
 
     def _tell_news(self, talk: Talked, teller: str) -> str:
         return f"{self._put_in_words(self._find_said(talk, teller))}; it is {self.task.performer.split()[0]}'s idea"
