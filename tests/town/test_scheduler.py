@@ -130,7 +130,7 @@ def test_nobody_comes_into_sight_in_fewer_steps_than_that(radius: int) -> None:
         seeing = [
             body
             for body in bodies
-            if body.zone == other.zone and math.dist(body.tile, other.tile) <= radius  # as in Simulation._in_sight
+            if body.zone == other.zone and math.dist(body.tile, other.tile) <= radius  # as in Simulation._see
         ]
         for body in bodies:
             fewest = min(town.measure_distance(body.tile, one.tile) or 0 for one in seeing)

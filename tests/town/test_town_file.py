@@ -63,7 +63,7 @@ def test_what_can_be_walked_on(town: dict[str, Any]) -> None:
     assert (read.doors, read.water) == (frozenset({Tile(8, 2)}), frozenset({Tile(0, 4), Tile(1, 4)}))
     assert read.find_address(Tile(1, 1)) == Address("Gull House", "bedroom", "bed")
     assert read.find_address(Tile(8, 2)) == Address("Gull House", "parlour")
-    assert read.find_free_tiles(Address("Gull House", "bedroom", "table")) == [Tile(1, 1), Tile(3, 1), Tile(2, 2)]
+    assert read.find_free_tiles(Address("Gull House", "bedroom", "table")) == (Tile(1, 1), Tile(3, 1), Tile(2, 2))
 
 
 def test_ground_cut_off_from_the_street_is_not_free(town: dict[str, Any]) -> None:

@@ -40,10 +40,10 @@ class PromptedParticipant:
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
         form = partial(self._form, seen) if self._form else None
-        reply = await self._model.generate(Request(self.view(seen), self.scope, self._sampling, form=form))
+        reply = await self._model.generate(Request(self.make_messages(seen), self.scope, self._sampling, form=form))
         return Utterance(reply.text.strip(), reply.thinking, reply.defect)
 
-    def view(self, seen: Sequence[Turn]) -> list[ChatMessage]:
+    def make_messages(self, seen: Sequence[Turn]) -> list[ChatMessage]:
         """Its prompt: the briefing and the turns, without those in which nobody said anything. A new list each time."""
         return self._briefing + [self._as_message(turn) for turn in seen if turn.content.strip()]
 

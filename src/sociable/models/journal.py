@@ -194,7 +194,7 @@ def _open(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
 
 
 def _open_recording(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
-    """One connection that reads, for both."""
+    """One connection that only reads, in place of both."""
     if not path.is_file():
         raise RunFolderError(f"{path}: no such file, so there is nothing to replay.")
     ways, log = ["mode=ro"], path.with_name(f"{path.name}-wal")

@@ -24,7 +24,7 @@ from sociable.models.protocol import Request
 T = TypeVar("T")
 
 FEWEST_CHARACTERS_PER_TOKEN = 3.0
-"""Makes upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
+"""For upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
 
 ASSUMED_MAX_TOKENS = 4096
 """The bound for a reply whose length nobody limited."""
@@ -37,7 +37,7 @@ class Price(Record):
     output: float = Field(ge=0)
 
     def compute_cost(self, usage: Usage) -> float:
-        """US dollars."""
+        """The cost in US dollars."""
         return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1_000_000
 
 
@@ -83,7 +83,7 @@ class Budget:
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     def stop(self, reason: RunStopped) -> None:
-        """No further call is admitted; those under way end as they would."""
+        """Admits no further call; those under way end as they would."""
         if self.stopped is None:
             self.stopped = reason
             self._settled.set()
@@ -130,13 +130,13 @@ class Budget:
         return reserve
 
     def settle(self, reserve: float) -> None:
-        """The call is over, paid or failed."""
+        """Gives up the reserve of a call that is over, paid or failed."""
         self._reserved -= reserve
         self._under_way -= 1
         self._settled.set()
 
     def book(self, model: str, role: str, usage: Usage) -> None:
-        """Adds what was bought."""
+        """Adds what was bought to the usage and the cost of a role."""
         self.usage[role] = self.usage.get(role, Usage()) + usage
         if price := self.prices.get(model):
             self.spent += price.compute_cost(usage)

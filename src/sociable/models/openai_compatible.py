@@ -298,7 +298,7 @@ def _with_usage(reply: Reply, request: Request) -> Reply:
 
 
 class TransientError(Exception):
-    """Worth another attempt: a dropped connection, a timeout, 408, 409, 425, 429, 5xx, an answer that is no completion."""
+    """A failure worth another attempt: a dropped connection, a timeout, 408, 409, 425, 429, 5xx, or no completion."""
 
     def __init__(self, problem: str, retry_after: float | None = None, *, rate_limited: bool = False) -> None:
         super().__init__(problem)
@@ -325,7 +325,7 @@ def parse_completion(content: bytes) -> Reply:
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise TransientError(f"not a chat completion: {content[:200].decode('utf-8', 'replace')!r}") from None
     if ended == "error":
-        # So OpenRouter passes on what befell a provider after it had begun to answer.
+        # OpenRouter passes on in this way what befell a provider after it had begun to answer.
         raise TransientError(f"the answer ended in an error: {read_complaint(json.dumps(choice).encode())}")
     usage = Usage(calls=1, input_tokens=tokens[0], output_tokens=tokens[1])
     finish = _FINISHES.get(str(ended), FinishReason.REFUSAL if refusal else FinishReason.STOP)

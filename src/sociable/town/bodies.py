@@ -25,7 +25,7 @@ class Physics:
 
     tiles_per_minute: int = 6
     radius: int = 8
-    """How far one sees, in tiles, in a straight line, within the same arena."""
+    """The distance that one sees, in tiles, in a straight line, within the same arena."""
     bandwidth: int = 8
     """The number of others that one can attend to at once."""
     retention: int = 8
@@ -55,11 +55,11 @@ class Body:
     mind: Mind
     home: Address
     place: int
-    """Its place among all bodies in the order of names."""
+    """Its position among all bodies in the order of names."""
     tile: Tile
     zone: int
     minute: int = 0
-    """The next minute it lives; while it talks, the next it may live. Until then it is known where it is, and whether free."""
+    """The next minute that it lives or, while it talks, may live. Until then its place is known, and whether it is free."""
     activity: Activity | None = None
     next_activity: Activity | None = None
     goal: Address | None = None

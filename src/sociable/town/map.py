@@ -19,7 +19,7 @@ from scipy.sparse import csr_array  # type: ignore[import-untyped]
 from scipy.sparse.csgraph import breadth_first_order, dijkstra  # type: ignore[import-untyped]
 
 LARGEST = 1000
-"""Tiles a map may be wide or high."""
+"""The most tiles that a map may be wide or high."""
 
 MEMORY_FOR_WAYS = 16 * 2**20
 """Bytes a map may keep of ways it has found: some 800 places to go to in a town of 120 by 80 tiles."""
@@ -49,7 +49,7 @@ class Rect(NamedTuple):
     height: int
 
     def tiles(self) -> Iterator[Tile]:
-        """Row by row."""
+        """The tiles, row by row."""
         return (Tile(x, y) for y in range(self.y, self.y + self.height) for x in range(self.x, self.x + self.width))
 
     def is_within(self, other: Rect) -> bool:
@@ -88,10 +88,10 @@ class Address:
 
 
 _BLOCK = 96
-"""Tiles to a side of the squares that make up an area in which ways are looked for: so there are few different areas."""
+"""The side, in tiles, of the squares that make up an area in which ways are looked for: so there are few different areas."""
 
 _MARGIN = 16
-"""Tiles that an area has at least around the two ends of a way; of three ways in four no more is needed."""
+"""The fewest tiles that an area has around the two ends of a way; three ways in four need no more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,25 +221,23 @@ class TownMap:
         return way if way is not None and len(way) < least_outside else self._find_way_within(self._whole, start, goal)
 
     def measure_distance(self, start: Tile, goal: Tile) -> int | None:
-        """In tiles, walked; None where there is no way."""
+        """The length of a shortest way, in tiles; None where there is no way."""
         way = self.find_way(start, goal)
         return None if way is None else len(way)
 
-    def find_free_tiles(self, address: Address) -> list[Tile]:
-        """The tiles one can stand on there, row by row; for a thing that blocks those beside it, if possible in its arena."""
-        if (found := self._free_tiles.get(address)) is None:
-            tiles = self.places.get(address, ())
-            free = {tile for tile in tiles if self.is_free(tile)}
-            if not free:
-                beside = {near for tile in tiles for near in find_neighbours(tile) if self.is_free(near)}
-                free = beside.intersection(self.places.get(Address(address.sector, address.arena), ())) or beside
-            found = sorted(free, key=lambda tile: (tile.y, tile.x))
-            self._free_tiles[address] = found
-        return list(found)
-
     @cached_property
-    def _free_tiles(self) -> dict[Address, list[Tile]]:
+    def _free_tiles(self) -> dict[Address, Sequence[Tile]]:
         return {}
+
+    @cachedmethod(lambda self: self._free_tiles)
+    def find_free_tiles(self, address: Address) -> Sequence[Tile]:
+        """The tiles of a place to stand on, row by row; for a thing that blocks those beside it, if possible in its arena."""
+        tiles = self.places.get(address, ())
+        free = {tile for tile in tiles if self.is_free(tile)}
+        if not free:
+            beside = {near for tile in tiles for near in find_neighbours(tile) if self.is_free(near)}
+            free = beside.intersection(self.places.get(Address(address.sector, address.arena), ())) or beside
+        return tuple(sorted(free, key=lambda tile: (tile.y, tile.x)))
 
 
 def _find_index(tile: Tile, area: Rect) -> int:
@@ -247,7 +245,7 @@ def _find_index(tile: Tile, area: Rect) -> int:
 
 
 def _find_blocks_around(start: int, goal: int, size: int) -> tuple[int, int, float]:
-    """Along one axis, where the blocks around both ends of a way begin and end, and the tiles between a way's end and theirs."""
+    """The beginning and end, along one axis, of the blocks around a way, and the least tiles between its ends and theirs."""
     first, last = sorted((start, goal))
     low, high = max(first - _MARGIN, 0) // _BLOCK * _BLOCK, min(-(-(last + _MARGIN + 1) // _BLOCK) * _BLOCK, size)
     return low, high, min(first - low if low > 0 else math.inf, high - 1 - last if high < size else math.inf)
@@ -268,7 +266,7 @@ def group_by_place(tiles: Iterable[tuple[Address, Tile]]) -> dict[Address, list[
 
 
 def claim_tiles(owners: dict[Tile, Address], address: Address, tiles: Iterable[Tile], *, again: bool = False) -> str:
-    """Gives a place its tiles, which were those of what it is a part of, or, ``again``, its own already.
+    """Gives a place its tiles. Each must belong to what the place is a part of or, with ``again``, to the place already.
 
     Returns why it cannot have them, or the empty string.
     """

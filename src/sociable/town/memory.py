@@ -1,7 +1,7 @@
 """A memory stream: what a resident has seen, heard and thought, and which of it comes to mind (Park et al. 2023, section 4.1).
 
-No model inside. How alike two texts are is told by a ``Relevance``: by default the words they share (``HashedWords``), or
-sentence embeddings.
+No model inside. A ``Relevance`` tells how alike two texts are: by default the words they share (``HashedWords``), or sentence
+embeddings (``Embedded``).
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ class Simulation:
                         self._wake.clear()
                         await self._wake.wait()
                         continue
-                    self._live(self._next_batch())
+                    self._live(self._take_batch())
                     batches += 1
                     # Minds that need no model answer before anybody has to wait for them; replies of models are let in.
                     if self._begun or (self._open and batches % _BATCHES_AT_ONCE == 0):
@@ -126,8 +126,8 @@ class Simulation:
 
     # Who may live the next minute.
 
-    def _next_batch(self) -> list[Body]:
-        """Everybody whose turn is the earliest minute that anybody's is."""
+    def _take_batch(self) -> list[Body]:
+        """Takes everybody from the queue whose turn is in its earliest minute."""
         minute = self._queue[0][0]
         batch: list[Body] = []
         while self._queue and self._queue[0][0] == minute:
@@ -149,7 +149,7 @@ class Simulation:
                 self._perceive(body, minute, lagging)
         decided = [body for body in batch if body.decided]
         if self._queue and self._queue[0][0] == minute:
-            decided += self._next_batch()  # who waited for one of these to decide
+            decided += self._take_batch()  # who waited for one of these to decide
         concerned = self._find_concerned(decided, minute)
         self._go_on(minute, [body for body in decided if body not in concerned])
         for body in decided:
@@ -162,7 +162,7 @@ class Simulation:
 
     def _find_concerned(self, decided: Iterable[Body], minute: int) -> set[Body]:
         """Those who want to talk, and those to whom somebody wants to talk or still might."""
-        concerned = {other for body in self._behind if body.minute == minute for other in self._in_sight(body)}
+        concerned = {other for body in self._behind if body.minute == minute for other in self._see(body)}
         for body in decided:
             if body.decision is not None and body.decision.talk_to:
                 concerned.add(body)
@@ -202,7 +202,7 @@ class Simulation:
         found, spread = {body}, [body]
         while spread:
             one = spread.pop()
-            for other in self._in_sight(one):
+            for other in self._see(one):
                 if other.minute != minute or other in found:
                     continue
                 if not other.decided:
@@ -239,8 +239,8 @@ class Simulation:
 
     # One minute of one resident.
 
-    def _in_sight(self, body: Body) -> list[Body]:
-        """Others within reach after the minute before, whoever they are, in no order.
+    def _see(self, body: Body) -> list[Body]:
+        """The others within reach after the minute before, in no order.
 
         Whoever has lived this minute already was out of reach, or the scheduler would have made it wait; its tile of now does
         not count.
@@ -267,7 +267,7 @@ class Simulation:
     def _attend(self, body: Body, minute: int) -> list[Sighting]:
         """The others it attends to, as they were after a minute."""
         x, y = body.tile
-        near = sorted(self._in_sight(body), key=lambda other: ((other.tile.x - x) ** 2 + (other.tile.y - y) ** 2, other.place))
+        near = sorted(self._see(body), key=lambda other: ((other.tile.x - x) ** 2 + (other.tile.y - y) ** 2, other.place))
         sightings = []
         for other in near[: self.physics.bandwidth]:
             doing, free = other.activity.doing if other.activity else "", other.is_free(minute)
@@ -315,7 +315,7 @@ class Simulation:
                     self._begin(body, decision.activity, minute)
             activity = body.activity
             if activity is None or minute >= activity.until:
-                # Honest about a mind that breaks its contract; the minute has to be spent somehow.
+                # The log tells that a mind broke its contract; the minute has to be spent somehow.
                 body.note(minute, "no activity", "its activity was over and it named no other")
                 self._begin(body, Activity(IDLE, minute + IDLE_MINUTES), minute)
         for body in members:
@@ -349,7 +349,7 @@ class Simulation:
             other = self.by_name.get(name)
             if other is None or other is body or other.minute != minute or not other.is_free(minute - 1):
                 continue
-            if body not in taken and other not in taken and other in self._in_sight(body):
+            if body not in taken and other not in taken and other in self._see(body):
                 taken |= {body, other}
                 pairs.append((body, other))
         return pairs
@@ -409,7 +409,7 @@ class Simulation:
         self._end_leg(body)
         body.activity, body.route, body.goal = activity, "", None
         address = self.places.find(activity.place, body.home, self.town.find_address(body.tile)) if activity.place else None
-        tiles = self.town.find_free_tiles(address) if address is not None else []
+        tiles = self.town.find_free_tiles(address) if address is not None else ()
         if not tiles:
             address = None
             if activity.place:
@@ -443,7 +443,7 @@ class Simulation:
         """
         if body.goal is None or len(body.route) > self.physics.tiles_per_minute or not (body.route or body.arrived == minute - 1):
             return None
-        wanted, others = body.bound_for if body.route else body.tile, self._in_sight(body)
+        wanted, others = body.bound_for if body.route else body.tile, self._see(body)
         if not any(other.tile == wanted and (body.route or other.place < body.place) for other in others):
             return None
         taken = {other.tile for other in others}

@@ -100,7 +100,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_rooms_beyond_the_wall_are_not_free(folder: Path) -> None:
     town = load_smallville(folder)
-    assert town.find_free_tiles(Address("Hobbs Cafe", "cafe")) == [Tile(6, 3)]
+    assert town.find_free_tiles(Address("Hobbs Cafe", "cafe")) == (Tile(6, 3),)
     assert town.places[Address("Hobbs Cafe", "cafe")] == [Tile(5, 2), Tile(6, 3), Tile(7, 3)]
     assert town.find_address(Tile(2, 2)) == Address("Ann's house", "bedroom", "bed")
     # One can stand on a thing, as in the authors' town.

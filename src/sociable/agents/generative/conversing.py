@@ -156,7 +156,7 @@ class Agenda:
         self.agreements: list[Agreement] = []
 
     def add(self, agreement: Agreement) -> bool:
-        """Tells whether an agreement is new. The same agreed on with somebody else only adds a name to the one there is."""
+        """Adds an agreement and tells whether it is new. The same with another partner only adds a name to the known one."""
         for place, known in enumerate(self.agreements):
             if _make_key(known) == _make_key(agreement):
                 partners = tuple(dict.fromkeys((*known.partners, *agreement.partners)))
@@ -198,8 +198,8 @@ LOOKED_BACK_LETTERS = 8000
 MOST_THOUGHTS = 5
 EVERYDAY = 3.0
 """The importance of what stays unrated because a reply could not be read."""
-THOUGHT_IMPORTANCE = 5.0
-"""The importance of a thought that comes without one."""
+MIDDLE_IMPORTANCE = 5.0
+"""The importance of what nobody rates: facts from the beginning, plans, a thought that comes without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ def parse_thoughts(reply: str) -> Sequence[Thought]:
     for item in find_list(parse_fields(reply), "thoughts")[:MOST_THOUGHTS]:
         fields = item if isinstance(item, dict) else {"text": item}
         if said := clean_text(fields.get("text", fields.get("thought")), 400):
-            thoughts.append(Thought(said, find_importance(fields.get("importance")) or THOUGHT_IMPORTANCE))
+            thoughts.append(Thought(said, find_importance(fields.get("importance")) or MIDDLE_IMPORTANCE))
     if not thoughts:
         raise Unreadable('"thoughts" held none.')
     return thoughts

@@ -14,7 +14,7 @@ from typing import TypeVar
 from sociable.agents.architecture import Asker, Situation
 from sociable.agents.generative import briefing, conversing
 from sociable.agents.generative.briefing import build_messages
-from sociable.agents.generative.conversing import RATED_AT_ONCE, Agenda, Agreement, Conclusions
+from sociable.agents.generative.conversing import MIDDLE_IMPORTANCE, RATED_AT_ONCE, Agenda, Agreement, Conclusions
 from sociable.agents.generative.planning import DayPlan, Frame, Part, parse_day_plan, parse_steps
 from sociable.agents.generative.replies import Unreadable, find_name, require_fields
 from sociable.agents.generative.target_driven import TargetDrivenPlanning
@@ -33,9 +33,6 @@ REACTION_PAUSE = 15
 free again, and each consideration is a call."""
 STRETCH = 180
 """Minutes of a plan that are broken into steps at once; what comes later may still change."""
-FACT_IMPORTANCE = 5.0
-"""The importance of what a resident knows from the beginning: rated by nobody, it stands in the middle."""
-PLAN_IMPORTANCE = 5.0
 INJECTED_IMPORTANCE = 8.0
 """The importance of what is injected: whoever does it means it to be noticed."""
 COUNTED: frozenset[MemoryKind] = frozenset({"seen", "conversation", "told"})
@@ -86,7 +83,7 @@ class GenerativeMind:
         self._gathered = 0.0
         self._plan: DayPlan | None = None
         self._midnight = 0
-        """The midnight before the last time it got up."""
+        """The midnight before it last got up."""
         self._steps: deque[Part] = deque()
         self._activity: Activity | None = None
         self._talked: dict[str, int] = {}
@@ -100,7 +97,7 @@ class GenerativeMind:
         self._known: Sequence[Memory] | None = None
         """The memories of the partner it is talking to, the same until the end of the conversation."""
         for fact in self._persona.facts:
-            self._remember(0, "fact", fact, FACT_IMPORTANCE)
+            self._remember(0, "fact", fact, MIDDLE_IMPORTANCE)
 
     # What the town asks.
 
@@ -235,7 +232,7 @@ class GenerativeMind:
         for sighting in view.sightings:
             self._doings[sighting.name] = sighting.doing
         for sighting in view.news:
-            # Whom it has talked with it remembers from the conversation.
+            # It remembers those it has talked with from the conversation.
             if sighting.doing and sighting.talking_to != self._persona.name:
                 self._remember(view.minute, "seen", briefing.render_sighting(sighting))
 
@@ -324,7 +321,7 @@ class GenerativeMind:
             habits=briefing.render_habits(persona, self._clock, minute // MINUTES_PER_DAY),
         )
         if plan is not None and plan.words:
-            self._remember(minute, "plan", plan.words, PLAN_IMPORTANCE)
+            self._remember(minute, "plan", plan.words, MIDDLE_IMPORTANCE)
         return plan
 
     async def _replan(self, old: DayPlan, talk: Talk, minute: int) -> Activity | None:
@@ -410,8 +407,8 @@ class GenerativeMind:
     # Asking.
 
     def _render(self, purpose: str, minute: int, **told: str) -> str:
-        """A question. What is not ``told`` in it is said of the moment."""
-        moment: Mapping[str, Callable[[], str]] = {
+        """The text of a question. Placeholders that are not ``told`` are filled with what holds at the minute."""
+        known: Mapping[str, Callable[[], str]] = {
             "now": lambda: self._clock.render_minute(minute),
             "plan": lambda: briefing.render_parts(self._plan.rest(minute) if self._plan is not None else ()),
             "agenda": lambda: self.agenda.render(minute, self._clock),
@@ -420,11 +417,10 @@ class GenerativeMind:
             "next": lambda: time_of_day((minute // 60 + 1) * 60),
         }
         missing = briefing.PLACEHOLDERS[purpose] - told.keys()
-        return self._prompts[purpose].render(**told, **{name: moment[name]() for name in missing})
+        return self._prompts[purpose].render(**told, **{name: known[name]() for name in missing})
 
     async def _ask(self, purpose: str, minute: int, read: Callable[[str], T], **told: str) -> T | None:
-        """The reply as ``read`` reads it. If it cannot, the model is told what was wrong and asked again; then it is None, and
-        noted."""
+        """The reply as ``read`` reads it, or None. A model whose reply cannot be read is told why and may be asked again."""
         asker, wanted, tries = self._questions[purpose]
         asked = text = self._render(purpose, minute, **told)
         excerpt = ""

@@ -74,7 +74,7 @@ class Frame:
     """The bounds of a plan, in minutes of the simulation."""
 
     midnight: int
-    """At the beginning of the day that is planned."""
+    """The beginning of the day that is planned."""
     now: int
     before: Part
     """The part that goes on until the first one begins."""
@@ -157,7 +157,7 @@ def _close_gaps(parts: Sequence[Part], frame: Frame, bed: int) -> tuple[Part, ..
 def parse_steps(reply: str, parts: Sequence[Part]) -> list[Part]:
     """The steps of ``parts``, which follow each other without gaps. Each part's steps begin and end with it.
 
-    Steps that say not of which part they are follow each other through all of them. A step without a place is where its part
+    Steps that do not name their part follow each other through all of them. A step without a place is where its part
     is; the last step of a part goes on to its end. Raises Unreadable.
     """
     steps = [item for item in find_list(parse_fields(reply), "steps")[:MOST_STEPS] if isinstance(item, dict)]

@@ -77,7 +77,9 @@ class PromptedPlayer:
 
     async def ask(self, seen: Sequence[Turn], question: ChatMessage, sampling: Sampling) -> Reply:
         """A question away from the table, on a copy of its view."""
-        return await self._model.generate(Request([*self._participant.view(seen), question], self._participant.scope, sampling))
+        return await self._model.generate(
+            Request([*self._participant.make_messages(seen), question], self._participant.scope, sampling)
+        )
 
 
 async def play(players: Sequence[Player], turns: int, *, instruments: frozenset[str] = frozenset()) -> list[TableTurn]:

@@ -45,7 +45,7 @@ class _Property(_Part):
 
 
 class _Object(_Part, extra="allow"):
-    """Has an extra field for its form where that is neither a rectangle nor a point."""
+    """An object; it has an extra field for its form unless that is a rectangle or a point."""
 
     id: int = 0
     name: str = ""
@@ -123,7 +123,7 @@ class _Shape(NamedTuple):
 
 
 class _Reader:
-    """Reads the layers that mean something, each into what the ones before have made."""
+    """Reads the layers that mean something; each adds to what the ones before have made."""
 
     def __init__(self, drawn: _Map, source: str) -> None:
         self.drawn = drawn
@@ -161,7 +161,7 @@ class _Reader:
         return [layer for layer in self.layers if layer.name == name and layer.type == kind]
 
     def _find_extent(self) -> Rect:
-        """In the map's own coordinates, which can be negative in an infinite one."""
+        """The tiles that the map covers, in its own coordinates, which can be negative in an infinite map."""
         if not self.drawn.infinite:
             return Rect(0, 0, self.drawn.width, self.drawn.height)
         parts = [spot for layer in self.layers for spot, _ in self._find_chunks(layer)]
@@ -260,7 +260,7 @@ class _Reader:
             raise self._fail(shape.where, problem)
 
     def _read_sectors(self) -> Mapping[str, str]:
-        """Their kinds."""
+        """Claims the tiles of the sectors. Returns the kinds of sectors by name."""
         kinds: dict[str, str] = {}
         for shape in self._read_shapes("sectors"):
             self._claim(Address(shape.name), shape)
@@ -283,7 +283,7 @@ class _Reader:
             self._claim(Address(sector, arena), shape)
 
     def _read_things(self) -> Iterator[Tile]:
-        """Gives the tiles of those that are no seats."""
+        """Claims the tiles of things. Yields the tiles of those that are no seats."""
         for shape in self._read_shapes("objects"):
             around = self.claims.get(shape.tiles[0], Address(""))
             if not around.arena:
