@@ -205,11 +205,10 @@ def _open_recording(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]
         database = _connect(f"{path.absolute().as_uri()}?{way}", uri=True)
         try:
             database.execute("SELECT 1 FROM calls LIMIT 1")
+            return database, database
         except sqlite3.DatabaseError as error:
             database.close()
             problem = error
-        else:
-            return database, database
     raise _unreadable(path, problem)
 
 
