@@ -22,6 +22,7 @@ NAME = "human"
 class PersonModel:
     """The person at the terminal. ``show`` draws blocks there, ``say`` writes a line; ``keyboard`` is a file descriptor."""
 
+    name = NAME
     abandonable = True
     """A stop need not wait for an answer that has not been given."""
 
@@ -32,10 +33,6 @@ class PersonModel:
         self._typed = b""
         self._turn = asyncio.Lock()
         self._answered = 0
-
-    @property
-    def name(self) -> str:
-        return NAME
 
     async def generate(self, request: Request) -> Reply:
         """Raises Interrupted when the person's input ends."""

@@ -47,7 +47,7 @@ def label(benchmark: str, model: str, out: str | Path, *, config: str | Path | N
     path.parent.mkdir(parents=True, exist_ok=True)
     with Journal(path.with_suffix(".calls.sqlite")) as journal:
         assert seats.subject.model is not None
-        for bought in journal.bought():
+        for bought in journal.sum_usage():
             budget.book(*bought)
         journalled = JournalledModel(seats.subject.model, journal, budget)
         # A label is no turn of a scene: it is asked for as a judge would be, with room to think.

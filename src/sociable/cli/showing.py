@@ -43,7 +43,7 @@ def show_run(folder: Path, item: str, prompt: bool, console: Console, of: str = 
         print_blocks(views.episode(run, episode), console)
         return
     with Journal(folder / "calls.sqlite", replay_only=True) as journal:
-        _show_calls(_in_order(journal.calls(episode.id)), of, f"sociable show {folder} '{episode.id}' --prompt", console)
+        _show_calls(_in_order(journal.find_calls(episode.id)), of, f"sociable show {folder} '{episode.id}' --prompt", console)
 
 
 def _list_episodes(run: RunResult) -> Iterator[str]:

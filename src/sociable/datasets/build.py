@@ -97,7 +97,7 @@ class Build:
         items = self.plan.items
         path, budget, writer = self.folder.path, self.writing.budget, self.writing.model
         with Journal(path / "calls.sqlite") as journal:
-            for name, role, usage in journal.bought():
+            for name, role, usage in journal.sum_usage():
                 budget.book(name, role, usage)
                 if writer is not None and name != writer.name:
                     raise RunFolderError(f"{path} was written by {name}. Go on with it, or choose another --out.")
@@ -274,7 +274,7 @@ def _has_calls(path: Path) -> bool:
     if not (path / "calls.sqlite").exists():
         return False
     with Journal(path / "calls.sqlite") as journal:
-        return any(journal.bought())
+        return any(journal.sum_usage())
 
 
 def _read_made(stage: AnyStage, file: RecordFile[Outcome]) -> Iterator[Item]:

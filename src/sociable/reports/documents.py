@@ -17,7 +17,7 @@ from sociable.engine.rehearsal import RehearsedCall
 from sociable.engine.result import RunResult
 from sociable.engine.settings import RunSettings
 from sociable.engine.study import AnyStudy
-from sociable.models.prices import Price
+from sociable.models.limits import Price
 from sociable.people.agreement import show_people
 from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import differences
@@ -167,10 +167,10 @@ def estimate_document(
     rows, total = [], Usage()
     for (role, model), usage in used.items():
         price = prices.get(model)
-        cost = f"{price.of(usage):.2f}" if price else "unknown"
+        cost = f"{price.compute_cost(usage):.2f}" if price else "unknown"
         rows.append(Row([role, model, f"{usage.calls:,}", f"{usage.input_tokens:,}", f"{usage.output_tokens:,}", cost]))
         total += usage
-    known = sum(prices[model].of(usage) for (_, model), usage in used.items() if model in prices)
+    known = sum(prices[model].compute_cost(usage) for (_, model), usage in used.items() if model in prices)
     all_known = all(model in prices for _, model in used)
     cost = f"{known:.2f}" if all_known else f"{known:.2f} + unknown" if known else "unknown"
     rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", cost], True))

@@ -119,7 +119,9 @@ class PromptedPlayer:
 
     async def ask(self, seen: Sequence[Turn], question: ChatMessage, sampling: Sampling) -> Reply:
         """The answer to a question away from the table, asked on a copy of the player's view."""
-        return await self._model.generate(Request([*self._participant.view(seen), question], self._participant.scope, sampling))
+        return await self._model.generate(
+            Request([*self._participant.make_messages(seen), question], self._participant.scope, sampling)
+        )
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ def by_hand(
     town: TownMap,
 ) -> Callable[..., list[Any]]:
     """Scenes of one episode with these events; everybody stands in the hall all the time."""
-    x, y = town.free_tiles(Address.parse("The Guildhall: hall"))[0]
+    x, y = town.find_free_tiles(Address.parse("The Guildhall: hall"))[0]
 
     def freeze(
         events: list[AnyEvent], played_by: str = "reference/residents", runs: tuple[str, ...] = ("a",), **task: Any

@@ -19,10 +19,10 @@ from sociable.engine.seats import Seat
 from sociable.engine.study import ShownQuestion
 from sociable.judging.protocol import Answer, Question, Reading, SharedAnswers, Unread, make_judgment
 from sociable.models.protocol import ChatMessage
-from sociable.models.replies import find_closing_object, find_field, find_reason, object_schema
+from sociable.models.replies import find_closing_object, find_field, find_reason, make_schema
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-SCHEMA = object_schema(reason={"type": "string"}, matches={"type": "array", "items": {"type": "array"}})
+SCHEMA = make_schema(reason={"type": "string"}, matches={"type": "array", "items": {"type": "array"}})
 
 
 @dataclass(frozen=True, slots=True)

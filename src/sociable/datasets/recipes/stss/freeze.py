@@ -32,7 +32,7 @@ from sociable.engine.result import RunResult
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.events import Talked
 from sociable.town.map import TownMap
-from sociable.town.persona import Persona, acquaintances_of
+from sociable.town.persona import Persona, find_acquaintances
 
 ENOUGH = 360
 """Scenes that are chosen unless the user says otherwise; the paper has 325."""
@@ -201,7 +201,7 @@ def _freeze_scene(candidate: Candidate) -> Scene:
     episode = run.episodes.read(candidate.episode)
     past = Recollection(episode, candidate.minute, run.town, run.clock)
     players = (episode.played_by[task.performer], episode.played_by[candidate.partner])
-    address = run.town.address_of(past.timelines[task.performer].tiles[candidate.minute])
+    address = run.town.find_address(past.timelines[task.performer].tiles[candidate.minute])
     return Scene(
         id=f"{task.template}-{run.name}-{candidate.minute}-{candidate.partner}",
         task=_strip_task(task),
@@ -235,7 +235,7 @@ def _make_side(candidate: Candidate, past: Recollection, name: str, partner: str
         doing=activity.doing if activity is not None else "",
         memories=memories,
         agreed=agreed,
-        acquaintances=acquaintances_of(people[name], near),
+        acquaintances=find_acquaintances(people[name], near),
     )
 
 

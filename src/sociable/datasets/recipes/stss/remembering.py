@@ -18,9 +18,8 @@ from sociable.benchmarks.stss.records import StssEpisode
 from sociable.benchmarks.stss.speech import Said, parse_speech, say_moment
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import Clock
-from sociable.town.events import Agreed, Planned, Remembered, Talked
+from sociable.town.events import Agreed, Planned, Remembered, Talked, Timeline, read_timelines
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.timeline import Timeline, read_timelines
 
 MOST_MEMORIES = 24
 """The latest, beside the day's plan; a conversation is hardly ever about what was seen in the morning."""
@@ -70,7 +69,7 @@ class Recollection:
         return tuple(sorted([*plans, *rest], key=lambda event: event.minute))
 
     def _name_place(self, name: str, minute: int) -> str:
-        where = self._town.address_of(self.timelines[name].tiles[minute])
+        where = self._town.find_address(self.timelines[name].tiles[minute])
         return _write_place(str(where)) if where is not None else "in the street"
 
     # The day.
@@ -108,7 +107,7 @@ class Recollection:
         """Everybody's x, y, zone and whether asleep, by name and minute."""
         found = {}
         for name, timeline in self.timelines.items():
-            zones = {tile: self._town.zone_of(tile) for tile in set(timeline.tiles)}
+            zones = {tile: self._town.find_zone(tile) for tile in set(timeline.tiles)}
             x, y, zone = np.array([(tile.x, tile.y, zones[tile]) for tile in timeline.tiles]).T
             found[name] = (x, y, zone, np.array(timeline.asleep))
         return found
