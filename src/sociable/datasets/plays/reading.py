@@ -28,7 +28,8 @@ def read_play(path: Path) -> Play:
     """The play in a file or folder, whose layout is found out.
 
     Known are plays in plain text (with Project Gutenberg's frame or without it), folders and files of Standard Ebooks XHTML,
-    Fountain, Final Draft's XML (.fdx) and typed screenplays. Raises InputError, or DataError with the line, where it is none.
+    TEI as DraCor publishes it (.xml), Fountain, Final Draft's XML (.fdx) and typed screenplays. Raises InputError, or DataError
+    with the line, where it is none.
     """
     if path.is_dir():
         files = chapters_in(path)

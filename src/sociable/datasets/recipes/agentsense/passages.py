@@ -18,8 +18,8 @@ REMEMBERED = 3_000
 """Characters of what was said before a passage that are told with it, the last ones."""
 LONGEST, LONGEST_TEXT = 40, 12_000
 """Speeches and characters of a passage; a longer scene is cut, for the model reads all of it several times."""
-_KINDS = (".txt", ".fountain", ".spmd", ".fdx", ".xhtml")
-_EXPECTED = "Expected plays as .txt, .fountain or .fdx, folders of Standard Ebooks' .xhtml, or a folder of those."
+_KINDS = (".txt", ".fountain", ".spmd", ".fdx", ".xml")
+_EXPECTED = "Expected plays as .txt, .fountain, .fdx or TEI (.xml), folders of Standard Ebooks' .xhtml, or a folder of those."
 FEWEST_SPEECHES, LONG_TEXT = 10, 6_000
 """AgentSense, Section 3.5: shorter scenes are dropped. Fewer speeches do where they have so many characters."""
 FEWEST_SPEAKERS, SPEECHES_TO_BE_ACTIVE = 2, 2
@@ -70,8 +70,18 @@ def _find_plays(source: Path) -> Iterator[Path]:
     if source.is_file() or any(source.glob("*.xhtml")):
         yield source
         return
-    files = sorted(path for path in source.rglob("*") if path.suffix in _KINDS[:-1] and not is_about(path))
+    files = sorted(path for path in source.rglob("*") if path.suffix in _KINDS and _is_play(path))
     yield from files or sorted({path.parent for path in source.rglob("*.xhtml")})
+
+
+def _is_play(path: Path) -> bool:
+    """Whether a file in a folder is a play: no README, and as .xml only TEI, for books hold other XML beside their text."""
+    if path.suffix != ".xml":
+        return not is_about(path)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return b"<TEI" in file.read(2_000)
 
 
 def _name_play(path: Path, source: Path) -> str:
