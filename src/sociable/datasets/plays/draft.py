@@ -69,7 +69,7 @@ class Draft:
     def open_scene(self, heading: str) -> None:
         """Begins an act or a scene; one whose heading has no label of its own is numbered through."""
         found, act = heading_of(heading), self.scenes[-1].act
-        if found is None or found.kind not in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART):
+        if found is None or not found.kind.is_division:
             self.numbered += 1
             scene = DraftScene(act, f"Scene {self.numbered}", _SCENE_NUMBER.sub("", heading).strip(". "))
         elif found.kind is HeadingKind.ACT:

@@ -174,12 +174,11 @@ class _Reader:
 
     def _is_heading(self, heading: Heading, line: Line, after_blank: bool) -> bool:
         """Not what somebody says, as "Characters" in the middle of a speech."""
-        is_division = heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART)
-        return heading.kind is not HeadingKind.CAST and (is_division or after_blank or line.text.isupper())
+        return heading.kind is not HeadingKind.CAST and (heading.kind.is_division or after_blank or line.text.isupper())
 
     def _turn(self, heading: Heading, line: Line) -> None:
         self._open = None
-        if heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART):
+        if heading.kind.is_division:
             self._draft.open_scene(line.text)
             self._ended = False
         elif heading.kind is HeadingKind.SETTING and heading.rest:

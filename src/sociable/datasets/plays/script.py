@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sociable.datasets.plays.headings import HeadingKind, heading_of
+from sociable.datasets.plays.headings import heading_of
 
 EXPECTED = (
     "Expected a name in capitals on a line of its own with the speech under it; for a stage play in another layout give the file "
@@ -30,7 +30,7 @@ def is_scene_heading(text: str) -> bool:
 
 def is_stage_heading(text: str) -> bool:
     found = heading_of(text.strip("> <"))
-    return found is not None and found.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART)
+    return found is not None and found.kind.is_division
 
 
 def is_cue(text: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 
 from sociable.core.errors import InputError
-from sociable.datasets.plays import Direction, Entry, Play, PlayScene, Speech, read_play
+from sociable.datasets.plays import Direction, Entry, Play, PlayScene, Speech, read_play, to_roman
 from sociable.datasets.recipes.agentsense.draft import Passage
 from sociable.datasets.sources import is_about, make_slug, read_items
 
@@ -49,7 +49,6 @@ _TITLE = re.compile(
     "don|dona|old|young|canon|aunt|uncle|justice|judge"
 )
 """Names nobody alone."""
-_ROMAN = ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))
 
 
 def read_passages(source: Path) -> list[Passage]:
@@ -188,7 +187,7 @@ def _cut_scene(scene: PlayScene, names: dict[str, str]) -> Iterator[PlayScene]:
         yield scene
         return
     for number, (begin, end) in enumerate(zip(cuts, [*cuts[1:], len(scene.entries)], strict=True), 1):
-        yield scene.model_copy(update={"scene": f"French scene {_write_roman(number)}", "entries": scene.entries[begin:end]})
+        yield scene.model_copy(update={"scene": f"French scene {to_roman(number)}", "entries": scene.entries[begin:end]})
 
 
 def _find_changes(entries: Sequence[Entry], names: dict[str, str]) -> Iterator[int]:
@@ -249,11 +248,3 @@ def _find_named(text: str, names: dict[str, str]) -> set[str]:
             found.add(names[name])
             small = re.sub(pattern, " ", small)
     return found
-
-
-def _write_roman(value: int) -> str:
-    signs = ""
-    for worth, sign in _ROMAN:
-        count, value = divmod(value, worth)
-        signs += sign * count
-    return signs
