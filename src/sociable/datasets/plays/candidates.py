@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from sociable.datasets.plays.directions import find_closing
 from sociable.datasets.plays.headings import heading_of
 from sociable.datasets.plays.spelling import is_capitals
 from sociable.datasets.plays.wordlists import ABBREVIATED_TITLES, NO_NAMES, SMALL, SOUNDS, TITLES
@@ -103,13 +104,8 @@ def _cases(label: str) -> tuple[bool, ...]:
 
 def _without_stop_behind(rest: str) -> str:
     """ "(laughing). That's" without the stop, which parts the heading from the speech."""
-    opens, closes = rest[:1], {"[": "]", "(": ")"}.get(rest[:1], "")
-    depth = 0
-    for position, sign in enumerate(rest):
-        depth += (sign == opens) - (sign == closes)
-        if depth == 0:
-            return rest[: position + 1] + re.sub(r"^_?\s?[.:—–]+(?=\s|$|\w)", " ", rest[position + 1 :])
-    return rest
+    end = find_closing(rest, 0)
+    return rest if end is None else rest[:end] + re.sub(r"^_?\s?[.:—–]+(?=\s|$|\w)", " ", rest[end:])
 
 
 def _could_be_label(label: str) -> bool:

@@ -86,13 +86,13 @@ def split_directions(raw: str, habit: DirectionHabit) -> tuple[str, tuple[Inline
 def _direction_end(raw: str, start: int, habit: DirectionHabit) -> int | None:
     """Where the direction that begins at ``start`` ends; None where none begins."""
     if raw[start] == "[":
-        end = _closing(raw, start, "[", "]")
+        end = find_closing(raw, start)
         if end is None:
             newline = raw.find("\n", start)
             return len(raw) if newline < 0 else newline
         return end
     if raw[start] == "(":
-        end = _closing(raw, start, "(", ")")
+        end = find_closing(raw, start)
         if end is None:
             return None
         inner = raw[start + 1 : end - 1].strip()
@@ -111,10 +111,11 @@ def _is_told(italics: str) -> bool:
     return bool(_SENTENCE.match(text)) or (text[:1].isupper() and len(text.split()) > 2 and not text.endswith(("!", "?")))
 
 
-def _closing(raw: str, start: int, opens: str, closes: str) -> int | None:
-    depth = 0
-    for position in range(start, len(raw)):
-        depth += (raw[position] == opens) - (raw[position] == closes)
+def find_closing(text: str, start: int) -> int | None:
+    """The index behind the bracket that closes the one at ``start``; None where no bracket stands there, or none closes it."""
+    opens, closes, depth = text[start], {"(": ")", "[": "]"}.get(text[start]), 0
+    for position in range(start, len(text)):
+        depth += (text[position] == opens) - (text[position] == closes)
         if depth == 0:
             return position + 1
     return None

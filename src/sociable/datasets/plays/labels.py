@@ -16,6 +16,13 @@ from sociable.datasets.plays.wordlists import INTERJECTIONS, ORDINALS, SMALL, TI
 _SEVERAL_MORE = re.compile(r"(?:and|&)\s+[A-Z][\w’']*[.:]?$")
 _USUALLY = 0.97
 _MANY, _HEADINGS_IN_COLUMN = 10, 0.7
+FEW_SPEECHES = 6
+
+
+def is_talk(speakers: Sequence[str], filled_lines: int, lines_per_speech: int) -> bool:
+    """Whether so many lines are a play: they have enough speeches, and people speak again unless these are few."""
+    again = sum(count for count in Counter(speakers).values() if count > 1)
+    return (len(speakers) < FEW_SPEECHES or again * 2 >= len(speakers)) and len(speakers) * lines_per_speech >= filled_lines
 
 
 @dataclass(frozen=True)

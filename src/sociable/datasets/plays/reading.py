@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +9,8 @@ from sociable.core.errors import InputError
 from sociable.core.records import storable
 from sociable.datasets.plays.final_draft import read_final_draft
 from sociable.datasets.plays.fountain import read_fountain
-from sociable.datasets.plays.pages import Pages, pages_of
+from sociable.datasets.plays.labels import FEW_SPEECHES, is_talk
+from sociable.datasets.plays.pages import pages_of
 from sociable.datasets.plays.plain import read_plain
 from sociable.datasets.plays.records import Play
 from sociable.datasets.plays.standard_ebooks import chapters_in, read_standard_ebooks
@@ -21,7 +21,7 @@ from sociable.datasets.plays.typed_layouts import find_layout
 
 _FOUNTAIN = frozenset({".fountain", ".spmd"})
 _XHTML = frozenset({".xhtml", ".html", ".htm"})
-_FEW_SPEECHES, _LINES_PER_SPEECH, _LINES_PER_PLAIN_SPEECH = 6, 60, 20
+_LINES_PER_SPEECH, _LINES_PER_PLAIN_SPEECH = 60, 20
 
 
 def read_play(path: Path) -> Play:
@@ -69,28 +69,22 @@ def _read_text(path: Path, text: str) -> Play:
     ]
     if layout is not None:
         readers.insert(0, (lambda: read_typed(path, pages, layout), _LINES_PER_SPEECH))
+    filled = sum(not line.is_blank for line in pages.lines)
     for read, lines_per_speech in readers:
         try:
             play = read()
         except InputError:
             continue
-        if _is_talk(play, pages, lines_per_speech):
+        speakers = [speech.speaker for speech in play.speeches()]
+        # Of a short script any speech will do.
+        is_short = len(speakers) < FEW_SPEECHES and filled < FEW_SPEECHES * lines_per_speech
+        if is_short or is_talk(speakers, filled, lines_per_speech):
             return play
     raise InputError(
         f"{path}: a film script whose layout does not tell who speaks. Expected names in capitals on lines of their own over the "
         "speeches, or 'NAME: speech'. Lines that a PDF's text lost can be had by saving it with its layout; or give a Fountain "
         "(.fountain) or Final Draft (.fdx) file."
     )
-
-
-def _is_talk(play: Play, pages: Pages, lines_per_speech: int) -> bool:
-    """People speak, and again; otherwise the lines were taken for something they are not."""
-    speeches = tuple(play.speeches())
-    counts = Counter(speech.speaker for speech in speeches)
-    again = sum(count for count in counts.values() if count > 1)
-    filled = sum(not line.is_blank for line in pages.lines)
-    is_short = len(speeches) < _FEW_SPEECHES and filled < _FEW_SPEECHES * lines_per_speech
-    return is_short or (again * 2 >= len(speeches) and len(speeches) * lines_per_speech >= filled)
 
 
 def _decoded(path: Path, data: bytes) -> str:
