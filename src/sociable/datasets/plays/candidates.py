@@ -40,6 +40,11 @@ class Style:
         return self.parted.startswith(ALONE)
 
     @property
+    def has_direction(self) -> bool:
+        """A direction stands between heading and speech."""
+        return self.parted.endswith("paren")
+
+    @property
     def mark(self) -> str:
         """What parts a heading from its speech, whether that is on the same line or on the next."""
         return self.parted.removeprefix(ALONE).strip().replace("bare", "gap")

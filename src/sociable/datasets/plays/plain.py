@@ -157,10 +157,11 @@ class _Reader:
             return
         is_behind_direction = speech is not None and not opened.label
         is_apart = is_new or (is_behind_direction and opened.text[:1] in ("[", "("))
-        is_told = speech is None or (is_behind_direction and self._unwrapped) or self._reads_as_direction(index, line)
         if (_is_unclosed(opened) and not after_blank) or (opened.label and not opened.text):
             opened.lines.append(line.text)
-        elif self._is_direction_line(line, is_new) or (is_apart and is_told):
+        elif self._is_direction_line(line, is_new) or (
+            is_apart and (speech is None or (self._unwrapped and not opened.label) or self._reads_as_direction(index, line))
+        ):
             self._begin(line, "", line.text)
         elif speech is not None and is_behind_direction and (is_apart or _is_whole_move(opened.text)):
             # The speech goes on; the directions between become part of it.
