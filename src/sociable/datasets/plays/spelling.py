@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from sociable.datasets.plays.wordlists import ABBREVIATED_TITLES, ARTICLES, ORDINALS, PEERESSES, PEERS, SMALL, TITLES
 
@@ -62,21 +63,20 @@ def _number(word: str) -> str:
     return word if word in ORDINALS.values() else ORDINALS.get(re.sub(r"(?<=\d)(?:st|nd|rd|th|d)$", "", word), "")
 
 
-def significant(name: str) -> list[str]:
-    """The words of a name without articles."""
-    # "A.M." has an initial.
-    words = words_in(name)
-    return [word for word in words if word not in ARTICLES or (word == "a" and _INITIAL_A.search(name))] or words
+@lru_cache(10_000)
+def significant(name: str) -> tuple[str, ...]:
+    """The words of a name without articles; but "A.M." has an initial."""
+    words = tuple(words_in(name))
+    return tuple(word for word in words if word not in ARTICLES or (word == "a" and _INITIAL_A.search(name))) or words
 
 
-def forms_of(name: str) -> list[list[str]]:
+def forms_of(name: str) -> list[tuple[str, ...]]:
     """A name's words in all forms that a heading may shorten: as printed, peers as lords, without small words, without titles."""
     words = significant(name)
-    rank = "lord" if words[0] in PEERS else "lady" if words[0] in PEERESSES else words[0]
-    ranked = [rank, *words[1:]]
-    large = [word for word in ranked if word not in SMALL]
-    bare = [word for word in large if word not in TITLES]
-    return [list(form) for form in dict.fromkeys(tuple(form) for form in (words, ranked, large, bare) if form)]
+    ranked = ("lord" if words[0] in PEERS else "lady" if words[0] in PEERESSES else words[0], *words[1:])
+    large = tuple(word for word in ranked if word not in SMALL)
+    bare = tuple(word for word in large if word not in TITLES)
+    return [form for form in dict.fromkeys((words, ranked, large, bare)) if form]
 
 
 def begins(token: str, word: str) -> bool:
