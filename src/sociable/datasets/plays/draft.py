@@ -90,6 +90,11 @@ class Draft:
         self.scenes[-1].parts.append(part)
         return part
 
+    @property
+    def last_speech(self) -> Part | None:
+        """The last speech of the scene."""
+        return next((part for part in reversed(self.scenes[-1].parts) if part.label), None)
+
     def finish(self, expected: str) -> Play:
         """The play. Raises InputError where nobody speaks, which says what was ``expected``."""
         parts = [part for scene in self.scenes for part in scene.parts]

@@ -13,8 +13,7 @@ from sociable.datasets.plays.cast import cast_of
 from sociable.datasets.plays.directions import find_closing
 from sociable.datasets.plays.draft import Draft, Part
 from sociable.datasets.plays.evening import evened
-from sociable.datasets.plays.frame import Line, filled, framed_title, lines_of, without_frame
-from sociable.datasets.plays.furniture import without_furniture
+from sociable.datasets.plays.frame import Line, filled, framed_title, lines_of, without_frame, without_furniture
 from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
 from sociable.datasets.plays.labels import Labels, is_talk
 from sociable.datasets.plays.records import Play
@@ -150,8 +149,7 @@ class _Reader:
     def _add(self, index: int, line: Line, after_blank: bool) -> None:
         """An unheaded line: more of what is open, a direction, or the speech before it going on."""
         opened, is_new = self._open, after_blank or self._unwrapped
-        parts = self._draft.scenes[-1].parts
-        speech = next((part for part in reversed(parts) if part.label), None)
+        parts, speech = self._draft.scenes[-1].parts, self._draft.last_speech
         if opened is None:
             self._begin(line, "", line.text)
             return

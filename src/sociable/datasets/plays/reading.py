@@ -16,8 +16,7 @@ from sociable.datasets.plays.records import Play
 from sociable.datasets.plays.standard_ebooks import chapters_in, read_standard_ebooks
 from sociable.datasets.plays.tei import read_tei
 from sociable.datasets.plays.tree import LARGEST_BYTES
-from sociable.datasets.plays.typed import read_typed
-from sociable.datasets.plays.typed_layouts import find_layout
+from sociable.datasets.plays.typed import find_layout, read_typed
 
 _FOUNTAIN = frozenset({".fountain", ".spmd"})
 _XHTML = frozenset({".xhtml", ".html", ".htm"})
