@@ -109,7 +109,7 @@ class Draft:
         else:
             words = _words_of([*texts, *(direction.text for part in parts for direction in part.directions or ())])
             names = Names(self.cast or cast_on_stage(told), labels, words, is_listed=bool(self.cast))
-            habit = habit_of(part.text for part in speeches)
+            habit = habit_of([part.text for part in speeches])
         mend = mender_of(texts)
         return Play(
             title=self.title or self.path.stem,
