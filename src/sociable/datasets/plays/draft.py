@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sociable.core.errors import InputError
 from sociable.datasets.plays.cast import cast_on_stage
 from sociable.datasets.plays.directions import DirectionHabit, habit_of, mender_of, split_directions
-from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
+from sociable.datasets.plays.headings import HeadingKind, heading_of
 from sociable.datasets.plays.names import Names
 from sociable.datasets.plays.records import CastMember, Direction, Entry, InlineDirection, Play, PlayScene, Speech
 from sociable.datasets.plays.script import name_of
@@ -74,9 +74,8 @@ class Draft:
             scene = DraftScene(act, f"Scene {self.numbered}", _SCENE_NUMBER.sub("", heading).strip(". "))
         elif found.kind is HeadingKind.ACT:
             inner = heading_of(found.rest)
-            if inner is None or inner.kind is not HeadingKind.SCENE:
-                inner = Heading(HeadingKind.SCENE, "", found.rest)
-            scene = DraftScene(found.label, inner.label, inner.rest)
+            is_scene = inner is not None and inner.kind is HeadingKind.SCENE
+            scene = DraftScene(found.label, *((inner.label, inner.rest) if inner and is_scene else ("", found.rest)))
         elif found.kind is HeadingKind.SCENE or (act.startswith("Act ") and not found.label.startswith("Epilogue")):
             scene = DraftScene(act, found.label, found.rest)
         else:
@@ -84,9 +83,9 @@ class Draft:
         scene.heading = scene.heading.strip("[]_ ")
         self.scenes.append(scene)
 
-    def add(self, label: str, lines: Sequence[str], line: int) -> Part:
+    def add(self, label: str, lines: Sequence[str], line: int, file: Path | None = None) -> Part:
         """A speech, or a direction where ``label`` is empty, which begins in a line of the file."""
-        part = Part(label, f"{self.path.name}:{line}", list(lines))
+        part = Part(label, f"{(file or self.path).name}:{line}", list(lines))
         self.scenes[-1].parts.append(part)
         return part
 
@@ -102,29 +101,26 @@ class Draft:
         if not speeches:
             raise InputError(f"{self.path}: nobody speaks in it, read as {self.layout}. {expected}")
         texts = [part.text for part in parts]
-        told = [part.text for part in parts if not part.label]
         labels = Counter(self._name(part) for part in speeches if not part.speakers)
         if self.is_screenplay:
             names, habit = Names((), labels), DirectionHabit()
         else:
-            words = _words_of([*texts, *(direction.text for part in parts for direction in part.directions or ())])
-            names = Names(self.cast or cast_on_stage(told), labels, words, is_listed=bool(self.cast))
-            habit = habit_of([part.text for part in speeches])
+            cast = self.cast or cast_on_stage(part.text for part in parts if not part.label)
+            printed = [*texts, *(direction.text for part in parts for direction in part.directions or ())]
+            # What has a stop behind it may be shortened by that.
+            words = {word for text in printed for word in re.findall(r"[^\W\d_]+\b(?!\.)", text)}
+            names, habit = Names(cast, labels, words, is_listed=bool(self.cast)), habit_of([part.text for part in speeches])
         mend = mender_of(texts)
-        return Play(
-            title=self.title or self.path.stem,
-            layout=self.layout,
-            cast=tuple(self.cast),
-            scenes=tuple(
-                PlayScene(
-                    act=s.act,
-                    scene=s.scene,
-                    heading=s.heading,
-                    entries=tuple(self._entry(part, names, habit, mend) for part in s.parts),
-                )
-                for s in self._kept_scenes()
-            ),
+        scenes = tuple(
+            PlayScene(
+                act=scene.act,
+                scene=scene.scene,
+                heading=scene.heading,
+                entries=tuple(self._entry(part, names, habit, mend) for part in scene.parts),
+            )
+            for scene in self._kept_scenes()
         )
+        return Play(title=self.title or self.path.stem, layout=self.layout, cast=tuple(self.cast), scenes=scenes)
 
     def _kept_scenes(self) -> Iterator[DraftScene]:
         """The scenes but those that hold nothing, or that a table of contents announced only."""
@@ -149,8 +145,3 @@ class Draft:
         return Speech(
             speaker=join_names(speakers), speakers=speakers, label=part.label, text=text, directions=directions, place=part.place
         )
-
-
-def _words_of(texts: Iterable[str]) -> set[str]:
-    """Every word that stands in ``texts`` without a stop behind it, which might shorten it, as spelled."""
-    return {match[0] for text in texts for match in re.finditer(r"[^\W\d_]+\b(?!\.)", text)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from sociable.core.errors import InputError
@@ -63,22 +64,19 @@ def _read_text(path: Path, text: str) -> Play:
     if not pages.is_film:
         return read_typed(path, pages, layout) if layout is not None else read_plain(path, text)
     readers: list[tuple[Callable[[], Play], int]] = [
+        *([(lambda: read_typed(path, pages, layout), _LINES_PER_SPEECH)] if layout is not None else []),
         (lambda: read_fountain(path, text), _LINES_PER_SPEECH),
         (lambda: read_plain(path, text), _LINES_PER_PLAIN_SPEECH),
     ]
-    if layout is not None:
-        readers.insert(0, (lambda: read_typed(path, pages, layout), _LINES_PER_SPEECH))
     filled = sum(not line.is_blank for line in pages.lines)
     for read, lines_per_speech in readers:
-        try:
+        with suppress(InputError):
             play = read()
-        except InputError:
-            continue
-        speakers = [speech.speaker for speech in play.speeches()]
-        # Of a short script any speech will do.
-        is_short = len(speakers) < FEW_SPEECHES and filled < FEW_SPEECHES * lines_per_speech
-        if is_short or is_talk(speakers, filled, lines_per_speech):
-            return play
+            speakers = [speech.speaker for speech in play.speeches()]
+            # Of a short script any speech will do.
+            is_short = len(speakers) < FEW_SPEECHES and filled < FEW_SPEECHES * lines_per_speech
+            if is_short or is_talk(speakers, filled, lines_per_speech):
+                return play
     raise InputError(
         f"{path}: a film script whose layout does not tell who speaks. Expected names in capitals on lines of their own over the "
         "speeches, or 'NAME: speech'. Lines that a PDF's text lost can be had by saving it with its layout; or give a Fountain "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sociable.datasets.plays.cast import cast_members
 from sociable.datasets.plays.draft import Draft, DraftScene, Part
-from sociable.datasets.plays.headings import HeadingKind, heading_of
+from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
 from sociable.datasets.plays.records import CastMember, InlineDirection, Play
 from sociable.datasets.plays.tree import Element, part_directions, read_tree
 
@@ -20,9 +20,9 @@ _FOLDERS = ("xhtml", "src/epub/text", "epub/text", "text", ".")
 def chapters_in(folder: Path) -> list[Path]:
     """The XHTML files of a book's folder that hold its text, in the order of the play; none where it is no such folder."""
     for place in _FOLDERS:
-        ranked = {file: rank for file in (folder / place).glob("*.xhtml") if (rank := _rank(file)) is not None}
+        ranked = [(rank, file) for file in (folder / place).glob("*.xhtml") if (rank := _rank(file)) is not None]
         if ranked:
-            return sorted(ranked, key=lambda file: ranked[file])
+            return [file for _, file in sorted(ranked)]
     return []
 
 
@@ -83,30 +83,25 @@ class _Chapter:
     def read(self, element: Element, depth: int) -> None:
         if element.name == "section":
             self._open(element, depth)
-        if element.name in ("section", "article", "div"):
+        if element.name in ("section", "article", "div", "table", "tbody", "thead"):
             for child in element.elements:
                 self.read(child, depth + 1)
-        elif element.name in ("table", "tbody", "thead"):
-            for child in element.elements:
-                self.read(child, depth)
         elif element.name == "tr":
-            self._row(element)
-        elif element.name in ("p", "blockquote", "ul", "ol"):
-            self._tell(element)
+            self._read_row(element)
+        elif element.name in ("p", "blockquote", "ul", "ol") and element.text:
+            self._add("", element.text, element)
 
     def _open(self, section: Element, depth: int) -> None:
-        header = next((e for e in section.elements if re.fullmatch(r"h[1-6]|hgroup|header", e.name)), None)
-        text = header.text if header is not None else ""
-        heading = heading_of(text)
-        label = heading.label if heading is not None and heading.label else text
-        rest = heading.rest if heading is not None and heading.kind is not HeadingKind.SETTING else ""
+        text = next((e.text for e in section.elements if re.fullmatch(r"h[1-6]|hgroup|header", e.name)), "")
+        heading = heading_of(text) or Heading(HeadingKind.SETTING)
+        label = heading.label or text
         if depth == 0:
             self._act = label
-            self._draft.scenes.append(DraftScene(label, "", rest))
-        elif label:
-            self._draft.scenes.append(DraftScene(self._act, label, rest))
+        if depth == 0 or label:
+            rest = heading.rest if heading.kind is not HeadingKind.SETTING else ""
+            self._draft.scenes.append(DraftScene(self._act, label if depth else "", rest))
 
-    def _row(self, row: Element) -> None:
+    def _read_row(self, row: Element) -> None:
         cells = [cell for cell in row.elements if cell.name in ("td", "th")]
         persona = next((cell for cell in cells if cell.has_type(_PERSONA)), None)
         text, directions = part_directions(cell for cell in cells if cell is not persona)
@@ -120,17 +115,11 @@ class _Chapter:
             shift = len(self._speech.text) + 1
             self._speech.directions += tuple(InlineDirection(text=each.text, at=each.at + shift) for each in directions)
             self._speech.lines = [f"{self._speech.text} {text}".strip()]
-        else:
-            self._tell(row)
-
-    def _tell(self, element: Element) -> None:
-        if element.text:
-            self._add("", element.text, element)
+        elif row.text:
+            self._add("", row.text, row)
 
     def _add(self, label: str, text: str, element: Element) -> Part:
-        part = self._draft.add(label, [text], element.line)
-        part.place = f"{self._file.name}:{element.line}"
-        return part
+        return self._draft.add(label, [text], element.line, self._file)
 
 
 def _label(persona: Element) -> str:
