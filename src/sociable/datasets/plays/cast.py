@@ -23,6 +23,9 @@ _WITH_SHORT = (
 )
 _CALLED = re.compile(r"(?P<front>[A-Z][\w.’' ]*?) [(“\"](?P<short>[A-Z][\w.’']+)[)”\"] (?P<back>[A-Z]\w+.*)$")
 """ "John (Jack) Worthing"."""
+_ENTRY = re.compile(
+    r"(?P<name>[^,:(—–]+?)\s*(?:,|:|\(|—|–|--|\s-\s|\.{2,}|(?<=\w)\sto\s(?=[A-Z])|(?<=\w)\s(?=An?\s[a-z])|$)\s*(?P<rest>.*)$"
+)
 _MOVES = re.compile(r"\b(?:enters?|exit|exeunt|manet|manent)\b", re.I)
 _NAMED = re.compile(r"(?<!\bof )(?<!\bfrom )\b(?:[A-Z][a-zà-ÿ]{2,}|[A-Z]{3,})\b")
 _NO_PERSONS = re.compile(r"^(?:re-?)?(?:enters?|exit|exeunt|manet|manent|the|an?|all|both|with|and|at|to)$", re.I)
@@ -50,21 +53,15 @@ def cast_members(entry: str) -> tuple[CastMember, ...]:
     text = " ".join(re.sub(r"(?<=\w)\s{2,}(?=\w)", " – ", text, count=1).split())
     members: list[CastMember] = []
     for part in re.split(r";\s+", text):
-        match = re.match(
-            r"(?P<name>[^,:(—–]+?)\s*(?:,|:|\(|—|–|--|\s-\s|\.{2,}|(?<=\w)\sto\s(?=[A-Z])|(?<=\w)\s(?=An?\s[a-z])|$)\s*(?P<rest>.*)$",
-            part,
-        )
-        if not match or not any(sign.isalpha() for sign in match["name"]):
+        several, match = _SEVERAL.match(part), _ENTRY.match(part)
+        if match is None or not any(map(str.isalpha, match["name"])):
             continue
-        description = match["rest"].strip(" .)")
-        if several := _SEVERAL.match(part):
-            listed = re.split(r",\s*(?:and\s+)?|\s+and\s+", several["names"])
-            members += [CastMember(name=full_form(name), description=(several["rest"] or "").strip(" .)")) for name in listed]
-            continue
-        names = re.split(r"\s+(?:and|AND)\s+|\s*&\s*", match["name"])
-        if not all(name[:1].isupper() for name in names):
+        names, rest = re.split(r"\s+(?:and|AND)\s+|\s*&\s*", match["name"]), match["rest"]
+        if several is not None:
+            names, rest = re.split(r",\s*(?:and\s+)?|\s+and\s+", several["names"]), several["rest"] or ""
+        elif not all(name[:1].isupper() for name in names):
             names = [match["name"]]
-        members += [CastMember(name=full_form(name), description=description) for name in names]
+        members += [CastMember(name=full_form(name), description=rest.strip(" .)")) for name in names]
     return tuple(members)
 
 
@@ -79,38 +76,33 @@ def cast_of(lines: Sequence[Line]) -> tuple[tuple[CastMember, ...], int]:
     if len(entries) > _MOST_CAST:
         # The play begins without any heading behind the list.
         entries, index = _cast_entries(lines, begin + 1, begin + 1 + _first_speech(lines[begin + 1 :]))
-    members = [
-        member for entry in entries if len(entry) <= _LONGEST_ENTRY for member in cast_members(entry) if _is_name(member.name)
-    ]
-    return tuple({member.name: member for member in members}.values()), index
+    members = (member for entry in entries if len(entry) <= _LONGEST_ENTRY for member in cast_members(entry))
+    return tuple({member.name: member for member in members if len(member.name.split()) <= _MOST_WORDS}.values()), index
 
 
-def _cast_entries(lines: Sequence[Line], index: int, end: int) -> tuple[list[str], int]:
+def _cast_entries(lines: Sequence[Line], begin: int, end: int) -> tuple[list[str], int]:
     """What the list has, each entry on one line, and the index of the line after it."""
     entries: list[str] = []
-    indent: int | None = None
-    while index < end:
+    indent = 1_000
+    for index in range(begin, end):
         line = lines[index]
-        heading = heading_of(line.text) if line.text else None
+        heading = heading_of(line.text)
         if (heading is not None and heading.kind is not HeadingKind.CAST) or _BEHIND_CAST.match(line.text):
-            break
+            return entries, index
         if line.text:
-            indent = line.indent if indent is None else min(indent, line.indent)
-            after_blank = lines[index - 1].is_blank
-            if entries and not after_blank and (line.indent > indent + 1 or line.text[:1].islower()):
+            indent = min(indent, line.indent)
+            if entries and lines[index - 1].text and (line.indent > indent + 1 or line.text[:1].islower()):
                 entries[-1] += " " + line.text
             else:
                 entries.append(line.text)
-        index += 1
-    return entries, index
+    return entries, end
 
 
 def _first_speech(lines: Sequence[Line]) -> int:
     """The first heading that has words behind or under it rather than another name, of somebody who speaks again."""
     found = Labels(lines).found
     speakers = Counter(full_form(heading.label) for heading in found.values())
-    texts = [index for index, line in enumerate(lines) if line.text]
-    for index, below in pairwise(texts):
+    for index, below in pairwise(index for index, line in enumerate(lines) if line.text):
         heading = found.get(index)
         if heading is None or lines[index].text.startswith(f"{heading.label},"):
             continue
@@ -119,17 +111,11 @@ def _first_speech(lines: Sequence[Line]) -> int:
     return len(lines)
 
 
-def _is_name(name: str) -> bool:
-    return len(name.split()) <= _MOST_WORDS
-
-
 def cast_on_stage(directions: Iterable[str]) -> tuple[CastMember, ...]:
     """For a play without a list of persons: the names in its entrances and exits, each in its commonest spelling."""
-    counts = Counter(
-        word for text in directions if _MOVES.search(text) for word in _NAMED.findall(text) if not _NO_PERSONS.match(word)
-    )
+    named = (word for text in directions if _MOVES.search(text) for word in _NAMED.findall(text))
     common: list[str] = []
-    for word, _ in counts.most_common():
+    for word, _ in Counter(word for word in named if not _NO_PERSONS.match(word)).most_common():
         at = next((at for at, other in enumerate(common) if _is_spelling(word.casefold(), other.casefold())), None)
         if at is None:
             common.append(word)

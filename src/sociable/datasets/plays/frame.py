@@ -144,34 +144,36 @@ def _without_parts(text: str) -> str:
 
 def _numbered_heads(lines: Sequence[Line], title: str) -> set[int]:
     """Lines alike but for numbers, which grow: "8  THE TEMPEST  [ACT I." Headings of acts and scenes have no other words."""
-    places: dict[str, list[int]] = defaultdict(list)
-    numbers: dict[str, list[int]] = defaultdict(list)
+    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for index, line in enumerate(lines):
         said = _letters(line.text)
         key = title if title == said else _without_parts(said)
         if key and len(" ".join(line.text.split())) <= _LONGEST_HEAD and (match := _NUMBERED.search(line.text)):
-            places[key].append(index)
-            numbers[key].append(int(match["left"] or match["right"]))
+            found[key].append((index, int(match["left"] or match["right"])))
     heads: set[int] = set()
-    for key, found in numbers.items():
-        growing = sum(before <= after for before, after in pairwise(found))
-        is_plain = key == title or not any(re.search(r"[.?!;:,]", lines[index].text) for index in places[key])
-        is_growing = (
-            len(set(found)) >= _SEEN_ON_PAGES and growing >= _USUALLY * (len(found) - 1) and _are_pages_apart(places[key])
-        )
-        if len(found) >= _SEEN_ON_PAGES and (is_plain or is_growing):
-            heads.update(places[key])
+    for key, rows in found.items():
+        places, numbers = zip(*rows, strict=True)
+        is_plain = key == title or not any(re.search(r"[.?!;:,]", lines[index].text) for index in places)
+        is_growing = len(set(numbers)) >= _SEEN_ON_PAGES and grow(numbers, _USUALLY)
+        if len(rows) >= _SEEN_ON_PAGES and (is_plain or (is_growing and _are_pages_apart(places))):
+            heads.update(places)
     return heads
+
+
+def grow(numbers: Sequence[int], share: float) -> bool:
+    """Whether such a share of the numbers is no smaller than the one before."""
+    return sum(before <= after for before, after in pairwise(numbers)) >= share * (len(numbers) - 1)
 
 
 def _titles_alone(lines: Sequence[Line], title: str) -> set[int]:
     """The title over every page; not the person after whom a play is called, who speaks more often than pages begin."""
+    if len(title.split()) < 2:
+        return set()
     found = [
         index
-        for index, line in enumerate(lines)
-        if len(title.split()) > 1
-        and title in (said := _letters(line.text), _without_parts(said))
-        and (index + 1 == len(lines) or lines[index + 1].is_blank)
+        for index, (line, below) in enumerate(zip(lines, [*lines[1:], Line(0, 0, "")], strict=True))
+        if title in (said := _letters(line.text), _without_parts(said))
+        and below.is_blank
         and not re.search(r"[.?!:;\d]", line.text)
     ]
     return set(found) if len(found) >= _SEEN_ON_PAGES and _are_pages_apart(found) else set()
@@ -179,16 +181,13 @@ def _titles_alone(lines: Sequence[Line], title: str) -> set[int]:
 
 def _beside(lines: Sequence[Line], numbers: set[int]) -> set[int]:
     """Lines that stand again and again, and hardly anywhere but beside a page's number."""
-    filled = [index for index, line in enumerate(lines) if line.text]
-    again = Counter(lines[index].text for index in filled)
-    beside: dict[str, set[int]] = defaultdict(set)
-    for one, other in pairwise(filled):
-        for number, near in ((one, other), (other, one)):
-            if number in numbers and near not in numbers:
-                beside[lines[near].text].add(near)
-    return {
-        index
-        for text, found in beside.items()
-        if len(found) >= _SEEN_ON_PAGES and len(found) >= _USUALLY * again[text]
-        for index in found
+    filled_places = [index for index, line in enumerate(lines) if line.text]
+    again = Counter(lines[index].text for index in filled_places)
+    near = {
+        place
+        for pair in pairwise(filled_places)
+        for number, place in (pair, pair[::-1])
+        if number in numbers and place not in numbers
     }
+    beside = Counter(lines[place].text for place in near)
+    return {place for place in near if beside[lines[place].text] >= max(_SEEN_ON_PAGES, _USUALLY * again[lines[place].text])}

@@ -7,12 +7,29 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sociable.datasets.plays.candidates import NUMERAL, PARTED, Candidate, Style, candidates
+from sociable.datasets.plays.directions import find_closing
 from sociable.datasets.plays.frame import Line
 from sociable.datasets.plays.headings import HeadingKind, heading_of
 from sociable.datasets.plays.spelling import full_form, is_capitals
-from sociable.datasets.plays.wordlists import INTERJECTIONS, ORDINALS, SMALL, TITLES
+from sociable.datasets.plays.wordlists import ABBREVIATED_TITLES, INTERJECTIONS, NO_NAMES, ORDINALS, SMALL, SOUNDS, TITLES
 
+ALONE = "alone"
+PARTED = re.compile(r"\s*,?\s+(?:and|&)\s+|\s*[&,/]\s*")
+"""What stands between the names of several who speak together."""
+NUMERAL = re.compile(r"[1-9]")
+"""Witches, watchmen and citizens of old editions have no other name. Elsewhere it numbers a list."""
+_LONGEST, _MOST_WORDS, _MOST_WORDS_OF_ONE = 48, 7, 5
+_EMPHASISED = re.compile(r"^(?P<mark>\*\*|__|\*|_)(?P<label>[^_*\n]{1,45}?)(?P=mark)(?P<rest>.*)$")
+_SPLIT = re.compile(
+    r"(?P<dot>\.(?:[—–]|--|-?(?=\s|$|[\[(_])))|(?P<colon>:)|(?P<paren>,?\s*_?(?=[\[(]))|(?P<gap>\t|\s{2,})|(?P<dash>[—–]|--)"
+)
+_IN_SMALL = re.compile(r"(?:The|An?)\s[a-z][\w’' -]+$|[A-Z][\w’']+(?: [\w’']+)?\s(?:voice|outside|within)$")
+_GAP = re.compile(r"\t|\s{2}")
+_DIRECTION = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_WITH_DIRECTION = re.compile(r"(?P<label>[^,]*),\s*(?P<direction>_[^_]+_|[a-z][a-z ,'’]{2,40})[.:—]?\s*$")
+_NO_LABEL = re.compile(r"[!?;…“”\"=<>{}|\[\]()]|\.\.|  ")
+_LETTERS, _LONGEST_INITIALS = ("A", "O"), 3
+"""Words of one letter, which may shorten names where something parts them from the speech."""
 _USUALLY = 0.97
 _MANY, _HEADINGS_IN_COLUMN = 10, 0.7
 FEW_SPEECHES = 6
@@ -22,6 +39,42 @@ def is_talk(speakers: Sequence[str], filled_lines: int, lines_per_speech: int) -
     """Whether so many lines are a play: they have enough speeches, and people speak again unless these are few."""
     again = sum(count for count in Counter(speakers).values() if count > 1)
     return (len(speakers) < FEW_SPEECHES or again * 2 >= len(speakers)) and len(speakers) * lines_per_speech >= filled_lines
+
+
+@dataclass(frozen=True)
+class Style:
+    """A way to set a speech heading: what parts it from the speech, its capitals, and whether it is emphasised."""
+
+    parted: str
+    capitals: bool
+    emphasised: bool
+
+    @property
+    def is_alone(self) -> bool:
+        return self.parted.startswith(ALONE)
+
+    @property
+    def has_direction(self) -> bool:
+        """A direction stands between heading and speech."""
+        return self.parted.endswith("paren")
+
+    @property
+    def mark(self) -> str:
+        """What parts a heading from its speech, whether that is on the same line or on the next."""
+        return self.parted.removeprefix(ALONE).strip().replace("bare", "gap")
+
+    def is_dashed_beside(self, other: Style) -> bool:
+        """ "NORA--Yes." where abbreviated names have a stop, too: "TORV.--Yes." """
+        return self.capitals and other.capitals and {self.parted, other.parted} == {"dot", "dash"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """What a line's heading would be in a style; ``rest`` is what of the speech stands on the same line."""
+
+    style: Style
+    label: str
+    rest: str
 
 
 @dataclass(frozen=True)
@@ -52,7 +105,7 @@ class Labels:
         self.found = {found.index: found for found in self._accept(self.style)} if self.style is not None else {}
 
     def _plausible(self, index: int, line: Line) -> list[Candidate]:
-        offered = list(candidates(line.text))
+        offered = list(find_candidates(line.text))
         if any(each.style.is_alone for each in offered) and not (self._is_followed(index) and self._is_set_apart(index)):
             return [each for each in offered if not each.style.is_alone]
         return offered
@@ -219,3 +272,70 @@ class Labels:
 
 def _key(label: str) -> str:
     return " ".join(re.sub(r"[.]", " ", full_form(label)).casefold().split())
+
+
+def find_candidates(text: str) -> Iterator[Candidate]:
+    """All headings a line could begin with, the shortest first."""
+    emphasis = _EMPHASISED.match(text)
+    emphasised, text = emphasis is not None, emphasis["label"] + emphasis["rest"] if emphasis else text
+    for match in _SPLIT.finditer(text, 0, _LONGEST + 8):
+        label, rest, parted = text[: match.start()], text[match.end() :], str(match.lastgroup)
+        if parted == "paren" and _GAP.match(match[0]):
+            parted = "gap"
+        if not _could_be_label(label) and not (label in _LETTERS and parted in ("gap", "dot", "colon")):
+            if parted in ("gap", "colon", "dash"):
+                return
+            continue
+        if parted == "colon" and rest.strip() and not rest[0].isspace() and rest[0] not in "—–-[(_":
+            return
+        printed = label + (match[0][:1] if parted == "dot" else "")
+        rest = (_without_stop_behind(rest) if parted == "paren" else rest).strip()
+        is_alone = not rest or (parted == "paren" and _DIRECTION.fullmatch(rest) is not None)
+        for capitals in _cases(label):
+            if is_alone or parted != "dash" or capitals:
+                yield Candidate(Style(f"{ALONE} {parted}" if is_alone else parted, capitals, emphasised), printed, rest)
+    if _could_be_label(text) and not text.endswith("."):
+        for capitals in _cases(text):
+            yield Candidate(Style(f"{ALONE} bare", capitals, emphasised), text, "")
+    elif (found := _WITH_DIRECTION.match(text)) and _could_be_label(found["label"]):
+        label, direction = found["label"], found["direction"].strip("_")
+        yield Candidate(Style(f"{ALONE} bare", is_capitals(label), emphasised), label, f"({direction})")
+
+
+def _cases(label: str) -> tuple[bool, ...]:
+    """Whether it is in capitals; initials ("LG", "Mrs. L.") are so in plays that print names in small letters, too."""
+    found = [word for word in re.findall(r"(?:[^\W\d_]|['’])+", label) if word != "and"]
+    words = [word for word in found if word.casefold() not in TITLES] or found
+    is_initials = bool(words) and all(word.isupper() and len(word) <= _LONGEST_INITIALS for word in words)
+    return (True, False) if is_initials else (is_capitals(label),)
+
+
+def _without_stop_behind(rest: str) -> str:
+    """ "(laughing). That's" without the stop, which parts the heading from the speech."""
+    end = find_closing(rest, 0)
+    return rest if end is None else rest[:end] + re.sub(r"^_?\s?[.:—–]+(?=\s|$|\w)", " ", rest[end:])
+
+
+def _could_be_label(label: str) -> bool:
+    text = label.strip("_* ")
+    words = text.replace(",", " ").split()
+    if NUMERAL.fullmatch(text):
+        return True
+    is_short = 0 < len(text) <= _LONGEST and len(words) <= _MOST_WORDS and text not in ("I", *_LETTERS)
+    if not is_short or text != label.strip("_*") or not (text[0].isupper() or text[0].isdigit()):
+        return False
+    if _NO_LABEL.search(text) or not any(map(str.isalpha, text)) or {word.strip(".:,").casefold() for word in words} <= SOUNDS:
+        return False
+    begins = words[0].strip(".:,").casefold()
+    # A note taker may speak; "Note" alone, or "Note." before a sentence, does not.
+    if (begins in NO_NAMES and (begins != "note" or len(words) == 1)) or (heading_of(text) is not None and begins != "cast"):
+        return False
+    if PARTED.search(text) and words[-1].strip(".").casefold() in ABBREVIATED_TITLES:
+        return False
+    if text.isupper() or (_IN_SMALL.match(text) and len(words) <= _MOST_WORDS_OF_ONE):
+        return True
+    return (
+        all(len(part.split()) <= _MOST_WORDS_OF_ONE for part in PARTED.split(text))
+        and all(word[0].isupper() or word[0].isdigit() or word.strip(".,").casefold() in SMALL for word in words)
+        and (len(words) == 1 or words[-1].casefold() not in SMALL - {"voice", "generally", "together", "outside"})
+    )

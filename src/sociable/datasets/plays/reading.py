@@ -11,13 +11,12 @@ from sociable.core.records import storable
 from sociable.datasets.plays.final_draft import read_final_draft
 from sociable.datasets.plays.fountain import read_fountain
 from sociable.datasets.plays.labels import FEW_SPEECHES, is_talk
-from sociable.datasets.plays.pages import pages_of
 from sociable.datasets.plays.plain import read_plain
 from sociable.datasets.plays.records import Play
 from sociable.datasets.plays.standard_ebooks import chapters_in, read_standard_ebooks
 from sociable.datasets.plays.tei import read_tei
 from sociable.datasets.plays.tree import LARGEST_BYTES
-from sociable.datasets.plays.typed import find_layout, read_typed
+from sociable.datasets.plays.typed import find_layout, pages_of, read_typed
 
 _FOUNTAIN = frozenset({".fountain", ".spmd"})
 _XHTML = frozenset({".xhtml", ".html", ".htm"})

@@ -1,20 +1,21 @@
-"""Typed screenplays: names and speeches are told by columns or, where these are lost, by how long lines are."""
+"""Typed screenplays, without what only paper needs (heads of pages, marks of revisions, "continued"): names and speeches are told by columns or, where these are lost, by how long lines are."""
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 from pathlib import Path
 
 from sociable.datasets.plays.draft import Draft, Part
-from sociable.datasets.plays.frame import Line, filled
+from sociable.datasets.plays.frame import Line, filled, grow, lines_of, without_frame
 from sociable.datasets.plays.headings import heading_of
-from sociable.datasets.plays.pages import Pages
 from sociable.datasets.plays.records import Play
 from sociable.datasets.plays.script import (
+    CONTINUED,
     EXPECTED,
     TRANSITION,
     is_cue,
@@ -26,7 +27,16 @@ from sociable.datasets.plays.script import (
 )
 
 _MORE = re.compile(r"^(?:MORE|\(\s*(?:MORE|more)\s*\))$")
+_GOES_ON = re.compile(r"[a-zß-öø-ÿ]|\.\.\.|\. \. \.|…|--")
 _NUMBER = re.compile(r"^\d{1,4}[A-Z]?\.?\s+(?=INT|EXT|I/E)")
+_TAGS = re.compile(r"</?(?:b|i|u|pre)>", re.I)
+_REVISED = re.compile(r"\s+(?:\*{1,3}|\(X\))$")
+_PAGE = re.compile(r"^(?:page\s+)?\d{1,4}[A-Z]?\.?$", re.I)
+_MARGIN_NUMBERS = re.compile(r"^\S{0,5}\d\S{0,3}\s+(?=\(?CONT)|(?<=[D:)])\s+\S{0,5}\d\S{0,3}$")
+_HEAD = re.compile(r"^(?P<words>.*[^\W\d_]{2}.*?)(?P<page>\d{1,3})[A-Z]?\.?$")
+_LONGEST_HEAD, _FEW_SCENES = 160, 2
+_FEWEST_PAGES, _USUALLY = 6, 0.9
+_MOSTLY, _OFTEN_WIDE, _MOST_APART = 3, 0.6, 4
 _CUE_COLUMNS, _SPEECH_COLUMNS = 12, 4
 _OFTEN, _SOME_ACTION, _SHIFTED = 5, 0.05, 0.02
 _FEW_LINES, _LONGEST_NAME = 2, 4
@@ -41,6 +51,86 @@ _SURELY, _STEP, _RARE = 0.8, 3, 0.01
 _TOLERANCE, _SPARE, _CROWDED = 4, 2, 0.04
 _MOST, _WIDEST, _UNWRAPPED = 0.9, 70, 1_000_000
 _WHOLE = (".", "!", "?", "…", "-", "—", "–", '"', "”", ")", "]", ":")
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The lines of a text as of a typed screenplay; ``is_film``: it has scene headings as films have."""
+
+    lines: list[Line]
+    is_film: bool = False
+    is_closed_up: bool = False
+    """Blank lines stood under the names."""
+
+
+def pages_of(text: str) -> Pages:
+    """The lines of what may be a typed screenplay, with their numbers in the file."""
+    lines = [replace(line, text=_REVISED.sub("", line.text)) for line in without_frame(lines_of(_TAGS.sub("", text)))]
+    heads = _page_heads(lines)
+    kept = [line for line in lines if line.text not in heads and not _is_furniture(line)]
+    if sum(is_scene_heading(line.text) for line in kept) < _FEW_SCENES:
+        return Pages(kept)
+    closed_up = _closed_up(kept)
+    return Pages(closed_up, is_film=True, is_closed_up=len(closed_up) < len(kept))
+
+
+def _is_furniture(line: Line) -> bool:
+    """Page numbers and what is only said because a page ended."""
+    return bool(_PAGE.match(line.text) or CONTINUED.match(_MARGIN_NUMBERS.sub("", line.text)))
+
+
+def _page_heads(lines: Sequence[Line]) -> set[str]:
+    """Lines alike but for the page number they end with, which grows."""
+    pages: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for line in lines:
+        if len(line.text) <= _LONGEST_HEAD and (match := _HEAD.match(line.text)) and not is_scene_heading(line.text):
+            pages[re.sub(r"[\W\d_]+", " ", match["words"]).casefold()].append((line.text, int(match["page"])))
+    heads: set[str] = set()
+    for rows in pages.values():
+        texts, numbers = zip(*rows, strict=True)
+        heads |= set(texts) if len(set(numbers)) >= _FEWEST_PAGES and grow(numbers, _USUALLY) else set()
+    return heads
+
+
+def _closed_up(lines: list[Line]) -> list[Line]:
+    """Without the blank lines that a script puts under all its names, and under the directions between name and speech.
+
+    Where it puts yet more blank lines over names, capitals with fewer are no name but what the camera shows.
+    """
+    filled = [index for index, line in enumerate(lines) if line.text]
+    over = [
+        (before, index, below)
+        for before, index, below in zip([-_MOST_APART, *filled], filled, filled[1:], strict=False)
+        if is_cue(lines[index].text) and not is_marked(lines[index].text) and not is_cue(lines[below].text)
+    ]
+    distances = Counter(below - index for _, index, below in over if below - index <= _MOST_APART)
+    distance = max(range(2, _MOST_APART + 1), key=lambda apart: distances[apart])
+    if distances[distance] < max(_FEWEST_NAMES, _MOSTLY * distances[1]):
+        return lines
+    names = [
+        (index, index - before > distance)
+        for before, index, below in over
+        if below - index == distance and not lines[below].text[0].islower()
+    ]
+    only_wide = sum(is_wide for _, is_wide in names) >= _OFTEN_WIDE * len(names)
+    dropped: set[int] = set()
+    for index, is_wide in names:
+        end = index + 1
+        while (is_wide or not only_wide) and end < len(lines) and lines[end].is_blank:
+            while end < len(lines) and lines[end].is_blank:
+                dropped.add(end)
+                end += 1
+            end = _behind_direction(lines, end)
+    return [line for index, line in enumerate(lines) if index not in dropped]
+
+
+def _behind_direction(lines: Sequence[Line], index: int) -> int:
+    """The index after a direction in parentheses; beyond the lines where there is none."""
+    if index < len(lines) and lines[index].text[:1] == "(":
+        for end in range(index, min(index + 3, len(lines))):
+            if lines[end].text.endswith(")"):
+                return end + 1
+    return len(lines)
 
 
 def read_typed(path: Path, pages: Pages, layout: Layout) -> Play:
@@ -182,28 +272,23 @@ class _InColumns(Layout):
     ) -> None:
         super().__init__(lines)
         self._cues, self._speeches, self._is_name, self._least = cues, speeches, is_name, min(speeches)
-        names = [index for index, line in enumerate(lines[:-1]) if self._is_cue(line) and is_name(line.text)]
+        names = [index for index, line in enumerate(lines[:-1]) if _is_near(line, self._cues, 3) and is_name(line.text)]
         over = [index for index in names if lines[index + 1].text and lines[index + 1].indent < lines[index].indent]
         has_action_left = _lines_of_action(lines, self._least) > _SOME_ACTION * sum(bool(line.text) for line in lines)
         self._margin = None if has_action_left else _Margin(lines, over)
         self._names = Counter(name_in(lines[index].text) for index in names)
-        taken_up = sum(self._stands_behind_action(index) and _goes_on(line.text) for index, line in enumerate(lines))
+        goes_on = [index for index, line in enumerate(lines) if _GOES_ON.match(line.text)]
+        taken_up = sum(map(self._stands_behind_action, goes_on))
         self._takes_up = taken_up >= max(_OFTEN, _SHIFTED * len(over))
-
-    def _is_cue(self, line: Line) -> bool:
-        return any(abs(line.indent - column) <= 3 for column in self._cues)
-
-    def _is_under_cue(self, line: Line) -> bool:
-        return any(abs(line.indent - column) <= 2 for column in self._speeches)
 
     def is_name(self, index: int, after_blank: bool) -> bool:
         line = self._lines[index]
         below = next((line for line in self._lines[index + 1 : index + 3] if line.text), None)
         if not self._is_name(line.text) or below is None or (self._margin is not None and self._margin.is_beyond(below.text)):
             return False
-        if self._is_cue(line):
-            return (below.indent < line.indent and self._is_under_cue(below)) or below.text[0] == "("
-        if not after_blank or self._lines[index + 1] is not below or not self._is_under_cue(below):
+        if _is_near(line, self._cues, 3):
+            return (below.indent < line.indent and _is_near(below, self._speeches, 2)) or below.text[0] == "("
+        if not after_blank or self._lines[index + 1] is not below or not _is_near(below, self._speeches, 2):
             return False
         # Where columns hardly tell elements apart, a name may have slipped into that of the speeches.
         is_known = self._margin is not None and name_in(line.text) in self._names
@@ -225,8 +310,8 @@ class _InColumns(Layout):
         return before is not None and before.indent <= self._least - _SPEECH_COLUMNS and not is_marked(before.text)
 
 
-def _goes_on(text: str) -> bool:
-    return text[0].islower() or text.startswith(("...", ". . .", "…", "--"))
+def _is_near(line: Line, columns: Iterable[int], most: int) -> bool:
+    return any(abs(line.indent - column) <= most for column in columns)
 
 
 def _names_in(pages: Pages) -> Callable[[str], bool]:
@@ -234,19 +319,22 @@ def _names_in(pages: Pages) -> Callable[[str], bool]:
     lines = pages.lines
     if not pages.is_film or _find_columns(lines, is_cue) is not None:
         return is_cue
-    over = [line for line, below in pairwise(lines) if below.text and _CUE_COLUMNS <= line.indent > below.indent]
-    again = Counter(name_in(line.text) for line in over if line.text[:1].isupper())
+    over = [
+        (name_in(line.text), line.indent)
+        for line, below in pairwise(lines)
+        if line.text and below.text and _CUE_COLUMNS <= line.indent > below.indent
+    ]
+    again = Counter(name for name, _ in over if name[:1].isupper())
     names = {name for name, count in again.items() if count >= _OFTEN}
-    columns = Counter(line.indent for line in over if name_in(line.text) in names)
-    if columns:
-        usual = _commonest(columns)
-        names |= {name_in(line.text) for line in over if line.indent == usual and _is_title(name_in(line.text))}
+    columns = Counter(column for name, column in over if name in names)
+    usual = max(columns, key=lambda column: columns[column], default=None)
+    names |= {name for name, column in over if column == usual and _is_title(name)}
     return lambda text: name_in(text) in names
 
 
 def _is_title(text: str) -> bool:
     words = text.split()
-    return 0 < len(words) <= _LONGEST_NAME and text[-1].isalnum() and all(not word[0].islower() for word in words)
+    return 0 < len(words) <= _LONGEST_NAME and text[-1].isalnum() and not any(word[0].islower() for word in words)
 
 
 def _find_columns(lines: Sequence[Line], is_name: Callable[[str], bool]) -> tuple[frozenset[int], frozenset[int]] | None:
@@ -257,16 +345,14 @@ def _find_columns(lines: Sequence[Line], is_name: Callable[[str], bool]) -> tupl
         if is_over and line.indent >= _CUE_COLUMNS and is_name(line.text) and not is_marked(line.text):
             cues[line.indent] += 1
             under[below.indent] += below.text[0] != "("
-    if not under.total() or max(cues.values()) < 3 or _commonest(cues) - _commonest(under) < _SPEECH_COLUMNS:
+    if not under.total() or max(cues.values()) < 3:
         return None
-    return _usual(cues), _usual(under)
+    if cues.most_common(1)[0][0] - under.most_common(1)[0][0] < _SPEECH_COLUMNS:
+        return None
+    return _find_usual(cues), _find_usual(under)
 
 
-def _commonest(counts: Counter[int]) -> int:
-    return counts.most_common(1)[0][0]
-
-
-def _usual(counts: Counter[int]) -> frozenset[int]:
+def _find_usual(counts: Counter[int]) -> frozenset[int]:
     fewest = min(max(3, _SHIFTED * counts.total()), max(counts.values()))
     return frozenset(column for column, count in counts.items() if count >= fewest)
 
