@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from sociable.datasets.plays.frame import Line
-from sociable.datasets.plays.headings import HeadingKind, heading_of
+from sociable.datasets.plays.headings import HeadingKind, find_heading
 from sociable.datasets.plays.labels import Labels
 from sociable.datasets.plays.records import CastMember
-from sociable.datasets.plays.spelling import full_form, may_stand_for
+from sociable.datasets.plays.spelling import can_stand_for, to_full_form
 
 _SEVERAL = re.compile(
     r"(?P<names>(?:{0},\s*)+{0},?\s+and\s+{0})(?:,\s*(?P<rest>.*))?$".format(r"[A-Z][\w’'.-]+(?: [A-Z][\w’'.-]+){0,2}")
@@ -37,17 +37,17 @@ _MOST_CAST = 60
 _LONGEST_ENTRY, _MOST_WORDS = 300, 8
 
 
-def cast_members(entry: str) -> tuple[CastMember, ...]:
+def read_members(entry: str) -> tuple[CastMember, ...]:
     """The people one entry of a dramatis personae names: "Montague and Capulet, heads of houses" names two."""
     text = re.sub(r"\t+", " – ", re.sub(r"[{}_|*]+", " ", entry).strip(" .;"))
     text = re.sub(r"^(?:[-–—•·#]|\d{1,2}[.)])\s+", "", text)
     for pattern in _WITH_SHORT:
         match = pattern.match(text)
-        named = cast_members(match["rest"] + text[match.end() :]) if match else ()
-        if match and named and may_stand_for(match["short"], named[0].name):
+        named = read_members(match["rest"] + text[match.end() :]) if match else ()
+        if match and named and can_stand_for(match["short"], named[0].name):
             return named[0].model_copy(update={"short": match["short"]}), *named[1:]
     if match := _CALLED.match(text):
-        named = cast_members(f"{match['front']} {match['back']}")
+        named = read_members(f"{match['front']} {match['back']}")
         return named[0].model_copy(update={"short": match["short"]}), *named[1:]
     # Two columns: a name and, a gap behind it, who that is.
     text = " ".join(re.sub(r"(?<=\w)\s{2,}(?=\w)", " – ", text, count=1).split())
@@ -61,32 +61,32 @@ def cast_members(entry: str) -> tuple[CastMember, ...]:
             names, rest = re.split(r",\s*(?:and\s+)?|\s+and\s+", several["names"]), several["rest"] or ""
         elif not all(name[:1].isupper() for name in names):
             names = [match["name"]]
-        members += [CastMember(name=full_form(name), description=rest.strip(" .)")) for name in names]
+        members += [CastMember(name=to_full_form(name), description=rest.strip(" .)")) for name in names]
     return tuple(members)
 
 
-def cast_of(lines: Sequence[Line]) -> tuple[tuple[CastMember, ...], int]:
+def find_cast(lines: Sequence[Line]) -> tuple[tuple[CastMember, ...], int]:
     """The dramatis personae, and the index of the line after them; nobody and 0 where there is no such list."""
     # Further in the word is somebody's speech.
     front = lines[: max(_CAST_WITHIN_LINES, len(lines) // _CAST_WITHIN_PARTS)]
-    begin = next((i for i, line in enumerate(front) if (h := heading_of(line.text)) and h.kind is HeadingKind.CAST), None)
+    begin = next((i for i, line in enumerate(front) if (h := find_heading(line.text)) and h.kind is HeadingKind.CAST), None)
     if begin is None:
         return (), 0
-    entries, index = _cast_entries(lines, begin + 1, len(lines))
+    entries, index = _find_entries(lines, begin + 1, len(lines))
     if len(entries) > _MOST_CAST:
         # The play begins without any heading behind the list.
-        entries, index = _cast_entries(lines, begin + 1, begin + 1 + _first_speech(lines[begin + 1 :]))
-    members = (member for entry in entries if len(entry) <= _LONGEST_ENTRY for member in cast_members(entry))
+        entries, index = _find_entries(lines, begin + 1, begin + 1 + _find_first_speech(lines[begin + 1 :]))
+    members = (member for entry in entries if len(entry) <= _LONGEST_ENTRY for member in read_members(entry))
     return tuple({member.name: member for member in members if len(member.name.split()) <= _MOST_WORDS}.values()), index
 
 
-def _cast_entries(lines: Sequence[Line], begin: int, end: int) -> tuple[list[str], int]:
+def _find_entries(lines: Sequence[Line], begin: int, end: int) -> tuple[list[str], int]:
     """What the list has, each entry on one line, and the index of the line after it."""
     entries: list[str] = []
     indent = 1_000
     for index in range(begin, end):
         line = lines[index]
-        heading = heading_of(line.text)
+        heading = find_heading(line.text)
         if (heading is not None and heading.kind is not HeadingKind.CAST) or _BEHIND_CAST.match(line.text):
             return entries, index
         if line.text:
@@ -98,20 +98,20 @@ def _cast_entries(lines: Sequence[Line], begin: int, end: int) -> tuple[list[str
     return entries, end
 
 
-def _first_speech(lines: Sequence[Line]) -> int:
+def _find_first_speech(lines: Sequence[Line]) -> int:
     """The first heading that has words behind or under it rather than another name, of somebody who speaks again."""
     found = Labels(lines).found
-    speakers = Counter(full_form(heading.label) for heading in found.values())
+    speakers = Counter(to_full_form(heading.label) for heading in found.values())
     for index, below in pairwise(index for index, line in enumerate(lines) if line.text):
         heading = found.get(index)
         if heading is None or lines[index].text.startswith(f"{heading.label},"):
             continue
-        if speakers[full_form(heading.label)] > 1 and (heading.rest or below not in found):
+        if speakers[to_full_form(heading.label)] > 1 and (heading.rest or below not in found):
             return index
     return len(lines)
 
 
-def cast_on_stage(directions: Iterable[str]) -> tuple[CastMember, ...]:
+def find_cast_on_stage(directions: Iterable[str]) -> tuple[CastMember, ...]:
     """For a play without a list of persons: the names in its entrances and exits, each in its commonest spelling."""
     named = (word for text in directions if _MOVES.search(text) for word in _NAMED.findall(text))
     common: list[str] = []
@@ -121,7 +121,7 @@ def cast_on_stage(directions: Iterable[str]) -> tuple[CastMember, ...]:
             common.append(word)
         elif len(word) > len(common[at]) + 1:
             common[at] = word
-    return tuple(CastMember(name=full_form(word)) for word in dict.fromkeys(common))
+    return tuple(CastMember(name=to_full_form(word)) for word in dict.fromkeys(common))
 
 
 def _is_spelling(word: str, other: str) -> bool:

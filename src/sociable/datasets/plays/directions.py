@@ -37,7 +37,7 @@ class DirectionHabit:
     """A sentence in underscores is a direction; otherwise underscores are stress."""
 
 
-def habit_of(speeches: Sequence[str]) -> DirectionHabit:
+def find_habit(speeches: Sequence[str]) -> DirectionHabit:
     """The habit seen in a play's raw speeches."""
     brackets = sum(len(_BRACKETS.findall(raw)) for raw in speeches)
     groups = [group for raw in speeches for group in _PARENTHESES.findall(raw)]
@@ -58,7 +58,7 @@ def split_directions(raw: str, habit: DirectionHabit) -> tuple[str, tuple[Inline
     found: list[tuple[int, str]] = []
     while opening := _OPENING.search(raw, position):
         said += raw[position : opening.start()]
-        end = _direction_end(raw, opening.start(), habit)
+        end = _find_direction_end(raw, opening.start(), habit)
         if end is None:
             said, position = said + opening[0], opening.end()
             continue
@@ -81,7 +81,7 @@ def _collapse(text: str) -> str:
     return re.sub(r"\s+", " ", text.replace("_", "")).lstrip()
 
 
-def _direction_end(raw: str, start: int, habit: DirectionHabit) -> int | None:
+def _find_direction_end(raw: str, start: int, habit: DirectionHabit) -> int | None:
     """Where the direction that begins at ``start`` ends; None where none begins."""
     end = find_closing(raw, start)
     if raw[start] == "[":
@@ -112,7 +112,7 @@ def find_closing(text: str, start: int) -> int | None:
     return None
 
 
-def mender_of(texts: Iterable[str]) -> Callable[[str], str]:
+def make_mender(texts: Iterable[str]) -> Callable[[str], str]:
     """Puts words that were broken by a line's end together again.
 
     "hand-" and "some" are one word where it stands whole elsewhere in ``texts``, and "narrow-mouthed" keeps its hyphen where it

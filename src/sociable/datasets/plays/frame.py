@@ -51,7 +51,7 @@ _ENDS = re.compile(r"[.!?…:)\]][”’\"')_*]*$")
 _NO_COLUMN = dict.fromkeys(map(ord, "\f\ufeff"))
 
 
-def lines_of(text: str) -> list[Line]:
+def split_lines(text: str) -> list[Line]:
     lines = []
     for number, raw in enumerate(text.splitlines(), 1):
         # A tab after a name parts it from the speech, so only tabs in front are columns.
@@ -61,7 +61,7 @@ def lines_of(text: str) -> list[Line]:
     return lines
 
 
-def filled(lines: Sequence[Line]) -> Iterator[tuple[int, Line, bool]]:
+def iterate_filled(lines: Sequence[Line]) -> Iterator[tuple[int, Line, bool]]:
     """The lines that say something, each with its place and whether it stands behind a blank line, or first."""
     after_blank = True
     for index, line in enumerate(lines):
@@ -70,7 +70,7 @@ def filled(lines: Sequence[Line]) -> Iterator[tuple[int, Line, bool]]:
         after_blank = line.is_blank
 
 
-def framed_title(lines: Sequence[Line]) -> str:
+def find_framed_title(lines: Sequence[Line]) -> str:
     """The title that a Gutenberg preface gives, or nothing."""
     for line in lines[:80]:
         if match := _TITLE.match(line.text):
@@ -78,7 +78,7 @@ def framed_title(lines: Sequence[Line]) -> str:
     return ""
 
 
-def without_frame(lines: Sequence[Line]) -> list[Line]:
+def strip_frame(lines: Sequence[Line]) -> list[Line]:
     """The lines of the work itself, with their numbers in the file."""
     begin = 0
     for index, line in enumerate(lines):
@@ -98,11 +98,11 @@ def without_frame(lines: Sequence[Line]) -> list[Line]:
     return kept
 
 
-def without_furniture(lines: Sequence[Line], title: str) -> list[Line]:
+def strip_furniture(lines: Sequence[Line], title: str) -> list[Line]:
     """The lines without heads and numbers of pages; where these parted a sentence it goes on without a blank line."""
-    numbers = _page_numbers(lines)
-    dropped = numbers | _numbered_heads(lines, _letters(title)) | _titles_alone(lines, _letters(title))
-    dropped |= _beside(lines, numbers | dropped)
+    numbers = _find_page_numbers(lines)
+    dropped = numbers | _find_numbered_heads(lines, _to_letters(title)) | _find_titles(lines, _to_letters(title))
+    dropped |= _find_beside(lines, numbers | dropped)
     kept: list[Line] = []
     blanks: list[Line] = []
     is_cut = False
@@ -118,7 +118,7 @@ def without_furniture(lines: Sequence[Line], title: str) -> list[Line]:
     return kept + blanks
 
 
-def _page_numbers(lines: Sequence[Line]) -> set[int]:
+def _find_page_numbers(lines: Sequence[Line]) -> set[int]:
     """Lines of nothing but a number that grows from page to page: the longest row of such numbers."""
     rows: dict[int, tuple[int, ...]] = {}
     for index, line in enumerate(lines):
@@ -134,52 +134,52 @@ def _are_pages_apart(places: Sequence[int]) -> bool:
     return median(after - before for before, after in pairwise(places)) >= _SHORTEST_PAGE
 
 
-def _letters(text: str) -> str:
+def _to_letters(text: str) -> str:
     return " ".join(re.findall(r"[^\W\d_]+", text.casefold()))
 
 
-def _without_parts(text: str) -> str:
+def _strip_parts(text: str) -> str:
     return " ".join(word for word in text.split() if word not in _PARTS and not _ROMAN_OR_NOTHING.fullmatch(word))
 
 
-def _numbered_heads(lines: Sequence[Line], title: str) -> set[int]:
+def _find_numbered_heads(lines: Sequence[Line], title: str) -> set[int]:
     """Lines alike but for numbers, which grow: "8  THE TEMPEST  [ACT I." Headings of acts and scenes have no other words."""
     found: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for index, line in enumerate(lines):
-        said = _letters(line.text)
-        key = title if title == said else _without_parts(said)
+        said = _to_letters(line.text)
+        key = title if title == said else _strip_parts(said)
         if key and len(" ".join(line.text.split())) <= _LONGEST_HEAD and (match := _NUMBERED.search(line.text)):
             found[key].append((index, int(match["left"] or match["right"])))
     heads: set[int] = set()
     for key, rows in found.items():
         places, numbers = zip(*rows, strict=True)
         is_plain = key == title or not any(re.search(r"[.?!;:,]", lines[index].text) for index in places)
-        is_growing = len(set(numbers)) >= _SEEN_ON_PAGES and grow(numbers, _USUALLY)
+        is_growing = len(set(numbers)) >= _SEEN_ON_PAGES and is_mostly_growing(numbers, _USUALLY)
         if len(rows) >= _SEEN_ON_PAGES and (is_plain or (is_growing and _are_pages_apart(places))):
             heads.update(places)
     return heads
 
 
-def grow(numbers: Sequence[int], share: float) -> bool:
+def is_mostly_growing(numbers: Sequence[int], share: float) -> bool:
     """Whether such a share of the numbers is no smaller than the one before."""
     return sum(before <= after for before, after in pairwise(numbers)) >= share * (len(numbers) - 1)
 
 
-def _titles_alone(lines: Sequence[Line], title: str) -> set[int]:
+def _find_titles(lines: Sequence[Line], title: str) -> set[int]:
     """The title over every page; not the person after whom a play is called, who speaks more often than pages begin."""
     if len(title.split()) < 2:
         return set()
     found = [
         index
         for index, (line, below) in enumerate(zip(lines, [*lines[1:], Line(0, 0, "")], strict=True))
-        if title in (said := _letters(line.text), _without_parts(said))
+        if title in (said := _to_letters(line.text), _strip_parts(said))
         and below.is_blank
         and not re.search(r"[.?!:;\d]", line.text)
     ]
     return set(found) if len(found) >= _SEEN_ON_PAGES and _are_pages_apart(found) else set()
 
 
-def _beside(lines: Sequence[Line], numbers: set[int]) -> set[int]:
+def _find_beside(lines: Sequence[Line], numbers: set[int]) -> set[int]:
     """Lines that stand again and again, and hardly anywhere but beside a page's number."""
     filled_places = [index for index, line in enumerate(lines) if line.text]
     again = Counter(lines[index].text for index in filled_places)

@@ -76,7 +76,7 @@ class Heading:
     rest: str = ""
 
 
-def heading_of(line: str) -> Heading | None:
+def find_heading(line: str) -> Heading | None:
     """The heading that a line is; None for any other line. Decoration (underscores, brackets, asterisks) does not matter."""
     text = " ".join(line.split()).strip("_*#=[]<>~ ").strip()
     if not text or len(text) > 160:
@@ -86,7 +86,7 @@ def heading_of(line: str) -> Heading | None:
             return Heading(kind, text)
     for kind, word, pattern in _NUMBERED:
         if (match := pattern.fullmatch(text)) and _is_whole(match, text):
-            return Heading(kind, f"{word} {_numbered(match['number'])}".strip(), match["rest"].strip())
+            return Heading(kind, f"{word} {_to_number(match['number'])}".strip(), match["rest"].strip())
     if match := _SETTING.fullmatch(text):
         return Heading(HeadingKind.SETTING, "Scene", match["rest"].lstrip(" .:—–-").strip())
     return None
@@ -100,7 +100,7 @@ def _is_whole(match: re.Match[str], text: str) -> bool:
     return not rest[0].islower() if match["end"].strip(" ") else text.split()[0].isupper() or rest[0] in "([_"
 
 
-def _numbered(number: str) -> str:
+def _to_number(number: str) -> str:
     """A number in Roman figures, however the heading writes it; what is no number, with a capital."""
     word = re.sub(r"^the\s+", "", number, flags=re.I).casefold()
     if word in _VALUES or word.isdigit():

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from sociable.datasets.plays.directions import find_closing
 from sociable.datasets.plays.frame import Line
-from sociable.datasets.plays.headings import HeadingKind, heading_of
-from sociable.datasets.plays.spelling import full_form, is_capitals
+from sociable.datasets.plays.headings import HeadingKind, find_heading
+from sociable.datasets.plays.spelling import is_capitals, to_full_form
 from sociable.datasets.plays.wordlists import ABBREVIATED_TITLES, INTERJECTIONS, NO_NAMES, ORDINALS, SMALL, SOUNDS, TITLES
 
 ALONE = "alone"
@@ -95,16 +95,16 @@ class Labels:
         self._by_line = {
             index: found
             for index, line in enumerate(lines)
-            if line.text and heading_of(line.text) is None and (found := self._plausible(index, line))
+            if line.text and find_heading(line.text) is None and (found := self._find_plausible(index, line))
         }
         self._counts: dict[Style, Counter[str]] = defaultdict(Counter)
         for offered in self._by_line.values():
             for each in offered:
-                self._counts[each.style][_key(each.label)] += 1
-        self.style = self._main_style()
+                self._counts[each.style][_to_key(each.label)] += 1
+        self.style = self._find_main_style()
         self.found = {found.index: found for found in self._accept(self.style)} if self.style is not None else {}
 
-    def _plausible(self, index: int, line: Line) -> list[Candidate]:
+    def _find_plausible(self, index: int, line: Line) -> list[Candidate]:
         offered = list(find_candidates(line.text))
         if any(each.style.is_alone for each in offered) and not (self._is_followed(index) and self._is_set_apart(index)):
             return [each for each in offered if not each.style.is_alone]
@@ -116,14 +116,14 @@ class Labels:
     def _is_followed(self, index: int) -> bool:
         """A heading alone on its line has its speech on the next, or on the one after a blank line."""
         first = next((line.text for line in self._lines[index + 1 : index + 3] if line.text), "")
-        heading = heading_of(first)
+        heading = find_heading(first)
         return bool(first) and (heading is None or heading.kind not in (HeadingKind.ACT, HeadingKind.SCENE))
 
     def _is_set_apart(self, index: int) -> bool:
         line, before = self._lines[index], self._lines[index - 1]
         return self._is_behind_blank(index) or abs(line.indent - before.indent) >= 2 or is_capitals(line.text)
 
-    def _main_style(self) -> Style | None:
+    def _find_main_style(self) -> Style | None:
         scores: Counter[Style] = Counter()
         for style, counts in self._counts.items():
             repeated = self._find_known(counts, style.capitals).values()
@@ -134,7 +134,7 @@ class Labels:
             return None
         best = scores.most_common(1)[0][0]
         gap, small = replace(best, parted="gap"), replace(best, capitals=False)
-        if best.parted == "dot" and self._explains_all(gap, best):
+        if best.parted == "dot" and self._is_in_column(gap, best):
             return gap
         # Where all names in capitals are initials, others tell whether the play prints names in small letters.
         again = {label: count for label, count in self._counts[best].items() if count > 1}
@@ -142,14 +142,14 @@ class Labels:
         others = sum(count for label, count in self._counts[small].items() if count > 1 and label not in again)
         return small if best.capitals and others >= max(_MANY, capitals + 1) else best
 
-    def _explains_all(self, gap: Style, dot: Style) -> bool:
+    def _is_in_column(self, gap: Style, dot: Style) -> bool:
         """Names stand in a column of their own, most of them with a stop, as "Mrs. M." above "Eliza"."""
         dotted, apart = (
             {
                 index
                 for index, offered in self._by_line.items()
                 for each in offered
-                if each.style == style and self._counts[style][_key(each.label)] > 1
+                if each.style == style and self._counts[style][_to_key(each.label)] > 1
             }
             for style in (dot, gap)
         )
@@ -167,7 +167,7 @@ class Labels:
         frequent = [
             index
             for index, offered in self._by_line.items()
-            if any(each.style == main and _key(each.label) in self._known for each in offered)
+            if any(each.style == main and _to_key(each.label) in self._known for each in offered)
         ]
         self._after_blank = sum(map(self._is_behind_blank, frequent)) / max(len(frequent), 1)
         begin = Counter(self._lines[index].indent for index in frequent)
@@ -182,7 +182,7 @@ class Labels:
             indent = self._lines[index].indent
             is_apart = self._is_behind_blank(index) or indent in columns
             if indent not in columns:
-                offered = [each for each in offered if not NUMERAL.fullmatch(_key(each.label))]
+                offered = [each for each in offered if not NUMERAL.fullmatch(_to_key(each.label))]
                 if keeps_indent and abs(indent - usual) > (2 if main.capitals else 0):
                     continue
             if is_apart or main.capitals or self._after_blank < _USUALLY:
@@ -210,7 +210,7 @@ class Labels:
                 continue
             if choice is None:
                 choice = each if self._is_heading(each, is_apart) else None
-            elif self._explains(each, choice):
+            elif self._is_longer_form(each, choice):
                 choice = each
         return choice
 
@@ -222,7 +222,7 @@ class Labels:
 
     def _is_in_other_case(self, each: Candidate) -> bool:
         """A play that prints "KENT" may print "Fool" for those without a name: otherwise set alike, and again."""
-        key = _key(each.label)
+        key = _to_key(each.label)
         words = key.split()
         if each.style.parted != self._main.parted or key in self._known or each.label.endswith(",") or len(words) > 3:
             return False
@@ -230,7 +230,7 @@ class Labels:
         return self._counts[each.style][key] >= often and not INTERJECTIONS & set(words)
 
     def _is_heading(self, each: Candidate, is_apart: bool) -> bool:
-        main, key = self._main, _key(each.label)
+        main, key = self._main, _to_key(each.label)
         words = key.split()
         if self._known.get(key, 0) < 2 and (
             (key in TITLES and key + "." == each.label.casefold())
@@ -241,7 +241,7 @@ class Labels:
             return False
         if each.style.is_alone and not main.is_alone and not main.capitals and not self._counts[main][key]:
             return False
-        if key in self._known or each.style.capitals != main.capitals or self._names_several(key):
+        if key in self._known or each.style.capitals != main.capitals or self._is_several(key):
             return True
         if main.capitals and " and " in each.label:
             return False
@@ -251,17 +251,17 @@ class Labels:
             return is_apart or self._after_blank < 0.5
         return is_apart and len(words) <= 3 and words[0] not in INTERJECTIONS and each.style == main
 
-    def _names_several(self, key: str) -> bool:
+    def _is_several(self, key: str) -> bool:
         parts = PARTED.split(key)
         return len(parts) > 1 and all(part in self._known and not set(part.split()) <= TITLES for part in parts)
 
-    def _explains(self, longer: Candidate, shorter: Candidate) -> bool:
+    def _is_longer_form(self, longer: Candidate, shorter: Candidate) -> bool:
         """The shorter heading is only the beginning of the longer one: "Mrs." of "Mrs. Linde." """
         is_beginning = longer.label.startswith(shorter.label.rstrip("."))
         if not is_beginning or (longer.style.parted == "paren" and shorter.style.parted != "dot"):
             return False
-        long_key, short_key = _key(longer.label), _key(shorter.label)
-        if self._names_several(long_key) or long_key == short_key:
+        long_key, short_key = _to_key(longer.label), _to_key(shorter.label)
+        if self._is_several(long_key) or long_key == short_key:
             return long_key != short_key
         words, longer_by = short_key.split(), len(long_key.split()) - len(short_key.split())
         if set(words) <= TITLES or all(len(word) == 1 for word in words):
@@ -270,8 +270,8 @@ class Labels:
         return self._known.get(long_key, 0) >= 2 and beginning >= 0.9 * self._known.get(short_key, 0)
 
 
-def _key(label: str) -> str:
-    return " ".join(re.sub(r"[.]", " ", full_form(label)).casefold().split())
+def _to_key(label: str) -> str:
+    return " ".join(re.sub(r"[.]", " ", to_full_form(label)).casefold().split())
 
 
 def find_candidates(text: str) -> Iterator[Candidate]:
@@ -289,20 +289,20 @@ def find_candidates(text: str) -> Iterator[Candidate]:
         if parted == "colon" and rest.strip() and not rest[0].isspace() and rest[0] not in "—–-[(_":
             return
         printed = label + (match[0][:1] if parted == "dot" else "")
-        rest = (_without_stop_behind(rest) if parted == "paren" else rest).strip()
+        rest = (_strip_stop(rest) if parted == "paren" else rest).strip()
         is_alone = not rest or (parted == "paren" and _DIRECTION.fullmatch(rest) is not None)
-        for capitals in _cases(label):
+        for capitals in _find_cases(label):
             if is_alone or parted != "dash" or capitals:
                 yield Candidate(Style(f"{ALONE} {parted}" if is_alone else parted, capitals, emphasised), printed, rest)
     if _could_be_label(text) and not text.endswith("."):
-        for capitals in _cases(text):
+        for capitals in _find_cases(text):
             yield Candidate(Style(f"{ALONE} bare", capitals, emphasised), text, "")
     elif (found := _WITH_DIRECTION.match(text)) and _could_be_label(found["label"]):
         label, direction = found["label"], found["direction"].strip("_")
         yield Candidate(Style(f"{ALONE} bare", is_capitals(label), emphasised), label, f"({direction})")
 
 
-def _cases(label: str) -> tuple[bool, ...]:
+def _find_cases(label: str) -> tuple[bool, ...]:
     """Whether it is in capitals; initials ("LG", "Mrs. L.") are so in plays that print names in small letters, too."""
     found = [word for word in re.findall(r"(?:[^\W\d_]|['’])+", label) if word != "and"]
     words = [word for word in found if word.casefold() not in TITLES] or found
@@ -310,7 +310,7 @@ def _cases(label: str) -> tuple[bool, ...]:
     return (True, False) if is_initials else (is_capitals(label),)
 
 
-def _without_stop_behind(rest: str) -> str:
+def _strip_stop(rest: str) -> str:
     """ "(laughing). That's" without the stop, which parts the heading from the speech."""
     end = find_closing(rest, 0)
     return rest if end is None else rest[:end] + re.sub(r"^_?\s?[.:—–]+(?=\s|$|\w)", " ", rest[end:])
@@ -328,7 +328,7 @@ def _could_be_label(label: str) -> bool:
         return False
     begins = words[0].strip(".:,").casefold()
     # A note taker may speak; "Note" alone, or "Note." before a sentence, does not.
-    if (begins in NO_NAMES and (begins != "note" or len(words) == 1)) or (heading_of(text) is not None and begins != "cast"):
+    if (begins in NO_NAMES and (begins != "note" or len(words) == 1)) or (find_heading(text) is not None and begins != "cast"):
         return False
     if PARTED.search(text) and words[-1].strip(".").casefold() in ABBREVIATED_TITLES:
         return False

@@ -10,15 +10,15 @@ from itertools import takewhile
 from pathlib import Path
 
 from sociable.core.errors import InputError
-from sociable.datasets.plays.cast import cast_of
+from sociable.datasets.plays.cast import find_cast
 from sociable.datasets.plays.directions import find_closing
 from sociable.datasets.plays.draft import Draft, Part
-from sociable.datasets.plays.frame import Line, filled, framed_title, lines_of, without_frame, without_furniture
-from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
+from sociable.datasets.plays.frame import Line, find_framed_title, iterate_filled, split_lines, strip_frame, strip_furniture
+from sociable.datasets.plays.headings import Heading, HeadingKind, find_heading
 from sociable.datasets.plays.labels import Labels, is_talk
 from sociable.datasets.plays.records import Play
 from sociable.datasets.plays.script import is_scene_heading
-from sociable.datasets.plays.spelling import full_form
+from sociable.datasets.plays.spelling import to_full_form
 
 _MOVES = re.compile(
     r"^[_\[(]*(?:enter|re-?enters?|exit|exeunt|manet|manent|alarums?|flourish|sennet|trumpets?|thunder|music|curtain|silence|pause|"
@@ -66,13 +66,13 @@ _FEWEST, _AGAIN = 10, 0.8
 
 def read_plain(path: Path, text: str) -> Play:
     """A play in plain text. Raises InputError where no habit of speech headings shows."""
-    whole = lines_of(evened(text))
-    framed = without_frame(whole)
-    title = framed_title(whole) or _title(framed) or path.stem
-    lines = without_furniture(framed, title)
-    cast, cast_end = cast_of(lines)
+    whole = split_lines(even_headings(text))
+    framed = strip_frame(whole)
+    title = find_framed_title(whole) or _find_title(framed) or path.stem
+    lines = strip_furniture(framed, title)
+    cast, cast_end = find_cast(lines)
     labels = Labels(lines[cast_end:], [member.name for member in cast])
-    speakers = [full_form(found.label) for found in labels.found.values()]
+    speakers = [to_full_form(found.label) for found in labels.found.values()]
     filled_lines = sum(not line.is_blank for line in lines[cast_end + min(labels.found, default=0) :])
     if len(speakers) < 2 or not is_talk(speakers, filled_lines, _LINES_PER_SPEECH):
         raise InputError(
@@ -85,13 +85,13 @@ def read_plain(path: Path, text: str) -> Play:
     return draft.finish("Expected speeches such as 'NORA. Yes.'.")
 
 
-def _title(lines: Sequence[Line]) -> str:
+def _find_title(lines: Sequence[Line]) -> str:
     place = next((place for place, line in enumerate(lines) if any(map(str.isalpha, line.text))), len(lines))
     first, under = ([line.text for line in lines[place : place + 2]] + ["", ""])[:2]
     if first.isupper() and first.count(".") == 1 and not under:
         # Title pages of old editions end every line with a stop.
         first = first.rstrip(".")
-    is_title = first and heading_of(first) is None and len(first) <= 90 and not first.endswith((".", ",", ";"))
+    is_title = first and find_heading(first) is None and len(first) <= 90 and not first.endswith((".", ",", ";"))
     return " ".join(first.strip("_*# ").split()) if is_title else ""
 
 
@@ -109,7 +109,9 @@ class _Reader:
         under = Counter(lines[index + 1].indent for index in labels.found if index + 1 < len(lines) and lines[index + 1].text)
         self._text_indent = max(under, key=lambda indent: under[indent], default=0)
         # Where paragraphs between speeches that are directions are marked as such, a bare one is speech.
-        between = [line.text for index, line, after_blank in filled(lines) if index and after_blank and index not in labels.found]
+        between = [
+            line.text for index, line, after_blank in iterate_filled(lines) if index and after_blank and index not in labels.found
+        ]
         marked = sum(text.startswith(("[", "(", "_")) or _MOVES.match(text) is not None for text in between)
         self._brackets_directions = marked * 3 >= len(between)
         opened, closed = (sum(text.count(bracket) for text in full) for bracket in "[]")
@@ -118,9 +120,9 @@ class _Reader:
         self._ended = False
 
     def read(self) -> None:
-        for index, line, after_blank in filled(self._lines):
-            found, heading = self._labels.found.get(index), heading_of(line.text)
-            if found is not None and (after_blank or not (self._is_within_direction() or self._ends_a_direction(index))):
+        for index, line, after_blank in iterate_filled(self._lines):
+            found, heading = self._labels.found.get(index), find_heading(line.text)
+            if found is not None and (after_blank or not (self._is_within_direction() or self._is_end_of_direction(index))):
                 self._ended = False
                 self._begin(line, found.label, found.rest)
             elif heading is not None and self._is_heading(heading, line, after_blank):
@@ -141,7 +143,7 @@ class _Reader:
             return False
         return _is_unclosed(self._open) and not _SENTENCE_ENDS.search(self._open.text)
 
-    def _ends_a_direction(self, index: int) -> bool:
+    def _is_end_of_direction(self, index: int) -> bool:
         """Whether a bracket that the speech opened is closed behind this line's name: "(_Enter JACK and" over "ALGERNON._)"."""
         text = " ".join(line.text for line in takewhile(lambda line: line.text, self._lines[index : index + _LONGEST_DIRECTION]))
         closing = re.match(r"[^()\[\]]*(?P<bracket>[)\]])", text)
@@ -179,7 +181,7 @@ class _Reader:
         if (_is_unclosed(opened) and not after_blank) or (opened.label and not opened.text):
             opened.lines.append(line.text)
         elif self._is_direction_line(line, is_new) or (
-            is_apart and (speech is None or (self._unwrapped and not opened.label) or self._reads_as_direction(index, line))
+            is_apart and (speech is None or (self._unwrapped and not opened.label) or self._is_told(index, line))
         ):
             self._begin(line, "", line.text)
         elif speech is not None and is_behind_direction and (is_apart or _is_whole_move(opened.text)):
@@ -204,7 +206,7 @@ class _Reader:
         is_set_apart = is_new or text.startswith(("Enter", "Exit", "Exeunt", "Re-enter"))
         return is_set_apart and bool(_MOVES.match(text)) and not _TALKS.search(text)
 
-    def _reads_as_direction(self, index: int, line: Line) -> bool:
+    def _is_told(self, index: int, line: Line) -> bool:
         """Whether an unheaded paragraph behind a speech tells what happens rather than goes on speaking."""
         if _MOVES.match(line.text):
             return True
@@ -237,7 +239,7 @@ def _is_unclosed(part: Part) -> bool:
     return text.count("[") > text.count("]") or (text.startswith("(") and text.count("(") > text.count(")"))
 
 
-def evened(text: str) -> str:
+def even_headings(text: str) -> str:
     """With "NORA: Yes." for "12. NORA: Yes.", "NORA – Yes.", "[NORA]" over "Yes." and others, where most speeches begin so.
 
     Lines stay what they are in number.
@@ -256,9 +258,11 @@ def evened(text: str) -> str:
                 habit = _Habit(place, match["number"] is not None, match["open"].strip(), match["mark"].strip())
                 if habit.is_unusual:
                     habits[habit][number] = match
-    told = {habit: again for habit, found in habits.items() if (again := _again(match["label"] for match in found.values()))}
+    told = {
+        habit: again for habit, found in habits.items() if (again := _count_again(match["label"] for match in found.values()))
+    }
     best = max(told, key=lambda habit: told[habit], default=None)
-    if best is None or told[best] < _again(found.label for found in Labels(lines_of(text)).found.values()):
+    if best is None or told[best] < _count_again(found.label for found in Labels(split_lines(text)).found.values()):
         return text
     for number, line in enumerate(lines):
         if match := habits[best].get(number):
@@ -283,8 +287,8 @@ class _Habit:
         return self.pattern < len(_HEADED) - 1 or self.is_numbered
 
 
-def _again(labels: Iterable[str]) -> int:
+def _count_again(labels: Iterable[str]) -> int:
     """How many headings are of people who speak again; 0 where these are few, or few of all."""
-    counts = Counter(full_form(label) for label in labels)
+    counts = Counter(to_full_form(label) for label in labels)
     again = sum(count for count in counts.values() if count > 1)
     return again if again >= _FEWEST and again >= _AGAIN * sum(counts.values()) else 0

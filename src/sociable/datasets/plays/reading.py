@@ -13,10 +13,10 @@ from sociable.datasets.plays.fountain import read_fountain
 from sociable.datasets.plays.labels import FEW_SPEECHES, is_talk
 from sociable.datasets.plays.plain import read_plain
 from sociable.datasets.plays.records import Play
-from sociable.datasets.plays.standard_ebooks import chapters_in, read_standard_ebooks
+from sociable.datasets.plays.standard_ebooks import find_chapters, read_standard_ebooks
 from sociable.datasets.plays.tei import read_tei
 from sociable.datasets.plays.tree import LARGEST_BYTES
-from sociable.datasets.plays.typed import find_layout, pages_of, read_typed
+from sociable.datasets.plays.typed import find_layout, read_typed, split_pages
 
 _FOUNTAIN = frozenset({".fountain", ".spmd"})
 _XHTML = frozenset({".xhtml", ".html", ".htm"})
@@ -31,7 +31,7 @@ def read_play(path: Path) -> Play:
     with the line, where it is none.
     """
     if path.is_dir():
-        files = chapters_in(path)
+        files = find_chapters(path)
         if not files:
             raise InputError(
                 f"{path}: no play in this folder: expected act-1.xhtml and its like, in it or under src/epub/text, as Standard "
@@ -52,13 +52,13 @@ def read_play(path: Path) -> Play:
         return read_tei(path, data)
     if kind in _XHTML:
         return read_standard_ebooks(path, [path])
-    return _read_text(path, _decoded(path, data))
+    return _read_text(path, _decode(path, data))
 
 
 def _read_text(path: Path, text: str) -> Play:
     if path.suffix.casefold() in _FOUNTAIN:
         return read_fountain(path, text)
-    pages = pages_of(text)
+    pages = split_pages(text)
     layout = find_layout(pages)
     if not pages.is_film:
         return read_typed(path, pages, layout) if layout is not None else read_plain(path, text)
@@ -83,7 +83,7 @@ def _read_text(path: Path, text: str) -> Play:
     )
 
 
-def _decoded(path: Path, data: bytes) -> str:
+def _decode(path: Path, data: bytes) -> str:
     if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{path}: no text file. Save the play as plain text, or give .fountain, .fdx or Standard Ebooks XHTML.")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sociable.datasets.plays.cast import cast_members
+from sociable.datasets.plays.cast import read_members
 from sociable.datasets.plays.draft import Draft, DraftScene, Part
-from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
+from sociable.datasets.plays.headings import Heading, HeadingKind, find_heading
 from sociable.datasets.plays.records import CastMember, InlineDirection, Play
 from sociable.datasets.plays.tree import Element, part_directions, read_tree
 
@@ -17,16 +17,16 @@ _ORDER = ("dramatis-personae", "prologue", "induction", "act", "scene", "chapter
 _FOLDERS = ("xhtml", "src/epub/text", "epub/text", "text", ".")
 
 
-def chapters_in(folder: Path) -> list[Path]:
+def find_chapters(folder: Path) -> list[Path]:
     """The XHTML files of a book's folder that hold its text, in the order of the play; none where it is no such folder."""
     for place in _FOLDERS:
-        ranked = [(rank, file) for file in (folder / place).glob("*.xhtml") if (rank := _rank(file)) is not None]
+        ranked = [(rank, file) for file in (folder / place).glob("*.xhtml") if (rank := _find_rank(file)) is not None]
         if ranked:
             return [file for _, file in sorted(ranked)]
     return []
 
 
-def _rank(file: Path) -> tuple[int, int, str] | None:
+def _find_rank(file: Path) -> tuple[int, int, str] | None:
     match = re.match(r"(dramatis-personae|[a-z]+)-?(\d*)", file.stem)
     if match is None or match[1] not in _ORDER:
         return None
@@ -36,12 +36,12 @@ def _rank(file: Path) -> tuple[int, int, str] | None:
 def read_standard_ebooks(path: Path, files: Sequence[Path]) -> Play:
     """A play from the files of its acts. Raises DataError for XML that cannot be read, InputError where nobody speaks."""
     cast: list[CastMember] = []
-    draft = Draft(path, "Standard Ebooks XHTML", _title(path, files), cast)
+    draft = Draft(path, "Standard Ebooks XHTML", _find_title(path, files), cast)
     for file in files:
         body = next((each for each in read_tree(file, file.read_bytes()).walk() if each.name == "body"), None)
         for section in body.elements if body is not None else ():
             if section.has_type("z3998:dramatis-personae"):
-                cast += _cast(section)
+                cast += _read_cast(section)
             else:
                 _Chapter(file, draft).read(section, 0)
     return draft.finish(
@@ -50,7 +50,7 @@ def read_standard_ebooks(path: Path, files: Sequence[Path]) -> Play:
     )
 
 
-def _title(path: Path, files: Sequence[Path]) -> str:
+def _find_title(path: Path, files: Sequence[Path]) -> str:
     """The title on the title page or in the package; otherwise the folder's."""
     folder = files[0].parent
     for file in (folder / "titlepage.xhtml", folder.parent / "content.opf"):
@@ -63,11 +63,11 @@ def _title(path: Path, files: Sequence[Path]) -> str:
     return (work or author).partition("_")[0].replace("-", " ").capitalize()
 
 
-def _cast(section: Element) -> Iterator[CastMember]:
+def _read_cast(section: Element) -> Iterator[CastMember]:
     items = [element.text for element in section.walk() if element.name == "li"]
     rows = [element for element in section.walk() if element.name == "tr"]
     for entry in items or [", ".join(cell.text for cell in row.elements if cell.text) for row in rows]:
-        yield from cast_members(entry)
+        yield from read_members(entry)
 
 
 class _Chapter:
@@ -93,7 +93,7 @@ class _Chapter:
 
     def _open(self, section: Element, depth: int) -> None:
         text = next((e.text for e in section.elements if re.fullmatch(r"h[1-6]|hgroup|header", e.name)), "")
-        heading = heading_of(text) or Heading(HeadingKind.SETTING)
+        heading = find_heading(text) or Heading(HeadingKind.SETTING)
         label = heading.label or text
         if depth == 0:
             self._act = label
@@ -108,7 +108,7 @@ class _Chapter:
         if persona is not None:
             rows = persona.attributes.get("rowspan", "1")
             self._rows_left = int(rows) - 1 if rows.isdecimal() and len(rows) < 4 else 0
-            self._speech = self._add(_label(persona), text, row)
+            self._speech = self._add(_read_label(persona), text, row)
             self._speech.directions = directions
         elif self._rows_left and len(cells) == 1 and self._speech is not None and self._speech.directions is not None:
             self._rows_left -= 1
@@ -122,7 +122,7 @@ class _Chapter:
         return self._draft.add(label, [text], element.line, self._file)
 
 
-def _label(persona: Element) -> str:
+def _read_label(persona: Element) -> str:
     """The name, or the names of those who speak together, one under the other."""
     names = [""]
     for child in persona.children:

@@ -72,7 +72,7 @@ def part_directions(elements: Iterable[Element], *, are_spoken: bool = False) ->
                 said.append(child)
             elif child.is_direction and not are_spoken:
                 if child.text:
-                    found.append(InlineDirection(text=child.text, at=len(_on_one_line("".join(said)))))
+                    found.append(InlineDirection(text=child.text, at=len(_put_on_one_line("".join(said)))))
                 said.append(" ")
             elif not child.is_beside:
                 take(child)
@@ -81,10 +81,10 @@ def part_directions(elements: Iterable[Element], *, are_spoken: bool = False) ->
     for element in elements:
         take(element)
         said.append(" ")
-    return _on_one_line("".join(said)), tuple(found)
+    return _put_on_one_line("".join(said)), tuple(found)
 
 
-def _on_one_line(text: str) -> str:
+def _put_on_one_line(text: str) -> str:
     return " ".join(text.translate(_INVISIBLE).split())
 
 

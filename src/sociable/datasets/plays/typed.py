@@ -1,4 +1,4 @@
-"""Typed screenplays, without what only paper needs (heads of pages, marks of revisions, "continued"): names and speeches are told by columns or, where these are lost, by how long lines are."""
+"""Typed screenplays: names and speeches are told by columns or, where these are lost, by how long lines are."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from itertools import pairwise, takewhile
 from pathlib import Path
 
 from sociable.datasets.plays.draft import Draft, Part
-from sociable.datasets.plays.frame import Line, filled, grow, lines_of, without_frame
-from sociable.datasets.plays.headings import heading_of
+from sociable.datasets.plays.frame import Line, is_mostly_growing, iterate_filled, split_lines, strip_frame
+from sociable.datasets.plays.headings import find_heading
 from sociable.datasets.plays.records import Play
 from sociable.datasets.plays.script import (
     CONTINUED,
     EXPECTED,
     TRANSITION,
+    clean_name,
+    find_name,
     is_cue,
     is_marked,
     is_scene_heading,
     is_stage_heading,
-    name_in,
-    name_of,
 )
 
 _MORE = re.compile(r"^(?:MORE|\(\s*(?:MORE|more)\s*\))$")
@@ -63,14 +63,14 @@ class Pages:
     """Blank lines stood under the names."""
 
 
-def pages_of(text: str) -> Pages:
+def split_pages(text: str) -> Pages:
     """The lines of what may be a typed screenplay, with their numbers in the file."""
-    lines = [replace(line, text=_REVISED.sub("", line.text)) for line in without_frame(lines_of(_TAGS.sub("", text)))]
-    heads = _page_heads(lines)
+    lines = [replace(line, text=_REVISED.sub("", line.text)) for line in strip_frame(split_lines(_TAGS.sub("", text)))]
+    heads = _find_page_heads(lines)
     kept = [line for line in lines if line.text not in heads and not _is_furniture(line)]
     if sum(is_scene_heading(line.text) for line in kept) < _FEW_SCENES:
         return Pages(kept)
-    closed_up = _closed_up(kept)
+    closed_up = _close_up(kept)
     return Pages(closed_up, is_film=True, is_closed_up=len(closed_up) < len(kept))
 
 
@@ -79,7 +79,7 @@ def _is_furniture(line: Line) -> bool:
     return bool(_PAGE.match(line.text) or CONTINUED.match(_MARGIN_NUMBERS.sub("", line.text)))
 
 
-def _page_heads(lines: Sequence[Line]) -> set[str]:
+def _find_page_heads(lines: Sequence[Line]) -> set[str]:
     """Lines alike but for the page number they end with, which grows."""
     pages: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for line in lines:
@@ -88,11 +88,11 @@ def _page_heads(lines: Sequence[Line]) -> set[str]:
     heads: set[str] = set()
     for rows in pages.values():
         texts, numbers = zip(*rows, strict=True)
-        heads |= set(texts) if len(set(numbers)) >= _FEWEST_PAGES and grow(numbers, _USUALLY) else set()
+        heads |= set(texts) if len(set(numbers)) >= _FEWEST_PAGES and is_mostly_growing(numbers, _USUALLY) else set()
     return heads
 
 
-def _closed_up(lines: list[Line]) -> list[Line]:
+def _close_up(lines: list[Line]) -> list[Line]:
     """Without the blank lines that a script puts under all its names, and under the directions between name and speech.
 
     Where it puts yet more blank lines over names, capitals with fewer are no name but what the camera shows.
@@ -120,11 +120,11 @@ def _closed_up(lines: list[Line]) -> list[Line]:
             while end < len(lines) and lines[end].is_blank:
                 dropped.add(end)
                 end += 1
-            end = _behind_direction(lines, end)
+            end = _find_direction_end(lines, end)
     return [line for index, line in enumerate(lines) if index not in dropped]
 
 
-def _behind_direction(lines: Sequence[Line], index: int) -> int:
+def _find_direction_end(lines: Sequence[Line], index: int) -> int:
     """The index after a direction in parentheses; beyond the lines where there is none."""
     if index < len(lines) and lines[index].text[:1] == "(":
         for end in range(index, min(index + 3, len(lines))):
@@ -138,25 +138,25 @@ def read_typed(path: Path, pages: Pages, layout: Layout) -> Play:
     draft = Draft(path, "typed screenplay", _find_title(pages.lines), is_screenplay=True)
     opened: Part | None = None
     is_page_end = False
-    for index, line, after_blank in filled(pages.lines):
+    for index, line, after_blank in iterate_filled(pages.lines):
         text = line.text
         speech = opened if opened is not None and opened.label else None
         if _MORE.match(text):
             is_page_end = True
-        elif speech is not None and (_closes(speech.lines, text) or layout.is_rest(text, speech.lines)):
+        elif speech is not None and (_is_closing(speech.lines, text) or layout.is_rest(text, speech.lines)):
             speech.lines.append(text)
-        elif is_scene_heading(text) or (heading_of(text) is not None and is_stage_heading(text)):
+        elif is_scene_heading(text) or (find_heading(text) is not None and is_stage_heading(text)):
             opened, is_page_end = None, False
             draft.open_scene(_NUMBER.sub("", text))
         elif layout.is_name(index, after_blank):
-            if speech is None or not is_page_end or name_of(speech.label) != name_of(text):
+            if speech is None or not is_page_end or clean_name(speech.label) != clean_name(text):
                 opened = draft.add(text, [], line.number)
             is_page_end = False
         elif TRANSITION.match(text):
             opened = None
         elif speech is not None and layout.is_speech(line, speech.lines, after_blank):
             speech.lines.append(text)
-        elif after_blank and layout.takes_up(index) and (last := draft.last_speech) is not None:
+        elif after_blank and layout.is_taken_up(index) and (last := draft.last_speech) is not None:
             opened = draft.add(last.label, [text], line.number)
         elif opened is not None and speech is None and not after_blank:
             opened.lines.append(text)
@@ -170,7 +170,7 @@ def _find_title(lines: Sequence[Line]) -> str:
     return "" if is_marked(first) else first.strip('"“”_*')
 
 
-def _closes(said: Sequence[str], text: str) -> bool:
+def _is_closing(said: Sequence[str], text: str) -> bool:
     """It closes the parentheses opened a line or two before, though it stands in capitals or in another column."""
     before = " ".join(said[-2:])
     return text.count(")") > text.count("(") and before.count("(") > before.count(")")
@@ -178,9 +178,9 @@ def _closes(said: Sequence[str], text: str) -> bool:
 
 def find_layout(pages: Pages) -> Layout | None:
     """The layout of a typed screenplay's pages; None where they are not typed so."""
-    is_name = _names_in(pages)
+    is_name = _make_name_test(pages)
     columns = _find_columns(pages.lines, is_name)
-    if columns is not None and (pages.is_film or _lines_of_action(pages.lines, min(columns[1])) >= _FEW_LINES):
+    if columns is not None and (pages.is_film or _count_lines_of_action(pages.lines, min(columns[1])) >= _FEW_LINES):
         return _InColumns(pages.lines, *columns, is_name)
     layout = _InOneColumn(pages.lines) if pages.is_film else None
     return layout if layout is not None and (layout.is_crowded or pages.is_closed_up) else None
@@ -196,7 +196,7 @@ class _Margin:
         """``names``: the indexes of the names over speeches, of which there is at least one."""
         first = sorted(len(lines[index + 1].text) for index in names)
         # Where more lines than the rest are longer, they are not wrapped at all.
-        self.columns = _UNWRAPPED if first[int(len(first) * _MOST)] > _WIDEST else _usual_length(first)
+        self.columns = _UNWRAPPED if first[int(len(first) * _MOST)] > _WIDEST else _find_usual_length(first)
         speeches = [list(takewhile(lambda line: line.text, lines[index + 1 : index + 40])) for index in names]
         longer = sum(
             any(self.is_beyond(line.text) for line in rest) for first, *rest in speeches if not self.is_beyond(first.text)
@@ -207,21 +207,21 @@ class _Margin:
         """It is longer than a line of speech."""
         return len(text) > self.columns + _TOLERANCE
 
-    def goes_on(self, said: Sequence[str], text: str, after_blank: bool) -> bool:
+    def is_more(self, said: Sequence[str], text: str, after_blank: bool) -> bool:
         """The line belongs to the speech said so far."""
         is_beside_direction = text[0] == "(" or bool(said and said[-1].endswith(")"))
         if self.is_beyond(text) or (after_blank and not is_beside_direction):
             return False
-        return is_beside_direction or not said or not (self.is_crowded and self._begins_anew(said[-1], text))
+        return is_beside_direction or not said or not (self.is_crowded and self._is_new_paragraph(said[-1], text))
 
-    def _begins_anew(self, before: str, text: str) -> bool:
+    def _is_new_paragraph(self, before: str, text: str) -> bool:
         """Its first word had still room in the line before, so that it is another paragraph."""
         begins = next((sign for sign in text if sign.isalnum()), "")
         has_room = len(before) + 1 + len(text.split()[0]) <= self.columns - _SPARE
         return has_room and before.endswith(_WHOLE) and not begins.islower()
 
 
-def _usual_length(sorted_lengths: Sequence[int]) -> int:
+def _find_usual_length(sorted_lengths: Sequence[int]) -> int:
     """Where the lengths that lie close together end: beyond it is action under other capitals."""
     length = sorted_lengths[int(len(sorted_lengths) * _SURELY)]
     while True:
@@ -249,14 +249,14 @@ class Layout(ABC):
 
     def is_speech(self, line: Line, said: Sequence[str], after_blank: bool) -> bool:
         """It goes on with the speech said so far."""
-        return self._margin is not None and self._margin.goes_on(said, line.text, after_blank)
+        return self._margin is not None and self._margin.is_more(said, line.text, after_blank)
 
     def is_rest(self, text: str, said: Sequence[str]) -> bool:
         """Capitals that a scanner set apart from the sentence they end."""
         is_broken_off = self._margin is not None and bool(said) and not said[-1].endswith(_WHOLE)
-        return is_broken_off and is_cue(text) and self._names[name_in(text)] < 2
+        return is_broken_off and is_cue(text) and self._names[find_name(text)] < 2
 
-    def takes_up(self, index: int) -> bool:
+    def is_taken_up(self, index: int) -> bool:
         """A speech goes on behind action, in a script that does not repeat the name there."""
         return False
 
@@ -274,12 +274,12 @@ class _InColumns(Layout):
         self._cues, self._speeches, self._is_name, self._least = cues, speeches, is_name, min(speeches)
         names = [index for index, line in enumerate(lines[:-1]) if _is_near(line, self._cues, 3) and is_name(line.text)]
         over = [index for index in names if lines[index + 1].text and lines[index + 1].indent < lines[index].indent]
-        has_action_left = _lines_of_action(lines, self._least) > _SOME_ACTION * sum(bool(line.text) for line in lines)
+        has_action_left = _count_lines_of_action(lines, self._least) > _SOME_ACTION * sum(bool(line.text) for line in lines)
         self._margin = None if has_action_left else _Margin(lines, over)
-        self._names = Counter(name_in(lines[index].text) for index in names)
+        self._names = Counter(find_name(lines[index].text) for index in names)
         goes_on = [index for index, line in enumerate(lines) if _GOES_ON.match(line.text)]
-        taken_up = sum(map(self._stands_behind_action, goes_on))
-        self._takes_up = taken_up >= max(_OFTEN, _SHIFTED * len(over))
+        taken_up = sum(map(self._is_behind_action, goes_on))
+        self._omits_names = taken_up >= max(_OFTEN, _SHIFTED * len(over))
 
     def is_name(self, index: int, after_blank: bool) -> bool:
         line = self._lines[index]
@@ -291,7 +291,7 @@ class _InColumns(Layout):
         if not after_blank or self._lines[index + 1] is not below or not _is_near(below, self._speeches, 2):
             return False
         # Where columns hardly tell elements apart, a name may have slipped into that of the speeches.
-        is_known = self._margin is not None and name_in(line.text) in self._names
+        is_known = self._margin is not None and find_name(line.text) in self._names
         return is_known or line.indent >= below.indent + 2 * _SPEECH_COLUMNS
 
     def is_speech(self, line: Line, said: Sequence[str], after_blank: bool) -> bool:
@@ -299,10 +299,10 @@ class _InColumns(Layout):
             return line.indent >= self._least - 2 and super().is_speech(line, said, after_blank)
         return not after_blank or line.indent <= max(self._cues)
 
-    def takes_up(self, index: int) -> bool:
-        return self._takes_up and self._stands_behind_action(index) and not self._is_name(self._lines[index].text)
+    def is_taken_up(self, index: int) -> bool:
+        return self._omits_names and self._is_behind_action(index) and not self._is_name(self._lines[index].text)
 
-    def _stands_behind_action(self, index: int) -> bool:
+    def _is_behind_action(self, index: int) -> bool:
         line = self._lines[index]
         if self._margin is not None or not line.text or line.indent not in self._speeches:
             return False
@@ -314,13 +314,13 @@ def _is_near(line: Line, columns: Iterable[int], most: int) -> bool:
     return any(abs(line.indent - column) <= most for column in columns)
 
 
-def _names_in(pages: Pages) -> Callable[[str], bool]:
+def _make_name_test(pages: Pages) -> Callable[[str], bool]:
     """Tells the names over speeches: capitals, or in a film script without any, what recurs over shorter columns."""
     lines = pages.lines
     if not pages.is_film or _find_columns(lines, is_cue) is not None:
         return is_cue
     over = [
-        (name_in(line.text), line.indent)
+        (find_name(line.text), line.indent)
         for line, below in pairwise(lines)
         if line.text and below.text and _CUE_COLUMNS <= line.indent > below.indent
     ]
@@ -329,7 +329,7 @@ def _names_in(pages: Pages) -> Callable[[str], bool]:
     columns = Counter(column for name, column in over if name in names)
     usual = max(columns, key=lambda column: columns[column], default=None)
     names |= {name for name, column in over if column == usual and _is_title(name)}
-    return lambda text: name_in(text) in names
+    return lambda text: find_name(text) in names
 
 
 def _is_title(text: str) -> bool:
@@ -357,7 +357,7 @@ def _find_usual(counts: Counter[int]) -> frozenset[int]:
     return frozenset(column for column, count in counts.items() if count >= fewest)
 
 
-def _lines_of_action(lines: Sequence[Line], speech: int) -> int:
+def _count_lines_of_action(lines: Sequence[Line], speech: int) -> int:
     return sum(bool(line.text) and line.indent <= speech - _SPEECH_COLUMNS for line in lines)
 
 
@@ -366,7 +366,7 @@ class _InOneColumn(Layout):
 
     def __init__(self, lines: Sequence[Line]) -> None:
         super().__init__(lines)
-        self._names = Counter(name_in(line.text) for line in lines if _may_be_name(line.text))
+        self._names = Counter(find_name(line.text) for line in lines if _may_be_name(line.text))
         names = [index for index in range(len(lines) - 1) if lines[index + 1].text and self._is_over_speech(index)]
         known = [index for index in names if self._is_known(lines[index].text)]
         unparted = sum(index > 0 and not lines[index - 1].is_blank for index in known)
@@ -374,11 +374,11 @@ class _InOneColumn(Layout):
         self.is_crowded = self._margin is not None and self._margin.is_crowded and len(known) >= _FEWEST_NAMES
 
     def _is_known(self, text: str) -> bool:
-        return self._names[name_in(text)] >= _AGAIN
+        return self._names[find_name(text)] >= _AGAIN
 
     def _is_over_speech(self, index: int) -> bool:
         text = self._lines[index].text
-        if not _may_be_name(text) or (_POSSESSIVE.search(name_in(text)) and not self._is_known(text)):
+        if not _may_be_name(text) or (_POSSESSIVE.search(find_name(text)) and not self._is_known(text)):
             return False
         below = self._lines[index + 1 : index + 3]
         is_direct = bool(below and below[0].text)
@@ -390,8 +390,8 @@ class _InOneColumn(Layout):
         text = self._lines[index].text
         if index + 1 == len(self._lines) or (self._margin is not None and self._margin.is_beyond(self._lines[index + 1].text)):
             return False
-        return self._is_over_speech(index) and (after_blank or text.endswith(")") or self._names[name_in(text)] > 1)
+        return self._is_over_speech(index) and (after_blank or text.endswith(")") or self._names[find_name(text)] > 1)
 
 
 def _may_be_name(text: str) -> bool:
-    return is_cue(text) and not is_marked(text) and not _CAMERA.search(name_in(text))
+    return is_cue(text) and not is_marked(text) and not _CAMERA.search(find_name(text))
