@@ -81,7 +81,7 @@ def find_cast(lines: Sequence[Line]) -> tuple[tuple[CastMember, ...], int]:
 
 
 def _find_entries(lines: Sequence[Line], begin: int, end: int) -> tuple[list[str], int]:
-    """What the list has, each entry on one line, and the index of the line after it."""
+    """The entries of the list, each on one line, and the index of the line after them."""
     entries: list[str] = []
     indent = 1_000
     for index in range(begin, end):

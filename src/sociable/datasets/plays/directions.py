@@ -1,4 +1,4 @@
-"""What is printed as a speech: the directions in it, by the habit of the play at hand, and words broken over two lines."""
+"""Directions in speeches, told by the habit of the play at hand, and words broken over two lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 @dataclass(frozen=True)
 class DirectionHabit:
-    """How a play sets directions in speeches. Brackets always hold one."""
+    """A play's way to set directions in speeches. Brackets always hold one."""
 
     parentheses: bool = True
     """Parentheses hold directions; otherwise they are spoken, but for those that can be nothing else."""
@@ -52,8 +52,8 @@ def find_habit(speeches: Sequence[str]) -> DirectionHabit:
 
 
 def split_directions(raw: str, habit: DirectionHabit) -> tuple[str, tuple[InlineDirection, ...]]:
-    """What is said, on one line, and the directions apart. Lines of ``raw`` are as printed: a bracket that is never closed ends
-    with its line."""
+    """The words said, on one line, and the directions apart. Lines of ``raw`` are as printed: a bracket that is never closed
+    ends with its line."""
     said, position = "", 0
     found: list[tuple[int, str]] = []
     while opening := _OPENING.search(raw, position):
@@ -82,7 +82,7 @@ def _collapse(text: str) -> str:
 
 
 def _find_direction_end(raw: str, start: int, habit: DirectionHabit) -> int | None:
-    """Where the direction that begins at ``start`` ends; None where none begins."""
+    """The index behind the direction that begins at ``start``; None where none begins."""
     end = find_closing(raw, start)
     if raw[start] == "[":
         newline = raw.find("\n", start)

@@ -1,4 +1,4 @@
-"""What every reader fills: scenes of parts as printed, made into a Play once all headings of speeches are known."""
+"""The draft that every reader fills: scenes of parts as printed, made into a Play once all speech headings are known."""
 
 from __future__ import annotations
 

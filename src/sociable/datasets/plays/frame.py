@@ -35,7 +35,7 @@ _NOTICE_OPENS, _NOTICE_CLOSES = re.compile(r"^<<\s*THIS ELECTRONIC VERSION", re.
 _CREDIT = re.compile(r"^(?:produced|transcribed|e-?text (?:was )?prepared|this e-?text was prepared|html version) by\b", re.I)
 _TITLE = re.compile(r"^Title:\s*(?P<title>\S.*)$")
 _FRAME_WITHIN = 0.6
-"""How far into a file its preface may end: old prefaces are long, but no play is shorter than two thirds of them."""
+"""The share of a file in which its preface may end: old prefaces are long, but no play is shorter than two thirds of them."""
 
 _PAGE = re.compile(r"^\W*(?:p(?:age|g|\.)?\.?\s*)?(?P<number>\d{1,4})\W*$", re.I)
 _MOST_PAGES_ON = 5

@@ -1,4 +1,4 @@
-"""Where speeches begin in plain text: the typographic habit of a play's speech headings, found by counting."""
+"""Speech headings in plain text: the typographic habit that a play's headings keep is found by counting."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sociable.datasets.plays.wordlists import ABBREVIATED_TITLES, INTERJECTIONS,
 
 ALONE = "alone"
 PARTED = re.compile(r"\s*,?\s+(?:and|&)\s+|\s*[&,/]\s*")
-"""What stands between the names of several who speak together."""
+"""The signs between the names of several who speak together."""
 NUMERAL = re.compile(r"[1-9]")
 """Witches, watchmen and citizens of old editions have no other name. Elsewhere it numbers a list."""
 _LONGEST, _MOST_WORDS, _MOST_WORDS_OF_ONE = 48, 7, 5
@@ -60,7 +60,7 @@ class Style:
 
     @property
     def mark(self) -> str:
-        """What parts a heading from its speech, whether that is on the same line or on the next."""
+        """The sign that parts a heading from its speech, whether that is on the same line or on the next."""
         return self.parted.removeprefix(ALONE).strip().replace("bare", "gap")
 
     def is_dashed_beside(self, other: Style) -> bool:
@@ -70,7 +70,7 @@ class Style:
 
 @dataclass(frozen=True)
 class Candidate:
-    """What a line's heading would be in a style; ``rest`` is what of the speech stands on the same line."""
+    """The heading that a line would have in a style; ``rest`` is the speech's beginning on the same line."""
 
     style: Style
     label: str

@@ -1,4 +1,4 @@
-"""Whom a speech heading means: abbreviations and titles by the dramatis personae and the play's other names; several speakers."""
+"""Speech headings are resolved to one or several people, by the dramatis personae and the play's other names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sociable.datasets.plays.wordlists import ARTICLES, LADIES, ORDINALS, TITLES
 
 _JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|/|\+)\s*", re.I)
 _SELDOM = 20
-"""What stands once for so many of another heading of the same person is an accident of print."""
+"""A heading that stands once for so many of another one of the same person is an accident of print."""
 _FEW_SHORTENED = 4
 """At least one in so many known headings is shortened in a play that abbreviates."""
 
@@ -43,7 +43,7 @@ class Names:
         self._words, self._is_listed, self._abbreviates = frozenset(words), is_listed, False
         self._known: dict[str, str] = {}
         self._several: dict[str, list[str]] = {}
-        """Whom of the cast a heading fits that fits more than one."""
+        """For a heading that fits more than one of the cast, all whom it fits."""
         self._labels = Counter[str]()
         for label, count in labels.items():
             self._labels[to_full_form(label)] += count
@@ -95,7 +95,7 @@ class Names:
         return own[: len(tokens)]
 
     def _settle_by_elimination(self) -> None:
-        """Of several people whom a heading fits, the one whom no other heading means; and so on, for those that are left."""
+        """A heading that fits several people means the one whom no other heading means; this goes on while it settles any."""
         before = -1
         while before < len(self._known):
             before = len(self._known)
@@ -111,7 +111,7 @@ class Names:
         return any(name in short and can_begin_words(wanted, pick_words(known)) for known, name in self._known.items())
 
     def _settle(self, label: str) -> bool:
-        """By the cast, the surest ground first; a ground that fits several people settles nothing, nor do weaker ones then."""
+        """Whether the cast tells whom it means. The surest ground comes first; where it fits several, nothing is settled."""
         wanted = pick_words(label)
         if wanted in (("mr",), ("mrs",)):
             return False
@@ -156,7 +156,7 @@ class Names:
         return set(wanted) <= set(pick_words(member.name)) and not is_described and not set(wanted) <= TITLES
 
     def _is_described(self, wanted: Sequence[str], member: CastMember) -> bool:
-        """Not where the list has others who are called so: "Gentlemen" beside "Curan, gentleman of the household"."""
+        """The list describes the person so and calls no others so: "Gentlemen" beside "Curan, gentleman of the household"."""
         others = {token for other in self._cast for token in split_words(other.name)}
         is_one_of_many = bool(others & ({f"{wanted[-1]}s", re.sub("man$", "men", wanted[-1])} - {wanted[-1]}))
         return pick_words(member.description)[: len(wanted)] == wanted and not is_one_of_many
@@ -223,7 +223,7 @@ class Names:
         return " ".join(words[0].capitalize() for words in found)
 
     def find_speakers(self, label: str) -> tuple[str, ...]:
-        """Who is meant, each in full. Never empty."""
+        """The people whom a heading means, each in full; at least one."""
         whole = to_full_form(label)
         parts = [to_full_form(part) for part in _JOINED.split(whole) if part.strip()]
         if whole not in self._known and len(parts) > 1 and all(map(self._is_somebody, parts)):

@@ -36,9 +36,9 @@ _SENTENCE_ENDS = re.compile(r"[.!?…:—)\]_][”’\"')_]*$")
 _ITALIC_LINE = re.compile(r"_[^_]{3,}_\.*$")
 _PRONOUNS = ("They", "He", "She", "Both", "All", "Everyone", "Everybody")
 _LONGEST_DIRECTION, _LONGEST_BARE = 10, 200
-"""In lines, and in characters where nothing marks it."""
+"""The longest direction in lines, and the longest that nothing marks in characters."""
 _OFTEN_OPEN, _USUALLY_OPEN = 10, 1.3
-"""So many brackets, and so many more than are closed, has a play that leaves those open that end with their line."""
+"""A play with so many brackets, and so many more than are closed, leaves those open that end with their line."""
 _LINES_PER_SPEECH = 25
 _RULE = re.compile(r"^(?:\*\s*){5,}$|^[-=_—]{5,}$")
 
@@ -153,7 +153,7 @@ class _Reader:
         return self._open.text.count(opens) > self._open.text.count(closing["bracket"])
 
     def _is_heading(self, heading: Heading, line: Line, after_blank: bool) -> bool:
-        """Not what somebody says, as "Characters" in the middle of a speech."""
+        """The line is a heading, and nobody says it, as "Characters" in the middle of a speech."""
         return heading.kind is not HeadingKind.CAST and (heading.kind.is_division or after_blank or line.text.isupper())
 
     def _turn(self, heading: Heading, line: Line) -> None:
@@ -240,7 +240,7 @@ def _is_unclosed(part: Part) -> bool:
 
 
 def even_headings(text: str) -> str:
-    """With "NORA: Yes." for "12. NORA: Yes.", "NORA – Yes.", "[NORA]" over "Yes." and others, where most speeches begin so.
+    """The text with "NORA: Yes." for "12. NORA: Yes.", "NORA – Yes.", "[NORA]" over "Yes." and others, where most begin so.
 
     Lines stay what they are in number.
     """
@@ -283,12 +283,12 @@ class _Habit:
 
     @property
     def is_unusual(self) -> bool:
-        """Not what ``labels`` reads: a name and a stop, colon or gap."""
+        """It is another habit than ``labels`` reads: a name and a stop, colon or gap."""
         return self.pattern < len(_HEADED) - 1 or self.is_numbered
 
 
 def _count_again(labels: Iterable[str]) -> int:
-    """How many headings are of people who speak again; 0 where these are few, or few of all."""
+    """The number of headings of people who speak again; 0 where these are few, or few of all."""
     counts = Counter(to_full_form(label) for label in labels)
     again = sum(count for count in counts.values() if count > 1)
     return again if again >= _FEWEST and again >= _AGAIN * sum(counts.values()) else 0

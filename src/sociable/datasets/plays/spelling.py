@@ -1,4 +1,4 @@
-"""How names are spelled: in full, word by word, and in the ways in which the heading of a speech shortens them."""
+"""Spellings of names: in full, word by word, and in the ways in which the heading of a speech shortens them."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class _Chapter:
         self._act = ""
         self._speech: Part | None = None
         self._rows_left = 0
-        """So many rows go on with the speech before, whose speakers' names stand beside all of them."""
+        """The number of rows that go on with the speech before, whose speakers' names stand beside all of them."""
 
     def read(self, element: Element, depth: int) -> None:
         if element.name == "section":

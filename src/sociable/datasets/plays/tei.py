@@ -14,7 +14,7 @@ from sociable.datasets.plays.spelling import join_names, to_full_form
 from sociable.datasets.plays.tree import Element, part_directions, read_tree
 
 _TOLD = frozenset({"stage", "p", "ab", "l", "lg"})
-"""What stands between speeches and is not spoken."""
+"""Elements between speeches that are not spoken."""
 
 
 def read_tei(path: Path, data: bytes) -> Play:
@@ -41,7 +41,7 @@ def read_tei(path: Path, data: bytes) -> Play:
 
 
 def _read_people(elements: list[Element]) -> dict[str, str]:
-    """By id the name of everybody in the list of persons; those who share a name are numbered, for they are different people."""
+    """The name of everybody in the list of persons, by id; those who share a name are numbered, for they are different people."""
     people: dict[str, str] = {}
     for each in elements:
         if each.name in ("person", "personGrp") and (id_ := each.attributes.get("xml:id")):
@@ -52,7 +52,7 @@ def _read_people(elements: list[Element]) -> dict[str, str]:
 
 
 def _read_cast_item(item: Element) -> Iterator[CastMember]:
-    """Whom an entry of the list at the front names, and what it says of them."""
+    """The people whom an entry of the list at the front names, and their descriptions."""
     role, description = item.child("role"), item.child("roleDesc")
     if role is None:
         yield from read_members(item.text)

@@ -62,7 +62,7 @@ class Element:
 
 
 def part_directions(elements: Iterable[Element], *, are_spoken: bool = False) -> tuple[str, tuple[InlineDirection, ...]]:
-    """What is said in ``elements``, on one line, and the directions in it, unless these ``are_spoken`` too."""
+    """The words said in ``elements``, on one line, and the directions in them, unless these ``are_spoken`` too."""
     said: list[str] = []
     found: list[InlineDirection] = []
 

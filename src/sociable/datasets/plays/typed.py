@@ -93,7 +93,7 @@ def _find_page_heads(lines: Sequence[Line]) -> set[str]:
 
 
 def _close_up(lines: list[Line]) -> list[Line]:
-    """Without the blank lines that a script puts under all its names, and under the directions between name and speech.
+    """The lines without the blank ones that a script puts under all its names, and under the directions between name and speech.
 
     Where it puts yet more blank lines over names, capitals with fewer are no name but what the camera shows.
     """
@@ -187,7 +187,7 @@ def find_layout(pages: Pages) -> Layout | None:
 
 
 class _Margin:
-    """How long a line of speech gets (``columns``), where no column tells it from action.
+    """The length that a line of speech gets (``columns``), where no column tells it from action.
 
     ``is_crowded``: action often follows without a blank line.
     """
@@ -222,7 +222,7 @@ class _Margin:
 
 
 def _find_usual_length(sorted_lengths: Sequence[int]) -> int:
-    """Where the lengths that lie close together end: beyond it is action under other capitals."""
+    """The length with which those that lie close together end: beyond it is action under other capitals."""
     length = sorted_lengths[int(len(sorted_lengths) * _SURELY)]
     while True:
         longer = [other for other in sorted_lengths if length < other <= length + _STEP]
@@ -315,7 +315,7 @@ def _is_near(line: Line, columns: Iterable[int], most: int) -> bool:
 
 
 def _make_name_test(pages: Pages) -> Callable[[str], bool]:
-    """Tells the names over speeches: capitals, or in a film script without any, what recurs over shorter columns."""
+    """A test for names over speeches: capitals, or in a film script without any, what recurs over shorter columns."""
     lines = pages.lines
     if not pages.is_film or _find_columns(lines, is_cue) is not None:
         return is_cue
@@ -338,7 +338,7 @@ def _is_title(text: str) -> bool:
 
 
 def _find_columns(lines: Sequence[Line], is_name: Callable[[str], bool]) -> tuple[frozenset[int], frozenset[int]] | None:
-    """Where a script sets names, and the speeches under them; None where the text is not set so."""
+    """The columns of a script's names and of the speeches under them; None where the text is not set so."""
     cues, under = Counter[int](), Counter[int]()
     for line, below in pairwise(lines):
         is_over = bool(below.text) and not is_name(below.text) and below.indent < line.indent

@@ -17,4 +17,4 @@ ORDINALS = {
     **{str(number): word for number, word in enumerate(_ORDINALS, 1)},
     **dict(zip(["i", "ii", "iii", "iv", "v", "vi"], _ORDINALS, strict=False)),
 }
-"""Which of several who share a name, by the figures that stand for it."""
+"""The words that number several people of one name, by the figures that stand for them."""
