@@ -139,7 +139,7 @@ class _Reader:
 
     def _is_within_direction(self) -> bool:
         """A name with a stop here belongs to a direction, unless its bracket was never closed at all."""
-        if self._open is None or self._leaves_open:
+        if self._open is None or self._leaves_open or len(self._open.lines) >= _LONGEST_DIRECTION:
             return False
         return _is_unclosed(self._open) and not _SENTENCE_ENDS.search(self._open.text)
 
@@ -222,11 +222,11 @@ class _Reader:
             return False
         if not self._brackets_directions and not self._is_alone:
             return len(text.split()) > 2
-        first = re.match(r"(?:(?:The|A|An)\s+)?(?P<who>[\w’']+)\.?\s+(?!and\b)[a-z]", text)
-        who = first["who"] if first is not None else ""
+        first = re.match(r"(?:(?:The|A|An)\s+)?(?P<who>[\w’']+)\.?\s+(?P<next>[a-z][\w’']*)", text)
+        is_subject = first is not None and first["who"].title() in self._subjects and first["next"] != "and"
         if self._brackets_directions:
-            return who.title() in self._subjects and len(text) < _LONGEST_BARE
-        return who.title() in self._subjects or who in _PRONOUNS
+            return is_subject and len(text) < _LONGEST_BARE
+        return is_subject or (first is not None and first["who"] in _PRONOUNS)
 
 
 def _is_whole_move(text: str) -> bool:
