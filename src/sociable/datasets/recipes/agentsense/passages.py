@@ -10,7 +10,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 
 from sociable.core.errors import InputError
-from sociable.datasets.plays import Direction, Entry, Play, PlayScene, Speech, read_play
+from sociable.datasets.plays import Direction, Entry, Play, PlayScene, Speech, read_play, to_roman
 from sociable.datasets.recipes.agentsense.draft import Passage
 from sociable.datasets.sources import is_about, make_slug, read_items
 
@@ -18,8 +18,8 @@ REMEMBERED = 3_000
 """Characters of what was said before a passage that are told with it, the last ones."""
 LONGEST, LONGEST_TEXT = 40, 12_000
 """Speeches and characters of a passage; a longer scene is cut, for the model reads all of it several times."""
-_KINDS = (".txt", ".fountain", ".spmd", ".fdx", ".xhtml")
-_EXPECTED = "Expected plays as .txt, .fountain or .fdx, folders of Standard Ebooks' .xhtml, or a folder of those."
+_KINDS = (".txt", ".fountain", ".spmd", ".fdx", ".xml")
+_EXPECTED = "Expected plays as .txt, .fountain, .fdx or TEI (.xml), folders of Standard Ebooks' .xhtml, or a folder of those."
 FEWEST_SPEECHES, LONG_TEXT = 10, 6_000
 """AgentSense, Section 3.5: shorter scenes are dropped. Fewer speeches do where they have so many characters."""
 FEWEST_SPEAKERS, SPEECHES_TO_BE_ACTIVE = 2, 2
@@ -49,7 +49,6 @@ _TITLE = re.compile(
     "don|dona|old|young|canon|aunt|uncle|justice|judge"
 )
 """Names nobody alone."""
-_ROMAN = ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"))
 
 
 def read_passages(source: Path) -> list[Passage]:
@@ -70,8 +69,18 @@ def _find_plays(source: Path) -> Iterator[Path]:
     if source.is_file() or any(source.glob("*.xhtml")):
         yield source
         return
-    files = sorted(path for path in source.rglob("*") if path.suffix in _KINDS[:-1] and not is_about(path))
+    files = sorted(path for path in source.rglob("*") if path.suffix in _KINDS and _is_play(path))
     yield from files or sorted({path.parent for path in source.rglob("*.xhtml")})
+
+
+def _is_play(path: Path) -> bool:
+    """Whether a file in a folder is a play: no README, and as .xml only TEI, for books hold other XML beside their text."""
+    if path.suffix != ".xml":
+        return not is_about(path)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return b"<TEI" in file.read(2_000)
 
 
 def _name_play(path: Path, source: Path) -> str:
@@ -178,7 +187,7 @@ def _cut_scene(scene: PlayScene, names: dict[str, str]) -> Iterator[PlayScene]:
         yield scene
         return
     for number, (begin, end) in enumerate(zip(cuts, [*cuts[1:], len(scene.entries)], strict=True), 1):
-        yield scene.model_copy(update={"scene": f"French scene {_write_roman(number)}", "entries": scene.entries[begin:end]})
+        yield scene.model_copy(update={"scene": f"French scene {to_roman(number)}", "entries": scene.entries[begin:end]})
 
 
 def _find_changes(entries: Sequence[Entry], names: dict[str, str]) -> Iterator[int]:
@@ -239,11 +248,3 @@ def _find_named(text: str, names: dict[str, str]) -> set[str]:
             found.add(names[name])
             small = re.sub(pattern, " ", small)
     return found
-
-
-def _write_roman(value: int) -> str:
-    signs = ""
-    for worth, sign in _ROMAN:
-        count, value = divmod(value, worth)
-        signs += sign * count
-    return signs
