@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from sociable.benchmarks.hsii.metrics import cascade, iota_as_printed, iota_of_table
-from sociable.benchmarks.hsii.published import TABLE_1, PublishedRow
+from sociable.benchmarks.hsii.published import TABLE_1, TableOneRow
 from sociable.benchmarks.hsii.records import HSIIOptions
 
 
-def rates(row: PublishedRow) -> np.ndarray:
+def rates(row: TableOneRow) -> np.ndarray:
     return np.array([row.r1, row.r2, row.r3, row.r4])
 
 
@@ -18,12 +18,12 @@ ROWS = {row.model: row for row in TABLE_1}
 
 
 @pytest.mark.parametrize("row", TABLE_1, ids=ROWS)
-def test_every_row_of_table_1_follows_the_default_form(row: PublishedRow) -> None:
+def test_every_row_of_table_1_follows_the_default_form(row: TableOneRow) -> None:
     assert float(iota_of_table(rates(row))) == pytest.approx(row.hsii, abs=0.001)
 
 
 @pytest.mark.parametrize("row", TABLE_1, ids=ROWS)
-def test_no_row_of_table_1_follows_the_printed_form(row: PublishedRow) -> None:
+def test_no_row_of_table_1_follows_the_printed_form(row: TableOneRow) -> None:
     assert abs(float(iota_as_printed(rates(row))) - row.hsii) > 0.15
 
 

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
 from sociable.core.data_files import Loaded, Text, load_items, make_data_error, validate_record
 from sociable.core.errors import DataError
@@ -32,8 +32,6 @@ Sentences = Annotated[tuple[Text, ...], BeforeValidator(lambda value: [value] if
 
 class Message(Record):
     """One turn of the background conversation."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     role_from: CastName = Field(validation_alias=AliasChoices("role_from", "role-from"))
     role_to: CastName = Field(validation_alias=AliasChoices("role_to", "role-to"))
@@ -189,7 +187,7 @@ class Case(CaseNotes):
 
     @property
     def waiting(self) -> dict[str, str]:
-        """Those who addressed the assistant and have had no answer since, with their last words, in the order of these."""
+        """The characters who addressed the assistant and have had no answer since, with their last words, in their order."""
         waiting: dict[str, str] = {}
         for message in self.messages:
             if message.role_to == ASSISTANT:
@@ -199,12 +197,12 @@ class Case(CaseNotes):
                 waiting.pop(message.role_to, None)
         return waiting
 
-    def who_is(self, name: str) -> str | None:
-        """The character ``name`` means, or None."""
+    def find_character(self, name: str) -> str | None:
+        """The character that ``name`` means, or None."""
         return find_person(name, self.characters, self.aliases)
 
-    def hidden_from(self, hearer: str) -> tuple[PrivateFact, ...]:
-        """The private facts ``hearer`` must not be told."""
+    def list_hidden_facts(self, hearer: str) -> tuple[PrivateFact, ...]:
+        """The private facts that ``hearer`` must not be told."""
         return tuple(fact for fact in self.private_facts if hearer != fact.owner and hearer not in fact.permitted)
 
 
@@ -311,3 +309,8 @@ def number_turns(turns: Sequence[Message], place: str, *, golden_last: bool = Fa
             field = "golden" if golden_last and number == len(turns) else f"messages.{number - 1}"
             raise DataError(place, f"{field}.index", f"expected {number}, found {turn.index}: turns are numbered from 1")
     return tuple(turn.model_copy(update={"index": number}) for number, turn in enumerate(turns, start=1))
+
+
+def write_reply(role_to: str, content: str) -> str:
+    """A reply in the form that models are asked for."""
+    return json.dumps({"role_from": ASSISTANT, "role_to": role_to, "content": content}, ensure_ascii=False)

@@ -51,7 +51,7 @@ OPTIONAL_FIELDS: dict[str, Callable[[Case], Any]] = {
 """Fields that a data file may leave out, by their names there."""
 
 
-def describe_document(
+def make_description(
     cases: Sequence[Case], source: str, features: str = "tfidf", embedding_model: str = EMBEDDING_MODEL
 ) -> Document:
     """Size, topics and clusters of a data set of at least one case.
@@ -69,17 +69,17 @@ def describe_document(
     return Document(
         title="Description of hsii",
         subtitle=f"{len(cases)} cases of {len(find_longest_cases(cases))} dialogues ({source})",
-        summary=_size_table(cases),
+        summary=_make_size_table(cases),
         sections=[
-            Section("Topics", [_topic_table(cases)]),
-            Section("Clusters", _cluster_blocks(cases, clustering)),
-            Section("Shares", [_radar(cases, clustering)]),
+            Section("Topics", [_make_topic_table(cases)]),
+            Section("Clusters", _show_clusters(cases, clustering)),
+            Section("Shares", [_plot_shares(cases, clustering)]),
         ],
         details=[*details, ("scikit-learn", sklearn.__version__)],
     )
 
 
-def _size_table(cases: Sequence[Case]) -> Table:
+def _make_size_table(cases: Sequence[Case]) -> Table:
     dialogues = find_longest_cases(cases)
     turns = [[message.content for message in (*case.messages, case.golden)] for case in dialogues]
     stages = Counter(case.stage for case in cases)
@@ -99,14 +99,14 @@ def _size_table(cases: Sequence[Case]) -> Table:
             Row(["dialogues", str(len(dialogues)), ""]),
             Row(["cases", str(len(cases)), ""]),
             *(Row([name, f"{fmean(sizes):,.1f}", f"{min(sizes):,} to {max(sizes):,}"]) for name, sizes in spreads.items()),
-            *(Row([f"cases {name}", _share(count, len(cases)), ""]) for name, count in shares.items()),
+            *(Row([f"cases {name}", _format_share(count, len(cases)), ""]) for name, count in shares.items()),
         ],
         note="Turns are counted to a dialogue's last golden response, which is one of them. Letters are all characters, spaces "
         "included, of scene, relationships, conflicts and the messages before the golden response.",
     )
 
 
-def _share(count: int, total: int) -> str:
+def _format_share(count: int, total: int) -> str:
     return f"{count / total:.1%}"
 
 
@@ -115,11 +115,19 @@ def _count_topics(cases: Sequence[Case]) -> list[tuple[str, int]]:
     return sorted(Counter(case.topic for case in cases).items(), key=lambda item: (-item[1], item[0]))
 
 
-def _topic_table(cases: Sequence[Case]) -> Table:
+def _make_topic_table(cases: Sequence[Case]) -> Table:
     dialogues = find_longest_cases(cases)
     of_dialogues = Counter(case.topic for case in dialogues)
     rows = [
-        Row([topic, str(of_dialogues[topic]), _share(of_dialogues[topic], len(dialogues)), str(count), _share(count, len(cases))])
+        Row(
+            [
+                topic,
+                str(of_dialogues[topic]),
+                _format_share(of_dialogues[topic], len(dialogues)),
+                str(count),
+                _format_share(count, len(cases)),
+            ]
+        )
         for topic, count in _count_topics(cases)
     ]
     columns = [Column("Topic"), *(Column(name, True) for name in ("Dialogues", "Share", "Cases", "Share of cases"))]
@@ -127,12 +135,12 @@ def _topic_table(cases: Sequence[Case]) -> Table:
     return Table("Topics, as the data name them", columns, [*rows, every])
 
 
-def _cluster_blocks(cases: Sequence[Case], clustering: Clustering | None) -> list[Block]:
+def _show_clusters(cases: Sequence[Case], clustering: Clustering | None) -> list[Block]:
     if clustering is None:
         lacking = f"{FEWEST_DIALOGUES} dialogues, and words that some of them share and others do not"
         return [Callout(f"No clusters were looked for: it takes {lacking}.", Tone.WARNING)]
-    table, agreement = _cluster_table(cases, clustering), _agreement_table(clustering)
-    return [Callout(_describe_clusters(cases, clustering)), table, agreement, _scatter(clustering)]
+    tables = _make_cluster_table(cases, clustering), _make_agreement_table(clustering)
+    return [Callout(_describe_clusters(cases, clustering)), *tables, _plot_dialogues(clustering)]
 
 
 def _describe_clusters(cases: Sequence[Case], clustering: Clustering) -> str:
@@ -140,7 +148,7 @@ def _describe_clusters(cases: Sequence[Case], clustering: Clustering) -> str:
     found = {0: "No cluster", 1: "1 cluster"}.get(clustering.count, f"{clustering.count} clusters")
     text = (
         f"{found} found; {len(alone)} of {len(clustering.dialogues)} dialogues, with "
-        f"{_share(_count_cases(cases, alone), len(cases))} of the cases, are in none (noise)."
+        f"{_format_share(_count_cases(cases, alone), len(cases))} of the cases, are in none (noise)."
     )
     if chance := clustering.density.chance:
         text += (
@@ -163,7 +171,7 @@ def _name_cluster(clustering: Clustering, label: int) -> str:
     return f"{label + 1}: {', '.join(terms)}" if terms else str(label + 1)
 
 
-def _cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
+def _make_cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
     rows, density = [], clustering.density
     for label in [*range(clustering.count), UNCLUSTERED]:
         members = clustering.members(label)
@@ -172,7 +180,7 @@ def _cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
         if label != UNCLUSTERED:
             name, terms = str(label + 1), ", ".join(find_telling_terms(clustering, label)) or MISSING
         topics = ", ".join(f"{topic} {number}" for topic, number in _count_topics(members))
-        rows.append(Row([name, str(len(members)), str(count), _share(count, len(cases)), terms, topics]))
+        rows.append(Row([name, str(len(members)), str(count), _format_share(count, len(cases)), terms, topics]))
     rule = (
         f"the distance within which only {NEAR:.0%} of dialogues with words dealt at random have as many"
         if density.chance
@@ -191,7 +199,7 @@ def _cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
     return Table("Clusters of dialogues (DBSCAN, cosine distance)", columns, rows, note)
 
 
-def _agreement_table(clustering: Clustering) -> Table:
+def _make_agreement_table(clustering: Clustering) -> Table:
     agreement = measure_agreement(clustering)
     rows = [
         Row(["dialogues in a cluster", figure(agreement.clustered if agreement else None, 2)]),
@@ -202,7 +210,7 @@ def _agreement_table(clustering: Clustering) -> Table:
     return Table("Agreement of clusters and topics (adjusted Rand index)", columns, rows, note)
 
 
-def _scatter(clustering: Clustering) -> ScatterPlot:
+def _plot_dialogues(clustering: Clustering) -> ScatterPlot:
     names = {label: _name_cluster(clustering, label) for label in set(clustering.labels)}
     places = place_in_plane(clustering.density.distances)
     return ScatterPlot(
@@ -215,13 +223,13 @@ def _scatter(clustering: Clustering) -> ScatterPlot:
     )
 
 
-def _radar(cases: Sequence[Case], clustering: Clustering | None) -> RadarPlot | Paragraph:
+def _plot_shares(cases: Sequence[Case], clustering: Clustering | None) -> RadarPlot | Paragraph:
     """Shares of cases of the clusters, or of the topics where there are fewer than three clusters."""
     if clustering and clustering.count >= 3:
         labels = range(clustering.count)
         shares = [(_name_cluster(clustering, label), _count_cases(cases, clustering.members(label))) for label in labels]
         rest = len(cases) - sum(size for _, size in shares)
-        caption = f"Share of the cases in each cluster; {_share(rest, len(cases))} are in none"
+        caption = f"Share of the cases in each cluster; {_format_share(rest, len(cases))} are in none"
     else:
         shares = _count_topics(cases)
         caption = "Share of the cases of each topic, as fewer than three clusters were found"

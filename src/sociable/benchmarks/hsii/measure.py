@@ -45,7 +45,7 @@ def measure_leaks(case: Case, episode: HSIIEpisode) -> tuple[Leak, ...] | None:
     A reply that named nobody or several people counts as said to each character, since any of them may hear it.
     """
     hearers = (episode.target,) if episode.target else case.characters
-    hidden = {fact: hearer for hearer in hearers for fact in case.hidden_from(hearer)}
+    hidden = {fact: hearer for hearer in hearers for fact in case.list_hidden_facts(hearer)}
     if not hidden:
         return None
     return tuple(
@@ -65,7 +65,7 @@ def measure_points(case: Case, text: str) -> tuple[float, str] | None:
     if not case.must_convey:
         return None
     conveyed = [point.point for point in case.must_convey if expresses(text, point.wording)]
-    leaked = [fact.fact for fact in case.hidden_from(case.golden.role_to) if expresses(text, fact.wording)]
+    leaked = [fact.fact for fact in case.list_hidden_facts(case.golden.role_to) if expresses(text, fact.wording)]
     points = len(conveyed) / len(case.must_convey) - (1.0 if leaked else 0.0)
     parts = [f"conveys {len(conveyed)} of {len(case.must_convey)} points", *_named("misses", _missing(case, conveyed))]
     return points, "; ".join([*parts, *_named("reveals", leaked)])

@@ -50,7 +50,7 @@ class JudgedCase:
     """The stages that are scored."""
 
 
-def hsii_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
+def make_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
     """All metrics. The options weigh the overall score, and say what a tie is worth in r3 and r4."""
     found = [*_CASE_METRICS]
     for stage, (name, wins) in _WINS.items():

@@ -44,6 +44,10 @@ class AddressedReply:
 class FormatFailure:
     reason: str
 
+    def explain(self, defect: str) -> str:
+        """The reason, after the defect of the reply that is not said by it."""
+        return f"{defect}: {self.reason}" if defect not in ("", "empty") else self.reason
+
 
 _SEVERAL = FormatFailure("more than one reply; which one is meant would be a guess")
 

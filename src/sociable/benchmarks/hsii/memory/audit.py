@@ -26,7 +26,7 @@ STOCK: dict[str, Callable[[MemoryCase], str]] = {
 }
 
 
-def audit_document(cases: Sequence[MemoryCase], source: str) -> Document:
+def make_audit(cases: Sequence[MemoryCase], source: str) -> Document:
     directives = [case for case in cases if not case.control]
     controls = [case for case in cases if case.control]
     rows, high = [], []
@@ -60,7 +60,7 @@ def audit_document(cases: Sequence[MemoryCase], source: str) -> Document:
 
 
 def _share(cases: Sequence[MemoryCase], answer: Callable[[MemoryCase], str]) -> tuple[float | None, float | None, float | None]:
-    found = estimate_mean([float(case.check.holds(answer(case))[0]) for case in cases], [case.scenario for case in cases])
+    found = estimate_mean([float(case.check.apply(answer(case))[0]) for case in cases], [case.scenario for case in cases])
     return found.value, found.low, found.high
 
 
