@@ -13,7 +13,7 @@ import pytest
 from sociable.benchmarks.hsii.audit import measure_readings
 from sociable.benchmarks.hsii.briefing import render_setting
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
-from sociable.benchmarks.hsii.measure import asks_again, evades_conflict, measure_leaks
+from sociable.benchmarks.hsii.measure import evades_conflict, list_repeated_questions, measure_leaks
 from sociable.benchmarks.hsii.records import HSIIEpisode
 from sociable.core.names import words
 from sociable.core.records import Turn
@@ -65,7 +65,7 @@ def test_the_golden_side_faces_the_conflict_and_asks_nothing_again(name: str) ->
         assert evades_conflict(case, case.golden.content) is False, case.id
         for message in (case.golden, *case.continuation):
             if message.role_from == ASSISTANT:
-                assert asks_again(case, message.content) == (), case.id
+                assert list_repeated_questions(case, message.content) == (), case.id
 
 
 @pytest.mark.parametrize("name", RAW)

@@ -16,6 +16,7 @@ import pytest
 from sklearn.cluster import DBSCAN
 from sklearn.metrics import adjusted_rand_score
 
+from sociable.benchmarks.hsii import clusters
 from sociable.benchmarks.hsii.clusters import (
     FEWEST_DIALOGUES,
     Clustering,
@@ -83,7 +84,7 @@ def clustered(cases: Sequence[Case], **options: str) -> Clustering:
 
 def topics_of(clustering: Clustering) -> dict[int, dict[str, int]]:
     labels = sorted(set(clustering.labels))
-    return {label: dict(Counter(case.topic for case in clustering.members(label))) for label in labels}
+    return {label: dict(Counter(case.topic for case in clustering.list_members(label))) for label in labels}
 
 
 def tables(document: Document) -> dict[str, Table]:
@@ -443,9 +444,9 @@ def test_embeddings_of_passages_are_clustered(package: list[Any]) -> None:
     assert clustering.density.radius == find_knee(core)
 
 
-def test_the_embedding_model_can_be_another_and_must_be_there(package: list[Any]) -> None:
-    document = make_description(grouped(THREE_GROUPS), "test", "embeddings", embedding_model="other")
-    assert package[0] == "other"
-    assert ("features", "other") in document.details
+def test_the_embedding_model_is_named_and_must_be_there(package: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    document = make_description(grouped(THREE_GROUPS), "test", "embeddings")
+    assert ("features", package[0]) in document.details
+    monkeypatch.setattr(clusters, "EMBEDDING_MODEL", "absent")
     with pytest.raises(InputError, match="'absent' cannot be loaded: no such model"):
-        make_description(made("x", "Words."), "test", "embeddings", embedding_model="absent")
+        make_description(made("x", "Words."), "test", "embeddings")

@@ -44,20 +44,14 @@ Shortcut = Callable[[Case], str | None]
 """A rule: the character that it picks, or None (which is wrong)."""
 
 
-def _list_speakers(case: Case) -> list[str]:
-    return [message.role_from for message in case.messages if message.role_from != ASSISTANT]
+class _Turns:
+    """The names in a case's turns, each in the order of the turns."""
 
-
-def _list_askers(case: Case) -> list[str]:
-    return [message.role_from for message in case.messages if message.role_to == ASSISTANT]
-
-
-def _list_answered(case: Case) -> list[str]:
-    return [message.role_to for message in case.messages if message.role_from == ASSISTANT]
-
-
-def _list_addressed(case: Case) -> list[str]:
-    return [message.role_to for message in case.messages if message.role_to != ASSISTANT]
+    def __init__(self, case: Case) -> None:
+        self.speakers = [message.role_from for message in case.messages if message.role_from != ASSISTANT]
+        self.askers = [message.role_from for message in case.messages if message.role_to == ASSISTANT]
+        self.answered = [message.role_to for message in case.messages if message.role_from == ASSISTANT]
+        self.addressed = [message.role_to for message in case.messages if message.role_to != ASSISTANT]
 
 
 def _take_last(names: Sequence[str]) -> str | None:
@@ -76,20 +70,20 @@ def _count_mentions(case: Case, name: str) -> int:
 
 
 SHORTCUTS: dict[str, Shortcut] = {
-    "last speaker": lambda case: _take_last(_list_speakers(case)),
-    "last to address the assistant": lambda case: _take_last(_list_askers(case)),
-    "last person addressed by anybody": lambda case: _take_last(_list_addressed(case)),
-    "first speaker": lambda case: next(iter(_list_speakers(case)), None),
+    "last speaker": lambda case: _take_last(_Turns(case).speakers),
+    "last to address the assistant": lambda case: _take_last(_Turns(case).askers),
+    "last person addressed by anybody": lambda case: _take_last(_Turns(case).addressed),
+    "first speaker": lambda case: next(iter(_Turns(case).speakers), None),
     "first character listed": lambda case: case.characters[0],
     "last character listed": lambda case: case.characters[-1],
-    "speaks most": lambda case: _find_most_frequent(case, _list_speakers(case)),
-    "speaks least": lambda case: min(case.characters, key=lambda name: _list_speakers(case).count(name)),
+    "speaks most": lambda case: _find_most_frequent(case, _Turns(case).speakers),
+    "speaks least": lambda case: min(case.characters, key=lambda name: _Turns(case).speakers.count(name)),
     "most mentioned": lambda case: max(case.characters, key=lambda name: _count_mentions(case, name)),
-    "addresses the assistant most": lambda case: _find_most_frequent(case, _list_askers(case)),
-    "most frequent addressee of the assistant": lambda case: _find_most_frequent(case, _list_answered(case)),
-    "addressed by the assistant last": lambda case: _take_last(_list_answered(case)),
+    "addresses the assistant most": lambda case: _find_most_frequent(case, _Turns(case).askers),
+    "most frequent addressee of the assistant": lambda case: _find_most_frequent(case, _Turns(case).answered),
+    "addressed by the assistant last": lambda case: _take_last(_Turns(case).answered),
     "waiting longest for an answer": lambda case: next(iter(case.waiting), None),
-    "last to ask and still waiting": lambda case: _take_last(list(case.waiting)) or _take_last(_list_speakers(case)),
+    "last to ask and still waiting": lambda case: _take_last(list(case.waiting)) or _take_last(_Turns(case).speakers),
 }
 AVOIDANCES: dict[str, Shortcut] = {
     "never the last speaker": SHORTCUTS["last speaker"],
@@ -126,7 +120,8 @@ def classify_addressees(cases: Sequence[Case]) -> dict[str, list[float]]:
 
 def _compare_characters(case: Case) -> Floats:
     """[characters, features]: numbers that compare each character with the others in all that the shortcuts look at."""
-    said = [names_in(case) for names_in in (_list_speakers, _list_askers, _list_answered, _list_addressed)]
+    turns = _Turns(case)
+    said = (turns.speakers, turns.askers, turns.answered, turns.addressed)
     waiting = list(case.waiting)
     mentions = {name: _count_mentions(case, name) for name in case.characters}
     rows = []

@@ -18,22 +18,27 @@ def show_error(episode: Episode) -> list[Callout]:
     return [Callout(episode.error, Tone.WARNING)] if episode.error else []
 
 
-def show_conversation(messages: Sequence[Message], *, folded: bool = False) -> Transcript:
-    lines = [Line(message.role_from, message.role_to, message.content) for message in messages]
+def show_conversation(messages: Sequence[Message], *, folded: bool = False, marked: int = 0) -> Transcript:
+    """The messages; the one numbered ``marked`` stands out."""
+    lines = [Line(m.role_from, m.role_to, m.content, Tone.NEUTRAL if m.index == marked else None) for m in messages]
     return Transcript("The conversation so far", lines, folded)
+
+
+def show_reply(title: str, addressee: str, content: str, highlight: Tone | None = None) -> Transcript:
+    """One turn of the assistant."""
+    return Transcript(title, [Line(ASSISTANT, addressee, content, highlight)])
 
 
 def show_golden(case: Case) -> list[Transcript | Paragraph]:
     """The golden response, and why its addressee comes first, where the data say it."""
     target = case.golden.role_to
     why = [Paragraph(f"Why {target} comes first: {case.why}")] if case.why else []
-    return [Transcript("Golden", [Line(ASSISTANT, target, case.golden.content)]), *why]
+    return [show_reply("Golden", target, case.golden.content), *why]
 
 
 def show_turns(title: str, turns: Sequence[Turn]) -> Transcript:
     """The turns, each with what was noticed about it."""
-    texts = [f"{turn.content} [{turn.note}]" if turn.note else turn.content for turn in turns]
-    lines = [Line(turn.speaker, ", ".join(turn.addressees), text) for turn, text in zip(turns, texts, strict=True)]
+    lines = [Line(t.speaker, ", ".join(t.addressees), f"{t.content} [{t.note}]" if t.note else t.content) for t in turns]
     return Transcript(title, lines, folded=True)
 
 

@@ -138,6 +138,18 @@ async def make_reference(case: Case, seats: Seats, prompts: Prompts, *, long_run
     )
 
 
+def find_mismatch(reference: ReferenceConversation, case: Case, seats: Seats, prompts: Prompts, *, long_run_turns: int) -> str:
+    """Why a reference that was made elsewhere does not fit, or the empty string."""
+    partner = seats.partner.name if seats.partner else None
+    made_with = (
+        ("this case", reference.case_digest, case.digest),
+        ("these prompts", reference.prompts_digest, prompts.digest),
+        (f"{long_run_turns} turns", reference.long_run_turns, long_run_turns),
+        (f"the partner {partner}", reference.partner, partner),
+    )
+    return next((f"it was not made for {what}" for what, made, wanted in made_with if made != wanted), "")
+
+
 async def _talk_on(
     conversation: Conversation, assistant: Assistant, partner: Participant, long_run_turns: int, instruments: set[str]
 ) -> str:

@@ -85,15 +85,11 @@ def _choose_anybody(case: Case, generator: Random, error_rate: float) -> Choice:
     return generator.choice(case.characters), generator.choice(said)
 
 
-def _choose_nobody(case: Case, generator: Random, error_rate: float) -> Choice:
-    return None
-
-
 _CHOOSERS: dict[str, Callable[[Case, Random, float], Choice]] = {
     "oracle": _choose_golden,
     "heuristic": _choose_by_turn,
     "random": _choose_anybody,
-    "silent": _choose_nobody,
+    "silent": lambda case, generator, error_rate: None,
 }
 
 

@@ -9,12 +9,12 @@ from sociable.benchmarks.hsii.briefing import load_hsii_prompts, render_setting_
 from sociable.benchmarks.hsii.dataset import Case, load_dataset, select_dialogues
 from sociable.benchmarks.hsii.judge import judge_stage, list_judged_stages, list_rated_participants, make_pair
 from sociable.benchmarks.hsii.measure import Measured, measure_episode
-from sociable.benchmarks.hsii.metrics import TIES_AS_HALF, WORTH, JudgedCase, make_metrics
-from sociable.benchmarks.hsii.protocol import make_reference, run_case
+from sociable.benchmarks.hsii.metrics import JudgedCase, list_win_rates, make_metrics
+from sociable.benchmarks.hsii.protocol import find_mismatch, make_reference, run_case
 from sociable.benchmarks.hsii.records import JUDGED, STAGES, HSIIEpisode, HSIIOptions, ReferenceConversation, Stage
 from sociable.benchmarks.hsii.reference import rehearse_case
 from sociable.core.errors import InputError
-from sociable.core.records import PANEL, Judgment, Score
+from sociable.core.records import Judgment, Score
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
 from sociable.engine.study import (
@@ -57,20 +57,12 @@ class HSIIStudy(
         self.stages = tuple(STAGES[number - 1] for number in own.stages or default)
         self.resolved = options.resolve(stages=own.stages or default)
         self.metrics = make_metrics(own)
-        self.win_rates = {
-            stage.value: {metric: WORTH[own.ties], f"{metric}_ties_half": TIES_AS_HALF}
-            for stage, metric in zip(JUDGED, ("r3", "r4"), strict=True)
-            # A cumulative long run is no mean of its own verdicts.
-            if not (own.cumulative and stage is Stage.LONG_RUN)
-        }
+        self.win_rates = list_win_rates(own)
         self.prompts = load_hsii_prompts(options.prompts)
         dataset = load_dataset(options.dataset, skip_invalid=options.skip_invalid)
-        self.source = dataset.source
         cases = select_dialogues(dataset.items, options.limit, options.seed)
-        self.scenarios: Mapping[str, Case] = {case.id: case for case in cases}
-        self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest}
         given = "The addressee was given to the model: r1 counts replies with words in them, and r2 and ι are not defined."
-        self.notes = [*dataset.notes, *([given] if own.forced_target else [])]
+        self.take_data(dataset, cases, {"prompts": self.prompts}, [given] if own.forced_target else [])
 
     @property
     def needs_references(self) -> bool:
@@ -91,17 +83,11 @@ class HSIIStudy(
         return await make_reference(self.scenarios[scenario], seats, self.prompts, long_run_turns=self.options.long_run_turns)
 
     def check_reference(self, scenario: str, reference: ReferenceConversation, seats: Seats) -> str:
-        partner, turns = seats.partner.name if seats.partner else None, self.options.long_run_turns
-        made_with = (
-            ("this case", reference.case_digest, self.scenarios[scenario].digest),
-            ("these prompts", reference.prompts_digest, self.prompts.digest),
-            (f"{turns} turns", reference.long_run_turns, turns),
-            (f"the partner {partner}", reference.partner, partner),
-        )
-        return next((f"it was not made for {what}" for what, made, wanted in made_with if made != wanted), "")
+        turns = self.options.long_run_turns
+        return find_mismatch(reference, self.scenarios[scenario], seats, self.prompts, long_run_turns=turns)
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> HSIIEpisode:
-        case, has_long_run = self.scenarios[scenario], Stage.LONG_RUN in self.stages
+        case, has_long_run = self.scenarios[scenario], self.needs_references
         return await run_case(case, repeat, seats, self.prompts, self.options, seed=self.seed, has_long_run=has_long_run)
 
     def cluster_of(self, scenario: str) -> str:
@@ -133,13 +119,10 @@ class HSIIStudy(
     def score(
         self, episode: HSIIEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Measured | None
     ) -> list[Score]:
-        given = add_panel(judgments, panel)
-        reached = list_judged_stages(episode, self.stages)
-        verdicts = {stage: given[stage.value, PANEL] for stage in reached if (stage.value, PANEL) in given}
         own = [judgment for judgment in judgments if judgment.judge in panel]
         # Without judges only what needs no opinion is scored.
         stages = [stage for stage in self.stages if panel or stage not in JUDGED]
-        case = self.scenarios[episode.scenario]
+        case, verdicts = self.scenarios[episode.scenario], add_panel(judgments, panel)
         return self.metrics.score(episode, JudgedCase(case, episode, measured, verdicts, own, stages))
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:

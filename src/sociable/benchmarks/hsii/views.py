@@ -4,32 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from statistics import fmean
 from typing import cast
 
 from sociable.benchmarks.hsii.contrast import make_contrast
-from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
-from sociable.benchmarks.hsii.forms import CaseBlock, show_conversation, show_error, show_golden, show_turns
+from sociable.benchmarks.hsii.dataset import Case
+from sociable.benchmarks.hsii.forms import CaseBlock, show_conversation, show_error, show_golden, show_reply, show_turns
 from sociable.benchmarks.hsii.metrics import BEHAVIOURS, RATES, JudgedCase
 from sociable.benchmarks.hsii.published import TABLE_1
 from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation
 from sociable.benchmarks.hsii.study import HSIIStudy
 from sociable.core.records import EpisodeStatus, Judgment, Score, Verdict
-from sociable.core.view import (
-    MISSING,
-    Block,
-    Column,
-    Line,
-    Paragraph,
-    Quotation,
-    Row,
-    Section,
-    Table,
-    Tag,
-    Tone,
-    Transcript,
-    figure,
-)
+from sociable.core.view import Block, Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone, figure
 from sociable.core.view import Case as CaseView
 from sociable.engine.result import RunResult
 from sociable.judging.pairwise import PairJudgment
@@ -118,38 +104,30 @@ def _make_paper_table(runs: Sequence[Run]) -> Table:
 
 def _make_topic_tables(runs: Sequence[Run]) -> Iterator[Table]:
     """For one run a table of all rates; for several a table of each rate, the runs side by side."""
-    means = [_measure_topics(run) for run in runs]
-    topics = sorted({topic for run in means for topic in run})
+    by_topic = [_group_by_topic(run) for run in runs]
+    topics = sorted(set().union(*by_topic))
     metrics = runs[0].study.metrics.named(*RATES)
     note = "Few dialogues a topic support no interval: read these as descriptions."
     if len(runs) == 1:
-        columns = [Column("Topic"), Column("Cases", True), *metric_columns(metrics)]
-        rows = [[t, str(means[0][t].cases), *(figure(means[0][t].rates[metric], 2) for metric in RATES)] for t in topics]
-        yield Table(runs[0].label, columns, [Row(cells) for cells in rows], note)
+        counts = {topic: len({score.scenario for score in scores}) for topic, scores in by_topic[0].items()}
+        rows = [Row([t, str(counts[t]), *(_format_rate(rate, by_topic[0][t]) for rate in RATES)]) for t in topics]
+        yield Table(runs[0].label, [Column("Topic"), Column("Cases", True), *metric_columns(metrics)], rows, note)
         return
+    columns = [Column("Topic"), *(Column(run.label, True) for run in runs)]
     for metric in metrics:
-        columns = [Column("Topic"), *(Column(run.label, True) for run in runs)]
-        rows = [[t, *(figure(run[t].rates[metric.name], 2) if t in run else MISSING for run in means)] for t in topics]
-        yield Table(f"{metric.title}: {metric.meaning}", columns, [Row(cells) for cells in rows], note)
+        rows = [Row([t, *(_format_rate(metric.name, own.get(t, [])) for own in by_topic)]) for t in topics]
+        yield Table(f"{metric.title}: {metric.meaning}", columns, rows, note)
 
 
-@dataclass(frozen=True)
-class _TopicMeans:
-    cases: int
-    rates: dict[str, float | None]
-
-
-def _measure_topics(run: Run) -> dict[str, _TopicMeans]:
+def _group_by_topic(run: Run) -> dict[str, list[Score]]:
     by_topic: dict[str, list[Score]] = defaultdict(list)
     for score in run.scores:
         by_topic[run.study.scenarios[score.scenario].topic].append(score)
-    return {
-        topic: _TopicMeans(
-            cases=len({score.scenario for score in scores}),
-            rates={metric: estimate_proportion(metric, scores).value for metric in RATES},
-        )
-        for topic, scores in by_topic.items()
-    }
+    return by_topic
+
+
+def _format_rate(metric: str, scores: Sequence[Score]) -> str:
+    return figure(estimate_proportion(metric, scores).value, 2)
 
 
 def _make_judges_table(runs: Sequence[Run]) -> Table:
@@ -177,24 +155,19 @@ def _make_judges_table(runs: Sequence[Run]) -> Table:
 
 def _describe_judge(judgments: Sequence[PairJudgment]) -> list[str]:
     """The cells of one judge on one stage: pairs, verdicts by kind, position bias, share of first responses chosen."""
-    counts = [sum(judgment.verdict is verdict for judgment in judgments) for verdict in Verdict]
+    counts = [len(judgments), *(sum(judgment.verdict is verdict for judgment in judgments) for verdict in Verdict)]
     read = [judgment for judgment in judgments if judgment.orders_disagree is not None]
-    bias = sum(bool(judgment.orders_disagree) for judgment in read) / len(read) if read else None
-    decided = [
-        (order.preference is Verdict.WIN) == order.subject_first
-        for judgment in read
-        for order in judgment.orders
-        if order.preference in (Verdict.WIN, Verdict.LOSS)
-    ]
-    first = sum(decided) / len(decided) if decided else None
-    return [str(len(judgments)), *map(str, counts), figure(bias, 2), figure(first, 2)]
+    disagree = [bool(judgment.orders_disagree) for judgment in read]
+    orders = [order for judgment in read for order in judgment.orders if order.preference in (Verdict.WIN, Verdict.LOSS)]
+    chose_first = [(order.preference is Verdict.WIN) == order.subject_first for order in orders]
+    return [*map(str, counts), *(figure(fmean(found) if found else None, 2) for found in (disagree, chose_first))]
 
 
 def _count_points(episode: HSIIEpisode, run: Run) -> float:
     """One point for a format, two for the right target, up to one for the judges' verdicts."""
     worth = {Verdict.WIN: 1.0, Verdict.TIE: 0.5, Verdict.LOSS: 0.0, Verdict.UNSCORED: 0.5}
     verdicts = [worth[judgment.verdict] for judgment in run.judgments_of(episode)]
-    return (not episode.format_failure) + 2 * episode.target_correct + (sum(verdicts) / len(verdicts) if verdicts else 0.0)
+    return (not episode.format_failure) + 2 * episode.target_correct + (fmean(verdicts) if verdicts else 0.0)
 
 
 def _make_tags(case: Case, episode: HSIIEpisode, judgments: Sequence[Judgment]) -> Iterator[Tag]:
@@ -219,8 +192,7 @@ def _show_case(case: Case, episode: HSIIEpisode, reference: object, judgments: S
     if episode.format_failure:
         yield Quotation(f"The reply, without a format: {episode.format_failure}", episode.reply or "(empty)", Tone.BAD)
     elif episode.turns:
-        addressee, said = episode.target or episode.role_to, episode.turns[0].content
-        yield Transcript("The model", [Line(ASSISTANT, addressee, said, highlight=Tone.NEUTRAL)])
+        yield show_reply("The model", episode.target or episode.role_to, episode.turns[0].content, Tone.NEUTRAL)
     yield from show_golden(case)
     if len(episode.turns) > 1:
         yield show_turns("The long run", episode.turns)

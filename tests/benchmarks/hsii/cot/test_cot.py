@@ -14,9 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sociable.benchmarks.hsii.cot.benchmark import BENCHMARK
-from sociable.benchmarks.hsii.cot.briefing import find_drawbacks, load_cot_prompts
 from sociable.benchmarks.hsii.cot.metrics import PlayedPair, estimate_solved_by_cycle, make_metrics
-from sociable.benchmarks.hsii.cot.protocol import run_pair
+from sociable.benchmarks.hsii.cot.protocol import find_drawbacks, load_cot_prompts, run_pair
 from sociable.benchmarks.hsii.cot.records import CoTEpisode, Cycle, End, Pair
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, load_dataset
 from sociable.benchmarks.hsii.published import TABLE_1, TABLE_2

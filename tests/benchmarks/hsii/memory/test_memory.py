@@ -12,17 +12,9 @@ import pytest
 from sociable.benchmarks.hsii.dataset import ASSISTANT
 from sociable.benchmarks.hsii.memory.audit import make_audit
 from sociable.benchmarks.hsii.memory.benchmark import BENCHMARK
-from sociable.benchmarks.hsii.memory.dataset import (
-    Check,
-    MemoryCase,
-    MemoryEpisode,
-    cut_distances,
-    detect_language,
-    load_memory,
-)
-from sociable.benchmarks.hsii.memory.judge import judge_reply
+from sociable.benchmarks.hsii.memory.dataset import Check, MemoryCase, MemoryEpisode, cut_distances, detect_language, load_memory
 from sociable.benchmarks.hsii.memory.metrics import METRICS, Decision
-from sociable.benchmarks.hsii.memory.protocol import load_memory_prompts, run_case
+from sociable.benchmarks.hsii.memory.protocol import judge_reply, load_memory_prompts, run_case
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import EpisodeStatus, Judgment, Outcome, Score, Verdict
 from sociable.engine.seats import Role, Seat, Seats

@@ -184,13 +184,11 @@ def _mean_of_easiest(counts: Floats, cycle_cap: int) -> Floats:
     up_to = np.minimum(np.cumsum(counts, axis=-1), taken)
     share = np.diff(up_to, axis=-1, prepend=0.0)
     cycles = np.append(np.arange(1.0, cycle_cap + 1), cycle_cap)
-    mean: Floats = (share @ cycles) / taken[..., 0]
-    return mean
+    return np.asarray((share @ cycles) / taken[..., 0])
 
 
 def _find_cycle_for_share(counts: Floats) -> Floats:
     """The first cycle by which 70% are solved; one above the cap where it was not seen."""
     solved = np.cumsum(counts[..., :-1], axis=-1)
     enough = solved >= np.ceil(EASIEST * counts.sum(axis=-1, keepdims=True) - 1e-9)
-    cycle: Floats = np.where(enough.any(axis=-1), enough.argmax(axis=-1) + 1.0, counts.shape[-1])
-    return cycle
+    return np.where(enough.any(axis=-1), enough.argmax(axis=-1) + 1.0, float(counts.shape[-1]))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sociable.benchmarks.hsii.audit import make_audit
 from sociable.benchmarks.hsii.briefing import load_hsii_prompts
-from sociable.benchmarks.hsii.cot.briefing import load_cot_prompts
 from sociable.benchmarks.hsii.cot.metrics import PlayedPair, make_metrics
-from sociable.benchmarks.hsii.cot.protocol import run_pair
+from sociable.benchmarks.hsii.cot.protocol import load_cot_prompts, run_pair
 from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, CoTOptions, Pair
 from sociable.benchmarks.hsii.cot.reference import rehearse_pair
 from sociable.benchmarks.hsii.dataset import load_dataset, select_dialogues
@@ -28,16 +27,13 @@ class CoTStudy(Study[Pair, CoTEpisode], Audited):
         self.metrics = make_metrics(own.cycle_cap)
         self.prompts = load_cot_prompts(own.designs, options.prompts)
         dataset = load_dataset(options.dataset, skip_invalid=options.skip_invalid)
-        self.source = dataset.source
         designs = (*([NO_DESIGN] if own.without_cot else []), *own.designs)
         cases = select_dialogues(dataset.items, options.limit, options.seed)
         pairs = [Pair(case=case, design=design) for case in cases for design in designs]
-        self.scenarios: Mapping[str, Pair] = {pair.id: pair for pair in pairs}
-        plain = load_hsii_prompts().digest
-        self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest, "plain prompts": plain}
         lower = "what is unsolved counts as much, and complexities are lower than with 128"
         fewer = f"At most {own.cycle_cap} cycles instead of the paper's 128: {lower}."
-        self.notes = [*dataset.notes, *([fewer] if own.cycle_cap < 128 else [])]
+        prompts = {"prompts": self.prompts, "plain prompts": load_hsii_prompts()}
+        self.take_data(dataset, pairs, prompts, [fewer] if own.cycle_cap < 128 else [])
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> CoTEpisode:
         pair, cap = self.scenarios[scenario], self.options.cycle_cap

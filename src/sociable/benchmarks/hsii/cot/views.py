@@ -14,22 +14,8 @@ from sociable.benchmarks.hsii.cot.study import CoTStudy
 from sociable.benchmarks.hsii.forms import CaseBlock, show_conversation, show_error, show_golden
 from sociable.benchmarks.hsii.published import TABLE_2
 from sociable.core.records import EpisodeStatus
-from sociable.core.view import (
-    Block,
-    Column,
-    Curve,
-    CurvePlot,
-    Paragraph,
-    Point,
-    Quotation,
-    Row,
-    Section,
-    Table,
-    Tag,
-    Tone,
-    figure,
-)
 from sociable.core.view import Case as CaseView
+from sociable.core.view import Column, Curve, CurvePlot, Paragraph, Point, Quotation, Row, Section, Table, Tag, Tone, figure
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import counts_table, metric_cells, metric_columns, metrics_table
 from sociable.reports.views import Views
@@ -61,7 +47,7 @@ class CoTViews(Views):
         )
         return metrics_table("Chain of thought and reflection", runs, runs[0].study.metrics.named(*names), note)
 
-    def scores(self, runs: Sequence[Run]) -> list[Block]:
+    def scores(self, runs: Sequence[Run]) -> list[CurvePlot | Table]:
         others = runs[0].study.metrics.in_group("others")
         left_out = metrics_table("What the summary leaves out", runs, others, "Intervals by dialogue.")
         return [_make_curves(runs), left_out, _make_paper_table(runs)]
@@ -69,7 +55,7 @@ class CoTViews(Views):
     def parts(self, runs: Sequence[Run]) -> list[Section]:
         return [Section("By design", [_make_design_table(run) for run in runs])]
 
-    def costs(self, runs: Sequence[Run]) -> list[Block]:
+    def costs(self, runs: Sequence[Run]) -> list[Table]:
         cost = runs[0].study.metrics.in_group("cost")
         means = metrics_table("For one case under one design", runs, cost, "Means, with intervals by dialogue.")
         rows = [Row([run.label, *(figure(_sum_over_designs(run, metric.name), 1) for metric in cost)]) for run in runs]
@@ -79,7 +65,7 @@ class CoTViews(Views):
     def counts(self, run: Run) -> Table:
         return counts_table(run, (*WITHOUT, *WITH), EXPLAINED)
 
-    def shown_episodes(self, run: Run) -> Iterator[Block]:
+    def shown_episodes(self, run: Run) -> Iterator[Paragraph | CaseView]:
         """The pairs that took longest, among those that were solved and those that were not."""
         episodes = [cast(CoTEpisode, episode) for episode in run.records.episodes if episode.status is EpisodeStatus.COMPLETED]
         with_design = [each for each in episodes if run.study.scenarios[each.scenario].design != NO_DESIGN]
@@ -91,7 +77,7 @@ class CoTViews(Views):
                 for each in chosen:
                     yield from self.episode(run, each)
 
-    def episode(self, run: Run, episode: CoTEpisode) -> list[Block]:
+    def episode(self, run: Run, episode: CoTEpisode) -> list[CaseView]:
         """The case, its cycles, the golden response and why."""
         pair, count = run.study.scenarios[episode.scenario], len(episode.cycles)
         tags = [Tag(pair.case.topic), Tag(pair.design)]

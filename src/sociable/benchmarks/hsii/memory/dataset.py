@@ -27,10 +27,8 @@ from sociable.core.spelling import CastName
 from sociable.core.wording import Wording, expresses
 
 
-class Test(StrEnum):
+class MemoryTest(StrEnum):
     """The two tests of App. D.1."""
-
-    __test__ = False  # pytest looks for classes of this name
 
     CARRY_OVER = "carry-over"
     ROLE_PLAY = "role-play"
@@ -48,10 +46,8 @@ class Directive(Record):
     """The kind of thing it is about: word, address, secret, language, manner, role."""
 
 
-class TestMessage(Message):
+class ScenarioMessage(Message):
     """A turn before the one that is tested."""
-
-    __test__ = False
 
     interlude: bool = False
     """Whether it can be left out, to bring instruction and test closer together."""
@@ -116,11 +112,11 @@ class ScenarioRecord(Record):
 
     id: Text
     topic: Text
-    test: Annotated[Test, BeforeValidator(lambda value: value.replace("_", "-") if isinstance(value, str) else value)]
+    test: Annotated[MemoryTest, BeforeValidator(lambda value: value.replace("_", "-") if isinstance(value, str) else value)]
     control: bool = False
     background: Background
     directive: Directive
-    messages: tuple[TestMessage, ...]
+    messages: tuple[ScenarioMessage, ...]
     """The last is to the assistant, from the one it must answer."""
     why: str = ""
     """The reason why the directive must, or must not, show in this turn."""
@@ -138,7 +134,7 @@ class MemoryCase(Record):
     scenario: str
     """The record it comes from: the cluster, since its distances are the same story."""
     topic: str
-    test: Test
+    test: MemoryTest
     control: bool
     background: Background
     directive: Directive

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryEpisode, Test
+from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryEpisode, MemoryTest
 from sociable.core.records import Estimate, Score, Verdict
 from sociable.statistics.metrics import Metric, Metrics, Value, joint
 
@@ -50,7 +50,7 @@ def _is_control(each: Decision) -> bool:
     return each.case.control
 
 
-def _is_directive(each: Decision, test: Test | None = None, far: bool | None = None) -> bool:
+def _is_directive(each: Decision, test: MemoryTest | None = None, far: bool | None = None) -> bool:
     """Whether a case is a directive of this test, this far back; None: any."""
     case = each.case
     return not case.control and test in (None, case.test) and far in (None, case.far)
@@ -69,8 +69,8 @@ _RESTRAINT = "controls: answered as asked, without the directive, where it does 
 _BALANCE = "heeded + restraint − 1 (Youden's J): 1 is perfect, 0 for whoever always obeys, or never"
 _SHARES: Sequence[tuple[str, str, str, str, Callable[[Decision], bool]]] = (
     ("retention", "heeded", "both tests, without the controls", "distance", _is_directive),
-    ("carry_over", "carry-over", _CARRY_OVER, "main", partial(_is_directive, test=Test.CARRY_OVER)),
-    ("role_play", "role play", _ROLE_PLAY, "main", partial(_is_directive, test=Test.ROLE_PLAY)),
+    ("carry_over", "carry-over", _CARRY_OVER, "main", partial(_is_directive, test=MemoryTest.CARRY_OVER)),
+    ("role_play", "role play", _ROLE_PLAY, "main", partial(_is_directive, test=MemoryTest.ROLE_PLAY)),
     ("restraint", "restraint", _RESTRAINT, "main", _is_control),
     ("retention_near", "near", "without the interlude", "distance", partial(_is_directive, far=False)),
     ("retention_far", "far", "with the interlude", "distance", partial(_is_directive, far=True)),

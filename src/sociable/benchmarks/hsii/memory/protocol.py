@@ -1,4 +1,4 @@
-"""The memory test (App. D.1): everything up to a question, one answer.
+"""The memory test (App. D.1): everything up to a question, one answer, and a judge's opinion where no rule can decide.
 
 Reference agents choose between the two answers written with each scenario. ``heuristic`` answers as if nothing had been
 asked of it, ``obedient`` as if everything held for everybody and for good. Each is right half of the time by doing one
@@ -10,17 +10,23 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from sociable.benchmarks.hsii.briefing import brief_assistant, load_hsii_prompts, render_setting
+from sociable.benchmarks.hsii.briefing import brief_assistant, load_hsii_prompts, make_chat, render_setting
 from sociable.benchmarks.hsii.dataset import ASSISTANT
 from sociable.benchmarks.hsii.forms import make_words_form
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryEpisode
 from sociable.benchmarks.hsii.parsing import parse_words
-from sociable.core.prompts import Prompts, load_package_prompts
-from sociable.core.records import episode_id
+from sociable.core.prompts import Prompts, load_package_prompts, quote
+from sociable.core.records import Judgment, episode_id
 from sociable.core.seeding import make_generator
 from sociable.dialogue.conversation import Conversation, Utterance
-from sociable.engine.seats import Seats
+from sociable.engine.seats import Seat, Seats
+from sociable.judging.answers import judge_yes_no
+from sociable.judging.protocol import Answer
 from sociable.models.protocol import ChatMessage, Request
+
+CRITERION = "directive"
+REHEARSED_REPLY = '{"reason": "' + "It does what was asked of it, and says so to the right person. " * 2 + '", "answer": "yes"}'
+"""A reply that a judge might give."""
 
 PLACEHOLDERS = {
     "answer": frozenset({"setting", "target", "assistant"}),
@@ -71,3 +77,14 @@ def choose_answer(agent: str, case: MemoryCase, seed: int, repeat: int) -> Utter
         "random": generator.random() < 0.5,
     }[kind]
     return Utterance(case.right if is_right else case.wrong)
+
+
+async def judge_reply(case: MemoryCase, episode: MemoryEpisode, seat: Seat, prompts: Prompts) -> Judgment:
+    """One judge's answer to the check's question about the reply: WIN for a right reply, LOSS for a wrong one."""
+
+    def write() -> list[ChatMessage]:
+        values = {"target": case.target, "reply": quote(episode.reply), "question": case.check.question}
+        question = prompts["judge_answer"].render(setting=render_setting(case), **values)
+        return make_chat(prompts["judge_system"].render(), question)
+
+    return await judge_yes_no(write, lambda: Answer(*case.check.apply(episode.reply)), seat, episode, CRITERION)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sociable.benchmarks.hsii.briefing import load_hsii_prompts
 from sociable.benchmarks.hsii.memory.audit import make_audit
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryEpisode, load_memory, select_scenarios
-from sociable.benchmarks.hsii.memory.judge import CRITERION, judge_reply
 from sociable.benchmarks.hsii.memory.metrics import METRICS, Decision
-from sociable.benchmarks.hsii.memory.protocol import load_memory_prompts, run_case
+from sociable.benchmarks.hsii.memory.protocol import CRITERION, REHEARSED_REPLY, judge_reply, load_memory_prompts, run_case
 from sociable.core.records import PANEL, Judgment, Record, Score
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
@@ -26,11 +25,8 @@ class MemoryStudy(Study[MemoryCase, MemoryEpisode], Judged[MemoryEpisode, Record
         super().__init__(options)
         self.prompts = load_memory_prompts(options.prompts)
         dataset = load_memory(options.dataset, skip_invalid=options.skip_invalid)
-        self.source, self.notes = dataset.source, dataset.notes
         cases = select_scenarios(dataset.items, options.limit, options.seed)
-        self.scenarios: Mapping[str, MemoryCase] = {case.id: case for case in cases}
-        plain = load_hsii_prompts().digest
-        self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest, "plain prompts": plain}
+        self.take_data(dataset, cases, {"prompts": self.prompts, "plain prompts": load_hsii_prompts()})
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> MemoryEpisode:
         return await run_case(self.scenarios[scenario], repeat, seats, self.prompts, seed=self.seed)
@@ -49,9 +45,7 @@ class MemoryStudy(Study[MemoryCase, MemoryEpisode], Judged[MemoryEpisode, Record
         return METRICS.score(episode, Decision(self.scenarios[episode.scenario], episode, verdict, bool(panel)))
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
-        if role is Role.JUDGE:
-            return '{"reason": "' + "It does what was asked of it, and says so to the right person. " * 2 + '", "answer": "yes"}'
-        return self.scenarios[scenario].right
+        return REHEARSED_REPLY if role is Role.JUDGE else self.scenarios[scenario].right
 
     def audit(self) -> Document:
         return make_audit(list(self.scenarios.values()), self.source)

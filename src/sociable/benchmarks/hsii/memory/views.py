@@ -5,29 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from sociable.benchmarks.hsii.dataset import ASSISTANT
-from sociable.benchmarks.hsii.forms import CaseBlock, show_error
+from sociable.benchmarks.hsii.forms import CaseBlock, show_conversation, show_error, show_reply
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryEpisode
 from sociable.benchmarks.hsii.memory.metrics import METRICS
 from sociable.benchmarks.hsii.memory.study import MemoryStudy
 from sociable.core.records import EpisodeStatus, Judgment, Score, Verdict
-from sociable.core.view import (
-    Block,
-    Column,
-    IntervalPlot,
-    Line,
-    Mark,
-    Paragraph,
-    Quotation,
-    Row,
-    Section,
-    Table,
-    Tag,
-    Tone,
-    Transcript,
-    figure,
-)
 from sociable.core.view import Case as CaseView
+from sociable.core.view import Column, IntervalPlot, Mark, Paragraph, Quotation, Row, Section, Table, Tag, Tone, figure
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import counts_table, metrics_table
 from sociable.reports.views import Views
@@ -59,7 +43,7 @@ class MemoryViews(Views):
     def counts(self, run: Run) -> Table:
         return counts_table(run, ("retention", "carry_over", "role_play", "restraint"))
 
-    def shown_episodes(self, run: Run) -> Iterator[Block]:
+    def shown_episodes(self, run: Run) -> Iterator[Paragraph | CaseView]:
         values = {(s.scenario, s.repeat): s.value for _, s in _pair_with_cases(run, ["retention", "restraint"])}
         done = [cast(MemoryEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
         for heading, wanted in (("Failed", 0.0), ("Passed", 1.0)):
@@ -69,7 +53,7 @@ class MemoryViews(Views):
                 for each in shown:
                     yield from self.episode(run, each)
 
-    def episode(self, run: Run, episode: MemoryEpisode) -> list[Block]:
+    def episode(self, run: Run, episode: MemoryEpisode) -> list[CaseView]:
         """The directive, what lies between, the answer, and how it was decided."""
         case = run.study.scenarios[episode.scenario]
         scores = [s for s in run.scores if s.metric in METRICS and (s.scenario, s.repeat) == (episode.scenario, episode.repeat)]
@@ -124,12 +108,10 @@ def _show_case(
     directive = case.directive
     yield Paragraph(case.background.scene)
     yield Quotation(f"The directive, from {directive.given_by}", directive.demand)
-    marked = {directive.given_at: Tone.NEUTRAL}
-    lines = [Line(m.role_from, m.role_to, m.content, marked.get(place)) for place, m in enumerate(case.messages, start=1)]
-    yield Transcript("The conversation so far", lines, folded=len(lines) > 6)
+    yield show_conversation(case.messages, folded=len(case.messages) > 6, marked=directive.given_at)
     if episode.turns:
-        yield Transcript("The model", [Line(ASSISTANT, case.target, episode.reply or "(empty)")])
-    yield Transcript("A right answer", [Line(ASSISTANT, case.target, case.right)])
+        yield show_reply("The model", case.target, episode.reply or "(empty)")
+    yield show_reply("A right answer", case.target, case.right)
     if case.why:
         yield Paragraph(case.why)
     reason = next((score.reason for score in scores if score.reason), "")
