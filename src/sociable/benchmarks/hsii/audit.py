@@ -232,7 +232,7 @@ def _make_readings_table(readings: Readings, cases: int) -> Table:
 
 
 def make_audit(cases: Sequence[Case], source: str) -> Document:
-    """Whether the data can be solved by a shortcut, beside the printed cases; agreement with readers; faults of the data."""
+    """The audit: shortcuts on these and on the printed cases, agreement with readers, faults of the data."""
     own, printed = measure_shortcuts(cases), measure_shortcuts(load_printed_cases())
     readings = measure_readings(cases)
     problems = [*find_rule_faults(cases), *find_alike_dialogues(cases)]

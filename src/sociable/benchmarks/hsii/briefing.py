@@ -1,4 +1,4 @@
-"""What each role of HSII is told: from a case to chat messages.
+"""HSII's prompts: from a case to the chat messages for each role.
 
 The system message and the setting come first and do not change within a case, so that a server's prefix cache serves
 all its calls.
@@ -36,7 +36,7 @@ def load_hsii_prompts(override: Path | None = None) -> Prompts:
 
 
 class Situation(Protocol):
-    """What a setting shows."""
+    """The parts of a case that a setting shows."""
 
     @property
     def topic(self) -> str: ...
@@ -75,20 +75,20 @@ def brief_assistant(task: str, prompts: Prompts) -> list[ChatMessage]:
 
 
 def ask_for_choice(case: Case, prompts: Prompts) -> list[ChatMessage]:
-    """Stages 1 to 3: whom to address and what to say."""
+    """The question of stages 1 to 3: whom to address and what to say."""
     names = list_names(case.characters)
     task = prompts["choose_and_speak"].render(setting=render_setting(case), assistant=ASSISTANT, characters=names)
     return brief_assistant(task, prompts)
 
 
 def ask_to_speak(case: Case, target: str, prompts: Prompts, *, long_run: bool) -> list[ChatMessage]:
-    """What to say to an addressee who is given: in stage 3 alone, or in the conversation of stage 4."""
+    """The task of speaking to an addressee who is given: once in stage 3, or in the conversation of stage 4."""
     task = prompts["long_run" if long_run else "speak"].render(setting=render_setting(case), target=target)
     return brief_assistant(task, prompts)
 
 
 def ask_to_play(case: Case, character: str, prompts: Prompts) -> list[ChatMessage]:
-    """The partner's briefing: only what that character could know."""
+    """The partner's briefing, which holds only what that character could know."""
     heard = [message for message in case.messages if character in (message.role_from, message.role_to)]
     briefing = prompts["partner"].render(
         character=character,

@@ -1,4 +1,4 @@
-"""What a difference between two runs is made of: the cases that one wins and the other loses, stage by stage."""
+"""The cases that make the difference between two runs, as one wins them and the other loses them, stage by stage."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sociable.engine.result import RunResult
 
 STAGES = {"r1": "Format", "r2": "Target", "r3": "First utterance", "r4": "Long run"}
 BEHAVIOUR_WORDS = {"evades_conflict": "evades the conflict", "asks_again": "asks again what was said"}
-"""Section 6.3's."""
+"""The two behaviours of section 6.3 in words."""
 
 
 class _Side:

@@ -1,4 +1,4 @@
-"""What a person is shown of a case, and what a person in the assistant's place is asked."""
+"""How a case is shown to people, and the forms for a person in the assistant's place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CaseBlock = Paragraph | Callout | Transcript | Quotation
 
 
 def show_error(episode: Episode) -> list[Callout]:
-    """What ended the run of an errored episode; nothing for any other."""
+    """The error of an errored episode; nothing for any other episode."""
     return [Callout(episode.error, Tone.WARNING)] if episode.error else []
 
 
@@ -50,7 +50,7 @@ def show_situation(case: Situation) -> list[Paragraph | Transcript]:
 
 
 def make_choice_form(case: Situation) -> Form:
-    """Stages 1 to 3: whom to address, and what to say. The reply has the form that models are asked for."""
+    """The form of stages 1 to 3: whom to address, and what to say. Its reply has the format that models are asked for."""
     questions = [
         Question("You are the Intelligent Assistant. Whom do you address now?", case.background.characters),
         Question("What do you say? (one line)"),
@@ -59,13 +59,13 @@ def make_choice_form(case: Situation) -> Form:
 
 
 def make_words_form(case: Situation, target: str) -> Form:
-    """What to say to somebody who is given."""
+    """The form for words to an addressee who is given."""
     question = Question(f"You are the Intelligent Assistant. What do you say to {target}? (one line)")
     return Form("A new case", show_situation(case), [question])
 
 
 def make_next_turn_form(target: str, seen: Sequence[Turn]) -> Form:
-    """A later turn with the same person: what was said since one's own last turn."""
+    """The form for a later turn with the same person; it shows what was said since the assistant's last turn."""
     places = [place for place, turn in enumerate(seen) if turn.speaker == ASSISTANT]
     heard = seen[places[-1] + 1 if places else 0 :]
     lines = [Line(turn.speaker, ", ".join(turn.addressees), turn.content) for turn in heard]

@@ -19,7 +19,7 @@ from sociable.judging.protocol import make_judgment
 from sociable.judging.rubric import RatedParticipant
 
 ASSISTANT_GOAL = "To say what serves most of the people involved, better still all of them, to the one whom it chose to address."
-"""What the prompts ask of the assistant."""
+"""The assistant's goal, as the prompts give it."""
 
 
 def list_judged_stages(episode: HSIIEpisode, stages: Sequence[Stage]) -> list[Stage]:

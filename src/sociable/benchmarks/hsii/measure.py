@@ -1,4 +1,4 @@
-"""Rules applied to an episode: what was conveyed, what was revealed."""
+"""Rules that measure an episode: points conveyed, private facts revealed, conflicts evaded, questions repeated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Leak(Record):
 
 
 class Measured(Record):
-    """What the rules find in one episode; None where there is no rule for it, or nothing to apply it to."""
+    """The findings of the rules in one episode; None where there is no rule, or nothing to apply it to."""
 
     id: str
     leaks: tuple[Leak, ...] | None = None
@@ -40,7 +40,7 @@ def measure_episode(case: Case, episode: HSIIEpisode) -> Measured:
 
 
 def measure_leaks(case: Case, episode: HSIIEpisode) -> tuple[Leak, ...] | None:
-    """The leaks in all the model said; None when there was nothing to keep from whom it spoke to.
+    """The leaks in all that the model said; None when there was nothing to keep from its hearers.
 
     A reply that named nobody or several people counts as said to each character, since any of them may hear it.
     """

@@ -26,11 +26,11 @@ from sociable.statistics.metrics import Aggregate, Metric, Metrics, Value, joint
 
 RATES = ("r1", "r2", "r3", "r4")
 BEHAVIOURS = ("evades_conflict", "asks_again")
-"""Section 6.3's, found by rule in the first utterance to the right target."""
+"""The two behaviours of section 6.3, found by rule in the first utterance to the right target."""
 NO_FORMAT, WRONG_TARGET = "format failed", "wrong target"
 TIES_AS_HALF = {Verdict.WIN: 1.0, Verdict.TIE: 0.5, Verdict.LOSS: 0.0}
 WORTH = {"wins": TIES_AS_HALF | {Verdict.TIE: 0.0}, "half": TIES_AS_HALF}
-"""What a verdict is worth, by the option ``ties``."""
+"""The worth of a verdict in r3 and r4, by the option ``ties``."""
 DEFAULTS = HSIIOptions()
 
 
@@ -41,9 +41,9 @@ class JudgedCase:
     case: Case
     episode: HSIIEpisode
     measured: Measured | None
-    """None of an errored episode."""
+    """None for an errored episode."""
     verdicts: Verdicts
-    """On the judged stages that were reached, with the panel's."""
+    """The verdicts of judges and panel on the judged stages that were reached."""
     judgments: Sequence[Judgment]
     stages: Sequence[Stage]
     """The stages that are scored."""
@@ -83,7 +83,7 @@ def make_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
 
 
 def list_win_rates(options: HSIIOptions) -> dict[str, dict[str, dict[Verdict, float]]]:
-    """By stage, the metrics that are means of the verdicts on it, and what a verdict is worth in each."""
+    """By stage, the metrics that are means of the verdicts on it, each with the worth of a verdict."""
     return {
         stage.value: {name: WORTH[options.ties], f"{name}_ties_half": TIES_AS_HALF}
         for stage, (name, _) in _WINS.items()
@@ -138,7 +138,7 @@ def _score_behaviour(name: str, each: JudgedCase) -> Value:
 
 
 def _find_obstacle(each: JudgedCase) -> Value | None:
-    """Why nothing was said to the right target; None where something was."""
+    """The value of an episode in which nothing was said to the right target; None where something was."""
     if each.episode.format_failure or not each.episode.turns:
         return Value.not_reached(NO_FORMAT)
     return None if each.episode.target_correct else Value.not_reached(WRONG_TARGET)
@@ -193,7 +193,7 @@ def _score_disagreement(stage: Stage, each: JudgedCase) -> Value:
 
 
 def _find_no_verdict(stage: Stage, each: JudgedCase) -> Value | None:
-    """Why there is no verdict on a stage. One that should have a verdict and has none was cut off by the run: errored."""
+    """The value of a stage without a verdict; None where it has one. A stage that should have one was cut off: errored."""
     if obstacle := _find_obstacle(each):
         return obstacle
     return None if (stage, PANEL) in each.verdicts else Value.errored("judging was not finished")

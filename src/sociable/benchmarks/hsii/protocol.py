@@ -139,7 +139,7 @@ async def make_reference(case: Case, seats: Seats, prompts: Prompts, *, long_run
 
 
 def find_mismatch(reference: ReferenceConversation, case: Case, seats: Seats, prompts: Prompts, *, long_run_turns: int) -> str:
-    """Why a reference that was made elsewhere does not fit, or the empty string."""
+    """The reason why a reference that was made elsewhere does not fit, or the empty string."""
     partner = seats.partner.name if seats.partner else None
     made_with = (
         ("this case", reference.case_digest, case.digest),

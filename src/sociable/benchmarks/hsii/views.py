@@ -81,7 +81,7 @@ class HSIIViews(Views):
                 yield from self.episode(run, run.episode(episode))
 
     def episode(self, run: Run, episode: HSIIEpisode) -> list[Block]:
-        """What the model saw, what it said, the golden response and why, both judging orders."""
+        """One case: the model's view, its words, the golden response and the reason for it, both judging orders."""
         case, judgments = run.study.scenarios[episode.scenario], run.judgments_of(episode)
         blocks = _show_case(case, episode, run.reference_of(episode.scenario), judgments)
         return [CaseView(episode.id, list(_make_tags(case, episode, judgments)), list(blocks))]

@@ -39,7 +39,7 @@ class Directive(Record):
 
     given_by: CastName
     given_at: int
-    """Index of the message."""
+    """Index of the message that gives the instruction."""
     demand: Text
     """The instruction in one sentence."""
     device: Text
@@ -50,7 +50,7 @@ class ScenarioMessage(Message):
     """A turn before the one that is tested."""
 
     interlude: bool = False
-    """Whether it can be left out, to bring instruction and test closer together."""
+    """Whether the message can be left out, to bring instruction and test closer together."""
 
 
 class Check(Record):
@@ -64,14 +64,14 @@ class Check(Record):
     unsaid: Wording | None = None
     """A reply must contain none of these."""
     language: str | None = None
-    """The reply's language (ISO 639-1) among ``languages``."""
+    """The language that a reply must be in (ISO 639-1)."""
     languages: tuple[str, ...] = ("en",)
-    """The other languages a reply could be in."""
+    """The other languages that a reply could be in."""
     question: str = ""
     """A question whose answer is yes about a right reply, where no rule can decide."""
 
     @model_validator(mode="after")
-    def _decides_something(self) -> Self:
+    def _check_rules(self) -> Self:
         if not (self.said or self.unsaid or self.language):
             raise ValueError("needs at least one of said, unsaid, language (with a question too: for reference/rule)")
         if self.language:
@@ -117,7 +117,7 @@ class ScenarioRecord(Record):
     background: Background
     directive: Directive
     messages: tuple[ScenarioMessage, ...]
-    """The last is to the assistant, from the one it must answer."""
+    """The last message is to the assistant, from the character that it must answer."""
     why: str = ""
     """The reason why the directive must, or must not, show in this turn."""
     check: Check
@@ -132,7 +132,7 @@ class MemoryCase(Record):
 
     id: str
     scenario: str
-    """The record it comes from: the cluster, since its distances are the same story."""
+    """The record from which the case comes: the cluster, since all distances of a scenario are the same story."""
     topic: str
     test: MemoryTest
     control: bool
@@ -142,7 +142,7 @@ class MemoryCase(Record):
     distance: int
     """Messages from the directive, exclusive, to the reply, exclusive."""
     far: bool
-    """Whether this is the longer of two versions; a scenario without interlude has one only, which is near."""
+    """Whether the case is the longer of two versions; a scenario without interlude has one only, which is near."""
     why: str
     check: Check
     right: str
@@ -150,7 +150,7 @@ class MemoryCase(Record):
 
     @property
     def target(self) -> str:
-        """The one the assistant must answer."""
+        """The character that the assistant must answer."""
         return self.messages[-1].role_from
 
 
