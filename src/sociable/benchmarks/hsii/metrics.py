@@ -172,7 +172,7 @@ def _is_scored(stage: Stage, each: JudgedCase) -> bool:
 
 
 def _score_win(stage: Stage, worth: Mapping[Verdict, float], cumulative: bool, each: JudgedCase) -> Value:
-    """``cumulative`` lets the long run be no better than the first utterance.
+    """The worth of the panel's verdict. With ``cumulative`` the long run is worth no more than the first utterance.
 
     The rebuttal says "it must pass/win in all the above stages"; Table 1 has r4 >= r3 in every row, so it is off by default.
     """
@@ -229,7 +229,7 @@ def calculate_printed_iota(rates: Floats, weights: HSIIOptions = DEFAULTS) -> Fl
 def calculate_cascade(rates: Floats) -> Floats:
     """(n2 + n3 + n4) / 3n = r1 r2 (1 + r3 + r4) / 3: nothing for a wrong target, a third for each stage passed.
 
-    Ours: what the rebuttal says the score should reward. In [0, 1].
+    In [0, 1]. The paper has no such score: this one rewards what the rebuttal says that the score should reward.
     """
     r1, r2, r3, r4 = _split_rates(rates)
     return r1 * r2 * (1 + r3 + r4) / 3
