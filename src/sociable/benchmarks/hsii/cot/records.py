@@ -40,6 +40,10 @@ class Pair(Record):
     def id(self) -> str:
         return f"{self.case.id}@{self.design}"
 
+    @property
+    def characters(self) -> tuple[str, ...]:
+        return self.case.characters
+
 
 class Cycle(Record):
     """One round of thinking, answering and reflecting."""

@@ -75,6 +75,6 @@ def rehearse_pair(pair: Pair, call: int) -> str:
         return golden.model_dump_json(exclude={"index"})
     if call % 2:
         return "- " + "It leaves somebody waiting who needs an answer more than this person does. " * 2
-    wrong = next(name for name in pair.case.characters if name != golden.role_to)
+    wrong = next(name for name in pair.characters if name != golden.role_to)
     answer = golden.model_copy(update={"role_to": wrong}).model_dump_json(exclude={"index"})
     return "\n".join((*(message.content for message in pair.case.messages[-4:]), answer))
