@@ -14,7 +14,6 @@ from sociable.agents.architecture import Asker, Situation, find_architecture
 from sociable.agents.generative import generative
 from sociable.core.errors import InputError
 from sociable.models.scripted import ScriptedModel
-from sociable.town import minds
 from sociable.town.bodies import can_walk_into_sight
 from sociable.town.clock import Clock
 from sociable.town.map import Address, Tile, TownMap, group_by_place
@@ -36,7 +35,7 @@ def situation(name: str, model: Any) -> Situation:
 def test_the_example_lives_in_a_town() -> None:
     page = Path(__file__).parents[2] / "docs" / "reference" / "architecture.md"
     code = page.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
-    names = {**vars(minds), "Situation": Situation}
+    names: dict[str, Any] = {}
     exec(code, names)
     models = {name: ScriptedModel(lambda request: "Hello.") for name in ("Ann", "Ben")}
     residents = [(name, HALL, names["sociable_person"](situation(name, model))) for name, model in models.items()]

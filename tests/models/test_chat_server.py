@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sociable.benchmarks.hsii.briefing import ask_for_choice, ask_to_compare, ask_to_play, ask_to_speak, load_hsii_prompts
 from sociable.benchmarks.hsii.dataset import load_dataset
 from sociable.benchmarks.hsii.parsing import AddressedReply, parse_reply
+from sociable.core.records import Verdict
 from sociable.judging.pairwise import parse_preference
 from sociable.models.openai_compatible import OpenAICompatibleModel
 from sociable.models.protocol import ChatMessage, Request, Scope
@@ -60,7 +61,7 @@ async def test_social_answers_each_of_hsiis_prompts_by_what_it_asks(endpoint: En
         assert verdict.reason
     # Not always the first name, and every verdict now and then.
     assert len(chosen) > 1
-    assert verdicts == {0, 1, 2}
+    assert verdicts == {Verdict.WIN, Verdict.TIE, Verdict.LOSS}
     character = cases[0].characters[0]
     for messages in (ask_to_speak(cases[0], character, prompts, long_run=True), ask_to_play(cases[0], character, prompts)):
         words = await said(model, messages)
