@@ -15,7 +15,7 @@ import pytest
 from sociable.api import runs
 from sociable.benchmarks.stss.dataset import TaskTemplate
 from sociable.benchmarks.stss.reference import Performer, make_performer
-from sociable.benchmarks.stss.routine import CLOSINGS, OPENINGS, REPLIES, RoutineMind, World
+from sociable.benchmarks.stss.routine import SMALL_TALK, RoutineMind, World
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import InputError
@@ -141,8 +141,11 @@ def test_whom_the_heuristic_addresses(make_task: Callable[..., Task], performer:
     assert sees(pia, "Ben", "Ann") == ""  # neither again
     assert sees(pia, "Cy", minute=minute_of("19:00", 2)) == ""  # it is over
     # With those it has nothing to say to it talks of the weather.
-    assert first_words(pia, "Ben") in OPENINGS
-    assert pia.speak(Talk(MONDAY_AT_TEN, "Ben", None, (Line(speaker="Ben", says="Hello."),), False, 0, 8)).says in REPLIES
+    assert first_words(pia, "Ben") in SMALL_TALK["openings"]
+    assert (
+        pia.speak(Talk(MONDAY_AT_TEN, "Ben", None, (Line(speaker="Ben", says="Hello."),), False, 0, 8)).says
+        in SMALL_TALK["replies"]
+    )
 
 
 def test_who_begins_does_not_matter(make_task: Callable[..., Task], performer: MakePerformer, clock: Clock) -> None:
@@ -175,7 +178,7 @@ def test_only_the_oracle_takes_another_time(
         assert "on Tuesday at 18:00" in answer and not ends
         assert (pia.moment, pia.settled) == (minute_of("18:00", 2), ["Ann"])
     else:
-        assert answer in CLOSINGS and ends
+        assert answer in SMALL_TALK["closings"] and ends
         assert pia.refused == {"Ann"}
 
 
