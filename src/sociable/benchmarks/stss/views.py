@@ -42,14 +42,7 @@ TALKS_SHOWN = 20
 """Conversations of an episode's performer, those about the task first; the replay has them all."""
 MUCH = 0.2
 """Of the performer's plans and words that came to nothing: readers are warned."""
-PUBLISHED = {
-    f"{row.model} {row.agent}": {
-        **{TYPES[kind]: value for kind, value in row.by_type.items()},
-        SCORE: row.overall,
-        RATIO: row.conversation_ratio,
-    }
-    for row in published.TABLE_4
-}
+PUBLISHED = {model: dict(zip((*TYPES.values(), SCORE, RATIO), row, strict=True)) for model, row in published.TABLE_4.items()}
 
 
 def label_run(manifest: Mapping[str, Any]) -> str:

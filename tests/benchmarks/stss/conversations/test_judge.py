@@ -18,8 +18,7 @@ from sociable.benchmarks.stss.conversations.judge import (
     write_question,
 )
 from sociable.benchmarks.stss.conversations.protocol import Setting
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
-from sociable.benchmarks.stss.conversations.scene import Scene
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene
 from sociable.benchmarks.stss.task import TaskType
 from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Turn, Verdict

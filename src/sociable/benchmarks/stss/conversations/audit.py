@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from sociable.benchmarks.stss.conversations.scene import Scene, Side
+from sociable.benchmarks.stss.conversations.records import Scene, Side
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.view import Column, Document, Paragraph, Row, Section, Table, figure

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
+from sociable.benchmarks.stss.conversations.records import Scene, Side, Source
 from sociable.benchmarks.stss.dataset import choose_evenly
 from sociable.benchmarks.stss.task import LAST_MINUTE, OptionalPlace, Task, validate_record
 from sociable.core.data_files import Loaded, RawRecord, Text, load_items

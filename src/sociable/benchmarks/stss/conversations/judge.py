@@ -9,8 +9,7 @@ from pathlib import Path
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.protocol import Setting
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode
-from sociable.benchmarks.stss.conversations.scene import Scene
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
 from sociable.benchmarks.stss.task import Subtask
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Judgment

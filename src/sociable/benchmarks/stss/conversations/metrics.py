@@ -14,8 +14,7 @@ from statistics import fmean
 import numpy as np
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode
-from sociable.benchmarks.stss.conversations.scene import Scene
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
 from sociable.core.records import EpisodeStatus, Estimate, NoValue, Outcome, Score, Verdict, Verdicts
 from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_episodes, sum_by_cluster

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene, Side
 from sociable.benchmarks.stss.conversations.reference import Listener, make_scene_performer
-from sociable.benchmarks.stss.conversations.scene import Scene, Side
 from sociable.benchmarks.stss.protocol import make_memory
 from sociable.benchmarks.stss.routine import World
 from sociable.core.errors import InputError

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
-from sociable.benchmarks.stss.conversations.scene import Scene
+from sociable.benchmarks.stss.conversations.records import Scene
 from sociable.benchmarks.stss.reference import Performer, make_performer
 from sociable.benchmarks.stss.residents import ReferenceResident
 from sociable.benchmarks.stss.routine import RoutineMind, World

@@ -20,8 +20,7 @@ from sociable.benchmarks.stss.conversations.judge import (
 )
 from sociable.benchmarks.stss.conversations.metrics import METRICS, JudgedScene, estimate_scenes
 from sociable.benchmarks.stss.conversations.protocol import Setting, run_scene
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
-from sociable.benchmarks.stss.conversations.scene import Scene
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene
 from sociable.benchmarks.stss.dataset import load_town
 from sociable.benchmarks.stss.protocol import fill_background, make_memory
 from sociable.benchmarks.stss.rehearsal import SENTENCE, rehearse_reply

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
-from sociable.benchmarks.stss.conversations import published
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
-from sociable.benchmarks.stss.conversations.metrics import KINDS, TEXTS
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode
-from sociable.benchmarks.stss.conversations.scene import Scene, Side
+from sociable.benchmarks.stss.conversations.metrics import KINDS, METRICS, TEXTS
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene, Side
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
+from sociable.benchmarks.stss.published import TABLE_3
 from sociable.benchmarks.stss.task import TaskType
 from sociable.benchmarks.stss.views import label_run
 from sociable.core.records import EpisodeStatus, Estimate, Judgment, Verdict
@@ -51,9 +49,9 @@ FEW = 10
 SCENES_SHOWN = 5
 """Of the worst, and of the best."""
 _VERDICT = {Verdict.WIN: "yes", Verdict.LOSS: "no"}
-
-
-PUBLISHED = {f"{row.model} {row.agent}": asdict(row) for row in published.TABLE_3}
+PUBLISHED = {
+    model: dict(zip((metric.name for metric in METRICS.in_group("table")), row, strict=True)) for model, row in TABLE_3.items()
+}
 
 
 class ConversationViews(Views):

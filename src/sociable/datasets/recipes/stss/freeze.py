@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sociable.benchmarks.stss.conversations.dataset import write_lines
-from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
+from sociable.benchmarks.stss.conversations.records import Scene, Side, Source
 from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import StssEpisode
 from sociable.benchmarks.stss.study import StssStudy
