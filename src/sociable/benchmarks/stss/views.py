@@ -45,22 +45,29 @@ MUCH = 0.2
 PUBLISHED = {model: dict(zip((*TYPES.values(), SCORE, RATIO), row, strict=True)) for model, row in published.TABLE_4.items()}
 
 
-def label_run(manifest: Mapping[str, Any]) -> str:
-    """The model, its architecture where that is not the plain one, and the background where it is another's."""
-    subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
-    options = manifest["settings"]["options"]
-    agent = options.get("agent", "generative")
-    label = subject if subject.startswith("reference/") or agent == "generative" else f"{subject} {agent}"
-    if options.get("fork"):
-        label = f"{label} (fork)"
-    plain = partner is None or (subject.startswith("reference/") and partner == "reference/residents")
-    return label if plain else f"{label} among {partner}"
+class TownViews(Views):
+    """The names of runs and the groups of episodes that are shown, as both of STSS's levels have them."""
 
-
-class StssViews(Views):
     def label(self, manifest: Mapping[str, Any]) -> str:
-        return label_run(manifest)
+        """The model, its architecture where that is not the plain one, and the background where it is another's."""
+        subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
+        options = manifest["settings"]["options"]
+        agent = options.get("agent", "generative")
+        label = subject if subject.startswith("reference/") or agent == "generative" else f"{subject} {agent}"
+        if options.get("fork"):
+            label = f"{label} (fork)"
+        plain = partner is None or (subject.startswith("reference/") and partner == "reference/residents")
+        return label if plain else f"{label} among {partner}"
 
+    def show_groups(self, run: RunResult[Any], groups: Mapping[str, Sequence[Any]], remedy: str) -> Iterator[Block]:
+        """Groups of episodes in full, each under its heading and the command with which others are looked at."""
+        for heading, episodes in groups.items():
+            if episodes:
+                yield Paragraph(f"{heading}. {remedy} {run.folder} EPISODE.")
+                yield from (block for episode in episodes for block in self.episode(run, episode))
+
+
+class StssViews(TownViews):
     def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
         nothing = next((each.value for each in estimates if each.metric == NOTHING), None)
         if nothing is None or nothing <= MUCH:
@@ -83,7 +90,7 @@ class StssViews(Views):
         shown = runs[0].study.metrics.named(*TYPES.values(), SCORE, RATIO)
         # With the intervals of all nothing would fit a page.
         caption = "Scores by type of task (Table 4's layout)"
-        return [metrics_table(caption, runs, shown, ANOTHER_TOWN, (SCORE, RATIO), PUBLISHED), *_score_plot(runs)]
+        return [metrics_table(caption, runs, shown, ANOTHER_TOWN, (SCORE, RATIO), PUBLISHED), _plot_scores(runs)]
 
     def parts(self, runs: Runs) -> list[Section]:
         return [Section("Where it failed", list(_stages(runs))), Section("Tasks", [_tasks(run) for run in runs])]
@@ -92,16 +99,63 @@ class StssViews(Views):
         return counts_table(run, (SCORE, RATIO))
 
     def costs(self, runs: Runs) -> Sequence[Block]:
-        return list(_per_resident_day(runs))
+        """Calls and tokens beside the original's public figure."""
+        rows = []
+        for run in runs:
+            episodes = _completed(run)
+            # Residents that have a model.
+            played = [sum(not player.startswith("reference/") for player in each.played_by.values()) for each in episodes]
+            days = sum(models * each.minutes / MINUTES_PER_DAY for models, each in zip(played, episodes, strict=True))
+            used = sum((usage for each in episodes for usage in each.usage.values()), Usage())
+            if used.calls and days:
+                tokens = used.input_tokens + used.output_tokens
+                rows.append(Row([run.label, f"{used.calls / days:,.0f}", f"{tokens / days:,.0f}"], emphasis=True))
+        if not rows:
+            return []
+        original = [published.original_per_resident_day(q) for q in (published.ORIGINAL_REQUESTS, published.ORIGINAL_TOKENS)]
+        rows.append(Row(["generative agents, the original", *(f"{each:,.0f}" for each in original)]))
+        note = (
+            f"The original: {published.ORIGINAL_REQUESTS:,} requests and {published.ORIGINAL_TOKENS / 1e6:.1f} M tokens for "
+            f"{published.ORIGINAL_RESIDENTS} agents and {published.ORIGINAL_HOURS} simulated hours, taken to 24 hours. A run of "
+            "ours counts the performer and all background residents that are models, nights included."
+        )
+        return [Table("Per resident and day", [Column("Run of"), Column("Calls", True), Column("Tokens", True)], rows, note)]
 
     def shown_episodes(self, run: RunResult[StssStudy]) -> Iterator[Block]:
-        return _episodes(run)
+        """The worst, the best and what has no score; each says how to watch it."""
+        ranked, unscored = rank_episodes(run, SCORE)
+        shown = {
+            "Lowest scores": ranked[:EPISODES_SHOWN],
+            "Highest scores": ranked[EPISODES_SHOWN:][-EPISODES_SHOWN:][::-1],
+            "Not scored": unscored[:EPISODES_SHOWN],
+        }
+        return self.show_groups(run, shown, "To watch one: sociable replay")
 
     def episode(self, run: RunResult[StssStudy], episode: StssEpisode) -> list[Block]:
-        return [episode_view(run, episode)]
+        """What was wanted, what came of it with whom, and the performer's conversations."""
+        task, clock = run.study.scenarios[episode.scenario], run.study.setting.clock
+        if episode.task is None:
+            return [Case(episode.id, [Tag("errored", Tone.BAD)], [Callout(episode.error, Tone.WARNING)])]
+        measured: Measured = run.measured(episode)
+        result = Tag(f"score {measured.score:.2f}", Tone.GOOD if measured.score >= 0.5 else Tone.BAD)
+        why = Callout(f"{measured.reason[:1].upper()}{measured.reason[1:]}: {measured.score:.2f}.")
+        if measured.failure:
+            result, why = Tag("not scored"), Callout(f"Not scored: {measured.failure}.", Tone.WARNING)
+        talks = _talks(task, measured, clock, f"sociable replay {run.folder} {episode.id}")
+        blocks = [Paragraph(task.goal), why, _people_table(task, measured, clock), *talks, *_noted(measured)]
+        return [Case(episode.id, [Tag(str(task.type)), result], blocks)]
 
 
-def _score_plot(runs: Runs) -> Iterator[Block]:
+def rank_episodes(run: RunResult[Any], metric: str) -> tuple[list[Any], list[Any]]:
+    """The completed episodes from the lowest value of a metric to the highest, and those without a value."""
+    values = {(score.scenario, score.repeat): score.value for score in run.scores if score.metric == metric}
+    valued = [(values.get((each.scenario, each.repeat)), each) for each in _completed(run)]
+    scored = [(value, episode) for value, episode in valued if value is not None]
+    ranked = [episode for _, episode in sorted(scored, key=lambda pair: pair[0])]
+    return ranked, [episode for value, episode in valued if value is None]
+
+
+def _plot_scores(runs: Runs) -> IntervalPlot:
     if len(runs) == 1:
         found = [(metric.title, runs[0].estimate(metric.name)) for metric in runs[0].study.metrics.named(*TYPES.values(), SCORE)]
         caption = "Scores by type of task"
@@ -111,7 +165,7 @@ def _score_plot(runs: Runs) -> Iterator[Block]:
         caption = "Scores over all tasks"
     counted = [(label, each) for label, each in found if each is not None]
     marks = [Mark(f"{label} (n = {each.scored})", each.value, each.low, each.high) for label, each in counted]
-    yield IntervalPlot(caption, "score", marks, minimum=0.0, maximum=1.0)
+    return IntervalPlot(caption, "score", marks, minimum=0.0, maximum=1.0)
 
 
 _FOLDERS = re.compile(r"[^\s(]*/")
@@ -151,72 +205,8 @@ def _tasks(run: RunResult[StssStudy]) -> Table:
     return Table(run.label, [Column("Episode"), Column("Score", True), Column("Why"), Column("Performer")], rows)
 
 
-def _per_resident_day(runs: Runs) -> Iterator[Block]:
-    """Calls and tokens beside the original's public figure."""
-    rows = []
-    for run in runs:
-        episodes = _completed(run)
-        days = sum(_models(each) * each.minutes / MINUTES_PER_DAY for each in episodes)
-        used = sum((usage for each in episodes for usage in each.usage.values()), Usage())
-        if used.calls and days:
-            tokens = used.input_tokens + used.output_tokens
-            rows.append(Row([run.label, f"{used.calls / days:,.0f}", f"{tokens / days:,.0f}"], emphasis=True))
-    if not rows:
-        return
-    original = [published.original_per_resident_day(q) for q in (published.ORIGINAL_REQUESTS, published.ORIGINAL_TOKENS)]
-    rows.append(Row(["generative agents, the original", *(f"{each:,.0f}" for each in original)]))
-    columns = [Column("Run of"), Column("Calls", True), Column("Tokens", True)]
-    note = (
-        f"The original: {published.ORIGINAL_REQUESTS:,} requests and {published.ORIGINAL_TOKENS / 1e6:.1f} M tokens for "
-        f"{published.ORIGINAL_RESIDENTS} agents and {published.ORIGINAL_HOURS} simulated hours, taken to 24 hours. A run of ours "
-        "counts the performer and all background residents that are models, nights included."
-    )
-    yield Table("Per resident and day", columns, rows, note)
-
-
-def _models(episode: StssEpisode) -> int:
-    """How many residents have one."""
-    return sum(not player.startswith("reference/") for player in episode.played_by.values())
-
-
-def _completed(run: RunResult[StssStudy]) -> list[StssEpisode]:
+def _completed(run: RunResult[Any]) -> list[Any]:
     return [each for each in run.episodes() if each.status is EpisodeStatus.COMPLETED]
-
-
-def _episodes(run: RunResult[StssStudy]) -> Iterator[Block]:
-    """The worst, the best and what has no score; each says how to watch it."""
-    values = {(s.scenario, s.repeat): s.value for s in run.scores if s.metric == SCORE}
-    valued = [(values.get((episode.scenario, episode.repeat)), episode) for episode in _completed(run)]
-    scored = [(value, episode) for value, episode in valued if value is not None]
-    ranked = [episode for _, episode in sorted(scored, key=lambda each: each[0])]
-    shown = {
-        "Lowest scores": ranked[:EPISODES_SHOWN],
-        "Highest scores": ranked[EPISODES_SHOWN:][-EPISODES_SHOWN:][::-1],
-        "Not scored": [episode for value, episode in valued if value is None][:EPISODES_SHOWN],
-    }
-    for heading, episodes in shown.items():
-        if episodes:
-            yield Paragraph(f"{heading}. To watch one: sociable replay {run.folder} EPISODE.")
-            yield from (episode_view(run, episode) for episode in episodes)
-
-
-def episode_view(run: RunResult[StssStudy], episode: StssEpisode) -> Case:
-    """What was wanted, what came of it with whom, and the performer's conversations."""
-    task, clock = run.study.scenarios[episode.scenario], run.study.setting.clock
-    if episode.task is None:
-        return Case(episode.id, [Tag("errored", Tone.BAD)], [Callout(episode.error, Tone.WARNING)])
-    measured: Measured = run.measured(episode)
-    tone = Tone.GOOD if measured.score >= 0.5 else Tone.BAD
-    result, why = Tag(f"score {measured.score:.2f}", tone), Callout(f"{_sentence(measured.reason)}: {measured.score:.2f}.")
-    if measured.failure:
-        result, why = Tag("not scored"), Callout(f"Not scored: {measured.failure}.", Tone.WARNING)
-    talks = _talks(task, measured, clock, f"sociable replay {run.folder} {episode.id}")
-    blocks = [Paragraph(task.goal), why, _people_table(task, measured, clock), *talks, *_noted(measured)]
-    return Case(episode.id, [Tag(str(task.type)), result], blocks)
-
-
-def _sentence(reason: str) -> str:
-    return reason[:1].upper() + reason[1:]
 
 
 def _moment(minute: int, clock: Clock) -> str:

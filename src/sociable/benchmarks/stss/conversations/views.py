@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
 from sociable.benchmarks.stss.conversations.metrics import KINDS, METRICS, TEXTS
@@ -11,8 +10,8 @@ from sociable.benchmarks.stss.conversations.records import ConversationEpisode, 
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
 from sociable.benchmarks.stss.published import TABLE_3
 from sociable.benchmarks.stss.task import TaskType
-from sociable.benchmarks.stss.views import label_run
-from sociable.core.records import EpisodeStatus, Estimate, Judgment, Verdict
+from sociable.benchmarks.stss.views import TownViews, rank_episodes
+from sociable.core.records import Estimate, Judgment, Verdict
 from sociable.core.view import (
     MISSING,
     Block,
@@ -35,7 +34,7 @@ from sociable.core.view import (
 )
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import counts_table, metrics_table, warn_of_unjudged
-from sociable.reports.views import Views
+from sociable.reports.views import EPISODES_SHOWN
 from sociable.town.clock import time_of_day
 
 Runs = Sequence[RunResult[ConversationStudy]]
@@ -46,20 +45,14 @@ ANOTHER_DATA_SET = (
 )
 FEW = 10
 """Scenes of a type below which their number stands beside a share of them."""
-SCENES_SHOWN = 5
-"""Of the worst, and of the best."""
 _VERDICT = {Verdict.WIN: "yes", Verdict.LOSS: "no"}
 PUBLISHED = {
     model: dict(zip((metric.name for metric in METRICS.in_group("table")), row, strict=True)) for model, row in TABLE_3.items()
 }
 
 
-class ConversationViews(Views):
+class ConversationViews(TownViews):
     episodes_called = "Scenes"
-
-    def label(self, manifest: Mapping[str, Any]) -> str:
-        """As a run of the simulation is called."""
-        return label_run(manifest)
 
     def summary(self, runs: Runs) -> Table:
         note = (
@@ -95,10 +88,27 @@ class ConversationViews(Views):
         return counts_table(run, names, [name for name in names if name.endswith("_sr")])
 
     def shown_episodes(self, run: RunResult[ConversationStudy]) -> Iterator[Block]:
-        return _scenes(run)
+        """Scenes with the fewest conditions met, those with the most, and those without a score."""
+        ranked, unscored = rank_episodes(run, "conversation_gcsr")
+        worst = _choose_templates(ranked)
+        shown = {
+            "Fewest conditions met, of different templates": worst,
+            "Most conditions met, of different templates": _choose_templates([e for e in ranked[::-1] if e not in worst]),
+            "Not scored, of different templates": _choose_templates(unscored),
+        }
+        return self.show_groups(run, shown, "Any other: sociable show")
 
     def episode(self, run: RunResult[ConversationStudy], episode: ConversationEpisode) -> list[Block]:
-        return [scene_view(run, episode)]
+        """One scene, readable in full: what was wanted, what both knew, was said and was taken away, and the verdicts."""
+        study = run.study
+        scene = study.scenarios[episode.scenario]
+        tags = [Tag(str(scene.type)), *([Tag("made with reference residents")] if scene.reference_residents else [])]
+        own = {s.metric: s.value for s in run.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat)}
+        for text in TEXTS:
+            value = own.get(f"{text}_gcsr")
+            if value is not None:
+                tags.append(Tag(f"{text} {value:.2f}", Tone.GOOD if value == 1.0 else Tone.BAD))
+        return [Case(episode.id, tags, list(_scene_blocks(study, scene, episode, run.judgments_of(episode))))]
 
 
 def _plot(runs: Runs) -> Iterator[Block]:
@@ -148,47 +158,12 @@ def _share_of_few(share: Estimate | None) -> str:
     return f"{figure(share.value, 2)} ({share.scored})" if share.scored < FEW else figure(share.value, 2)
 
 
-def _scenes(run: RunResult[ConversationStudy]) -> Iterator[Block]:
-    """Those with the fewest conditions met, those with the most, and those without a score."""
-    values = {(s.scenario, s.repeat): s.value for s in run.scores if s.metric == "conversation_gcsr"}
-    done = [each for each in run.episodes() if each.status is EpisodeStatus.COMPLETED]
-    valued = [(values.get((episode.scenario, episode.repeat)), episode) for episode in done]
-    scored = [(value, episode) for value, episode in valued if value is not None]
-    ranked = [episode for _, episode in sorted(scored, key=lambda each: each[0])]
-    worst = _of_different_templates(ranked)
-    best = _of_different_templates([episode for episode in ranked[::-1] if episode not in worst])
-    shown = {
-        "Fewest conditions met, of different templates": worst,
-        "Most conditions met, of different templates": best,
-        "Not scored, of different templates": _of_different_templates([episode for value, episode in valued if value is None]),
-    }
-    for heading, episodes in shown.items():
-        if episodes:
-            yield Paragraph(f"{heading}. Any other: sociable show {run.folder} EPISODE.")
-            yield from (scene_view(run, episode) for episode in episodes)
-
-
-def _of_different_templates(episodes: Sequence[ConversationEpisode]) -> list[ConversationEpisode]:
-    """The first of each."""
+def _choose_templates(episodes: Sequence[ConversationEpisode]) -> list[ConversationEpisode]:
+    """The first episode of each template, a few in all."""
     first: dict[str, ConversationEpisode] = {}
     for episode in episodes:
         first.setdefault(episode.cluster, episode)
-    return list(first.values())[:SCENES_SHOWN]
-
-
-def scene_view(run: RunResult[ConversationStudy], episode: ConversationEpisode) -> Case:
-    """One scene, readable in full: what was wanted, what both knew, what was said, what was taken away, and the verdicts."""
-    study = run.study
-    scene = study.scenarios[episode.scenario]
-    tags = [Tag(str(scene.type))]
-    if scene.reference_residents:
-        tags.append(Tag("made with reference residents"))
-    own = {s.metric: s.value for s in run.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat)}
-    for text in TEXTS:
-        value = own.get(f"{text}_gcsr")
-        if value is not None:
-            tags.append(Tag(f"{text} {value:.2f}", Tone.GOOD if value == 1.0 else Tone.BAD))
-    return Case(episode.id, tags, list(_scene_blocks(study, scene, episode, run.judgments_of(episode))))
+    return list(first.values())[:EPISODES_SHOWN]
 
 
 def _scene_blocks(
