@@ -34,6 +34,9 @@ ATTENDANCE_MINUTES = 10
 SIGHT_TILES = 8
 """Two people in no arena are at the same place within so many tiles, in a straight line."""
 
+AS_AUTHORS = "Scored as the authors score (options place or attendance), which sociable by default does not."
+"""A note on runs with such options."""
+
 
 def measure_episode(episode: StssEpisode, town: TownMap, clock: Clock, options: StssOptions) -> Measured:
     """Measures an episode that was finished. Pure: the same log and options give the same record."""

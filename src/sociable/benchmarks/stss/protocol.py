@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -47,8 +47,22 @@ class Setting:
     prompts: Path | None = None
     """A user's own prompts for the generative agent."""
 
+    def list_changes(self) -> Iterator[str]:
+        """Lists how a run differs from how the town would have lived by itself, a sentence each."""
+        for each in self.options.injected:
+            when = f"{self.clock.render_minute(each.minute)}, {each.resident or 'everybody'}"
+            yield f"An event was injected: {when} learned: {each.text}"
+        if self.options.fork is not None and self.options.fork.anew_from is not None:
+            yield f"A fork: from {self.clock.render_minute(self.options.fork.anew_from)} on every model was asked anew."
+
 
 NOON = 12 * 60
+
+ALONE = (
+    "No partner was named: the background residents were played by the model under test as well, or, around a reference agent, "
+    "by reference residents."
+)
+"""What ``fill_background`` means for a reader of the scores."""
 
 
 def fill_background(seats: Seats) -> Seats:
@@ -77,10 +91,9 @@ class Town:
     def __init__(self, task: Task, repeat: int, seats: Seats, setting: Setting) -> None:
         assert seats.partner is not None, "the study has seated the background"
         options, town = setting.options, setting.town
-        fork = options.fork
         self.task = task
         self.repeat = repeat
-        self._item = episode_id(task.id, fork.repeat if fork else repeat)
+        self._item = episode_id(task.id, options.fork.repeat if options.fork else repeat)
         self._askers: list[Asker] = []
         self._subject, self._partner = seats.subject, seats.partner
         self._setting = setting
@@ -148,26 +161,20 @@ class Town:
     def _make_asker(self, seat: Seat, name: str) -> Asker:
         assert seat.model is not None
         fork, model = self._setting.options.fork, seat.model
-        if fork is not None and fork.anew_from is not None:
-            model = AskedAnew(model, partial(self._is_past, name, fork.anew_from))
+        if fork is not None and (minute := fork.anew_from) is not None:
+            model = AskedAnew(model, lambda: self.simulation.by_name[name].last_acted >= minute)
         asker = Asker(model, seat.role.value, self._item, name, seat.sampling)
         self._askers.append(asker)
         return asker
 
-    def _is_past(self, name: str, minute: int) -> bool:
-        return self.simulation.by_name[name].last_acted >= minute
-
     def make_episode(self) -> StssEpisode:
         """The log so far, as an episode."""
-        usage = {role: Usage() for role in (Role.SUBJECT.value, Role.PARTNER.value)}
-        for asker in self._askers:
-            usage[asker.role] += asker.usage
         return StssEpisode(
             id=episode_id(self.task.id, self.repeat),
             scenario=self.task.id,
             cluster=self.task.template,
             repeat=self.repeat,
-            usage={role: used for role, used in usage.items() if used.calls},
+            usage=sum_usage(self._askers),
             task=self.task,
             starts=self._starts,
             minutes=LAST_MINUTE,
@@ -177,6 +184,20 @@ class Town:
                 name: (self._subject if name == self.task.performer else self._partner).name for name in self.task.residents
             },
         )
+
+
+def sum_usage(askers: Iterable[Asker]) -> dict[str, Usage]:
+    """The usage of performer and background, by role; a role that made no call is left out."""
+    used = {role.value: [each.usage for each in askers if each.role == role] for role in (Role.SUBJECT, Role.PARTNER)}
+    usage = {role: sum(each, Usage()) for role, each in used.items()}
+    return {role: each for role, each in usage.items() if each.calls}
+
+
+def check_minds(*architectures: str, embeddings: str | None) -> None:
+    """Raises InputError where an architecture or a model of embeddings is not there."""
+    for name in architectures:
+        find_architecture(name)
+    make_memory(embeddings)
 
 
 def make_memory(embeddings: str | None) -> MemoryStream:

@@ -7,7 +7,7 @@ A file holds four kinds of records: ``setting`` (the town and its first day), ``
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import lru_cache
@@ -215,6 +215,16 @@ def _write_line(kind: str, record: Record) -> str:
     own = {"memories": {"__all__": {"resident"}}, "agreed": {"__all__": {"resident"}}}
     value = record.model_dump(mode="json", exclude_defaults=True, exclude={"performer": own, "target": own})
     return json.dumps({"kind": kind, **value}, ensure_ascii=False, separators=(",", ":"))
+
+
+def note_origin(scenes: Collection[Scene]) -> Iterator[str]:
+    """Notes that scenes were made with reference residents, where any were."""
+    if made := sum(scene.reference_residents for scene in scenes):
+        yield (
+            f"{made} of {len(scenes)} scenes were made with reference residents: they come from runs in which people had no "
+            "model, and what they remember was worded by rule from what happened. Scenes from runs of models are made with: "
+            "sociable construct stss-conversations RUN …"
+        )
 
 
 def select_templates(scenes: Sequence[Scene], limit: int | None, seed: int) -> dict[str, Scene]:

@@ -14,6 +14,7 @@ from sociable.benchmarks.stss.task import Subtask
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Judgment
 from sociable.engine.seats import Seat
+from sociable.engine.study import ShownQuestion
 from sociable.judging.answers import judge_yes_no
 from sociable.judging.protocol import Answer, Reading
 from sociable.models.protocol import ChatMessage
@@ -54,7 +55,7 @@ PLACEHOLDERS: Mapping[str, frozenset[str]] = {
 }
 
 
-def load_conversation_prompts(override: Path | None = None) -> Prompts:
+def load_judge_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
     return load_package_prompts("sociable.benchmarks.stss.conversations", PLACEHOLDERS, override)
 
@@ -111,6 +112,16 @@ def write_question(
         question=quote(word_question(scene, asked.condition, clock, prompts)),
     )
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": shown}]
+
+
+def show_question(
+    scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, clock: Clock, prompts: Prompts
+) -> ShownQuestion:
+    """A question to judges as a person reads it."""
+    remembered = f"({scene.target.name} remembers:)\n{episode.summary}"
+    text = write_transcript(episode) if asked.text is Text.CONVERSATION else remembered
+    question = word_question(scene, asked.condition, clock, prompts)
+    return ShownQuestion(f"{clock.render_minute(scene.minute)}. {scene.task.goal}", scene.performer.name, text, question)
 
 
 def write_transcript(episode: ConversationEpisode) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
+from sociable.benchmarks.stss.conversations.judge import list_questions
 from sociable.benchmarks.stss.conversations.metrics import KINDS, METRICS, TEXTS
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene, Side
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
@@ -204,7 +205,7 @@ def _verdicts(study: ConversationStudy, scene: Scene, episode: ConversationEpiso
     judges = list(dict.fromkeys(judgment.judge for judgment in judgments))
     by = {(judgment.criterion, judgment.judge): judgment for judgment in judgments}
     rows = []
-    for criterion, asked in study.questions(episode).items():
+    for criterion, asked in list_questions(scene, episode).items():
         said = [by.get((criterion, judge)) for judge in judges]
         shown = [f"{_VERDICT.get(each.verdict, MISSING)}: {each.reason}".removesuffix(": ") if each else MISSING for each in said]
         rows.append(Row([str(asked.text), str(asked.condition), *shown]))

@@ -76,7 +76,7 @@ def open_town_run(run: RunResult[Any]) -> TownRun:
     source = Source(
         run=Path(run.folder).resolve().name,
         episode="",
-        agent=own if own.startswith("reference/") else f"{own} {study.options.agent}",
+        agent=own if own.startswith("reference/") else f"{own} {setting.options.agent}",
         residents=models["partner"] or around,
         seed=study.seed,
         version=manifest["version"],
