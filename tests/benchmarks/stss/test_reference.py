@@ -15,7 +15,7 @@ import pytest
 from sociable.api import runs
 from sociable.benchmarks.stss.dataset import TaskTemplate
 from sociable.benchmarks.stss.reference import Performer, make_performer
-from sociable.benchmarks.stss.routine import SMALL_TALK, RoutineMind, World
+from sociable.benchmarks.stss.residents import SMALL_TALK, RoutineMind, World
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import InputError

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.stss.residents import ReferenceResident
-from sociable.benchmarks.stss.routine import SMALL_TALK, World
+from sociable.benchmarks.stss.residents import SMALL_TALK, ReferenceResident, World
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import Clock, minute_of
 from sociable.town.events import Agreed, Line, read_timelines

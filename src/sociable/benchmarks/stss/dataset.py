@@ -21,13 +21,12 @@ from sociable.benchmarks.stss.interop.authors import is_authors_tasks, load_auth
 from sociable.benchmarks.stss.interop.smallville_people import is_smallville_people, load_smallville_people
 from sociable.benchmarks.stss.keywords import phrase_attendance, phrase_preparation
 from sociable.benchmarks.stss.records import StssOptions
-from sociable.benchmarks.stss.residents import count_errand_minutes
-from sociable.benchmarks.stss.routine import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World
-from sociable.benchmarks.stss.task import DAYS, Keyword, KeywordGroup, Place, Signs, Subtask, Task, TaskType, validate_record
-from sociable.core.data_files import Loaded, RawRecord, Text, load_items
+from sociable.benchmarks.stss.residents import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World, count_errand_minutes
+from sociable.benchmarks.stss.task import DAYS, Keyword, KeywordGroup, Place, Signs, Subtask, Task, TaskType
+from sociable.core.data_files import Loaded, RawRecord, Text, load_items, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
-from sociable.core.seeding import draw_evenly, make_generator
+from sociable.core.seeding import make_generator, select_clusters
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
 from sociable.town.map import TownMap
 from sociable.town.persona import Habit, Persona
@@ -125,9 +124,7 @@ class TaskTemplate(Record):
     def _check_whole(self) -> Self:
         for name in ("goal", "first_person", "why_help"):
             for _, field, form, conversion in Formatter().parse(getattr(self, name)):
-                if field is None:
-                    continue
-                if field not in _PLACEHOLDERS:
+                if field is not None and field not in _PLACEHOLDERS:
                     raise ValueError(f"{name}: unknown placeholder {{{field}}}; known are {', '.join(sorted(_PLACEHOLDERS))}")
                 if form or conversion:
                     written = f"{field}{f'!{conversion}' if conversion else ''}{f':{form}' if form else ''}"
@@ -213,7 +210,7 @@ def load_residents(path: Path | None, town: TownMap) -> tuple[Mapping[str, Perso
     read: list[tuple[RawRecord, ResidentRecord]] = []
 
     def cut(raw: RawRecord) -> list[ResidentRecord]:
-        read.append((raw, validate_record(ResidentRecord, raw, town=town)))
+        read.append((raw, validate_record(ResidentRecord, raw.value, raw.place, town=town)))
         return [read[-1][1]]
 
     loaded = load_items(path, BUNDLED / "residents.json", cut, skip_invalid=False, expected="residents with name, home and facts")
@@ -234,7 +231,7 @@ def load_templates(path: Path | None, town: TownMap, people: Mapping[str, Person
     return load_items(
         path,
         BUNDLED / "tasks.json",
-        lambda raw: [validate_record(TaskTemplate, raw, town=town, people=people)],
+        lambda raw: [validate_record(TaskTemplate, raw.value, raw.place, town=town, people=people)],
         skip_invalid=False,
         expected="task templates",
     )
@@ -297,10 +294,7 @@ def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clo
         start=start,
         end=end,
         expected=expected,
-        subtasks=tuple(
-            Subtask(doing=step.doing, place=step.place, minutes=step.minutes, signs=step.signs, wordings=step.wordings)
-            for step in template.subtasks
-        ),
+        subtasks=tuple(Subtask.model_validate(step, from_attributes=True) for step in template.subtasks),
     )
 
 
@@ -381,18 +375,10 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
         raise InputError(f"tasks: there is no task '{min(unknown)}'; there are: {', '.join(known)}.")
     tasks = {name: tasks[name] for name in options.tasks or tasks}
     digests = {"dataset": digest, "residents": people_digest, "town": town.digest}
-    chosen = choose_evenly(((task.type, name) for name, task in tasks.items()), limit, seed)
-    tasks = {name: task for name, task in tasks.items() if name in chosen}
-    return Inputs(town, people, tasks, templates, digests, notes, remarks, source)
-
-
-def choose_evenly(names: Iterable[tuple[TaskType, str]], limit: int | None, seed: int) -> set[str]:
-    """Draws ``limit`` names (None: all), as many of each type as can be."""
-    groups: dict[str, dict[str, None]] = {}
-    for kind, name in names:
-        groups.setdefault(kind, {})[name] = None
-    count = sum(map(len, groups.values())) if limit is None else limit
-    return draw_evenly(groups, count, make_generator(seed, "limit"))
+    chosen = select_clusters(
+        list(tasks.values()), limit, seed, cluster=lambda task: task.id, group=lambda task: task.type, by_name=False
+    )
+    return Inputs(town, people, {task.id: task for task in chosen}, templates, digests, notes, remarks, source)
 
 
 @lru_cache(maxsize=4)

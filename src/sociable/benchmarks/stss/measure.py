@@ -93,15 +93,12 @@ class _Measurement:
 
     def measure(self) -> Measured:
         task, events = self._task, self._episode.events
-        match task.type:
-            case TaskType.PUBLIC | TaskType.ONLINE:
-                score = self._score_collective()
-            case TaskType.COMPANIONS:
-                score = self._score_companions()
-            case TaskType.APPOINTMENT:
-                score = self._score_appointment()
-            case TaskType.HELP:
-                score = self._score_help()
+        ways = {
+            TaskType.COMPANIONS: self._score_companions,
+            TaskType.APPOINTMENT: self._score_appointment,
+            TaskType.HELP: self._score_help,
+        }
+        score = ways.get(task.type, self._score_collective)()
         told, talks = tuple(self._find_told()), tuple(self._find_talks())
         met = {talk.partner for talk in talks if talk.minute < task.day * MINUTES_PER_DAY}
         ratio = float(task.target in met) if task.target else len(met) / task.expected
@@ -151,10 +148,9 @@ class _Measurement:
         least = least or self._least
         found = []
         for start, end in _find_runs(presence):
-            counts = end - start >= least
-            why = ", ".join(filter(None, (step, "" if counts else f"less than {least} minutes")))
-            start, end = self._task.start + start, self._task.start + end
-            found.append(Attendance(resident=name, start=start, end=end, counts=counts, why=why))
+            why = ", ".join(filter(None, (step, "" if end - start >= least else f"less than {least} minutes")))
+            begin = self._task.start
+            found.append(Attendance(resident=name, start=begin + start, end=begin + end, counts=end - start >= least, why=why))
         return found
 
     # 3. The score.
@@ -171,21 +167,19 @@ class _Measurement:
         task = self._task
         own, *others = (self._find_presence(name, task.place, task.signs) for name in task.residents)
         together = np.array(others) & own
-        best, counted = 0, set()
+        counted = set()
         if together.shape[1] >= self._least:
             stayed: NDArray[np.bool_] = np.all(sliding_window_view(together, self._least, axis=1), axis=2)
             first = int(stayed.sum(axis=0).argmax())
             counted = {name for name, stays in zip(task.cast, stayed[:, first], strict=True) if stays}
-            best = len(counted)
         found = []
         for stay in (stay for name, each in zip(task.cast, others, strict=True) for stay in self._find_stays(name, each)):
-            with_others = stay.resident in counted
             missed = {"counts": False, "why": stay.why or "not together with the others"}
-            found.append(stay if with_others else stay.model_copy(update=missed))
+            found.append(stay if stay.resident in counted else stay.model_copy(update=missed))
         reason = "the performer was not there"
         if own.any():
-            reason = f"{best} people were there at once with the performer; {task.expected} were expected"
-        return _Score(min(best / task.expected, 1.0), reason, [*found, *self._find_stays(task.performer, own)])
+            reason = f"{len(counted)} people were there at once with the performer; {task.expected} were expected"
+        return _Score(min(len(counted) / task.expected, 1.0), reason, [*found, *self._find_stays(task.performer, own)])
 
     def _score_appointment(self) -> _Score:
         """1 for the same thing at the same time in the same place; half a point if only the place differs."""

@@ -17,8 +17,7 @@ from sociable.agents.architecture import Asker, Situation, TaskInWords, find_arc
 from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import StssEpisode, StssOptions
 from sociable.benchmarks.stss.reference import RESIDENTS, make_performer
-from sociable.benchmarks.stss.residents import ReferenceResident
-from sociable.benchmarks.stss.routine import RoutineMind, World, find_bed
+from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, World, find_bed
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
 from sociable.core.records import Usage, episode_id
 from sociable.engine.seats import Role, Seat, Seats

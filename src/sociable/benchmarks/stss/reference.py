@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from sociable.benchmarks.stss.routine import MEETING_MINUTES, RoutineMind, World
+from sociable.benchmarks.stss.residents import MEETING_MINUTES, RoutineMind, World
 from sociable.benchmarks.stss.speech import find_moments, is_refusal, say_moment, say_place
 from sociable.benchmarks.stss.task import LAST_MINUTE, Part, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY

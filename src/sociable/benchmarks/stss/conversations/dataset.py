@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -17,11 +16,11 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from sociable.benchmarks.stss.conversations.records import Scene, Side, Source
-from sociable.benchmarks.stss.dataset import choose_evenly
-from sociable.benchmarks.stss.task import LAST_MINUTE, OptionalPlace, Task, validate_record
-from sociable.core.data_files import Loaded, RawRecord, Text, load_items
+from sociable.benchmarks.stss.task import LAST_MINUTE, OptionalPlace, Task
+from sociable.core.data_files import Loaded, RawRecord, Text, load_items, validate_record
 from sociable.core.errors import DataError
 from sociable.core.records import Record
+from sociable.core.seeding import select_clusters
 from sociable.town.clock import Clock
 from sociable.town.events import Agreed, Remembered
 from sociable.town.map import Address, TownMap
@@ -93,16 +92,14 @@ def load_scenes(path: Path | None, town: TownMap, *, skip_invalid: bool = False)
     return _load(path, town, skip_invalid) if path else _load_bundled(town)
 
 
-@lru_cache(maxsize=2)
-def _load_bundled(town: TownMap) -> tuple[Loaded[Scene], Clock]:
-    return _load(None, town, False)
-
-
 def _load(path: Path | None, town: TownMap, skip_invalid: bool) -> tuple[Loaded[Scene], Clock]:
     reader = _Reader(town)
     expected = "records of kind setting, person, task and scene, as `sociable write_scenes stss-conversations` writes them"
     loaded = load_items(path, BUNDLED, reader.read, skip_invalid=skip_invalid, expected=expected)
     return loaded, reader.clock
+
+
+_load_bundled = lru_cache(maxsize=2)(lambda town: _load(None, town, False))
 
 
 class _Reader:
@@ -121,7 +118,7 @@ class _Reader:
         kind = _KINDS.get(str(value.pop("kind", "")))
         if kind is None:
             raise DataError(raw.place, "kind", f"expected one of {', '.join(_KINDS)}")
-        record = validate_record(kind, replace(raw, value=value), town=self._town)
+        record = validate_record(kind, value, raw.place, town=self._town)
         match record:
             case SettingRecord():
                 self._read_setting(record, raw)
@@ -202,12 +199,9 @@ def write_lines(scenes: Sequence[Scene], people: Mapping[str, Persona], town: To
     for name, task in tasks.items():
         yield _write_line("task", TaskRecord(id=name, task=task))
     for scene in scenes:
-        sides = {
-            field: SideRecord(name=side.name, doing=side.doing, memories=side.memories, agreed=side.agreed)
-            for field, side in (("performer", scene.performer), ("target", scene.target))
-        }
-        record = SceneRecord(**{**dict(scene), "task": names[scene.task.model_dump_json()], **sides})
-        yield _write_line("scene", record)
+        own = {"performer": scene.performer, "target": scene.target}
+        sides = {field: SideRecord.model_validate(side, from_attributes=True) for field, side in own.items()}
+        yield _write_line("scene", SceneRecord(**{**dict(scene), "task": names[scene.task.model_dump_json()], **sides}))
 
 
 def _write_line(kind: str, record: Record) -> str:
@@ -229,5 +223,7 @@ def note_origin(scenes: Collection[Scene]) -> Iterator[str]:
 
 def select_templates(scenes: Sequence[Scene], limit: int | None, seed: int) -> dict[str, Scene]:
     """All scenes of ``limit`` templates, as many of each type as can be; by id."""
-    templates = choose_evenly(((scene.type, scene.template) for scene in scenes), limit, seed)
-    return {scene.id: scene for scene in scenes if scene.template in templates}
+    selected = select_clusters(
+        scenes, limit, seed, cluster=lambda scene: scene.template, group=lambda scene: scene.type, by_name=False
+    )
+    return {scene.id: scene for scene in selected}

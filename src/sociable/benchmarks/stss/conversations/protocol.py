@@ -19,7 +19,7 @@ from sociable.agents.architecture import Asker, Situation, TaskInWords, find_arc
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene, Side
 from sociable.benchmarks.stss.conversations.reference import Listener, make_scene_performer
 from sociable.benchmarks.stss.protocol import make_memory, sum_usage
-from sociable.benchmarks.stss.routine import World
+from sociable.benchmarks.stss.residents import World
 from sociable.core.errors import InputError
 from sociable.core.records import Turn, episode_id
 from sociable.engine.seats import Seat, Seats

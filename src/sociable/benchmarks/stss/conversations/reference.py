@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.records import Scene
 from sociable.benchmarks.stss.reference import Performer, make_performer
-from sociable.benchmarks.stss.residents import ReferenceResident
-from sociable.benchmarks.stss.routine import RoutineMind, World
+from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, World
 from sociable.benchmarks.stss.speech import say_moment
 from sociable.benchmarks.stss.task import TaskType
 from sociable.town.events import Line, Remembered

@@ -27,8 +27,8 @@ from typing import NamedTuple
 from pydantic import BaseModel, Field
 
 from sociable.benchmarks.stss.keywords import ERRANDS, find_stems, has_phrase, is_doing, phrase_preparation
-from sociable.benchmarks.stss.task import DAYS, LAST_MINUTE, Keyword, Signs, Subtask, Task, TaskType, validate_record
-from sociable.core.data_files import Text, read_records
+from sociable.benchmarks.stss.task import DAYS, LAST_MINUTE, Keyword, Signs, Subtask, Task, TaskType
+from sociable.core.data_files import Text, read_records, validate_record
 from sociable.core.errors import InputError
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.map import Address, TownMap
@@ -128,7 +128,7 @@ def load_authors_tasks(path: Path, town: TownMap, people: Mapping[str, Persona],
 
     Raises DataError at a record that has not the authors' layout, InputError where no task is left.
     """
-    records = [(raw.default_id, validate_record(_Record, raw)) for raw in read_records(path, None)]
+    records = [(raw.default_id, validate_record(_Record, raw.value, raw.place)) for raw in read_records(path, None)]
     finder = PlaceFinder(town)
     tasks: list[Task] = []
     remarks: list[Remark] = []
