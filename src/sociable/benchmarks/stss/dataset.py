@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Literal, Self
@@ -375,9 +376,8 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
         raise InputError(f"tasks: there is no task '{min(unknown)}'; there are: {', '.join(known)}.")
     tasks = {name: tasks[name] for name in options.tasks or tasks}
     digests = {"dataset": digest, "residents": people_digest, "town": town.digest}
-    chosen = select_clusters(
-        list(tasks.values()), limit, seed, cluster=lambda task: task.id, group=lambda task: task.type, by_name=False
-    )
+    ids, types = attrgetter("id"), attrgetter("type")
+    chosen = select_clusters(list(tasks.values()), limit, seed, cluster=ids, group=types, by_name=False)
     return Inputs(town, people, {task.id: task for task in chosen}, templates, digests, notes, remarks, source)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -73,6 +73,15 @@ def find_bed(persona: Persona, town: TownMap) -> Address:
     return bed if bed in town.places else home
 
 
+def find_gaps(busy: Iterable[tuple[int, int]], start: int, end: int, least: int) -> list[tuple[int, int]]:
+    """The parts of a time, from ``start`` to ``end``, that nothing ``busy`` fills, each of ``least`` minutes or more."""
+    gaps, at = [], start
+    for begin, until in [*sorted(each for each in busy if each[0] < end), (end, end)]:
+        gaps.append((at, begin))
+        at = max(at, until)
+    return [(begin, until) for begin, until in gaps if until - begin >= least]
+
+
 class RoutineMind:
     """Does what it usually does on such a day, and what it has agreed to. Says nothing of importance."""
 
@@ -110,11 +119,7 @@ class RoutineMind:
         busy += [(block.start, block.end) for day in self._days for block in day if block.work]
         for midnight in range(-MINUTES_PER_DAY, LAST_MINUTE + 1, MINUTES_PER_DAY):
             busy.append((midnight + self.persona.sleeps, midnight + MINUTES_PER_DAY + self.persona.wakes))
-        spans, at = [], start
-        for begin, until in [*sorted(each for each in busy if each[0] < end), (end, end)]:
-            spans.append((at, begin))
-            at = max(at, until)
-        return [(begin, until) for begin, until in spans if until - begin >= max(minutes, 1)]
+        return find_gaps(busy, start, end, max(minutes, 1))
 
     def is_free(self, minutes: int, start: int, end: int | None = None) -> bool:
         """Whether it is free for so many minutes at a stretch, from ``start`` on or, with an ``end``, anywhere before that."""
@@ -145,9 +150,8 @@ class RoutineMind:
                 return Activity(engagement.doing, engagement.end, engagement.place)
         limit = min((max(self._find_departure(each), minute + 1) for each in coming), default=LAST_MINUTE)
         if wakes := self.find_waking(minute):
-            return Activity(
-                "sleeping", max(min(wakes, limit), minute + 1), str(find_bed(self.persona, self.world.town)), asleep=True
-            )
+            bed = str(find_bed(self.persona, self.world.town))
+            return Activity("sleeping", max(min(wakes, limit), minute + 1), bed, asleep=True)
         until = minute // MINUTES_PER_DAY * MINUTES_PER_DAY + self.persona.sleeps
         block = next((each for each in self._find_habits(minute) if each.end > minute), None)
         if block is not None:
@@ -195,23 +199,14 @@ class RoutineMind:
     def say_little(self, talk: Talk) -> Utterance:
         """Says something about nothing: an opening or a reply, and after that a goodbye, which ends the conversation."""
         draw = self.world.make_generator("says", self.persona.name, talk.partner, talk.minute, talk.place_in_turn)
-        if talk.place_in_turn:
-            return Utterance(draw.choice(SMALL_TALK["closings"]), ends=True)
-        return Utterance(draw.choice(SMALL_TALK["openings" if talk.began else "replies"]))
+        kind = "closings" if talk.place_in_turn else "openings" if talk.began else "replies"
+        return Utterance(draw.choice(SMALL_TALK[kind]), ends=talk.place_in_turn > 0)
 
     def note_agreement(self, talk: Talk, engagement: Block) -> None:
         """Notes for the log that it has agreed to something in this conversation."""
-        self.agreed_now.append(
-            Agreed(
-                minute=talk.minute,
-                resident=self.persona.name,
-                partner=talk.partner,
-                doing=engagement.doing,
-                place=engagement.place,
-                start=engagement.start,
-                end=engagement.end,
-            )
-        )
+        event = {"minute": talk.minute, "resident": self.persona.name, "partner": talk.partner}
+        fields = {name: getattr(engagement, name) for name in ("doing", "place", "start", "end")}
+        self.agreed_now.append(Agreed.model_validate(event | fields))
 
     def conclude(self, talk: Talk, until: int) -> TakenAway:
         notes, self.agreed_now = self.agreed_now, []
@@ -257,9 +252,9 @@ class ReferenceResident(RoutineMind):
     # Meeting.
 
     def whom_to_address(self, view: View) -> str:
-        return next((each.name for each in view.sightings if each.free and self._wants(each.name, view.minute)), "")
+        return next((each.name for each in view.sightings if each.free and self._wants_talk(each.name, view.minute)), "")
 
-    def _wants(self, name: str, minute: int) -> bool:
+    def _wants_talk(self, name: str, minute: int) -> bool:
         if self._has_news_for(name, minute):
             return True
         if minute - self._talked.get(name, -QUIET_MINUTES) < QUIET_MINUTES:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +224,5 @@ def note_origin(scenes: Collection[Scene]) -> Iterator[str]:
 
 def select_templates(scenes: Sequence[Scene], limit: int | None, seed: int) -> dict[str, Scene]:
     """All scenes of ``limit`` templates, as many of each type as can be; by id."""
-    selected = select_clusters(
-        scenes, limit, seed, cluster=lambda scene: scene.template, group=lambda scene: scene.type, by_name=False
-    )
-    return {scene.id: scene for scene in selected}
+    templates, types = attrgetter("template"), attrgetter("type")
+    return {scene.id: scene for scene in select_clusters(scenes, limit, seed, cluster=templates, group=types, by_name=False)}
