@@ -135,12 +135,12 @@ def load_authors_tasks(path: Path, town: TownMap, people: Mapping[str, Persona],
     for name, record in records:
         importer = _Importer(name, record, town, finder, people, clock, remarks)
         try:
-            task = importer.make_task()
+            tasks.append(importer.make_task())
         except _LeftOut as reason:
-            remarks.append(reason.remark)
-        else:
-            importer.compare(task, (goal.keyword for _, other in records if other is not record for goal in other.task.goal))
-            tasks.append(task)
+            remarks.append(reason.args[0])
+            continue
+        foreign = (goal.keyword for _, other in records if other is not record for goal in other.task.goal)
+        importer.compare(tasks[-1], foreign)
     if not tasks:
         more = f" The first reason: {remarks[0]}" if remarks else ""
         raise InputError(f"{path}: no task in it can be run in {town.name}.{more}")
@@ -148,11 +148,7 @@ def load_authors_tasks(path: Path, town: TownMap, people: Mapping[str, Persona],
 
 
 class _LeftOut(Exception):
-    """A task cannot be run; the remark says why."""
-
-    def __init__(self, remark: Remark) -> None:
-        super().__init__(str(remark))
-        self.remark = remark
+    """A task cannot be run; its one argument, a remark, says why."""
 
 
 @dataclass
@@ -234,12 +230,13 @@ class _Importer:
         if record.n_characters not in (None, len(record.all_chars)):
             self._remark("n_characters", f"is {record.n_characters}, while all_chars has {len(record.all_chars)} names.")
         named = [name for name in dict.fromkeys(record.all_chars) if name != record.performer]
+        cast = [name for name in named if name in self.people]
         for name in named:
-            if name not in self.people:
+            if name not in cast:
                 self._remark("all_chars", f"there is nobody called '{name}'; the cast goes without.")
-        if cast := [name for name in named if name in self.people]:
-            return cast
-        raise self._give_up("all_chars", "nobody is there but the performer.")
+        if not cast:
+            raise self._give_up("all_chars", "nobody is there but the performer.")
+        return cast
 
     def _read_target(self, cast: Sequence[str]) -> str:
         body = self.record.task
@@ -255,15 +252,15 @@ class _Importer:
 
     def _read_expected(self, kind: TaskType, cast: int) -> int:
         wanted = self.record.task.target_num
-        if kind in (TaskType.APPOINTMENT, TaskType.HELP):
-            usual = 2 if kind is TaskType.APPOINTMENT else 1
+        if usual := {TaskType.APPOINTMENT: 2, TaskType.HELP: 1}.get(kind):
             if wanted != usual:
                 self._remark("task.target_num", f"is {wanted}, where all of this type have {usual}; it is not used.")
             return 1
         expected, rule = max(wanted - 1, 1), kind.count_expected(cast)
         if expected != rule:
-            what = f"is {wanted}, so {expected} beside the performer; by the paper's rule {rule} of {cast}."
-            self._remark("task.target_num", what)
+            self._remark(
+                "task.target_num", f"is {wanted}, so {expected} beside the performer; by the paper's rule {rule} of {cast}."
+            )
         if expected > cast:
             self._remark("task.target_num", f"is {wanted}, and only {cast} people could come.")
         said = _HEADCOUNT.search(self.record.Description)
@@ -306,8 +303,8 @@ class _Importer:
     def _find_midnight(self, day: date) -> int:
         number = (day - self.clock.start).days
         if not 0 <= number < DAYS:
-            what = f"{day} is not a day of the simulation, which begins on {self.clock.start}."
-            raise self._give_up("task.goal.0.start_time", what)
+            outside = f"{day} is not a day of the simulation, which begins on {self.clock.start}."
+            raise self._give_up("task.goal.0.start_time", outside)
         return number * MINUTES_PER_DAY
 
     # Where
@@ -351,9 +348,8 @@ class _Importer:
         """The keywords themselves, as far as the filter takes them for the thing. Raises _LeftOut when it takes none."""
         words = [word for group in signs.keywords for word in group]
         usable = tuple(word for word in words if is_doing(word, signs))
-        if lost := [word for word in words if word not in usable]:
-            what = f"{_quote(lost)}: whoever says so counts as talking of it or preparing it (keywords.py)."
-            self._remark("task.goal.keyword", what)
+        if lost := _quote(word for word in words if word not in usable):
+            self._remark("task.goal.keyword", f"{lost}: whoever says so counts as talking of it or preparing it (keywords.py).")
         if not usable:
             raise self._give_up("task.goal.keyword", "no keyword is left by which it could be seen to be done.")
         return usable
