@@ -66,9 +66,8 @@ class _Span(Record):
     @model_validator(mode="after")
     def _check_order(self) -> Self:
         if minute_of(self.end) <= minute_of(self.start):
-            raise ValueError(
-                f"'to' ({self.end}) must be later than 'from' ({self.start}); what goes past midnight is two entries"
-            )
+            order = f"'to' ({self.end}) must be later than 'from' ({self.start})"
+            raise ValueError(f"{order}; what goes past midnight is two entries")
         return self
 
 
@@ -229,13 +228,11 @@ def load_residents(path: Path | None, town: TownMap) -> tuple[Mapping[str, Perso
 
 def load_templates(path: Path | None, town: TownMap, people: Mapping[str, Persona]) -> Loaded[TaskTemplate]:
     """Task templates. Raises DataError with file, line and field where one names people or places that are not there."""
-    return load_items(
-        path,
-        BUNDLED / "tasks.json",
-        lambda raw: [validate_record(TaskTemplate, raw.value, raw.place, town=town, people=people)],
-        skip_invalid=False,
-        expected="task templates",
-    )
+
+    def cut(raw: RawRecord) -> list[TaskTemplate]:
+        return [validate_record(TaskTemplate, raw.value, raw.place, town=town, people=people)]
+
+    return load_items(path, BUNDLED / "tasks.json", cut, skip_invalid=False, expected="task templates")
 
 
 # From a template to a task.
@@ -254,9 +251,7 @@ def draw_task(template: TaskTemplate, people: Mapping[str, Persona], town: TownM
         task = _draw_once(template, people, clock, make_generator(seed, "task", template.id, attempt))
         if is_solvable(task, minds):
             return task
-    raise InputError(
-        f"task {template.id}: in {_DRAWS} draws nobody had the time for it; give it other times, places or performers."
-    )
+    raise InputError(f"task {template.id}: in {_DRAWS} draws nobody had time for it; give it other times, places or performers.")
 
 
 def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clock, draw: random.Random) -> Task:
@@ -271,15 +266,8 @@ def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clo
     start, end = minute_of(window.start, window.day), minute_of(window.end, window.day)
     place = draw.choice(template.places) if template.type in (TaskType.PUBLIC, TaskType.COMPANIONS) else ""
     expected = template.type.count_expected(len(cast))
-    words = {
-        "performer": performer,
-        "target": target,
-        "place": place,
-        "day": clock.render_day(start),
-        "from": time_of_day(start),
-        "to": time_of_day(end),
-        "expected": str(expected),
-    }
+    words = {"performer": performer, "target": target, "place": place, "expected": str(expected)}
+    words |= {"day": clock.render_day(start), "from": time_of_day(start), "to": time_of_day(end)}
     why = f" {template.why_help.format(**words)}" if template.why_help else ""
     same = {name: getattr(template, name) for name in ("id", "type", "activity", "description", "signs", "wordings")}
     return Task(
@@ -347,8 +335,8 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
     def remark(noticed: Sequence[str], about: str) -> None:
         remarks.extend(noticed)
         notes.extend(noticed[:REMARKS_SHOWN])
-        if more := len(noticed) - len(noticed[:REMARKS_SHOWN]):
-            notes.append(f"{more} more remarks {about}: see `sociable audit stss` with the same files.")
+        if more := noticed[REMARKS_SHOWN:]:
+            notes.append(f"{len(more)} more remarks {about}: see `sociable audit stss` with the same files.")
 
     residents = Path(options.residents) if options.residents else None
     people: Mapping[str, Persona]

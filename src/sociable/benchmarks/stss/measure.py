@@ -56,15 +56,10 @@ def find_background_failure(episode: StssEpisode) -> str:
 
 def _find_readable(events: Sequence[AnyEvent], names: Collection[str]) -> tuple[list[bool], list[bool]]:
     """Whether each plan of some people could be read, and whether each of their turns has words."""
-    plans = [
-        isinstance(event, Planned)
-        for event in events
-        if isinstance(event, Planned | Noted)
-        and event.resident in names
-        and (isinstance(event, Planned) or event.about.startswith("unreadable plan"))
-    ]
-    talks = (event for event in events if isinstance(event, Talked))
-    return plans, [bool(line.says.strip()) for talk in talks for line in talk.lines if line.speaker in names]
+    own = [event for event in events if isinstance(event, Planned | Noted) and event.resident in names]
+    plans = [isinstance(each, Planned) for each in own if isinstance(each, Planned) or each.about.startswith("unreadable plan")]
+    lines = [line for event in events if isinstance(event, Talked) for line in event.lines]
+    return plans, [bool(line.says.strip()) for line in lines if line.speaker in names]
 
 
 class _Score(NamedTuple):
@@ -224,12 +219,11 @@ class _Measurement:
                 if in_order == number - 1 and ends:
                     after, in_order = min(ends), number
             best = max(best, in_order)
-        count = len(task.subtasks)
+        count, done = len(task.subtasks), len(steps_done)
         if best == count:
             return _Score(1.0, f"one person did all {count} steps in order", attendance)
-        if steps_done:
-            return _Score(0.5, f"{len(steps_done)} of {count} steps were done, not all by one person in order", attendance)
-        return _Score(0.0, "no step was done", attendance)
+        reason = f"{done} of {count} steps were done, not all by one person in order" if done else "no step was done"
+        return _Score(0.5 if done else 0.0, reason, attendance)
 
     # 4. Conversations.
 
@@ -256,10 +250,8 @@ class _Measurement:
         agreed = {event.resident for event in self._episode.events if isinstance(event, Agreed) and self._is_event(event)}
         for name in (task.target,) if task.target else task.cast:
             heard = {part for each in told if each.listener == name for part in each.parts}
-            if name in done:
-                yield name, Stage.DONE
-            elif name in agreed:
-                yield name, Stage.NOT_DONE
+            if name in done or name in agreed:
+                yield name, Stage.DONE if name in done else Stage.NOT_DONE
             elif heard.issuperset(task.needed_parts):
                 yield name, Stage.NOT_AGREED
             else:
@@ -277,13 +269,9 @@ class _Measurement:
         """Whether somebody and the performer were in each other's sight, both awake, before the event was over."""
         performer = self._task.performer
         one, other = self._lives[performer], self._lives[name]
-        return any(
-            self._are_near(performer, name, minute)
-            and not one.asleep[minute]
-            and not other.asleep[minute]
-            and self._town.find_zone(one.tiles[minute]) == self._town.find_zone(other.tiles[minute])
-            for minute in range(self._window.stop)
-        )
+        awake = (minute for minute in range(self._window.stop) if not (one.asleep[minute] or other.asleep[minute]))
+        near = (minute for minute in awake if self._are_near(performer, name, minute))
+        return any(self._town.find_zone(one.tiles[minute]) == self._town.find_zone(other.tiles[minute]) for minute in near)
 
     def _find_talks(self) -> Iterator[PerformerTalk]:
         """The performer's conversations, and whether either of the two spoke of the task."""

@@ -68,10 +68,8 @@ def fill_background(seats: Seats) -> Seats:
     """With somebody for the background: reference residents around a reference performer, else the model under test itself."""
     if seats.partner is not None:
         return seats
-    subject = seats.subject
-    if subject.model is None:
-        return replace(seats, partner=Seat(Role.PARTNER, f"reference/{RESIDENTS}", None, subject.sampling))
-    return replace(seats, partner=replace(subject, role=Role.PARTNER))
+    name = f"reference/{RESIDENTS}" if seats.subject.model is None else seats.subject.name
+    return replace(seats, partner=replace(seats.subject, role=Role.PARTNER, name=name))
 
 
 async def run_task(task: Task, repeat: int, seats: Seats, setting: Setting) -> StssEpisode:
@@ -116,8 +114,8 @@ class Town:
             injections=[
                 Injection(each.minute, name, each.text)
                 for each in options.injected
-                for name in ([each.resident] if each.resident else task.residents)
-                if name in people
+                for name in people
+                if each.resident in (name, "")
             ],
             seed=setting.seed,
             label=self._item,
@@ -126,16 +124,14 @@ class Town:
 
     def _make_mind(self, persona: Persona, people: Mapping[str, Persona]) -> Mind:
         task, setting, options = self.task, self._setting, self._setting.options
-        own = persona.name == task.performer
-        seat = self._subject if own else self._partner
+        own, seat = persona.name == task.performer, self._find_seat(persona.name)
         acquaintances = find_acquaintances(persona, people)
         if seat.model is None:
             world = World(setting.town, setting.clock, options.tiles_per_minute, setting.seed, self._item)
             if not own:
                 return ReferenceResident(persona, world, task, acquaintances)
-            return make_performer(
-                seat.agent, persona, world, task, {name: RoutineMind(people[name], world) for name in task.cast}
-            )
+            others = {name: RoutineMind(people[name], world) for name in task.cast}
+            return make_performer(seat.agent, persona, world, task, others)
         high = low = self._make_asker(seat, persona.name)
         # A performer among reference residents has no background model; its own does the rest.
         if own and self._partner.model is not None:
@@ -156,6 +152,9 @@ class Town:
             plain=options.plain and own,
         )
         return find_architecture(options.agent if own else options.background_agent)(situation)
+
+    def _find_seat(self, name: str) -> Seat:
+        return self._subject if name == self.task.performer else self._partner
 
     def _make_asker(self, seat: Seat, name: str) -> Asker:
         assert seat.model is not None
@@ -179,9 +178,7 @@ class Town:
             minutes=LAST_MINUTE,
             tiles_per_minute=self._setting.options.tiles_per_minute,
             events=tuple(self.simulation.events),
-            played_by={
-                name: (self._subject if name == self.task.performer else self._partner).name for name in self.task.residents
-            },
+            played_by={name: self._find_seat(name).name for name in self.task.residents},
         )
 
 
