@@ -80,12 +80,7 @@ class SceneRecord(Record):
     reference_residents: bool
 
 
-_KINDS: Mapping[str, type[Record]] = {
-    "setting": SettingRecord,
-    "person": PersonRecord,
-    "task": TaskRecord,
-    "scene": SceneRecord,
-}
+_KINDS: Mapping[str, type[Record]] = {"setting": SettingRecord, "person": PersonRecord, "task": TaskRecord, "scene": SceneRecord}
 
 
 def load_scenes(path: Path | None, town: TownMap, *, skip_invalid: bool = False) -> tuple[Loaded[Scene], Clock]:
