@@ -1,12 +1,4 @@
-"""Reference performers: they may see the task, its signs, and everybody's habits.
-
-* ``oracle`` invites everyone it can reach, with everything needed, and negotiates;
-* ``oracle@p`` leaves something out in a share p of its invitations (the same ones for a smaller p);
-* ``heuristic`` follows its day and invites whom it meets, with everything needed, and does not negotiate;
-* ``forgetful`` does the same and always leaves out one thing that the type needs;
-* ``random`` says a random time and place;
-* ``silent`` talks to nobody.
-"""
+"""Reference performers: they may see the task, its signs, and everybody's habits."""
 
 from __future__ import annotations
 
@@ -173,14 +165,17 @@ class Performer(RoutineMind):
 
 
 class Forgetful(Performer):
-    """Leaves out one thing, the same all the time."""
+    """Leaves out one thing that the type needs, the same all the time."""
 
     def _choose_omission(self, name: str) -> str:
         return self.world.make_generator("omits", self.persona.name).choice(self.task.needed_parts)
 
 
 class Oracle(Performer):
-    """Knows where people usually are, goes there one by one, and makes room for their times."""
+    """Knows where people usually are, goes there one by one with everything needed, and makes room for their times.
+
+    ``oracle@p`` leaves something out in a share p of its invitations (the same ones for a smaller p).
+    """
 
     negotiates = True
 

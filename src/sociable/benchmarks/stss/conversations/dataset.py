@@ -116,8 +116,13 @@ class _Reader:
             raise DataError(raw.place, "kind", f"expected one of {', '.join(_KINDS)}")
         record = validate_record(kind, value, raw.place, town=self._town)
         match record:
-            case SettingRecord():
-                self._read_setting(record, raw)
+            case SettingRecord(town=town, start=start):
+                if town != self._town.name:
+                    remedy = f"the map is of {self._town.name}; name theirs: --option town=FILE"
+                    raise DataError(raw.place, "town", f"the scenes are from {town}, and {remedy}")
+                if self._start not in (None, start):
+                    raise DataError(raw.place, "start", f"{start}, where scenes before it began on {self._start}")
+                self._start, self.clock = start, Clock(start)
             case PersonRecord(persona=persona):
                 if Address.parse(persona.home) not in self._town.places:
                     raise DataError(raw.place, "persona.home", f"there is no '{persona.home}' in {self._town.name}")
@@ -129,15 +134,6 @@ class _Reader:
             case SceneRecord():
                 return [self._make_scene(record, raw)]
         return []
-
-    def _read_setting(self, record: SettingRecord, raw: RawRecord) -> None:
-        if record.town != self._town.name:
-            problem = f"the scenes are from {record.town}, and the map is of {self._town.name}; name theirs: --option town=FILE"
-            raise DataError(raw.place, "town", problem)
-        if self._start not in (None, record.start):
-            raise DataError(raw.place, "start", f"{record.start}, where scenes before it began on {self._start}")
-        self._start = record.start
-        self.clock = Clock(record.start)
 
     def _make_scene(self, record: SceneRecord, raw: RawRecord) -> Scene:
         task = self._tasks.get(record.task)

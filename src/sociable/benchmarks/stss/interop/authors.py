@@ -1,18 +1,7 @@
 """The STSS authors' own instantiated tasks (``task_0905/tasks.json`` and ``tasks_dlc.json``), read as they are.
 
-A record names its performer, everybody in it and, in ``task.goal``, what must be done, where and when. It becomes a task so:
-
-* The goal in the performer's persona is ``FPG``, a full stop, and ``Description`` (App. A's example).
-* ``target_num`` counts the performer, so one less is expected of public and online activities and of companions, whatever
-  the paper's rule says of the cast. Of appointments and help it is not used.
-* The time is ``start_time`` and ``duration_in_minutes``; where that is ``N/A``, the whole day that the texts name.
-* The place is what the map's finder takes ``location`` for, as precise as it is said. For appointments, which name none,
-  people think of the public places, one a sector, the nearest to both first.
-* ``keyword`` and ``alter_kwd`` are one group of keywords. The authors look for them as substrings; here their words are
-  compared by their stems. Somebody who does it says one of them.
-* ``#performer`` and the like make a record a template; templates name no cast and are not run.
-
-Nothing is mended: what does not fit together is reported as a remark, and a task is left out only when it cannot be run.
+The benchmark's README says how a record becomes a task. Nothing is mended: what does not fit together is reported as a
+remark, and a task is left out only when it cannot be run.
 """
 
 from __future__ import annotations

@@ -1,16 +1,6 @@
 """Smallville's people as residents: what its files say of them in prose, read into hours, habits and ties by rule.
 
-* Hours of sleep come from ``lifestyle``; where it names none, 07:00 and 23:00 are taken and a remark says so.
-* Ties are the people named in somebody's own texts: in full (one slip of the pen allowed), or by first name in a sentence
-  that has the family name too ("the Harker family, Bo above all").
-* Habits are few, since Smallville gives none. A clause makes one when it names a place of the map that is nobody's home
-  and says what the person does there: keeps it, teaches, takes classes, studies (of ``daily_plan_req``, or else of
-  ``learned`` and ``currently``), or goes there (of all three, and of facts like "you frequent the park"). What follows
-  the name of somebody else in a sentence is about that person. Hours are those that are said; where they are not, work
-  is from 09:00 to 12:00 and from 13:30 to 17:00, a morning begins at 09:00, an afternoon at 14:00, an evening or dinner
-  at 19:00, and a visit without any takes an hour and a half at noon, or when there is room. Every day is alike.
-
-Nothing else is made up: whoever has no place to go to stays at home. Facts stay in the second person.
+The benchmark's README says by which. Nothing else is made up: whoever has no place to go to stays at home.
 """
 
 from __future__ import annotations
