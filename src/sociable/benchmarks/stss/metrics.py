@@ -49,10 +49,9 @@ class MeasuredTask:
 
 def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
     """All metrics. ``types``: each scenario's."""
-    of_types = [_declare_type(types, kind) for kind in TaskType]
     return Metrics(
         Metric(SCORE, "Overall", "mean over all tasks", "score", _measure(lambda found: found.score, explained=True)),
-        *of_types,
+        *(_declare_type(types, kind) for kind in TaskType),
         Metric(
             RATIO,
             "Conv. ratio",
@@ -61,7 +60,7 @@ def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
             _measure(lambda found: found.conversation_ratio),
             # Of help there is no conversation ratio (Table 4's caption).
             applies=lambda each: each.task.type is not TaskType.HELP,
-            aggregate=_estimate_ratio,
+            aggregate=lambda name, scores, seed: estimate_jointly(name, scores, [name], lambda means: means[..., 0], seed=seed),
             unit="ratio",
             high=None,
         ),
@@ -109,7 +108,3 @@ def _estimate_type(types: Mapping[str, TaskType], kind: TaskType, name: str, sco
         score.model_copy(update={"metric": name}) for score in scores if score.metric == SCORE and types[score.scenario] is kind
     ]
     return estimate_proportion(name, own)
-
-
-def _estimate_ratio(name: str, scores: Sequence[Score], seed: int) -> Estimate:
-    return estimate_jointly(name, scores, [name], lambda means: means[..., 0], seed=seed)

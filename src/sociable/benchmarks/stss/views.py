@@ -200,7 +200,7 @@ def _tasks(run: RunResult[StssStudy]) -> Table:
     rows = []
     for episode in _completed(run):
         score = scores.get((episode.scenario, episode.repeat))
-        shown = [figure(score.value if score else None, 2), score.reason if score else MISSING]
+        shown = [figure(score.value, 2), score.reason] if score else [MISSING, MISSING]
         rows.append(Row([episode.id, *shown, run.study.scenarios[episode.scenario].performer]))
     return Table(run.label, [Column("Episode"), Column("Score", True), Column("Why"), Column("Performer")], rows)
 
@@ -222,9 +222,8 @@ def _people_table(task: Task, measured: Measured, clock: Clock) -> Table:
         who = f"{by.teller}, {_moment(by.minute, clock)}" if by else MISSING
         # Of an appointment, whoever has done its part with the other elsewhere.
         half = task.type is TaskType.APPOINTMENT and stage is Stage.DONE and measured.score < 1
-        rows.append(
-            Row([name, f"{stage}, in another place: half a point" if half else str(stage), who, _presence(name, measured)])
-        )
+        reached = f"{stage}{', in another place: half a point' if half else ''}"
+        rows.append(Row([name, reached, who, _presence(name, measured)]))
     if task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS):
         # Only what is done together with the performer counts.
         rows.append(Row([task.performer, "(performer)", MISSING, _presence(task.performer, measured)]))

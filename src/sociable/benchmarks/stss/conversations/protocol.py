@@ -79,9 +79,7 @@ async def run_scene(scene: Scene, repeat: int, seats: Seats, setting: Setting) -
         scenario=scene.id,
         cluster=scene.template,
         repeat=repeat,
-        turns=tuple(
-            Turn(index=place, speaker=line.speaker, content=line.says, note=line.note) for place, line in enumerate(play.lines)
-        ),
+        turns=tuple(Turn(index=i, speaker=line.speaker, content=line.says, note=line.note) for i, line in enumerate(play.lines)),
         usage=sum_usage(play.askers),
         summary=summary,
         partner_failure=failure,
@@ -135,9 +133,8 @@ class _Play:
         await _wait_for(mind.decide(self._show(side, other)))
         restore = getattr(mind, "restore", None)
         if restore is None:
-            raise InputError(
-                f"The architecture '{architecture}' cannot be given a memory: its minds have no method restore(events)."
-            )
+            remedy = "its minds have no method restore(events)."
+            raise InputError(f"The architecture '{architecture}' cannot be given a memory: {remedy}")
         restore(side.past)
         return mind
 
@@ -161,9 +158,9 @@ class _Play:
             empty = not said.says.strip()
             if not empty or said.note:
                 self.lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
-            if empty and speaker is scene.target:
+            if speaker is scene.target and empty:
                 return f"{speaker.name} said nothing{f': {said.note}' if said.note else ''}"
-            if said.defect and speaker is scene.target:
+            if speaker is scene.target and said.defect:
                 return f"{speaker.name}'s turn {turn}: {said.note}"
             if said.ends or empty:
                 break
@@ -171,28 +168,21 @@ class _Play:
 
     def _make_talk(self, speaker: Side, listener: Side) -> Talk:
         """The conversation so far, as one of them has it."""
-        scene = self.scene
-        spoken = sum(line.speaker == speaker.name for line in self.lines)
-        return Talk(
-            scene.minute,
-            listener.name,
-            scene.where,
-            tuple(self.lines),
-            began=(speaker is scene.performer) == scene.performer_begins,
-            place_in_turn=spoken,
-            turns_left=self.setting.options.turns_each - spoken,
-        )
+        scene, lines = self.scene, tuple(self.lines)
+        spoken = sum(line.speaker == speaker.name for line in lines)
+        left = self.setting.options.turns_each - spoken
+        began = (speaker is scene.performer) == scene.performer_begins
+        return Talk(scene.minute, listener.name, scene.where, lines, began, place_in_turn=spoken, turns_left=left)
 
     # 3.
 
     async def summarise(self, mind: Mind) -> tuple[str, str]:
         """The other's summary, and why there is none. Where nobody said anything both are empty."""
-        scene = self.scene
         words = sum(len(line.says.split()) for line in self.lines)
         if not words:
             return "", ""
-        until = scene.minute + max(1, math.ceil(words / WORDS_PER_MINUTE))
-        taken = await _wait_for(mind.conclude(self._make_talk(scene.target, scene.performer), until))
+        until = self.scene.minute + max(1, math.ceil(words / WORDS_PER_MINUTE))
+        taken = await _wait_for(mind.conclude(self._make_talk(self.scene.target, self.scene.performer), until))
         for note in taken.notes:
             if isinstance(note, Noted) and note.about.startswith("unreadable"):
                 return "", f"{note.about}: {note.text}"

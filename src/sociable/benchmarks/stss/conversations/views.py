@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
 from sociable.benchmarks.stss.conversations.judge import list_questions
 from sociable.benchmarks.stss.conversations.metrics import KINDS, METRICS, TEXTS
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene, Side
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
 from sociable.benchmarks.stss.published import TABLE_3
 from sociable.benchmarks.stss.task import TaskType
@@ -56,10 +56,8 @@ class ConversationViews(TownViews):
     episodes_called = "Scenes"
 
     def summary(self, runs: Runs) -> Table:
-        note = (
-            "95% intervals by template; none where all are alike. SR: scenes with every condition met; GCSR: share of conditions "
-            "met."
-        )
+        rates = "SR: scenes with every condition met; GCSR: share of conditions met."
+        note = f"95% intervals by template; none where all are alike. {rates}"
         shown = [metric for metric in runs[0].study.metrics.in_group("table") if metric.name.endswith("_micro")]
         return metrics_table("STSS, language level", runs, shown, note)
 
@@ -178,11 +176,11 @@ def _scene_blocks(
     yield Paragraph(f"{clock.render_minute(scene.minute)}, {where}; {began} begins. {scene.task.goal}")
     for side, part in ((scene.performer, "performer"), (scene.target, "target")):
         label = f"{side.name} ({part}, played by {episode.played_by.get(side.name, MISSING)}) before it"
-        yield Quotation(label, _before(study, side))
-    lines = [
-        Line(turn.speaker, "", f"{turn.content or '(says nothing)'}{f' [{turn.note}]' if turn.note else ''}")
-        for turn in episode.turns
-    ]
+        memories = [f"{clock.to_datetime(each.minute):%a} {time_of_day(each.minute)} {each.text}" for each in side.memories]
+        promised = [f"Promised {each.partner}: {each.doing}" for each in side.agreed]
+        yield Quotation(label, "\n".join([f"Doing: {side.doing}", *memories, *promised]))
+    said = [f"{turn.content or '(says nothing)'}{f' [{turn.note}]' if turn.note else ''}" for turn in episode.turns]
+    lines = [Line(turn.speaker, "", text) for turn, text in zip(episode.turns, said, strict=True)]
     yield Transcript("The conversation", lines)
     yield Quotation(f"What {scene.target.name} takes away", episode.summary or "(nothing)")
     if judgments:
@@ -192,13 +190,6 @@ def _scene_blocks(
         f"Frozen from {source.run}, episode {source.episode}: performer {source.agent}, residents {source.residents}, "
         f"seed {source.seed}, stss {source.version}."
     )
-
-
-def _before(study: ConversationStudy, side: Side) -> str:
-    clock = study.setting.clock
-    memories = [f"{clock.to_datetime(each.minute):%a} {time_of_day(each.minute)} {each.text}" for each in side.memories]
-    promised = [f"Promised {each.partner}: {each.doing}" for each in side.agreed]
-    return "\n".join([f"Doing: {side.doing}", *memories, *promised])
 
 
 def _verdicts(study: ConversationStudy, scene: Scene, episode: ConversationEpisode, judgments: Sequence[Judgment]) -> Table:

@@ -163,8 +163,7 @@ class _Importer:
         record, goals = self.record, self.record.task.goal
         kind = _TYPES.get(record.task_type.casefold())
         if kind is None:
-            known = ", ".join(f"'{name}'" for name in _TYPES)
-            raise self._give_up("task_type", f"'{record.task_type}' is none of {known}.")
+            raise self._give_up("task_type", f"'{record.task_type}' is none of {_quote(_TYPES)}.")
         cast = self._read_cast()
         target = self._read_target(cast) if kind is TaskType.APPOINTMENT else ""
         start, end = self._read_window(goals[0])
@@ -291,10 +290,10 @@ class _Importer:
 
     def _find_midnight(self, day: date) -> int:
         number = (day - self.clock.start).days
-        if not 0 <= number < DAYS:
-            outside = f"{day} is not a day of the simulation, which begins on {self.clock.start}."
-            raise self._give_up("task.goal.0.start_time", outside)
-        return number * MINUTES_PER_DAY
+        if 0 <= number < DAYS:
+            return number * MINUTES_PER_DAY
+        outside = f"{day} is not a day of the simulation, which begins on {self.clock.start}."
+        raise self._give_up("task.goal.0.start_time", outside)
 
     # Where
 
@@ -318,7 +317,7 @@ class _Importer:
         doors = [self.town.find_free_tiles(homes[name])[0] for name in (self.record.performer, target)]
         nearest: dict[str, tuple[int, str]] = {}
         for place in self.town.places:
-            if place.arena and not place.thing and place.sector not in private and (tiles := self.town.find_free_tiles(place)):
+            if place.is_arena and place.sector not in private and (tiles := self.town.find_free_tiles(place)):
                 way = sum(self.town.measure_distance(door, tiles[0]) or 0 for door in doors)
                 nearest[place.sector] = min(nearest.get(place.sector, (way, str(place))), (way, str(place)))
         return tuple(place for _, place in sorted(nearest.values()))

@@ -364,7 +364,7 @@ class _Day:
         """``starts``: of everything that has its hour, for whatever has no end ends when the next thing begins."""
         doing, place = stretch.doing, str(stretch.place)
         for start, end in self._find_spans(stretch, starts):
-            for begin, until in self._find_free(max(start, self._first), min(end, self._last)):
+            for begin, until in self._find_room(max(start, self._first), min(end, self._last)):
                 self.habits.append(Habit(days=WEEKDAYS, start=begin, end=until, doing=doing.doing, place=place, work=doing.work))
 
     def _find_spans(self, stretch: _Stretch, starts: Sequence[int]) -> list[tuple[int, int]]:
@@ -372,7 +372,7 @@ class _Day:
         if start is None and not stretch.doing.regular:
             visits = [(begin, begin + VISIT_MINUTES) for begin in _VISITS]
             room = (each for each in visits if each[0] >= self._first and each[1] <= self._last)
-            return [each for each in room if self._find_free(*each) == [each]][:1]
+            return [each for each in room if self._find_room(*each) == [each]][:1]
         if start is not None and end is not None:
             return [(start, end if end > start else end + MINUTES_PER_DAY)]
         if start is not None and not stretch.doing.regular:
@@ -384,6 +384,6 @@ class _Day:
         until = min([MINUTES_PER_DAY if end is None else end, *(each for each in starts if each > begin)])
         return [(begin, min(noon, until)), (max(afternoon, begin), min(last, until))]
 
-    def _find_free(self, start: int, end: int) -> list[tuple[int, int]]:
+    def _find_room(self, start: int, end: int) -> list[tuple[int, int]]:
         """The parts of a time that nothing fills, if they are long enough."""
         return find_gaps([(habit.start, habit.end) for habit in self.habits], start, end, _LEAST)
