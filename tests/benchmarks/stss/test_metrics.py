@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sociable.benchmarks.stss.metrics import RATIO, SCORE, STAGES, MeasuredTask, estimate_tasks, stss_metrics
+from sociable.benchmarks.stss.metrics import RATIO, SCORE, STAGES, MeasuredTask, declare_metrics, estimate_tasks
 from sociable.benchmarks.stss.published import TABLE_4, original_per_resident_day
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
@@ -56,7 +56,7 @@ def measured(score: float, ratio: float | None = 0.5, **stages: Stage) -> Measur
 
 
 def score_episode(task: Task, episode: StssEpisode, measured: Measured | None, failure: str = "") -> list[Score]:
-    return stss_metrics({}).score(episode, MeasuredTask(task, measured), failure=failure)
+    return declare_metrics({}).score(episode, MeasuredTask(task, measured), failure=failure)
 
 
 def test_scores_of_one_episode() -> None:

@@ -64,7 +64,7 @@ def test_a_full_invitation_names_everything(
 ) -> None:
     task = make_task(kind)
     said = first_words(performer(agent, task))
-    assert parse_speech(task, [said], MONDAY_AT_TEN, clock).lacks(task) == ()
+    assert parse_speech(task, [said], MONDAY_AT_TEN, clock).list_missing(task) == ()
 
 
 @pytest.mark.parametrize("kind", TaskType)
@@ -76,7 +76,7 @@ def test_the_forgetful_one_leaves_out_the_same_thing_every_time(
     for seed in range(20):
         pia = performer("forgetful", task, seed=seed)
         wanted = [task.target] if task.target else task.cast
-        (lacks,) = {parse_speech(task, [first_words(pia, name)], MONDAY_AT_TEN, clock).lacks(task) for name in wanted}
+        (lacks,) = {parse_speech(task, [first_words(pia, name)], MONDAY_AT_TEN, clock).list_missing(task) for name in wanted}
         # One thing; without the activity, which comes first, nothing is said of the task at all.
         assert lacks in ((lacks[0],), task.needed_parts)
         left_out.add(lacks[0])
@@ -89,7 +89,7 @@ def test_the_random_one_names_a_time_and_a_place_at_random(
     task = make_task()
     said = {first_words(performer("random", task, seed=seed)) for seed in range(10)}
     assert len(said) == 10
-    assert sum(parse_speech(task, [each], MONDAY_AT_TEN, clock).lacks(task) == () for each in said) <= 1
+    assert sum(parse_speech(task, [each], MONDAY_AT_TEN, clock).list_missing(task) == () for each in said) <= 1
 
 
 def test_the_silent_one_talks_to_nobody(make_task: Callable[..., Task], performer: MakePerformer) -> None:
@@ -111,9 +111,9 @@ def test_a_larger_share_leaves_out_more_and_the_same(
             (name, seed)
             for name in wanted
             for seed in range(5)
-            if parse_speech(task, [first_words(performer(f"oracle@{rate}", task, seed=seed), name)], MONDAY_AT_TEN, clock).lacks(
-                task
-            )
+            if parse_speech(
+                task, [first_words(performer(f"oracle@{rate}", task, seed=seed), name)], MONDAY_AT_TEN, clock
+            ).list_missing(task)
         }
     assert not failed[0]
     assert failed[0] <= failed[0.3] <= failed[0.6] <= failed[1]
@@ -152,7 +152,7 @@ def test_who_begins_does_not_matter(make_task: Callable[..., Task], performer: M
     task = make_task()
     pia = performer("heuristic", task)
     said = pia.speak(Talk(MONDAY_AT_TEN, "Ann", None, (Line(speaker="Ann", says="Cold today."),), False, 0, 8)).says
-    assert parse_speech(task, [said], MONDAY_AT_TEN, clock).lacks(task) == ()
+    assert parse_speech(task, [said], MONDAY_AT_TEN, clock).list_missing(task) == ()
 
 
 def test_one_helper_is_enough(make_task: Callable[..., Task], performer: MakePerformer) -> None:

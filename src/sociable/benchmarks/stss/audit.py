@@ -60,7 +60,7 @@ def _make_tasks_table(inputs: Inputs) -> Table:
 
 
 def _make_filter_table(templates: Mapping[str, TaskTemplate], texts: Sequence[dict[str, Any]]) -> Table:
-    """How well the filter does on labelled texts.
+    """The filter's precision and recall on labelled texts.
 
     Precision is the share of texts taken that are the activity, recall the share of texts of the activity that are taken.
     """
@@ -99,7 +99,7 @@ def _check_own_words(templates: Sequence[TaskTemplate]) -> Iterator[Block]:
 
 
 def _make_templates_table(inputs: Inputs) -> Table:
-    """How much each template leaves to the seed."""
+    """The number of things in each template from which the seed draws."""
     rows = []
     for template in inputs.templates:
         counts = map(len, (template.performers, template.places, template.times, template.subtasks))

@@ -39,7 +39,7 @@ CAST = (10, 12)
 """The fewest and the most background characters (section 3.1: "10-12")."""
 
 REMARKS_SHOWN = 3
-"""How many of an importer's remarks are shown; the rest are counted."""
+"""The number of an importer's remarks that are shown; the rest are counted."""
 
 _PLACEHOLDERS = frozenset({"performer", "place", "day", "from", "to", "target", "expected"})
 
@@ -238,7 +238,7 @@ def load_templates(path: Path | None, town: TownMap, people: Mapping[str, Person
 # From a template to a task.
 
 _DRAWS = 200
-"""How many draws a template is given before it is given up as one that cannot be solved."""
+"""The number of draws after which a template is given up as one that cannot be solved."""
 
 
 def draw_task(template: TaskTemplate, people: Mapping[str, Persona], town: TownMap, clock: Clock, seed: int) -> Task:

@@ -124,7 +124,7 @@ class _Measurement:
         return Address.parse(activity.address) if activity is not None and activity.address else None
 
     def _find_presence(self, name: str, place: str, signs: Signs) -> NDArray[np.bool_]:
-        """By minute of the window, whether somebody is at a place (empty: anywhere), awake, and doing the thing."""
+        """Tells for each minute of the window whether somebody is at a place (empty: anywhere), awake, and doing the thing."""
         life, wanted = self._lives[name], Address.parse(place)
 
         def is_present(minute: int) -> bool:

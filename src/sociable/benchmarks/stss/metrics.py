@@ -47,7 +47,7 @@ class MeasuredTask:
     measured: Measured | None
 
 
-def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
+def declare_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
     """All metrics. ``types``: each scenario's."""
     return Metrics(
         Metric(SCORE, "Overall", "mean over all tasks", "score", _measure(lambda found: found.score, explained=True)),
@@ -78,7 +78,7 @@ def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
 def estimate_tasks(scores: Sequence[Score], types: Mapping[str, TaskType], seed: int) -> list[Estimate]:
     """All estimates. ``types``: each scenario's; of a type that no task is of there is nothing to say."""
     absent = {name for kind, name in TYPES.items() if kind not in types.values()}
-    return [each for each in stss_metrics(types).estimate(scores, seed) if each.metric not in absent]
+    return [each for each in declare_metrics(types).estimate(scores, seed) if each.metric not in absent]
 
 
 def _declare_type(types: Mapping[str, TaskType], kind: TaskType) -> Metric[MeasuredTask]:

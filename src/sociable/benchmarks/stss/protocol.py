@@ -61,11 +61,11 @@ ALONE = (
     "No partner was named: the background residents were played by the model under test as well, or, around a reference agent, "
     "by reference residents."
 )
-"""What ``fill_background`` means for a reader of the scores."""
+"""The note that tells a reader of the scores what ``fill_background`` did."""
 
 
 def fill_background(seats: Seats) -> Seats:
-    """With somebody for the background: reference residents around a reference performer, else the model under test itself."""
+    """Seats somebody for the background: reference residents around a reference performer, else the model under test itself."""
     if seats.partner is not None:
         return seats
     name = f"reference/{RESIDENTS}" if seats.subject.model is None else seats.subject.name

@@ -207,7 +207,7 @@ def _mark(town: TownMap, tiles: Sequence[Tile] | frozenset[Tile]) -> _Tiles:
 
 
 def _find_box(tiles: _Tiles) -> list[int]:
-    """x, y, width, height."""
+    """The smallest box around some tiles: x, y, width, height."""
     (top, bottom), (left, right) = ((int(each.min()), int(each.max())) for each in np.nonzero(tiles))
     return [left, top, right - left + 1, bottom - top + 1]
 

@@ -291,7 +291,7 @@ class ReferenceResident(RoutineMind):
             return None if self.agreed_now or known else _REMEMBERS
         if self._proposal is not None and is_assent(heard[-1]) and not find_moments(heard[-1], talk.minute, clock):
             return self._accept(talk, self._proposal, heard)
-        if said.lacks(task):
+        if said.list_missing(task):
             return None
         return self._promise_help(talk) if task.type is TaskType.HELP else self._accept(talk, said, heard)
 

@@ -267,7 +267,7 @@ class Said(NamedTuple):
     place: str = ""
     """The place, if that was said."""
 
-    def lacks(self, task: Task) -> tuple[str, ...]:
+    def list_missing(self, task: Task) -> tuple[str, ...]:
         return tuple(part for part in task.needed_parts if part not in self.parts)
 
 

@@ -8,7 +8,7 @@ from sociable.agents.generative.briefing import load_generative_prompts
 from sociable.benchmarks.stss.audit import audit_document
 from sociable.benchmarks.stss.dataset import load_inputs
 from sociable.benchmarks.stss.measure import AS_AUTHORS, measure_episode
-from sociable.benchmarks.stss.metrics import MeasuredTask, estimate_tasks, stss_metrics
+from sociable.benchmarks.stss.metrics import MeasuredTask, declare_metrics, estimate_tasks
 from sociable.benchmarks.stss.protocol import ALONE, Setting, check_minds, fill_background, run_task
 from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.rehearsal import rehearse_reply
@@ -40,7 +40,7 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
         self.setting = Setting(inputs.town, PlaceFinder(inputs.town), inputs.people, Clock(), own, options.seed, options.prompts)
         self.scenarios = inputs.tasks
         self.types = {name: task.type for name, task in self.scenarios.items()}
-        self.metrics = stss_metrics(self.types)
+        self.metrics = declare_metrics(self.types)
         self.source = inputs.source
         self.digests = {**inputs.digests, "prompts": load_generative_prompts(options.prompts).digest}
         alone = [] if Role.PARTNER in options.filled else [ALONE]

@@ -84,7 +84,7 @@ class Signs(Record):
     there: tuple[str, ...] = ()
     """Phrases that show that somebody is at it whatever else it does: "at the soup swap"."""
     errand: bool = False
-    """Whether it is a thing done for somebody, which may well be to buy something."""
+    """Whether the activity is a thing done for somebody, which may well be to buy something."""
 
 
 class Subtask(Record):

@@ -41,7 +41,7 @@ ANOTHER_TOWN = "Published rows (paper) are of the authors' town, tasks and model
 TALKS_SHOWN = 20
 """Conversations of an episode's performer, those about the task first; the replay has them all."""
 MUCH = 0.2
-"""Of the performer's plans and words that came to nothing: readers are warned."""
+"""The share of the performer's plans and words that may come to nothing before readers are warned."""
 PUBLISHED = {model: dict(zip((*TYPES.values(), SCORE, RATIO), row, strict=True)) for model, row in published.TABLE_4.items()}
 
 
@@ -93,7 +93,7 @@ class StssViews(TownViews):
         return [metrics_table(caption, runs, shown, ANOTHER_TOWN, (SCORE, RATIO), PUBLISHED), _plot_scores(runs)]
 
     def parts(self, runs: Runs) -> list[Section]:
-        return [Section("Where it failed", list(_stages(runs))), Section("Tasks", [_tasks(run) for run in runs])]
+        return [Section("Where it failed", list(_show_stages(runs))), Section("Tasks", [_tabulate_tasks(run) for run in runs])]
 
     def counts(self, run: RunResult[StssStudy]) -> Table:
         return counts_table(run, (SCORE, RATIO))
@@ -132,7 +132,7 @@ class StssViews(TownViews):
         return self.show_groups(run, shown, "To watch one: sociable replay")
 
     def episode(self, run: RunResult[StssStudy], episode: StssEpisode) -> list[Block]:
-        """What was wanted, what came of it with whom, and the performer's conversations."""
+        """The task, the stage it reached with each person, and the performer's conversations."""
         task, clock = run.study.scenarios[episode.scenario], run.study.setting.clock
         if episode.task is None:
             return [Case(episode.id, [Tag("errored", Tone.BAD)], [Callout(episode.error, Tone.WARNING)])]
@@ -141,8 +141,12 @@ class StssViews(TownViews):
         why = Callout(f"{measured.reason[:1].upper()}{measured.reason[1:]}: {measured.score:.2f}.")
         if measured.failure:
             result, why = Tag("not scored"), Callout(f"Not scored: {measured.failure}.", Tone.WARNING)
-        talks = _talks(task, measured, clock, f"sociable replay {run.folder} {episode.id}")
-        blocks = [Paragraph(task.goal), why, _people_table(task, measured, clock), *talks, *_noted(measured)]
+        talks = _show_talks(task, measured, clock, f"sociable replay {run.folder} {episode.id}")
+        blocks = [Paragraph(task.goal), why, _tabulate_people(task, measured, clock), *talks]
+        if measured.notes:
+            about = [(each, "performer" if each.of_performer else "background") for each in measured.notes]
+            notes = [Row([each.about, whom, str(each.count)]) for each, whom in about]
+            blocks.append(Table("Noted in the event log", [Column("What"), Column("Of"), Column("Times", True)], notes))
         return [Case(episode.id, [Tag(str(task.type)), result], blocks)]
 
 
@@ -160,7 +164,7 @@ def _plot_scores(runs: Runs) -> IntervalPlot:
         found = [(metric.title, runs[0].estimate(metric.name)) for metric in runs[0].study.metrics.named(*TYPES.values(), SCORE)]
         caption = "Scores by type of task"
     else:
-        labels = short_labels([run.label for run in runs])
+        labels = shorten_labels([run.label for run in runs])
         found = [(label, run.estimate(SCORE)) for label, run in zip(labels, runs, strict=True)]
         caption = "Scores over all tasks"
     counted = [(label, each) for label, each in found if each is not None]
@@ -171,13 +175,13 @@ def _plot_scores(runs: Runs) -> IntervalPlot:
 _FOLDERS = re.compile(r"[^\s(]*/")
 
 
-def short_labels(labels: Sequence[str]) -> list[str]:
-    """Without providers and folders, for the narrow room beside a figure; whole, should that make two of them alike."""
+def shorten_labels(labels: Sequence[str]) -> list[str]:
+    """The labels without providers and folders, for the narrow room beside a figure; whole where two would be alike."""
     short = [_FOLDERS.sub("", label) for label in labels]
     return short if len(set(short)) == len(set(labels)) else list(labels)
 
 
-def _stages(runs: Runs) -> Iterator[Block]:
+def _show_stages(runs: Runs) -> Iterator[Block]:
     yield Paragraph(
         "Everybody who could have come (of an appointment its target), by the first thing that was missing. What was told is "
         "read from the words by rule (speech.py): a place and a time that are named count as told, whatever is said about them."
@@ -194,7 +198,7 @@ def _stages(runs: Runs) -> Iterator[Block]:
         yield metrics_table("What came to nothing", runs, metrics.in_group("conduct"), unread)
 
 
-def _tasks(run: RunResult[StssStudy]) -> Table:
+def _tabulate_tasks(run: RunResult[StssStudy]) -> Table:
     """One row an episode."""
     scores = {(s.scenario, s.repeat): s for s in run.scores if s.metric == SCORE}
     rows = []
@@ -209,33 +213,33 @@ def _completed(run: RunResult[Any]) -> list[Any]:
     return [each for each in run.episodes() if each.status is EpisodeStatus.COMPLETED]
 
 
-def _moment(minute: int, clock: Clock) -> str:
+def _word_moment(minute: int, clock: Clock) -> str:
     """Mon 07:10."""
     return f"{clock.to_date(minute):%a} {time_of_day(minute)}"
 
 
-def _people_table(task: Task, measured: Measured, clock: Clock) -> Table:
+def _tabulate_people(task: Task, measured: Measured, clock: Clock) -> Table:
     told = {each.listener: each for each in reversed(measured.told)}
     rows = []
     for name, stage in measured.stages.items():
         by = told.get(name)
-        who = f"{by.teller}, {_moment(by.minute, clock)}" if by else MISSING
+        who = f"{by.teller}, {_word_moment(by.minute, clock)}" if by else MISSING
         # Of an appointment, whoever has done its part with the other elsewhere.
         half = task.type is TaskType.APPOINTMENT and stage is Stage.DONE and measured.score < 1
         reached = f"{stage}{', in another place: half a point' if half else ''}"
-        rows.append(Row([name, reached, who, _presence(name, measured)]))
+        rows.append(Row([name, reached, who, _list_attendance(name, measured)]))
     if task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS):
         # Only what is done together with the performer counts.
-        rows.append(Row([task.performer, "(performer)", MISSING, _presence(task.performer, measured)]))
+        rows.append(Row([task.performer, "(performer)", MISSING, _list_attendance(task.performer, measured)]))
     columns = [Column("Person"), Column("How far it came"), Column("First told by"), Column("At the event")]
     return Table("People", columns, rows)
 
 
-def _presence(name: str, measured: Measured) -> str:
+def _list_attendance(name: str, measured: Measured) -> str:
     return "; ".join(str(each) for each in measured.attendance if each.resident == name) or MISSING
 
 
-def _talks(task: Task, measured: Measured, clock: Clock, replay: str) -> Iterator[Paragraph | Transcript]:
+def _show_talks(task: Task, measured: Measured, clock: Clock, replay: str) -> Iterator[Paragraph | Transcript]:
     """The performer's conversations, one by one; of many those about the task, and the earliest of the others."""
     talks = measured.talks
     if not talks:
@@ -251,11 +255,5 @@ def _talks(task: Task, measured: Measured, clock: Clock, replay: str) -> Iterato
     yield Paragraph(text)
     for talk in shown:
         place = talk.place or "in the street"
-        title = f"{_moment(talk.minute, clock)} with {talk.partner}, {place}, {talk.until - talk.minute} min"
+        title = f"{_word_moment(talk.minute, clock)} with {talk.partner}, {place}, {talk.until - talk.minute} min"
         yield Transcript(title, [Line(line.speaker, "", line.says or f"({line.note})") for line in talk.lines], folded=True)
-
-
-def _noted(measured: Measured) -> Iterator[Table]:
-    if measured.notes:
-        rows = [Row([note.about, "performer" if note.of_performer else "background", str(note.count)]) for note in measured.notes]
-        yield Table("Noted in the event log", [Column("What"), Column("Of"), Column("Times", True)], rows)

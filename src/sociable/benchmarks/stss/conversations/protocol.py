@@ -59,7 +59,7 @@ ALONE = (
     "No partner was named: the model under test played the other, and wrote the summaries, as well. (Around a reference agent, a "
     "reference resident did.)"
 )
-"""What an empty seat of the partner means for a reader of the scores."""
+"""The note that tells a reader of the scores who sat in an empty seat of the partner."""
 
 
 async def run_scene(scene: Scene, repeat: int, seats: Seats, setting: Setting) -> ConversationEpisode:
@@ -96,7 +96,7 @@ class _Play:
     setting: Setting
     item: str
     seats: Mapping[str, Seat]
-    """Who plays each of the two, by name."""
+    """The seats of those who play the two, by name."""
     askers: list[Asker] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
 

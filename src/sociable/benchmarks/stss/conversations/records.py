@@ -39,7 +39,7 @@ class Side(Record):
     """One of the two, as it stands before the conversation."""
 
     persona: Persona
-    """Without the task, the performer's too."""
+    """The person without any task; so also the performer's."""
     doing: str
     memories: tuple[Remembered, ...]
     """Its memories in order of time; what it knows from the beginning stands in the persona's facts."""

@@ -74,13 +74,13 @@ class ConversationViews(TownViews):
         silent = "A performer that says nothing meets no condition."
         return [
             metrics_table(caption, runs, metrics.in_group("table"), note, (), PUBLISHED),
-            *_plot(runs),
+            *_plot_shares(runs),
             metrics_table("How it talked", runs, metrics.in_group("conduct"), silent),
         ]
 
     def parts(self, runs: Runs) -> list[Section]:
-        by_type = [_by_type(runs, text) for text in TEXTS]
-        return [Section("By type of task", by_type), Section("By condition", [_by_condition(runs)])]
+        by_type = [_tabulate_types(runs, text) for text in TEXTS]
+        return [Section("By type of task", by_type), Section("By condition", [_tabulate_conditions(runs)])]
 
     def counts(self, run: RunResult[ConversationStudy]) -> Table:
         names = [metric.name for metric in run.study.metrics.in_group("scenes")]
@@ -107,10 +107,10 @@ class ConversationViews(TownViews):
             value = own.get(f"{text}_gcsr")
             if value is not None:
                 tags.append(Tag(f"{text} {value:.2f}", Tone.GOOD if value == 1.0 else Tone.BAD))
-        return [Case(episode.id, tags, list(_scene_blocks(study, scene, episode, run.judgments_of(episode))))]
+        return [Case(episode.id, tags, list(_show_scene(study, scene, episode, run.judgments_of(episode))))]
 
 
-def _plot(runs: Runs) -> Iterator[Block]:
+def _plot_shares(runs: Runs) -> Iterator[Block]:
     for run in runs:
         found = [(metric.title, run.estimate(metric.name)) for metric in run.study.metrics.in_group("table")]
         marks = [Mark(title, each.value, each.low, each.high) for title, each in found if each is not None]
@@ -118,7 +118,7 @@ def _plot(runs: Runs) -> Iterator[Block]:
             yield IntervalPlot(run.label, "share", marks, minimum=0.0, maximum=1.0)
 
 
-def _by_type(runs: Runs, text: str) -> Table:
+def _tabulate_types(runs: Runs, text: str) -> Table:
     """One row a type and a run."""
     rows = []
     for kind in TaskType:
@@ -132,7 +132,7 @@ def _by_type(runs: Runs, text: str) -> Table:
     return Table(f"By the {text}, over scenes", columns, rows, "95% intervals by template.")
 
 
-def _by_condition(runs: Runs) -> Table:
+def _tabulate_conditions(runs: Runs) -> Table:
     """A heat map: one row a condition, two columns a run."""
     rows = []
     for kind, conditions in CONDITIONS.items():
@@ -140,7 +140,7 @@ def _by_condition(runs: Runs) -> Table:
             found = [run.estimate(f"{text}/{kind}/{condition}") for run in runs for text in TEXTS]
             values = [each.value if each else None for each in found]
             if any(found):
-                rows.append(Row([str(kind), str(condition), *map(_share_of_few, found)], shades=[None, None, *values]))
+                rows.append(Row([str(kind), str(condition), *map(_word_share, found)], shades=[None, None, *values]))
     columns = [Column("Type"), Column("Condition")]
     columns += [Column(f"{run.label}, {text}" if len(runs) > 1 else text.capitalize(), True) for run in runs for text in TEXTS]
     note = (
@@ -150,7 +150,7 @@ def _by_condition(runs: Runs) -> Table:
     return Table("Conditions met", columns, rows, note)
 
 
-def _share_of_few(share: Estimate | None) -> str:
+def _word_share(share: Estimate | None) -> str:
     """0.50 (4): with the number of scenes where it is small."""
     if share is None or share.value is None:
         return MISSING
@@ -165,7 +165,7 @@ def _choose_templates(episodes: Sequence[ConversationEpisode]) -> list[Conversat
     return list(first.values())[:EPISODES_SHOWN]
 
 
-def _scene_blocks(
+def _show_scene(
     study: ConversationStudy, scene: Scene, episode: ConversationEpisode, judgments: Sequence[Judgment]
 ) -> Iterator[Paragraph | Callout | Transcript | Quotation | Table]:
     for problem in filter(None, (episode.error, episode.partner_failure, episode.summary_failure)):
@@ -184,7 +184,7 @@ def _scene_blocks(
     yield Transcript("The conversation", lines)
     yield Quotation(f"What {scene.target.name} takes away", episode.summary or "(nothing)")
     if judgments:
-        yield _verdicts(study, scene, episode, judgments)
+        yield _tabulate_verdicts(scene, episode, judgments)
     source = scene.source
     yield Paragraph(
         f"Frozen from {source.run}, episode {source.episode}: performer {source.agent}, residents {source.residents}, "
@@ -192,7 +192,7 @@ def _scene_blocks(
     )
 
 
-def _verdicts(study: ConversationStudy, scene: Scene, episode: ConversationEpisode, judgments: Sequence[Judgment]) -> Table:
+def _tabulate_verdicts(scene: Scene, episode: ConversationEpisode, judgments: Sequence[Judgment]) -> Table:
     judges = list(dict.fromkeys(judgment.judge for judgment in judgments))
     by = {(judgment.criterion, judgment.judge): judgment for judgment in judgments}
     rows = []

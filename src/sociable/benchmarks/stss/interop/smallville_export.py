@@ -125,7 +125,7 @@ class _Film:
         return self._clock.to_datetime(step).strftime("%B %d, %Y, %H:%M:%S")
 
     def find_tile(self, name: str, step: int) -> Tile:
-        """Where somebody stands at the beginning of a step."""
+        """The tile on which somebody stands at the beginning of a step."""
         return self._timelines[name].tiles[step - 1] if step else self._starts[name]
 
     def show_person(self, name: str, step: int) -> Json:

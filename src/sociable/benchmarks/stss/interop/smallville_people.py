@@ -46,7 +46,7 @@ class SmallvillePeople(NamedTuple):
 
 
 def is_smallville_people(folder: Path) -> bool:
-    """Whether it is a folder of Smallville's personas, or has folders of them."""
+    """Whether ``folder`` is a folder of Smallville's personas, or has folders of them."""
     return folder.is_dir() and any((path / "personas").is_dir() for path in (folder, *folder.iterdir()))
 
 
