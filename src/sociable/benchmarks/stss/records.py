@@ -154,9 +154,7 @@ class StssOptions(Record):
     react: Literal["background", "performer"] = Field(
         default="background", description="whose model decides whether the performer starts talking"
     )
-    plain: bool = Field(
-        default=False, description="ask the performer's model for its words only, for models too weak for JSON (A.2)"
-    )
+    plain: bool = Field(False, description="ask the performer's model for its words only, for models too weak for JSON (A.2)")
     town: str | None = Field(default=None, description="another map: our JSON, Tiled's JSON, or a folder of Smallville's matrix")
     residents: str | None = Field(default=None, description="other residents: our JSON, or a folder of Smallville's personas")
     embeddings: str | None = Field(

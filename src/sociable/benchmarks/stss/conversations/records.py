@@ -119,9 +119,7 @@ class ConversationOptions(Record):
     agent: str = Field(default="generative", description="the performer's architecture; only its words are asked for")
     background_agent: str = Field(default="generative", description="the architecture of the other, who listens and summarises")
     turns_each: int = Field(default=8, ge=1, description="how often each may speak")
-    plain: bool = Field(
-        default=False, description="ask the performer's model for its words only, if it is too weak for JSON (A.2)"
-    )
+    plain: bool = Field(False, description="ask the performer's model for its words only, if it is too weak for JSON (A.2)")
     embeddings: str | None = Field(default=None, description="sentence-transformers model by which memories are alike")
     agent_prompts: str | None = Field(default=None, description="folder of prompts in place of the generative agent's")
     town: str | None = Field(default=None, description="another map, for scenes frozen elsewhere")
