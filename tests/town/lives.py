@@ -16,7 +16,7 @@ from sociable.agents.architecture import Asker, Situation
 from sociable.agents.generative.mind import GenerativeMind
 from sociable.benchmarks.stss import dataset
 from sociable.benchmarks.stss.residents import find_bed
-from sociable.town.bodies import Physics
+from sociable.town.bodies import Physics, Scheduler
 from sociable.town.clock import Clock
 from sociable.town.events import AnyEvent
 from sociable.town.map import Address, TownMap
