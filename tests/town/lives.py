@@ -15,7 +15,7 @@ from virtual_time import run_in_virtual_time
 from sociable.agents.architecture import Asker, Situation
 from sociable.agents.generative.mind import GenerativeMind
 from sociable.benchmarks.stss import dataset
-from sociable.benchmarks.stss.routine import find_bed
+from sociable.benchmarks.stss.residents import find_bed
 from sociable.town.bodies import Physics, Scheduler
 from sociable.town.clock import Clock
 from sociable.town.events import AnyEvent

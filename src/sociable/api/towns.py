@@ -90,7 +90,7 @@ def write_replay(folder: str | Path, episode: str, out: str | Path | None = None
     assert found.task is not None
     path = Path(out) if out else Path(folder) / f"replay-{folder_name(found.id.replace('#', '-'))}.html"
     title, setting = f"{found.id}: {found.task.activity}, {run.label}", run.study.setting
-    notes = list(run.study.fork_notes())
+    notes = list(setting.list_changes())
     write_atomically(
         path,
         render_replay(Replay(title, found, run.measured(found), setting.town, setting.people, setting.clock, notes)),

@@ -107,13 +107,16 @@ def _read_values(text: str, file: Path) -> Iterator[RawRecord]:
 T = TypeVar("T", bound=BaseModel)
 
 
-def validate_record(kind: type[T], value: Any, place: str) -> T:
-    """The record of this kind that stands at ``place``. Raises DataError with its field and what was expected."""
+def validate_record(kind: type[T], value: Any, place: str, **context: Any) -> T:
+    """The record of this kind that stands at ``place``. Raises DataError with its field and what was expected.
+
+    ``context``: what its validators compare it with.
+    """
     if not isinstance(value, Mapping):
         needed = ", ".join(name for name, field in kind.model_fields.items() if field.is_required())
         raise DataError(place, "", f"expected an object with {needed}; found {type(value).__name__}")
     try:
-        return kind.model_validate(value)
+        return kind.model_validate(value, context=context)
     except ValidationError as error:
         raise make_data_error(error, place) from None
 

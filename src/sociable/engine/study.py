@@ -86,6 +86,8 @@ class Study(ABC, Generic[S, E, R, M]):
     """What the data are, in a few words, where "bundled" or "the user's own" does not say it."""
     resolved: Mapping[str, Any] = {}
     """Settings that were left open and have been decided, for the manifest."""
+    cluster_field: ClassVar[str] = ""
+    """The field of a scenario that names its cluster; empty where every scenario is one."""
     tested_options: ClassVar[frozenset[str]] = frozenset()
     """Options in which runs that are compared may differ: they say what is under test, or which cases are looked at."""
     unasked: ClassVar[Mapping[Role, str]] = {Role.REFERENCE: "{benchmark} compares with no reference"}
@@ -122,7 +124,7 @@ class Study(ABC, Generic[S, E, R, M]):
 
     def cluster_of(self, scenario: str) -> str:
         """What intervals resample: the scenario's dialogue, template, task or session; by default the scenario itself."""
-        return scenario
+        return str(getattr(self.scenarios[scenario], self.cluster_field)) if self.cluster_field else scenario
 
     def make_episode(self, scenario: str, repeat: int, **fields: Any) -> E:
         """The record of an episode, with what the benchmark keeps of it."""

@@ -21,7 +21,7 @@ from sociable.benchmarks.stss.dataset import (
     load_residents,
     load_templates,
 )
-from sociable.benchmarks.stss.routine import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World
+from sociable.benchmarks.stss.residents import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import DataError, InputError
 from sociable.town.clock import MINUTES_PER_DAY, Clock

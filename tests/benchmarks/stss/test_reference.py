@@ -15,7 +15,7 @@ import pytest
 from sociable.api import runs
 from sociable.benchmarks.stss.dataset import TaskTemplate
 from sociable.benchmarks.stss.reference import Performer, make_performer
-from sociable.benchmarks.stss.routine import CLOSINGS, OPENINGS, REPLIES, RoutineMind, World
+from sociable.benchmarks.stss.residents import SMALL_TALK, RoutineMind, World
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import InputError
@@ -64,7 +64,7 @@ def test_a_full_invitation_names_everything(
 ) -> None:
     task = make_task(kind)
     said = first_words(performer(agent, task))
-    assert parse_speech(task, [said], MONDAY_AT_TEN, clock).lacks(task) == ()
+    assert parse_speech(task, [said], MONDAY_AT_TEN, clock).list_missing(task) == ()
 
 
 @pytest.mark.parametrize("kind", TaskType)
@@ -76,7 +76,7 @@ def test_the_forgetful_one_leaves_out_the_same_thing_every_time(
     for seed in range(20):
         pia = performer("forgetful", task, seed=seed)
         wanted = [task.target] if task.target else task.cast
-        (lacks,) = {parse_speech(task, [first_words(pia, name)], MONDAY_AT_TEN, clock).lacks(task) for name in wanted}
+        (lacks,) = {parse_speech(task, [first_words(pia, name)], MONDAY_AT_TEN, clock).list_missing(task) for name in wanted}
         # One thing; without the activity, which comes first, nothing is said of the task at all.
         assert lacks in ((lacks[0],), task.needed_parts)
         left_out.add(lacks[0])
@@ -89,7 +89,7 @@ def test_the_random_one_names_a_time_and_a_place_at_random(
     task = make_task()
     said = {first_words(performer("random", task, seed=seed)) for seed in range(10)}
     assert len(said) == 10
-    assert sum(parse_speech(task, [each], MONDAY_AT_TEN, clock).lacks(task) == () for each in said) <= 1
+    assert sum(parse_speech(task, [each], MONDAY_AT_TEN, clock).list_missing(task) == () for each in said) <= 1
 
 
 def test_the_silent_one_talks_to_nobody(make_task: Callable[..., Task], performer: MakePerformer) -> None:
@@ -111,9 +111,9 @@ def test_a_larger_share_leaves_out_more_and_the_same(
             (name, seed)
             for name in wanted
             for seed in range(5)
-            if parse_speech(task, [first_words(performer(f"oracle@{rate}", task, seed=seed), name)], MONDAY_AT_TEN, clock).lacks(
-                task
-            )
+            if parse_speech(
+                task, [first_words(performer(f"oracle@{rate}", task, seed=seed), name)], MONDAY_AT_TEN, clock
+            ).list_missing(task)
         }
     assert not failed[0]
     assert failed[0] <= failed[0.3] <= failed[0.6] <= failed[1]
@@ -141,15 +141,18 @@ def test_whom_the_heuristic_addresses(make_task: Callable[..., Task], performer:
     assert sees(pia, "Ben", "Ann") == ""  # neither again
     assert sees(pia, "Cy", minute=minute_of("19:00", 2)) == ""  # it is over
     # With those it has nothing to say to it talks of the weather.
-    assert first_words(pia, "Ben") in OPENINGS
-    assert pia.speak(Talk(MONDAY_AT_TEN, "Ben", None, (Line(speaker="Ben", says="Hello."),), False, 0, 8)).says in REPLIES
+    assert first_words(pia, "Ben") in SMALL_TALK["openings"]
+    assert (
+        pia.speak(Talk(MONDAY_AT_TEN, "Ben", None, (Line(speaker="Ben", says="Hello."),), False, 0, 8)).says
+        in SMALL_TALK["replies"]
+    )
 
 
 def test_who_begins_does_not_matter(make_task: Callable[..., Task], performer: MakePerformer, clock: Clock) -> None:
     task = make_task()
     pia = performer("heuristic", task)
     said = pia.speak(Talk(MONDAY_AT_TEN, "Ann", None, (Line(speaker="Ann", says="Cold today."),), False, 0, 8)).says
-    assert parse_speech(task, [said], MONDAY_AT_TEN, clock).lacks(task) == ()
+    assert parse_speech(task, [said], MONDAY_AT_TEN, clock).list_missing(task) == ()
 
 
 def test_one_helper_is_enough(make_task: Callable[..., Task], performer: MakePerformer) -> None:
@@ -175,7 +178,7 @@ def test_only_the_oracle_takes_another_time(
         assert "on Tuesday at 18:00" in answer and not ends
         assert (pia.moment, pia.settled) == (minute_of("18:00", 2), ["Ann"])
     else:
-        assert answer in CLOSINGS and ends
+        assert answer in SMALL_TALK["closings"] and ends
         assert pia.refused == {"Ann"}
 
 

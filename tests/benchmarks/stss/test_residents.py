@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.stss.residents import ReferenceResident
-from sociable.benchmarks.stss.routine import CLOSINGS, OPENINGS, REPLIES, World
+from sociable.benchmarks.stss.residents import SMALL_TALK, ReferenceResident, World
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import Clock, minute_of
 from sociable.town.events import Agreed, Line, read_timelines
@@ -85,7 +84,7 @@ def test_does_not_ask_back_where_something_is_missing(
 ) -> None:
     ann = resident(make_task())
     (answer,) = hears(ann, text)
-    assert answer in REPLIES  # as if nothing had been said
+    assert answer in SMALL_TALK["replies"]  # as if nothing had been said
     assert ann.agreement is None
     assert agreed(ann) == []
 
@@ -93,7 +92,7 @@ def test_does_not_ask_back_where_something_is_missing(
 def test_what_was_missing_may_be_said_in_another_turn(make_task: MakeTask, resident: Callable[..., ReferenceResident]) -> None:
     ann = resident(make_task())
     first, second = hears(ann, "Come to the soup swap on Tuesday!", "It begins at 17:00, at the Guildhall.")
-    assert first in REPLIES
+    assert first in SMALL_TALK["replies"]
     assert second.startswith("Yes, gladly")
 
 
@@ -158,10 +157,10 @@ def test_says_once_that_she_remembers(make_task: MakeTask, resident: Callable[..
     agreed(ann)
     first, second = hears(ann, INVITATION, INVITATION, minute=MONDAY_AT_TEN + 300)
     assert first == "Yes, I remember. I will be there."
-    assert second in CLOSINGS
+    assert second in SMALL_TALK["closings"]
     assert ann.agreement is before
     # Also where it was she who began with the weather.
-    lines = (Line(speaker="Ann", says=OPENINGS[0]), Line(speaker="Pia", says=INVITATION))
+    lines = (Line(speaker="Ann", says=SMALL_TALK["openings"][0]), Line(speaker="Pia", says=INVITATION))
     assert ann.speak(Talk(MONDAY_AT_TEN + 600, "Pia", None, lines, True, 1, 7)).says == "Yes, I remember. I will be there."
 
 
@@ -231,7 +230,7 @@ def test_without_a_free_hour_she_says_so(make_task: MakeTask, resident: Callable
 
 def test_an_appointment_is_the_target_s_alone(make_task: MakeTask, resident: Callable[..., ReferenceResident]) -> None:
     other = resident(make_task(TaskType.APPOINTMENT, target="Ben"))
-    assert hears(other, MEETING)[0] in REPLIES
+    assert hears(other, MEETING)[0] in SMALL_TALK["replies"]
     assert other.agreement is None
     assert hears(resident(make_task(TaskType.APPOINTMENT)), MEETING)[0].startswith("Yes, gladly")
 
@@ -257,7 +256,7 @@ def test_promises_help_and_plans_the_steps_one_after_the_other(
 )
 def test_half_an_errand_is_none(text: str, make_task: MakeTask, resident: Callable[..., ReferenceResident]) -> None:
     ann = resident(make_task(TaskType.HELP))
-    assert hears(ann, text)[0] in REPLIES
+    assert hears(ann, text)[0] in SMALL_TALK["replies"]
     assert agreed(ann) == []
 
 
@@ -290,22 +289,22 @@ def test_passes_on_only_what_she_was_asked_to(
     agreed(ann)
     said = begins(ann, "Cy", MONDAY_AT_TEN + 60).says
     if not asked:
-        assert said in OPENINGS
+        assert said in SMALL_TALK["openings"]
         return
     assert said == "Have you heard? There is the soup swap, Tuesday at 17:00 at The Guildhall (hall). Pia is putting it on."
     # Of the resident who hears it that is an invitation like another, which is not to be passed on.
     ben = resident(task)
     assert hears(ben, said, partner="Ann")[0].startswith("Yes, gladly")
     agreed(ben)
-    assert begins(ben, "Dee", MONDAY_AT_TEN + 120).says in OPENINGS
+    assert begins(ben, "Dee", MONDAY_AT_TEN + 120).says in SMALL_TALK["openings"]
     # Once to everybody, and not to those from whom she has it.
-    assert begins(ann, "Cy", MONDAY_AT_TEN + 90).says in OPENINGS
-    assert begins(ann, "Pia", MONDAY_AT_TEN + 90).says in OPENINGS
+    assert begins(ann, "Cy", MONDAY_AT_TEN + 90).says in SMALL_TALK["openings"]
+    assert begins(ann, "Pia", MONDAY_AT_TEN + 90).says in SMALL_TALK["openings"]
     # Nor to the performer what others have told her.
     told_by_cy = resident(task)
     hears(told_by_cy, f"{INVITATION} Pass it on!", partner="Cy")
     agreed(told_by_cy)
-    assert begins(told_by_cy, "Pia", MONDAY_AT_TEN + 90).says in OPENINGS
+    assert begins(told_by_cy, "Pia", MONDAY_AT_TEN + 90).says in SMALL_TALK["openings"]
 
 
 def test_news_make_her_talk_to_people_while_they_can_still_come(
@@ -319,7 +318,7 @@ def test_news_make_her_talk_to_people_while_they_can_still_come(
     assert sees(ann, "Cy", minute=minute_of("17:05", 2)) == "Cy"
     assert sees(ann, "Cy", minute=minute_of("18:35", 2)) == "Cy"
     assert sees(ann, "Cy", minute=minute_of("18:36", 2)) == ""
-    assert begins(ann, "Cy", minute_of("18:36", 2)).says in OPENINGS
+    assert begins(ann, "Cy", minute_of("18:36", 2)).says in SMALL_TALK["openings"]
 
 
 def test_she_does_not_talk_to_the_same_person_all_day(make_task: MakeTask, resident: Callable[..., ReferenceResident]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sociable.benchmarks.stss.routine import AT_HOME, RoutineMind, World, find_bed
+from sociable.benchmarks.stss.residents import AT_HOME, RoutineMind, World, find_bed
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
 from sociable.town.events import Planned
 from sociable.town.map import TownMap

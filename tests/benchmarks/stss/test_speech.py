@@ -209,15 +209,15 @@ def test_told_of_a_public_activity(text: str, parts: set[str], make_task: MakeTa
     task = make_task()
     told = parse_speech(task, [text], MONDAY_AT_TEN, clock)
     assert told.parts == parts
-    assert set(told.lacks(task)) == {ACTIVITY, PLACE, TIME} - parts
+    assert set(told.list_missing(task)) == {ACTIVITY, PLACE, TIME} - parts
     assert told.moment == (task.start if TIME in parts else None)
 
 
 def test_told_over_several_turns(make_task: MakeTask, clock: Clock) -> None:
     # The day stands in one line, the time in the next.
     lines = ["There is a soup swap tomorrow.", "At the Guildhall.", "From 17:00 on."]
-    assert parse_speech(make_task(), lines, MONDAY_AT_TEN, clock).lacks(make_task()) == ()
-    assert parse_speech(make_task(), lines[:2], MONDAY_AT_TEN, clock).lacks(make_task()) == (TIME,)
+    assert parse_speech(make_task(), lines, MONDAY_AT_TEN, clock).list_missing(make_task()) == ()
+    assert parse_speech(make_task(), lines[:2], MONDAY_AT_TEN, clock).list_missing(make_task()) == (TIME,)
 
 
 def test_where_the_half_of_the_day_was_not_said_it_is_the_one_at_which_the_thing_can_be(
@@ -232,8 +232,8 @@ def test_where_the_half_of_the_day_was_not_said_it_is_the_one_at_which_the_thing
 def test_an_online_activity_needs_no_place(make_task: MakeTask, clock: Clock) -> None:
     task = make_task(TaskType.ONLINE)
     assert task.needed_parts == (ACTIVITY, TIME)
-    assert parse_speech(task, ["soup by video, tomorrow at 5 pm"], MONDAY_AT_TEN, clock).lacks(task) == ()
-    assert parse_speech(task, ["soup by video, tomorrow"], MONDAY_AT_TEN, clock).lacks(task) == (TIME,)
+    assert parse_speech(task, ["soup by video, tomorrow at 5 pm"], MONDAY_AT_TEN, clock).list_missing(task) == ()
+    assert parse_speech(task, ["soup by video, tomorrow"], MONDAY_AT_TEN, clock).list_missing(task) == (TIME,)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_time_and_place_of_an_appointment(
 def test_of_companions_any_time_in_the_window_is_one(make_task: MakeTask, clock: Clock) -> None:
     task = make_task(TaskType.COMPANIONS)
     told = parse_speech(task, ["soup tomorrow at 18:15 at the Guildhall"], MONDAY_AT_TEN, clock)
-    assert told.lacks(task) == ()
+    assert told.list_missing(task) == ()
     assert told.moment == minute_of("18:15", 2)
 
 

@@ -13,7 +13,7 @@ from sociable.api import datasets, runs, towns
 from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import Attendance, Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import TaskType
-from sociable.benchmarks.stss.views import TALKS_SHOWN, _people_table, short_labels
+from sociable.benchmarks.stss.views import TALKS_SHOWN, _tabulate_people, shorten_labels
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Outcome
 from sociable.core.view import Case, IntervalPlot, Paragraph, Table, Transcript
@@ -156,7 +156,7 @@ def test_half_a_point_of_an_appointment_is_said_of_the_person() -> None:
     ]
     for score, came in ((1.0, "done"), (0.5, "done, in another place: half a point")):
         measured = Measured(id="x", score=score, reason="", attendance=tuple(there), stages={task.target: Stage.DONE})
-        target, performer = _people_table(task, measured, Clock()).rows
+        target, performer = _tabulate_people(task, measured, Clock()).rows
         assert target.cells[:2] == [task.target, came]
         # It takes two: when the performer was at it stands beside.
         assert performer.cells[0] == task.performer
@@ -174,8 +174,8 @@ def test_several_runs_are_told_apart_in_a_figure_and_stages_fit_a_page(tmp_path:
     (stages,) = [block for block in blocks if isinstance(block, Table) and block.caption.startswith("How far")]
     assert not any("[" in cell for row in stages.rows for cell in row.cells[1:-1])
     # What differs in the provider only keeps it.
-    assert short_labels(["a/m among reference/residents", "b/m among reference/residents"])[0].startswith("a/m")
-    assert short_labels(["openai/m generative+tdp among openai/p", "openai/m"]) == ["m generative+tdp among p", "m"]
+    assert shorten_labels(["a/m among reference/residents", "b/m among reference/residents"])[0].startswith("a/m")
+    assert shorten_labels(["openai/m generative+tdp among openai/p", "openai/m"]) == ["m generative+tdp among p", "m"]
 
 
 def test_templates_without_labelled_texts_are_audited_by_their_own_words(tmp_path: Path) -> None:

@@ -37,46 +37,40 @@ def is_taken(template: TaskTemplate, text: Mapping[str, Any]) -> bool:
 
 
 def audit_document(inputs: Inputs) -> Document:
-    known = {template.id for template in inputs.templates}
-    texts = [each for each in json.loads(ACTIVITY_TEXTS.read_text(encoding="utf-8")) if each["template"] in known]
-    unread = [template for template in inputs.templates if template.id not in {each["template"] for each in texts}]
+    templates = {template.id: template for template in inputs.templates}
+    texts = [each for each in json.loads(ACTIVITY_TEXTS.read_text(encoding="utf-8")) if each["template"] in templates]
+    unread = [templates[name] for name in templates if name not in {each["template"] for each in texts}]
     sections: Mapping[str, Sequence[Block]] = {
         "The filter": [Paragraph(_ABOUT_TEXTS)] if texts else [],
         "Keywords and their own templates": list(_check_own_words(unread)) if unread else [],
         "What was noticed": [Paragraph(remark) for remark in inputs.remarks],
-        "Templates": [_make_templates_table(inputs)] if inputs.templates else [],
+        "Templates": [_make_templates_table(inputs)] if templates else [],
     }
-    summary = _make_filter_table(inputs, texts) if texts else _make_tasks_table(inputs)
+    summary = _make_filter_table(templates, texts) if texts else _make_tasks_table(inputs)
     shown = [Section(title, blocks) for title, blocks in sections.items() if blocks]
     return Document("Audit of stss", f"{len(inputs.tasks)} tasks ({inputs.source})", summary, shown)
 
 
 def _make_tasks_table(inputs: Inputs) -> Table:
     """Tasks that came ready made."""
-    rows = [
-        Row([task.id, str(task.type), task.performer, task.place or MISSING, str(task.expected)])
-        for task in inputs.tasks.values()
-    ]
+    tasks = inputs.tasks.values()
+    rows = [Row([each.id, str(each.type), each.performer, each.place or MISSING, str(each.expected)]) for each in tasks]
     columns = [Column("Task"), Column("Type"), Column("Performer"), Column("Place"), Column("Expected", True)]
     return Table("Tasks", columns, rows)
 
 
-def _make_filter_table(inputs: Inputs, texts: Sequence[dict[str, Any]]) -> Table:
-    """How well the filter does on labelled texts.
+def _make_filter_table(templates: Mapping[str, TaskTemplate], texts: Sequence[dict[str, Any]]) -> Table:
+    """The filter's precision and recall on labelled texts.
 
     Precision is the share of texts taken that are the activity, recall the share of texts of the activity that are taken.
     """
     rows = []
-    templates = {template.id: template for template in inputs.templates}
     for title, seen in (("never looked at while the filter was written", False), ("looked at", True)):
-        found = [
-            (each["template"], is_taken(templates[each["template"]], each), each["is_it"])
-            for each in texts
-            if each["seen"] is seen
-        ]
+        found = [each for each in texts if each["seen"] is seen]
+        taken = [each for each in found if is_taken(templates[each["template"]], each)]
         shares = [
-            estimate_mean([float(taken and real) for _, taken, real in among], [name for name, _, _ in among])
-            for among in ([each for each in found if each[1]], [each for each in found if each[2]])
+            estimate_mean([float(each in taken and each["is_it"]) for each in among], [each["template"] for each in among])
+            for among in (taken, [each for each in found if each["is_it"]])
         ]
         rows.append(Row([title, str(len(found)), *(with_interval(each.value, each.low, each.high, 2) for each in shares)]))
     return Table(
@@ -105,7 +99,7 @@ def _check_own_words(templates: Sequence[TaskTemplate]) -> Iterator[Block]:
 
 
 def _make_templates_table(inputs: Inputs) -> Table:
-    """How much each template leaves to the seed."""
+    """The number of things in each template from which the seed draws."""
     rows = []
     for template in inputs.templates:
         counts = map(len, (template.performers, template.places, template.times, template.subtasks))

@@ -6,8 +6,8 @@ Towards Objectively Benchmarking Social Intelligence for Language Agents at Acti
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role
 
-AGENTS = ("oracle", "heuristic", "forgetful", "random", "silent")
 SAMPLING = {"temperature": 0.0, "max_tokens": 2048}
+AGENTS = ("oracle", "heuristic", "forgetful", "random", "silent")
 
 BENCHMARK = Benchmark(
     name="stss",
@@ -18,11 +18,10 @@ BENCHMARK = Benchmark(
     views="sociable.benchmarks.stss.views:StssViews",
     cluster_unit="task",
     scenarios_called="tasks",
-    reference_agents={Role.SUBJECT: AGENTS, Role.PARTNER: ("residents",), Role.REFERENCE: (), Role.JUDGE: ()},
+    reference_agents={Role.SUBJECT: AGENTS, Role.PARTNER: ("residents",)},
     role_defaults={Role.SUBJECT: SAMPLING, Role.PARTNER: SAMPLING},
     people_play=(),
     rehearsed="as if residents kept to their habits and talked to every other person they meet",
     demo={"partner": "reference/residents"},
-    demo_agents=("oracle", "oracle@0.3", "heuristic", "forgetful", "random", "silent"),
+    demo_agents=("oracle", "oracle@0.3", *AGENTS[1:]),
 )
-"""STSS bound to its town, people, tasks and options."""

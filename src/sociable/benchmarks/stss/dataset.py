@@ -11,6 +11,7 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Literal, Self
@@ -21,13 +22,12 @@ from sociable.benchmarks.stss.interop.authors import is_authors_tasks, load_auth
 from sociable.benchmarks.stss.interop.smallville_people import is_smallville_people, load_smallville_people
 from sociable.benchmarks.stss.keywords import phrase_attendance, phrase_preparation
 from sociable.benchmarks.stss.records import StssOptions
-from sociable.benchmarks.stss.residents import count_errand_minutes
-from sociable.benchmarks.stss.routine import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World
-from sociable.benchmarks.stss.task import DAYS, Keyword, KeywordGroup, Place, Signs, Subtask, Task, TaskType, validate_record
-from sociable.core.data_files import Loaded, RawRecord, Text, load_items
+from sociable.benchmarks.stss.residents import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World, count_errand_minutes
+from sociable.benchmarks.stss.task import DAYS, Keyword, KeywordGroup, Place, Signs, Subtask, Task, TaskType
+from sociable.core.data_files import Loaded, RawRecord, Text, load_items, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
-from sociable.core.seeding import draw_evenly, make_generator
+from sociable.core.seeding import make_generator, select_clusters
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
 from sociable.town.map import TownMap
 from sociable.town.persona import Habit, Persona
@@ -39,7 +39,7 @@ CAST = (10, 12)
 """The fewest and the most background characters (section 3.1: "10-12")."""
 
 REMARKS_SHOWN = 3
-"""How many of an importer's remarks are shown; the rest are counted."""
+"""The number of an importer's remarks that are shown; the rest are counted."""
 
 _PLACEHOLDERS = frozenset({"performer", "place", "day", "from", "to", "target", "expected"})
 
@@ -66,9 +66,8 @@ class _Span(Record):
     @model_validator(mode="after")
     def _check_order(self) -> Self:
         if minute_of(self.end) <= minute_of(self.start):
-            raise ValueError(
-                f"'to' ({self.end}) must be later than 'from' ({self.start}); what goes past midnight is two entries"
-            )
+            order = f"'to' ({self.end}) must be later than 'from' ({self.start})"
+            raise ValueError(f"{order}; what goes past midnight is two entries")
         return self
 
 
@@ -125,9 +124,7 @@ class TaskTemplate(Record):
     def _check_whole(self) -> Self:
         for name in ("goal", "first_person", "why_help"):
             for _, field, form, conversion in Formatter().parse(getattr(self, name)):
-                if field is None:
-                    continue
-                if field not in _PLACEHOLDERS:
+                if field is not None and field not in _PLACEHOLDERS:
                     raise ValueError(f"{name}: unknown placeholder {{{field}}}; known are {', '.join(sorted(_PLACEHOLDERS))}")
                 if form or conversion:
                     written = f"{field}{f'!{conversion}' if conversion else ''}{f':{form}' if form else ''}"
@@ -213,7 +210,7 @@ def load_residents(path: Path | None, town: TownMap) -> tuple[Mapping[str, Perso
     read: list[tuple[RawRecord, ResidentRecord]] = []
 
     def cut(raw: RawRecord) -> list[ResidentRecord]:
-        read.append((raw, validate_record(ResidentRecord, raw, town=town)))
+        read.append((raw, validate_record(ResidentRecord, raw.value, raw.place, town=town)))
         return [read[-1][1]]
 
     loaded = load_items(path, BUNDLED / "residents.json", cut, skip_invalid=False, expected="residents with name, home and facts")
@@ -231,19 +228,17 @@ def load_residents(path: Path | None, town: TownMap) -> tuple[Mapping[str, Perso
 
 def load_templates(path: Path | None, town: TownMap, people: Mapping[str, Persona]) -> Loaded[TaskTemplate]:
     """Task templates. Raises DataError with file, line and field where one names people or places that are not there."""
-    return load_items(
-        path,
-        BUNDLED / "tasks.json",
-        lambda raw: [validate_record(TaskTemplate, raw, town=town, people=people)],
-        skip_invalid=False,
-        expected="task templates",
-    )
+
+    def cut(raw: RawRecord) -> list[TaskTemplate]:
+        return [validate_record(TaskTemplate, raw.value, raw.place, town=town, people=people)]
+
+    return load_items(path, BUNDLED / "tasks.json", cut, skip_invalid=False, expected="task templates")
 
 
 # From a template to a task.
 
 _DRAWS = 200
-"""How many draws a template is given before it is given up as one that cannot be solved."""
+"""The number of draws after which a template is given up as one that cannot be solved."""
 
 
 def draw_task(template: TaskTemplate, people: Mapping[str, Persona], town: TownMap, clock: Clock, seed: int) -> Task:
@@ -256,9 +251,7 @@ def draw_task(template: TaskTemplate, people: Mapping[str, Persona], town: TownM
         task = _draw_once(template, people, clock, make_generator(seed, "task", template.id, attempt))
         if is_solvable(task, minds):
             return task
-    raise InputError(
-        f"task {template.id}: in {_DRAWS} draws nobody had the time for it; give it other times, places or performers."
-    )
+    raise InputError(f"task {template.id}: in {_DRAWS} draws nobody had time for it; give it other times, places or performers.")
 
 
 def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clock, draw: random.Random) -> Task:
@@ -273,15 +266,8 @@ def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clo
     start, end = minute_of(window.start, window.day), minute_of(window.end, window.day)
     place = draw.choice(template.places) if template.type in (TaskType.PUBLIC, TaskType.COMPANIONS) else ""
     expected = template.type.count_expected(len(cast))
-    words = {
-        "performer": performer,
-        "target": target,
-        "place": place,
-        "day": clock.render_day(start),
-        "from": time_of_day(start),
-        "to": time_of_day(end),
-        "expected": str(expected),
-    }
+    words = {"performer": performer, "target": target, "place": place, "expected": str(expected)}
+    words |= {"day": clock.render_day(start), "from": time_of_day(start), "to": time_of_day(end)}
     why = f" {template.why_help.format(**words)}" if template.why_help else ""
     same = {name: getattr(template, name) for name in ("id", "type", "activity", "description", "signs", "wordings")}
     return Task(
@@ -297,10 +283,7 @@ def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clo
         start=start,
         end=end,
         expected=expected,
-        subtasks=tuple(
-            Subtask(doing=step.doing, place=step.place, minutes=step.minutes, signs=step.signs, wordings=step.wordings)
-            for step in template.subtasks
-        ),
+        subtasks=tuple(Subtask.model_validate(step, from_attributes=True) for step in template.subtasks),
     )
 
 
@@ -352,8 +335,8 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
     def remark(noticed: Sequence[str], about: str) -> None:
         remarks.extend(noticed)
         notes.extend(noticed[:REMARKS_SHOWN])
-        if more := len(noticed) - len(noticed[:REMARKS_SHOWN]):
-            notes.append(f"{more} more remarks {about}: see `sociable audit stss` with the same files.")
+        if more := noticed[REMARKS_SHOWN:]:
+            notes.append(f"{len(more)} more remarks {about}: see `sociable audit stss` with the same files.")
 
     residents = Path(options.residents) if options.residents else None
     people: Mapping[str, Persona]
@@ -381,18 +364,9 @@ def load_inputs(dataset: Path | None, options: StssOptions, clock: Clock, *, see
         raise InputError(f"tasks: there is no task '{min(unknown)}'; there are: {', '.join(known)}.")
     tasks = {name: tasks[name] for name in options.tasks or tasks}
     digests = {"dataset": digest, "residents": people_digest, "town": town.digest}
-    chosen = choose_evenly(((task.type, name) for name, task in tasks.items()), limit, seed)
-    tasks = {name: task for name, task in tasks.items() if name in chosen}
-    return Inputs(town, people, tasks, templates, digests, notes, remarks, source)
-
-
-def choose_evenly(names: Iterable[tuple[TaskType, str]], limit: int | None, seed: int) -> set[str]:
-    """Draws ``limit`` names (None: all), as many of each type as can be."""
-    groups: dict[str, dict[str, None]] = {}
-    for kind, name in names:
-        groups.setdefault(kind, {})[name] = None
-    count = sum(map(len, groups.values())) if limit is None else limit
-    return draw_evenly(groups, count, make_generator(seed, "limit"))
+    ids, types = attrgetter("id"), attrgetter("type")
+    chosen = select_clusters(list(tasks.values()), limit, seed, cluster=ids, group=types, by_name=False)
+    return Inputs(town, people, {task.id: task for task in chosen}, templates, digests, notes, remarks, source)
 
 
 @lru_cache(maxsize=4)

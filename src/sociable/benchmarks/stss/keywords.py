@@ -9,49 +9,27 @@ Differs from the paper: the authors look for substrings, which misses "exercisin
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from sociable.benchmarks.stss.task import Signs
 
+_WORDS = json.loads((Path(__file__).parent / "data" / "filter_words.json").read_text(encoding="utf-8"))
+NOT_YET: Sequence[str] = _WORDS["anywhere"]
+"""Words that show, anywhere in a text, that somebody is not at the thing, whatever it is: it is talked of, in mind, or over."""
 
-def _split(text: str) -> tuple[str, ...]:
-    return tuple(" ".join(phrase.split()) for phrase in text.split(",") if phrase.strip())
-
-
-NOT_YET = _split(
-    # Talking of it; having it in mind; before and after.
-    """
-    talk about, talk people into, chat about, discuss, remind people, invite, spread the word, advertise, announce, hand out
-    flyer, put up poster, write about,
-    plan the, plan a, organise, organize, think about, think of, wonder about, look forward, read about, read up, look up,
-    sign up,
-    prepare, get ready, set up, set out the, practise for, practice for, rehearse for, make a list, the day before, the
-    evening before, tidy, clean up, clear away, clear up, wash up, sweep up, put away, pack up, is over, next week, last
-    week, last night, tomorrow, yesterday, later on, to wear to, would need, deliver, on the way, on my way, walk to, walk
-    home, head to, head home, head for, hurry to, go home, leave for
-    """
-)
-"""Words that show, anywhere in a text, that somebody is not at the thing, whatever it is."""
-
-NOT_YET_AT_THE_BEGINNING = _split(
-    """
-    talk with, talk to, chat with, gossip, tell about, tell how, tell of, recommend, remind, ask around, ask people, ask if,
-    ask whether, ask who, recruit, persuade, promote, send, email, message, phone, write to, plan, arrange, schedule,
-    wonder, worry, look for somebody, look for someone, look for people, look for a partner, search for somebody, search for
-    people, book a, choose a date, decide, hear about, pack, clean, wipe, sweep, mop, hose, scrub, roll up, stow, type up,
-    walk toward, walk past, cycle to, drive to, carry
-    """
-)
+NOT_YET_AT_THE_BEGINNING: Sequence[str] = _WORDS["at the beginning"]
 """Words that show it where a text begins with them. Words in between are passed over: "telling a friend about …"."""
 
-ERRANDS = ("shop for", "buy", "order", "pay for")
+ERRANDS: Sequence[str] = _WORDS["errands"]
 """Words that show it of an activity, though not of an errand, which may be just that."""
 
 _DOUBLE = re.compile(r"([^\W\daeiou])\1$")
-_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 @cache
@@ -62,9 +40,9 @@ def _load_stemmer() -> Any:
 @lru_cache(maxsize=8192)
 def find_stems(text: str) -> tuple[str, ...]:
     """The stems of a text's words, hyphenated ones as several."""
-    words = [part for word in _WORD.findall(text.casefold()) for part in re.split("['’-]", word)]
+    words = [word for word in re.findall(r"[^\W_]+", text.casefold()) if word != "s"]
     # The stemmer leaves a double consonant at the end of a word, and takes one of it from "bluffing".
-    return tuple(_DOUBLE.sub(r"\1", stem) for stem in _load_stemmer().stemWords([word for word in words if word != "s"]))
+    return tuple(_DOUBLE.sub(r"\1", stem) for stem in _load_stemmer().stemWords(words))
 
 
 def has_phrase(text: str, phrase: str) -> bool:
@@ -106,12 +84,12 @@ def is_doing(text: str, signs: Signs) -> bool:
         return False
     # What is the thing itself cannot show that it is not: to discuss a book, to deliver a medicine.
     own = [keyword for group in signs.keywords for keyword in group]
-    for phrase in (*NOT_YET, *signs.not_keywords):
-        if has_phrase(text, phrase) and not any(has_phrase(keyword, phrase) for keyword in own):
-            return False
+
+    def has_any(is_in: Callable[[str, str], bool], phrases: Iterable[str]) -> bool:
+        return any(is_in(text, phrase) and not any(is_in(keyword, phrase) for keyword in own) for phrase in phrases)
+
+    if has_any(has_phrase, (*NOT_YET, *signs.not_keywords)):
+        return False
     if any(has_phrase(text, phrase) for phrase in signs.there):
         return True
-    at_the_beginning = NOT_YET_AT_THE_BEGINNING if signs.errand else (*NOT_YET_AT_THE_BEGINNING, *ERRANDS)
-    return not any(
-        _is_begun_by(text, phrase) and not any(_is_begun_by(keyword, phrase) for keyword in own) for phrase in at_the_beginning
-    )
+    return not has_any(_is_begun_by, [*NOT_YET_AT_THE_BEGINNING, *([] if signs.errand else ERRANDS)])

@@ -34,6 +34,9 @@ ATTENDANCE_MINUTES = 10
 SIGHT_TILES = 8
 """Two people in no arena are at the same place within so many tiles, in a straight line."""
 
+AS_AUTHORS = "Scored as the authors score (options place or attendance), which sociable by default does not."
+"""A note on runs with such options."""
+
 
 def measure_episode(episode: StssEpisode, town: TownMap, clock: Clock, options: StssOptions) -> Measured:
     """Measures an episode that was finished. Pure: the same log and options give the same record."""
@@ -53,15 +56,10 @@ def find_background_failure(episode: StssEpisode) -> str:
 
 def _find_readable(events: Sequence[AnyEvent], names: Collection[str]) -> tuple[list[bool], list[bool]]:
     """Whether each plan of some people could be read, and whether each of their turns has words."""
-    plans = [
-        isinstance(event, Planned)
-        for event in events
-        if isinstance(event, Planned | Noted)
-        and event.resident in names
-        and (isinstance(event, Planned) or event.about.startswith("unreadable plan"))
-    ]
-    talks = (event for event in events if isinstance(event, Talked))
-    return plans, [bool(line.says.strip()) for talk in talks for line in talk.lines if line.speaker in names]
+    own = [event for event in events if isinstance(event, Planned | Noted) and event.resident in names]
+    plans = [isinstance(each, Planned) for each in own if isinstance(each, Planned) or each.about.startswith("unreadable plan")]
+    lines = [line for event in events if isinstance(event, Talked) for line in event.lines]
+    return plans, [bool(line.says.strip()) for line in lines if line.speaker in names]
 
 
 class _Score(NamedTuple):
@@ -90,15 +88,12 @@ class _Measurement:
 
     def measure(self) -> Measured:
         task, events = self._task, self._episode.events
-        match task.type:
-            case TaskType.PUBLIC | TaskType.ONLINE:
-                score = self._score_collective()
-            case TaskType.COMPANIONS:
-                score = self._score_companions()
-            case TaskType.APPOINTMENT:
-                score = self._score_appointment()
-            case TaskType.HELP:
-                score = self._score_help()
+        ways = {
+            TaskType.COMPANIONS: self._score_companions,
+            TaskType.APPOINTMENT: self._score_appointment,
+            TaskType.HELP: self._score_help,
+        }
+        score = ways.get(task.type, self._score_collective)()
         told, talks = tuple(self._find_told()), tuple(self._find_talks())
         met = {talk.partner for talk in talks if talk.minute < task.day * MINUTES_PER_DAY}
         ratio = float(task.target in met) if task.target else len(met) / task.expected
@@ -129,7 +124,7 @@ class _Measurement:
         return Address.parse(activity.address) if activity is not None and activity.address else None
 
     def _find_presence(self, name: str, place: str, signs: Signs) -> NDArray[np.bool_]:
-        """By minute of the window, whether somebody is at a place (empty: anywhere), awake, and doing the thing."""
+        """Tells for each minute of the window whether somebody is at a place (empty: anywhere), awake, and doing the thing."""
         life, wanted = self._lives[name], Address.parse(place)
 
         def is_present(minute: int) -> bool:
@@ -148,10 +143,9 @@ class _Measurement:
         least = least or self._least
         found = []
         for start, end in _find_runs(presence):
-            counts = end - start >= least
-            why = ", ".join(filter(None, (step, "" if counts else f"less than {least} minutes")))
-            start, end = self._task.start + start, self._task.start + end
-            found.append(Attendance(resident=name, start=start, end=end, counts=counts, why=why))
+            why = ", ".join(filter(None, (step, "" if end - start >= least else f"less than {least} minutes")))
+            begin = self._task.start
+            found.append(Attendance(resident=name, start=begin + start, end=begin + end, counts=end - start >= least, why=why))
         return found
 
     # 3. The score.
@@ -168,21 +162,19 @@ class _Measurement:
         task = self._task
         own, *others = (self._find_presence(name, task.place, task.signs) for name in task.residents)
         together = np.array(others) & own
-        best, counted = 0, set()
+        counted = set()
         if together.shape[1] >= self._least:
             stayed: NDArray[np.bool_] = np.all(sliding_window_view(together, self._least, axis=1), axis=2)
             first = int(stayed.sum(axis=0).argmax())
             counted = {name for name, stays in zip(task.cast, stayed[:, first], strict=True) if stays}
-            best = len(counted)
         found = []
         for stay in (stay for name, each in zip(task.cast, others, strict=True) for stay in self._find_stays(name, each)):
-            with_others = stay.resident in counted
             missed = {"counts": False, "why": stay.why or "not together with the others"}
-            found.append(stay if with_others else stay.model_copy(update=missed))
+            found.append(stay if stay.resident in counted else stay.model_copy(update=missed))
         reason = "the performer was not there"
         if own.any():
-            reason = f"{best} people were there at once with the performer; {task.expected} were expected"
-        return _Score(min(best / task.expected, 1.0), reason, [*found, *self._find_stays(task.performer, own)])
+            reason = f"{len(counted)} people were there at once with the performer; {task.expected} were expected"
+        return _Score(min(len(counted) / task.expected, 1.0), reason, [*found, *self._find_stays(task.performer, own)])
 
     def _score_appointment(self) -> _Score:
         """1 for the same thing at the same time in the same place; half a point if only the place differs."""
@@ -227,12 +219,11 @@ class _Measurement:
                 if in_order == number - 1 and ends:
                     after, in_order = min(ends), number
             best = max(best, in_order)
-        count = len(task.subtasks)
+        count, done = len(task.subtasks), len(steps_done)
         if best == count:
             return _Score(1.0, f"one person did all {count} steps in order", attendance)
-        if steps_done:
-            return _Score(0.5, f"{len(steps_done)} of {count} steps were done, not all by one person in order", attendance)
-        return _Score(0.0, "no step was done", attendance)
+        reason = f"{done} of {count} steps were done, not all by one person in order" if done else "no step was done"
+        return _Score(0.5 if done else 0.0, reason, attendance)
 
     # 4. Conversations.
 
@@ -259,10 +250,8 @@ class _Measurement:
         agreed = {event.resident for event in self._episode.events if isinstance(event, Agreed) and self._is_event(event)}
         for name in (task.target,) if task.target else task.cast:
             heard = {part for each in told if each.listener == name for part in each.parts}
-            if name in done:
-                yield name, Stage.DONE
-            elif name in agreed:
-                yield name, Stage.NOT_DONE
+            if name in done or name in agreed:
+                yield name, Stage.DONE if name in done else Stage.NOT_DONE
             elif heard.issuperset(task.needed_parts):
                 yield name, Stage.NOT_AGREED
             else:
@@ -280,13 +269,9 @@ class _Measurement:
         """Whether somebody and the performer were in each other's sight, both awake, before the event was over."""
         performer = self._task.performer
         one, other = self._lives[performer], self._lives[name]
-        return any(
-            self._are_near(performer, name, minute)
-            and not one.asleep[minute]
-            and not other.asleep[minute]
-            and self._town.find_zone(one.tiles[minute]) == self._town.find_zone(other.tiles[minute])
-            for minute in range(self._window.stop)
-        )
+        awake = (minute for minute in range(self._window.stop) if not (one.asleep[minute] or other.asleep[minute]))
+        near = (minute for minute in awake if self._are_near(performer, name, minute))
+        return any(self._town.find_zone(one.tiles[minute]) == self._town.find_zone(other.tiles[minute]) for minute in near)
 
     def _find_talks(self) -> Iterator[PerformerTalk]:
         """The performer's conversations, and whether either of the two spoke of the task."""

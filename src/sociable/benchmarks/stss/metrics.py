@@ -47,12 +47,11 @@ class MeasuredTask:
     measured: Measured | None
 
 
-def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
+def declare_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
     """All metrics. ``types``: each scenario's."""
-    of_types = [_declare_type(types, kind) for kind in TaskType]
     return Metrics(
         Metric(SCORE, "Overall", "mean over all tasks", "score", _measure(lambda found: found.score, explained=True)),
-        *of_types,
+        *(_declare_type(types, kind) for kind in TaskType),
         Metric(
             RATIO,
             "Conv. ratio",
@@ -61,7 +60,7 @@ def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
             _measure(lambda found: found.conversation_ratio),
             # Of help there is no conversation ratio (Table 4's caption).
             applies=lambda each: each.task.type is not TaskType.HELP,
-            aggregate=_estimate_ratio,
+            aggregate=lambda name, scores, seed: estimate_jointly(name, scores, [name], lambda means: means[..., 0], seed=seed),
             unit="ratio",
             high=None,
         ),
@@ -79,7 +78,7 @@ def stss_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
 def estimate_tasks(scores: Sequence[Score], types: Mapping[str, TaskType], seed: int) -> list[Estimate]:
     """All estimates. ``types``: each scenario's; of a type that no task is of there is nothing to say."""
     absent = {name for kind, name in TYPES.items() if kind not in types.values()}
-    return [each for each in stss_metrics(types).estimate(scores, seed) if each.metric not in absent]
+    return [each for each in declare_metrics(types).estimate(scores, seed) if each.metric not in absent]
 
 
 def _declare_type(types: Mapping[str, TaskType], kind: TaskType) -> Metric[MeasuredTask]:
@@ -109,7 +108,3 @@ def _estimate_type(types: Mapping[str, TaskType], kind: TaskType, name: str, sco
         score.model_copy(update={"metric": name}) for score in scores if score.metric == SCORE and types[score.scenario] is kind
     ]
     return estimate_proportion(name, own)
-
-
-def _estimate_ratio(name: str, scores: Sequence[Score], seed: int) -> Estimate:
-    return estimate_jointly(name, scores, [name], lambda means: means[..., 0], seed=seed)

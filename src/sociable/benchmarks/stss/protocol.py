@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,8 +17,7 @@ from sociable.agents.architecture import Asker, Situation, TaskInWords, find_arc
 from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import StssEpisode, StssOptions
 from sociable.benchmarks.stss.reference import RESIDENTS, make_performer
-from sociable.benchmarks.stss.residents import ReferenceResident
-from sociable.benchmarks.stss.routine import RoutineMind, World, find_bed
+from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, World, find_bed
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
 from sociable.core.records import Usage, episode_id
 from sociable.engine.seats import Role, Seat, Seats
@@ -47,18 +46,30 @@ class Setting:
     prompts: Path | None = None
     """A user's own prompts for the generative agent."""
 
+    def list_changes(self) -> Iterator[str]:
+        """Lists how a run differs from how the town would have lived by itself, a sentence each."""
+        for each in self.options.injected:
+            when = f"{self.clock.render_minute(each.minute)}, {each.resident or 'everybody'}"
+            yield f"An event was injected: {when} learned: {each.text}"
+        if self.options.fork is not None and self.options.fork.anew_from is not None:
+            yield f"A fork: from {self.clock.render_minute(self.options.fork.anew_from)} on every model was asked anew."
+
 
 NOON = 12 * 60
 
+ALONE = (
+    "No partner was named: the background residents were played by the model under test as well, or, around a reference agent, "
+    "by reference residents."
+)
+"""The note that tells a reader of the scores what ``fill_background`` did."""
+
 
 def fill_background(seats: Seats) -> Seats:
-    """With somebody for the background: reference residents around a reference performer, else the model under test itself."""
+    """Seats somebody for the background: reference residents around a reference performer, else the model under test itself."""
     if seats.partner is not None:
         return seats
-    subject = seats.subject
-    if subject.model is None:
-        return replace(seats, partner=Seat(Role.PARTNER, f"reference/{RESIDENTS}", None, subject.sampling))
-    return replace(seats, partner=replace(subject, role=Role.PARTNER))
+    name = f"reference/{RESIDENTS}" if seats.subject.model is None else seats.subject.name
+    return replace(seats, partner=replace(seats.subject, role=Role.PARTNER, name=name))
 
 
 async def run_task(task: Task, repeat: int, seats: Seats, setting: Setting) -> StssEpisode:
@@ -77,10 +88,9 @@ class Town:
     def __init__(self, task: Task, repeat: int, seats: Seats, setting: Setting) -> None:
         assert seats.partner is not None, "the study has seated the background"
         options, town = setting.options, setting.town
-        fork = options.fork
         self.task = task
         self.repeat = repeat
-        self._item = episode_id(task.id, fork.repeat if fork else repeat)
+        self._item = episode_id(task.id, options.fork.repeat if options.fork else repeat)
         self._askers: list[Asker] = []
         self._subject, self._partner = seats.subject, seats.partner
         self._setting = setting
@@ -104,8 +114,8 @@ class Town:
             injections=[
                 Injection(each.minute, name, each.text)
                 for each in options.injected
-                for name in ([each.resident] if each.resident else task.residents)
-                if name in people
+                for name in people
+                if each.resident in (name, "")
             ],
             seed=setting.seed,
             label=self._item,
@@ -114,16 +124,14 @@ class Town:
 
     def _make_mind(self, persona: Persona, people: Mapping[str, Persona]) -> Mind:
         task, setting, options = self.task, self._setting, self._setting.options
-        own = persona.name == task.performer
-        seat = self._subject if own else self._partner
+        own, seat = persona.name == task.performer, self._find_seat(persona.name)
         acquaintances = find_acquaintances(persona, people)
         if seat.model is None:
             world = World(setting.town, setting.clock, options.tiles_per_minute, setting.seed, self._item)
             if not own:
                 return ReferenceResident(persona, world, task, acquaintances)
-            return make_performer(
-                seat.agent, persona, world, task, {name: RoutineMind(people[name], world) for name in task.cast}
-            )
+            others = {name: RoutineMind(people[name], world) for name in task.cast}
+            return make_performer(seat.agent, persona, world, task, others)
         high = low = self._make_asker(seat, persona.name)
         # A performer among reference residents has no background model; its own does the rest.
         if own and self._partner.model is not None:
@@ -145,38 +153,47 @@ class Town:
         )
         return find_architecture(options.agent if own else options.background_agent)(situation)
 
+    def _find_seat(self, name: str) -> Seat:
+        return self._subject if name == self.task.performer else self._partner
+
     def _make_asker(self, seat: Seat, name: str) -> Asker:
         assert seat.model is not None
         fork, model = self._setting.options.fork, seat.model
-        if fork is not None and fork.anew_from is not None:
-            model = AskedAnew(model, partial(self._is_past, name, fork.anew_from))
+        if fork is not None and (minute := fork.anew_from) is not None:
+            model = AskedAnew(model, lambda: self.simulation.by_name[name].last_acted >= minute)
         asker = Asker(model, seat.role.value, self._item, name, seat.sampling)
         self._askers.append(asker)
         return asker
 
-    def _is_past(self, name: str, minute: int) -> bool:
-        return self.simulation.by_name[name].last_acted >= minute
-
     def make_episode(self) -> StssEpisode:
         """The log so far, as an episode."""
-        usage = {role: Usage() for role in (Role.SUBJECT.value, Role.PARTNER.value)}
-        for asker in self._askers:
-            usage[asker.role] += asker.usage
         return StssEpisode(
             id=episode_id(self.task.id, self.repeat),
             scenario=self.task.id,
             cluster=self.task.template,
             repeat=self.repeat,
-            usage={role: used for role, used in usage.items() if used.calls},
+            usage=sum_usage(self._askers),
             task=self.task,
             starts=self._starts,
             minutes=LAST_MINUTE,
             tiles_per_minute=self._setting.options.tiles_per_minute,
             events=tuple(self.simulation.events),
-            played_by={
-                name: (self._subject if name == self.task.performer else self._partner).name for name in self.task.residents
-            },
+            played_by={name: self._find_seat(name).name for name in self.task.residents},
         )
+
+
+def sum_usage(askers: Iterable[Asker]) -> dict[str, Usage]:
+    """The usage of performer and background, by role; a role that made no call is left out."""
+    used = {role.value: [each.usage for each in askers if each.role == role] for role in (Role.SUBJECT, Role.PARTNER)}
+    usage = {role: sum(each, Usage()) for role, each in used.items()}
+    return {role: each for role, each in usage.items() if each.calls}
+
+
+def check_minds(*architectures: str, embeddings: str | None) -> None:
+    """Raises InputError where an architecture or a model of embeddings is not there."""
+    for name in architectures:
+        find_architecture(name)
+    make_memory(embeddings)
 
 
 def make_memory(embeddings: str | None) -> MemoryStream:

@@ -37,7 +37,7 @@ class StssEpisode(Episode):
 
 
 class Stage(StrEnum):
-    """How far the task came with one person: the first thing that was missing."""
+    """The stage that the task reached with one person: the first thing that was missing."""
 
     NOT_MET = "not met"
     """It was never in the performer's sight, both awake, before the event, and was told by nobody."""
@@ -109,7 +109,7 @@ class Measured(Record):
     told: tuple[Told, ...] = ()
     """News of the event, in order of time."""
     stages: dict[str, Stage] = {}
-    """How far the task came with everybody who could have come: the cast; of an appointment the target."""
+    """The stage that the task reached with everybody who could have come: the cast, or an appointment's target."""
     conversation_ratio: float | None = None
     """None for help (Table 4's caption)."""
     came_to_nothing: float | None = None
@@ -154,9 +154,7 @@ class StssOptions(Record):
     react: Literal["background", "performer"] = Field(
         default="background", description="whose model decides whether the performer starts talking"
     )
-    plain: bool = Field(
-        default=False, description="ask the performer's model for its words only, for models too weak for JSON (A.2)"
-    )
+    plain: bool = Field(False, description="ask the performer's model for its words only, for models too weak for JSON (A.2)")
     town: str | None = Field(default=None, description="another map: our JSON, Tiled's JSON, or a folder of Smallville's matrix")
     residents: str | None = Field(default=None, description="other residents: our JSON, or a folder of Smallville's personas")
     embeddings: str | None = Field(

@@ -1,19 +1,11 @@
-"""Reference performers: they may see the task, its signs, and everybody's habits.
-
-* ``oracle`` invites everyone it can reach, with everything needed, and negotiates;
-* ``oracle@p`` leaves something out in a share p of its invitations (the same ones for a smaller p);
-* ``heuristic`` follows its day and invites whom it meets, with everything needed, and does not negotiate;
-* ``forgetful`` does the same and always leaves out one thing that the type needs;
-* ``random`` says a random time and place;
-* ``silent`` talks to nobody.
-"""
+"""Reference performers: they may see the task, its signs, and everybody's habits."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 
-from sociable.benchmarks.stss.routine import MEETING_MINUTES, RoutineMind, World
+from sociable.benchmarks.stss.residents import MEETING_MINUTES, RoutineMind, World
 from sociable.benchmarks.stss.speech import find_moments, is_refusal, say_moment, say_place
 from sociable.benchmarks.stss.task import LAST_MINUTE, Part, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY
@@ -46,6 +38,8 @@ class Performer(RoutineMind):
         super().__init__(persona, world)
         self.task = task
         self.others = others
+        self.wanted = (task.target,) if task.target else task.cast
+        """Everybody who is to be invited."""
         self.settled: list[str] = []
         """The people who have agreed."""
         self.refused: set[str] = set()
@@ -59,11 +53,6 @@ class Performer(RoutineMind):
             self._commit(0)
 
     # The event.
-
-    @property
-    def _wanted(self) -> Sequence[str]:
-        """Everybody who is to be invited."""
-        return (self.task.target,) if self.task.target else self.task.cast
 
     def _plan_event(self) -> tuple[str, int]:
         """The event's own place and time, or, where these are to be settled, the first place and a time of its own."""
@@ -94,7 +83,7 @@ class Performer(RoutineMind):
         """Whether there is something to say to somebody."""
         if self.task.type is TaskType.HELP and self.settled:
             return False
-        return name in self._wanted and name not in self.settled and name not in self.refused
+        return name in self.wanted and name not in self.settled and name not in self.refused
 
     def whom_to_address(self, view: View) -> str:
         if view.minute >= self.task.end:
@@ -105,12 +94,11 @@ class Performer(RoutineMind):
 
     def speak(self, talk: Talk) -> Utterance:
         says = ""
-        if self.is_open_to(talk.partner):
-            if talk.place_in_turn == 0:
-                says = self.invite(talk, self._choose_omission(talk.partner))
-            else:
-                answer = talk.lines[-1].says if talk.lines and talk.lines[-1].speaker == talk.partner else ""
-                says = self._settle(talk, answer)
+        if self.is_open_to(talk.partner) and talk.place_in_turn == 0:
+            says = self.invite(talk, self._choose_omission(talk.partner))
+        elif self.is_open_to(talk.partner):
+            answer = talk.lines[-1].says if talk.lines and talk.lines[-1].speaker == talk.partner else ""
+            says = self._settle(talk, answer)
         return Utterance(says) if says else self.say_little(talk)
 
     def _choose_omission(self, name: str) -> str:
@@ -132,17 +120,14 @@ class Performer(RoutineMind):
         what = "a little thing" if omitted == Part.ACTIVITY else task.activity
         when = "one of these days" if omitted == Part.TIME else f"on {say_moment(self.moment, clock)}"
         where = "somewhere" if omitted == Part.PLACE else f"at {say_place(self.place)}"
-        match task.type:
-            case TaskType.APPOINTMENT:
-                return f"I wanted to ask you: would you have time for this with me: {what}, {when}, {where}?"
-            case TaskType.COMPANIONS:
-                return f"I am looking for company: {what}, {when}, {where}. Will you come?"
-            case TaskType.ONLINE:
-                return (
-                    f"There is something on the internet: {what}, {when}. Join by the link from wherever you are. Do pass it on!"
-                )
-            case _:
-                return f"I am putting something on: {what}, {when}, {where}. Do come, and pass it on!"
+        words = {
+            TaskType.PUBLIC: f"I am putting something on: {what}, {when}, {where}. Do come, and pass it on!",
+            TaskType.APPOINTMENT: f"I wanted to ask you: would you have time for this with me: {what}, {when}, {where}?",
+            TaskType.COMPANIONS: f"I am looking for company: {what}, {when}, {where}. Will you come?",
+            TaskType.ONLINE: f"There is something on the internet: {what}, {when}. Join by the link from wherever you are. "
+            "Do pass it on!",
+        }
+        return words[task.type]
 
     def _settle(self, talk: Talk, answer: str) -> str:
         """Takes the answer to an invitation. Returns a reply, or the empty string when nothing is left to say."""
@@ -180,14 +165,17 @@ class Performer(RoutineMind):
 
 
 class Forgetful(Performer):
-    """Leaves out one thing, the same all the time."""
+    """Leaves out one thing that the type needs, the same all the time."""
 
     def _choose_omission(self, name: str) -> str:
         return self.world.make_generator("omits", self.persona.name).choice(self.task.needed_parts)
 
 
 class Oracle(Performer):
-    """Knows where people usually are, goes there one by one, and makes room for their times."""
+    """Knows where people usually are, goes there one by one with everything needed, and makes room for their times.
+
+    ``oracle@p`` leaves something out in a share p of its invitations (the same ones for a smaller p).
+    """
 
     negotiates = True
 
@@ -195,7 +183,7 @@ class Oracle(Performer):
         """The half hour at which it and most of those it wants are free, the latest of several; for an appointment both."""
         starts = range(-(-self.task.start // 30) * 30, self.task.end - MEETING_MINUTES, 30)
         moments = [moment for moment in starts if self.is_free(MEETING_MINUTES, moment)] or [self.task.start]
-        minds = [self.others[name] for name in self._wanted]
+        minds = [self.others[name] for name in self.wanted]
         return max(moments, key=lambda moment: (sum(mind.is_free(MEETING_MINUTES, moment) for mind in minds), moment))
 
     def choose_activity(self, view: View) -> Activity | None:
@@ -215,16 +203,12 @@ class Oracle(Performer):
         if over and self._seeking:
             self._tried[self._seeking] = minute
         self._seeking, place = self._find_next(minute, open_to)
-        until = minute + 10
-        if self._seeking:
-            self._doing = f"looking for {self._seeking.split()[0]}"
-            until = minute + self.world.count_travel_minutes(self.tile, place) + _WAIT_MINUTES
-        elif not over and self._doing == _NOBODY:
+        if not self._seeking and not over and self._doing == _NOBODY:
             return None
-        else:
-            self._doing = _NOBODY
+        self._doing = f"looking for {self._seeking.split()[0]}" if self._seeking else _NOBODY
+        minutes = self.world.count_travel_minutes(self.tile, place) + _WAIT_MINUTES if self._seeking else 10
         departures = [self._find_departure(each) for each in self.engagements if each.start > minute]
-        return Activity(self._doing, max(min(until, *departures, LAST_MINUTE), minute + 1), place)
+        return Activity(self._doing, max(min(minute + minutes, *departures, LAST_MINUTE), minute + 1), place)
 
     def _find_next(self, minute: int, names: Sequence[str]) -> tuple[str, str]:
         """The person who can be found soonest by habit, and the place.
@@ -278,10 +262,9 @@ _KINDS: Mapping[str, type[Performer]] = {
     "random": RandomPerformer,
     "silent": Silent,
 }
-AGENTS = tuple(_KINDS)
 
 
 def make_performer(agent: str, persona: Persona, world: World, task: Task, others: Mapping[str, RoutineMind]) -> Performer:
-    """Makes the performer called ``agent``, one of ``AGENTS``, the oracle's share of errors behind an @."""
+    """Makes the performer called ``agent``, the oracle's share of errors behind an @."""
     kind, _, rate = agent.partition("@")
     return _KINDS[kind](persona, world, task, others, float(rate or 0.0))

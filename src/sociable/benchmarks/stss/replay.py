@@ -112,19 +112,14 @@ def _collect_data(replay: Replay) -> dict[str, Any]:
 
 def _describe_resident(replay: Replay, task: Task, name: str) -> dict[str, Any]:
     persona = replay.people[name]
+    age = f"{persona.age}, {persona.pronouns}" if persona.pronouns else str(persona.age)
+    played_by = f"played by {replay.episode.played_by[name]}"
     return {
         "name": name,
         "label": persona.short,
         "start": replay.episode.starts[name],
         "role": "performer" if name == task.performer else "target" if name == task.target else "cast",
-        "persona": [
-            f"{persona.age}, {persona.pronouns}" if persona.pronouns else str(persona.age),
-            persona.innate,
-            persona.learned,
-            persona.currently,
-            persona.lifestyle,
-            f"played by {replay.episode.played_by[name]}",
-        ],
+        "persona": [age, persona.innate, persona.learned, persona.currently, persona.lifestyle, played_by],
         "stage": replay.measured.stages.get(name),
     }
 
@@ -132,17 +127,15 @@ def _describe_resident(replay: Replay, task: Task, name: str) -> dict[str, Any]:
 def _make_row(event: AnyEvent, index: Mapping[str, int]) -> list[Any]:
     """An event as a row: kind, minute, resident, and the other fields in their order. People are numbers."""
     fields = event.model_dump(exclude={"kind", "minute", "resident"})
-    match event:
-        case Planned():
-            fields["plan"] = _read_plan(event)
-        case Talked():
-            fields["partner"] = index[event.partner]
-            fields["lines"] = [[index.get(line.speaker), line.says, line.note, line.speaker] for line in event.lines]
-        case Agreed():
-            fields["partner"] = index[event.partner]
-        case Walked():
-            x, y = fields.pop("start")
-            fields = {"x": x, "y": y, **fields}
+    if isinstance(event, Agreed | Talked):
+        fields["partner"] = index[event.partner]
+    if isinstance(event, Talked):
+        fields["lines"] = [[index.get(line.speaker), line.says, line.note, line.speaker] for line in event.lines]
+    elif isinstance(event, Planned):
+        fields["plan"] = _read_plan(event)
+    elif isinstance(event, Walked):
+        x, y = fields.pop("start")
+        fields = {"x": x, "y": y, **fields}
     return [event.kind, event.minute, index[event.resident], *fields.values()]
 
 
@@ -150,16 +143,14 @@ def _read_plan(event: Planned) -> list[list[Any]]:
     """The lines of a plan as [first minute, first minute after it, doing, place]; those of another form as [line]."""
     day = event.minute // MINUTES_PER_DAY + 1
     blocks: list[list[Any]] = []
-    for line in event.plan.splitlines():
+    for line in filter(str.strip, event.plan.splitlines()):
+        begin, until, doing, place = found.groups() if (found := _BLOCK.fullmatch(line)) else ("", "", line, "")
         try:
-            found = _BLOCK.fullmatch(line)
-            if not found:
-                raise ValueError(line)
-            start, end = minute_of(found[1], day), minute_of(found[2], day)
+            start, end = minute_of(begin, day), minute_of(until, day)
         except ValueError:
-            blocks += [[line]] if line.strip() else []
+            blocks.append([line])
         else:
-            blocks.append([start, end if end > start else end + MINUTES_PER_DAY, found[3], found[4] or ""])
+            blocks.append([start, end if end > start else end + MINUTES_PER_DAY, doing, place or ""])
     return blocks
 
 
@@ -167,9 +158,8 @@ def _read_plan(event: Planned) -> list[list[Any]]:
 
 
 def _draw_town(town: TownMap, places: Sequence[str]) -> dict[str, Any]:
-    sectors = sorted({address.sector for address in town.places})
-    arenas = sorted(address for address in town.places if address.arena and not address.thing)
-    footprints = {sector: _find_footprint(town, sector) for sector in sectors}
+    arenas = sorted(address for address in town.places if address.is_arena)
+    footprints = {sector: _find_footprint(town, sector) for sector in sorted({address.sector for address in town.places})}
     edges = {sector: tiles & ~binary_erosion(tiles, _BESIDE) for sector, tiles in footprints.items()}
     walled = {sector for sector, edge in edges.items() if 2 * np.count_nonzero(edge & town.blocked) > np.count_nonzero(edge)}
     addresses = ["", *map(str, sorted(town.places))]
@@ -187,10 +177,10 @@ def _draw_town(town: TownMap, places: Sequence[str]) -> dict[str, Any]:
                 "name": sector,
                 "kind": town.kinds.get(sector, ""),
                 "walled": sector in walled,
-                "box": _find_box(footprints[sector]),
-                "tiles": np.flatnonzero(footprints[sector]).tolist(),
+                "box": _find_box(tiles),
+                "tiles": np.flatnonzero(tiles).tolist(),
             }
-            for sector in sectors
+            for sector, tiles in footprints.items()
         ],
         "arenas": [[address.sector, address.arena, *_find_box(_mark(town, town.places[address]))] for address in arenas],
         "things": [
@@ -217,7 +207,7 @@ def _mark(town: TownMap, tiles: Sequence[Tile] | frozenset[Tile]) -> _Tiles:
 
 
 def _find_box(tiles: _Tiles) -> list[int]:
-    """x, y, width, height."""
+    """The smallest box around some tiles: x, y, width, height."""
     (top, bottom), (left, right) = ((int(each.min()), int(each.max())) for each in np.nonzero(tiles))
     return [left, top, right - left + 1, bottom - top + 1]
 

@@ -1,22 +1,219 @@
-"""Reference residents: background characters without a model.
+"""Residents without a model: a mind that follows its day and talks of the weather, and the background characters.
 
-They follow their day and talk when they meet. They accept an invitation that names what its type needs, does not clash with
-what they have agreed to and does not fall in their sleep or work; else they refuse, or propose another time; and then they
-really go. They do not ask back. They tell others what they were told to pass on.
+The reference residents accept an invitation that names what its type needs, does not clash with what they have agreed to and
+does not fall in their sleep or work; else they refuse, or propose another time; and then they really go. They do not ask
+back. They tell others what they were told to pass on.
 """
 
 from __future__ import annotations
 
+import json
+import random
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from sociable.benchmarks.stss.routine import LEAST_MINUTES, MEETING_MINUTES, RoutineMind, World
 from sociable.benchmarks.stss.speech import Said, find_moments, is_assent, parse_speech, say_moment, say_place
-from sociable.benchmarks.stss.task import Subtask, Task, TaskType
-from sociable.town.clock import day_number, time_of_day
-from sociable.town.events import Remembered
-from sociable.town.minds import TakenAway, Talk, Utterance, View
-from sociable.town.persona import Block, Persona
+from sociable.benchmarks.stss.task import DAYS, LAST_MINUTE, Subtask, Task, TaskType
+from sociable.core.seeding import make_generator
+from sociable.town.clock import MINUTES_PER_DAY, Clock, day_number, time_of_day
+from sociable.town.events import Agreed, AnyEvent, Planned, Remembered
+from sociable.town.map import Address, Tile, TownMap
+from sociable.town.minds import Activity, Decision, TakenAway, Talk, Utterance, View
+from sociable.town.persona import Block, Persona, make_ordinary_day
+
+EARLY_MINUTES = 2
+"""The time before a thing begins at which people want to be there."""
+
+PAUSE_MINUTES = 20
+"""The shortest time for which people go home in between."""
+
+MEETING_MINUTES = 50
+"""The length of a thing that has no end of its own."""
+
+LEAST_MINUTES = 25
+"""The shortest time for which people go to an event."""
+
+SMALL_TALK = json.loads((Path(__file__).parent / "data" / "small_talk.json").read_text(encoding="utf-8"))
+"""The words of people without a model who have nothing to tell: openings, replies and closings."""
+
+AT_HOME = "seeing to one thing and another"
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Everything that people without a model know of the town."""
+
+    town: TownMap
+    clock: Clock
+    tiles_per_minute: int
+    seed: int
+    label: str
+    """The episode's: draws in two episodes are independent."""
+
+    def make_generator(self, *names: str | int) -> random.Random:
+        return make_generator(self.seed, "reference", self.label, *names)
+
+    def count_travel_minutes(self, start: Tile, goal: str) -> int:
+        """The time that the way to a place takes, and a little more; 0 where the place is not known, or none is needed."""
+        tiles = self.town.find_free_tiles(Address.parse(goal)) if goal else ()
+        steps = self.town.measure_distance(start, tiles[0]) if tiles else None
+        return 0 if steps is None else steps // self.tiles_per_minute + 1
+
+    def find_tile(self, place: str) -> Tile:
+        """A free tile of a place that is there."""
+        return self.town.find_free_tiles(Address.parse(place))[0]
+
+
+def find_bed(persona: Persona, town: TownMap) -> Address:
+    """Somebody's bed, where the map has one, or else its room."""
+    home = Address.parse(persona.home)
+    bed = replace(home, thing="bed")
+    return bed if bed in town.places else home
+
+
+def find_gaps(busy: Iterable[tuple[int, int]], start: int, end: int, least: int) -> list[tuple[int, int]]:
+    """The parts of a time, from ``start`` to ``end``, that nothing ``busy`` fills, each of ``least`` minutes or more."""
+    gaps, at = [], start
+    for begin, until in [*sorted(each for each in busy if each[0] < end), (end, end)]:
+        gaps.append((at, begin))
+        at = max(at, until)
+    return [(begin, until) for begin, until in gaps if until - begin >= least]
+
+
+class RoutineMind:
+    """Does what it usually does on such a day, and what it has agreed to. Says nothing of importance."""
+
+    def __init__(self, persona: Persona, world: World) -> None:
+        self.persona = persona
+        self.world = world
+        self.alarm: int | None = None
+        self.engagements: list[Block] = []
+        """Things that it means to do, before any habit; in order of time."""
+        self.agreed_now: list[AnyEvent] = []
+        """Agreements of the conversation that is going on."""
+        self._home = self.tile = world.find_tile(persona.home)
+        self._doing = ""
+        self._days = [make_ordinary_day(persona, world.clock, day) for day in range(DAYS + 1)]
+        self._planned = -1
+
+    # The day.
+
+    def find_waking(self, minute: int) -> int | None:
+        """The minute at which it gets up, if it is in bed at ``minute`` on an ordinary day; else None."""
+        persona, time = self.persona, minute % MINUTES_PER_DAY
+        if max(persona.sleeps - MINUTES_PER_DAY, 0) <= time < persona.wakes or minute < persona.wakes:
+            return minute - time + persona.wakes
+        return minute - time + MINUTES_PER_DAY + persona.wakes if time >= persona.sleeps else None
+
+    def _find_habits(self, minute: int) -> Sequence[Block]:
+        return self._days[min(minute // MINUTES_PER_DAY, DAYS)]
+
+    def find_habit(self, minute: int) -> Block | None:
+        return next((block for block in self._find_habits(minute) if block.start <= minute < block.end), None)
+
+    def find_free_spans(self, minutes: int, start: int, end: int) -> list[tuple[int, int]]:
+        """The parts of a time, each of so many minutes or more, in which it is neither asleep, at work, nor engaged."""
+        busy = [(each.start, each.end) for each in self.engagements]
+        busy += [(block.start, block.end) for day in self._days for block in day if block.work]
+        for midnight in range(-MINUTES_PER_DAY, LAST_MINUTE + 1, MINUTES_PER_DAY):
+            busy.append((midnight + self.persona.sleeps, midnight + MINUTES_PER_DAY + self.persona.wakes))
+        return find_gaps(busy, start, end, max(minutes, 1))
+
+    def is_free(self, minutes: int, start: int, end: int | None = None) -> bool:
+        """Whether it is free for so many minutes at a stretch, from ``start`` on or, with an ``end``, anywhere before that."""
+        return bool(self.find_free_spans(minutes, start, start + minutes if end is None else end))
+
+    def engage(self, doing: str, start: int, end: int, place: str, now: int) -> Block:
+        """Means to do something at a time, before all habits."""
+        engagement = Block(start, end, doing, place, work=True)
+        self.engagements.append(engagement)
+        self.engagements.sort(key=lambda each: each.start)
+        self._set_alarm(now)
+        return engagement
+
+    def _find_departure(self, engagement: Block) -> int:
+        return engagement.start - self.world.count_travel_minutes(self.tile, engagement.place) - EARLY_MINUTES
+
+    def _set_alarm(self, now: int) -> None:
+        """Wants to be asked when it is time to leave for what comes next."""
+        due = [self._find_departure(each) for each in self.engagements if each.end > now and each.doing != self._doing]
+        self.alarm = max(now + 1, min(due)) if due else None
+
+    def find_due(self, minute: int) -> Activity:
+        """The activity that is due now, until something else is."""
+        coming = [each for each in self.engagements if each.end > minute]
+        for engagement in coming:
+            # Once on the way it goes on, though the way may be shorter by now.
+            if self._find_departure(engagement) <= minute or engagement.doing == self._doing:
+                return Activity(engagement.doing, engagement.end, engagement.place)
+        limit = min((max(self._find_departure(each), minute + 1) for each in coming), default=LAST_MINUTE)
+        if wakes := self.find_waking(minute):
+            bed = str(find_bed(self.persona, self.world.town))
+            return Activity("sleeping", max(min(wakes, limit), minute + 1), bed, asleep=True)
+        until = minute // MINUTES_PER_DAY * MINUTES_PER_DAY + self.persona.sleeps
+        block = next((each for each in self._find_habits(minute) if each.end > minute), None)
+        if block is not None:
+            leaves_home = block.start - self.world.count_travel_minutes(self._home, block.place) - EARLY_MINUTES
+            if leaves_home - minute < self.world.count_travel_minutes(self.tile, self.persona.home) + PAUSE_MINUTES:
+                return Activity(block.doing, max(min(block.end, limit), minute + 1), block.place)
+            until = min(until, leaves_home)
+        return Activity(AT_HOME, max(min(until, limit), minute + 1), self.persona.home)
+
+    # As a mind.
+
+    def decide(self, view: View) -> Decision:
+        self.tile = view.tile
+        notes = self._note_plan(view.minute)
+        activity = self.choose_activity(view)
+        talks = not (activity.asleep if activity else view.activity is not None and view.activity.asleep)
+        return Decision(activity, self.whom_to_address(view) if talks else "", notes)
+
+    def choose_activity(self, view: View) -> Activity | None:
+        """The activity that it turns to now; None: it goes on."""
+        over = view.activity is None or view.minute >= view.activity.until
+        if not over and (self.alarm is None or view.minute < self.alarm):
+            return None
+        due = self.find_due(view.minute)
+        changes = over or due.doing != self._doing
+        self._doing = due.doing
+        self._set_alarm(view.minute)
+        return due if changes else None
+
+    def _note_plan(self, minute: int) -> Sequence[AnyEvent]:
+        """Tells the log its day, once a day when it gets up."""
+        day = minute // MINUTES_PER_DAY
+        if day == self._planned or self.find_waking(minute):
+            return ()
+        self._planned = day
+        engaged = [each for each in self.engagements if each.start // MINUTES_PER_DAY == day]
+        blocks = sorted((each.start, each.end, each.doing, each.place) for each in [*self._find_habits(minute), *engaged])
+        lines = [f"{time_of_day(start)}-{time_of_day(end)} {doing} @ {place}" for start, end, doing, place in blocks]
+        return [Planned(minute=minute, resident=self.persona.name, plan="\n".join(lines))]
+
+    def whom_to_address(self, view: View) -> str:
+        """Somebody in sight whom it wants to talk to, or the empty string."""
+        return ""
+
+    def say_little(self, talk: Talk) -> Utterance:
+        """Says something about nothing: an opening or a reply, and after that a goodbye, which ends the conversation."""
+        draw = self.world.make_generator("says", self.persona.name, talk.partner, talk.minute, talk.place_in_turn)
+        kind = "closings" if talk.place_in_turn else "openings" if talk.began else "replies"
+        return Utterance(draw.choice(SMALL_TALK[kind]), ends=talk.place_in_turn > 0)
+
+    def note_agreement(self, talk: Talk, engagement: Block) -> None:
+        """Notes for the log that it has agreed to something in this conversation."""
+        event = {"minute": talk.minute, "resident": self.persona.name, "partner": talk.partner}
+        fields = {name: getattr(engagement, name) for name in ("doing", "place", "start", "end")}
+        self.agreed_now.append(Agreed.model_validate(event | fields))
+
+    def conclude(self, talk: Talk, until: int) -> TakenAway:
+        notes, self.agreed_now = self.agreed_now, []
+        return TakenAway(notes)
+
+
+# The background characters.
 
 QUIET_MINUTES = 240
 """The time for which two people who have talked need not talk again, unless one has something to tell."""
@@ -55,9 +252,9 @@ class ReferenceResident(RoutineMind):
     # Meeting.
 
     def whom_to_address(self, view: View) -> str:
-        return next((each.name for each in view.sightings if each.free and self._wants(each.name, view.minute)), "")
+        return next((each.name for each in view.sightings if each.free and self._wants_talk(each.name, view.minute)), "")
 
-    def _wants(self, name: str, minute: int) -> bool:
+    def _wants_talk(self, name: str, minute: int) -> bool:
         if self._has_news_for(name, minute):
             return True
         if minute - self._talked.get(name, -QUIET_MINUTES) < QUIET_MINUTES:
@@ -94,7 +291,7 @@ class ReferenceResident(RoutineMind):
             return None if self.agreed_now or known else _REMEMBERS
         if self._proposal is not None and is_assent(heard[-1]) and not find_moments(heard[-1], talk.minute, clock):
             return self._accept(talk, self._proposal, heard)
-        if said.lacks(task):
+        if said.list_missing(task):
             return None
         return self._promise_help(talk) if task.type is TaskType.HELP else self._accept(talk, said, heard)
 

@@ -102,10 +102,8 @@ def _read_time(match: re.Match[str], text: str, place: int) -> TimeInText:
         morning, later = bool(_MORNING.search(sentence)), bool(_LATER.search(sentence))
         sure = morning != later
         half = ("am" if morning else "pm") if sure else ""
-    if half == "pm" and hour < 12:
-        hour += 12
-    elif half == "am" and hour == 12:
-        hour = 0
+    if half and hour <= 12:
+        hour = hour % 12 + (12 if half == "pm" else 0)
     return TimeInText(place, hour * 60 + minute, sure)
 
 
@@ -197,11 +195,8 @@ def _find_candidates(text: str, minute: int, clock: Clock, day: int | None = Non
     for time in find_times(text):
         named = _find_day(time, days, text)
         on = day if named is None else named
-        if on is not None:
-            found.append(tuple(on * MINUTES_PER_DAY + each for each in time.candidates))
-        else:
-            moments = (today * MINUTES_PER_DAY + each for each in time.candidates)
-            found.append(tuple(each + (MINUTES_PER_DAY if each <= minute else 0) for each in moments))
+        moments = [(today if on is None else on) * MINUTES_PER_DAY + each for each in time.candidates]
+        found.append(tuple(each + MINUTES_PER_DAY if on is None and each <= minute else each for each in moments))
     return found
 
 
@@ -272,7 +267,7 @@ class Said(NamedTuple):
     place: str = ""
     """The place, if that was said."""
 
-    def lacks(self, task: Task) -> tuple[str, ...]:
+    def list_missing(self, task: Task) -> tuple[str, ...]:
         return tuple(part for part in task.needed_parts if part not in self.parts)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
-from sociable.agents.architecture import find_architecture
 from sociable.agents.generative.briefing import load_generative_prompts
 from sociable.benchmarks.stss.audit import audit_document
 from sociable.benchmarks.stss.dataset import load_inputs
-from sociable.benchmarks.stss.measure import measure_episode
-from sociable.benchmarks.stss.metrics import MeasuredTask, estimate_tasks, stss_metrics
-from sociable.benchmarks.stss.protocol import Setting, fill_background, make_memory, run_task
+from sociable.benchmarks.stss.measure import AS_AUTHORS, measure_episode
+from sociable.benchmarks.stss.metrics import MeasuredTask, declare_metrics, estimate_tasks
+from sociable.benchmarks.stss.protocol import ALONE, Setting, check_minds, fill_background, run_task
 from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.rehearsal import rehearse_reply
 from sociable.benchmarks.stss.task import Task
@@ -26,55 +25,33 @@ from sociable.town.places import PlaceFinder
 class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssEpisode, Measured], Audited):
     episode_type = StssEpisode
     measurement_type = Measured
+    cluster_field = "template"
     tested_options = frozenset({"agent", "tasks", "scheduler", "plain", "injected", "fork"})
     unasked = {**Study.unasked, Role.JUDGE: "{benchmark} is scored from its event log, which nobody judges"}
 
     def __init__(self, options: StudyOptions[StssOptions]) -> None:
         super().__init__(options)
-        own = self.options = options.own
+        own = options.own
         self.resolved = options.resolve(**options.absolute_paths("town", "residents"))
-        for agent in {own.agent, own.background_agent}:
-            find_architecture(agent)
-        make_memory(own.embeddings)
-        clock = Clock()
-        self.inputs = load_inputs(options.dataset, own, clock, seed=options.seed, limit=options.limit)
-        town, people = self.inputs.town, self.inputs.people
-        if unknown := {each.resident for each in own.injected if each.resident} - set(people):
-            raise InputError(f"injected: nobody is called '{min(unknown)}' in {town.name}.")
-        self.setting = Setting(town, PlaceFinder(town), people, clock, own, options.seed, options.prompts)
-        self.scenarios: Mapping[str, Task] = self.inputs.tasks
+        check_minds(own.agent, own.background_agent, embeddings=own.embeddings)
+        self.inputs = inputs = load_inputs(options.dataset, own, Clock(), seed=options.seed, limit=options.limit)
+        if unknown := {each.resident for each in own.injected if each.resident} - set(inputs.people):
+            raise InputError(f"injected: nobody is called '{min(unknown)}' in {inputs.town.name}.")
+        self.setting = Setting(inputs.town, PlaceFinder(inputs.town), inputs.people, Clock(), own, options.seed, options.prompts)
+        self.scenarios = inputs.tasks
         self.types = {name: task.type for name, task in self.scenarios.items()}
-        self.metrics = stss_metrics(self.types)
-        self.source = self.inputs.source
-        self.digests = {**self.inputs.digests, "prompts": load_generative_prompts(options.prompts).digest}
-        self.notes = [*self.inputs.notes, *self._list_notes(alone=Role.PARTNER not in options.filled)]
-
-    def _list_notes(self, *, alone: bool) -> Iterable[str]:
-        if alone:
-            yield (
-                "No partner was named: the background residents were played by the model under test as well, or, around a "
-                "reference agent, by reference residents."
-            )
-        yield from self.fork_notes()
-        if self.options.place == "planned" or self.options.attendance == "authors":
-            yield "Scored as the authors score (options place or attendance), which sociable by default does not."
-
-    def fork_notes(self) -> Iterable[str]:
-        """In what a run differs from how the town would have lived by itself."""
-        for each in self.options.injected:
-            when = f"{self.setting.clock.render_minute(each.minute)}, {each.resident or 'everybody'}"
-            yield f"An event was injected: {when} learned: {each.text}"
-        if self.options.fork is not None and self.options.fork.anew_from is not None:
-            yield f"A fork: from {self.setting.clock.render_minute(self.options.fork.anew_from)} on every model was asked anew."
+        self.metrics = declare_metrics(self.types)
+        self.source = inputs.source
+        self.digests = {**inputs.digests, "prompts": load_generative_prompts(options.prompts).digest}
+        alone = [] if Role.PARTNER in options.filled else [ALONE]
+        as_authors = [AS_AUTHORS] if own.place == "planned" or own.attendance == "authors" else []
+        self.notes = [*inputs.notes, *alone, *self.setting.list_changes(), *as_authors]
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> StssEpisode:
         return await run_task(self.scenarios[scenario], repeat, fill_background(seats), self.setting)
 
-    def cluster_of(self, scenario: str) -> str:
-        return self.scenarios[scenario].template
-
     def measure(self, episode: StssEpisode) -> Measured:
-        return measure_episode(episode, self.setting.town, self.setting.clock, self.options)
+        return measure_episode(episode, self.setting.town, self.setting.clock, self.setting.options)
 
     def score(
         self, episode: StssEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Measured | None

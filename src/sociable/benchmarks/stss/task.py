@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from enum import StrEnum
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
-from sociable.core.data_files import RawRecord, Text, make_data_error
+from sociable.core.data_files import Text
 from sociable.core.records import Record
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.map import Address
@@ -75,16 +75,6 @@ Keyword = Annotated[Text, AfterValidator(_check_keyword)]
 
 KeywordGroup = Annotated[tuple[Keyword, ...], Field(min_length=1)]
 
-B = TypeVar("B", bound=BaseModel)
-
-
-def validate_record(kind: type[B], raw: RawRecord, **context: Any) -> B:
-    """A record of a data file. ``context``: the ``town`` and the ``people`` that must have what it names. Raises DataError."""
-    try:
-        return kind.model_validate(raw.value, context=context)
-    except ValidationError as error:
-        raise make_data_error(error, raw.place) from None
-
 
 class Signs(Record):
     """Signs by which a text is seen to be an activity: of every group of ``keywords`` one, and none of ``not_keywords``."""
@@ -94,7 +84,7 @@ class Signs(Record):
     there: tuple[str, ...] = ()
     """Phrases that show that somebody is at it whatever else it does: "at the soup swap"."""
     errand: bool = False
-    """Whether it is a thing done for somebody, which may well be to buy something."""
+    """Whether the activity is a thing done for somebody, which may well be to buy something."""
 
 
 class Subtask(Record):
@@ -166,10 +156,6 @@ class Task(Record):
     @property
     def needed_parts(self) -> tuple[str, ...]:
         """The parts that must have been said before somebody can agree. For help: every step with its place."""
-        match self.type:
-            case TaskType.HELP:
-                return tuple(f"step {number}" for number in range(1, len(self.subtasks) + 1))
-            case TaskType.ONLINE:
-                return (Part.ACTIVITY, Part.TIME)
-            case _:
-                return (Part.ACTIVITY, Part.PLACE, Part.TIME)
+        if self.type is TaskType.HELP:
+            return tuple(f"step {number}" for number in range(1, len(self.subtasks) + 1))
+        return (Part.ACTIVITY, Part.TIME) if self.type is TaskType.ONLINE else tuple(Part)

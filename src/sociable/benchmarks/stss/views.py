@@ -41,33 +41,33 @@ ANOTHER_TOWN = "Published rows (paper) are of the authors' town, tasks and model
 TALKS_SHOWN = 20
 """Conversations of an episode's performer, those about the task first; the replay has them all."""
 MUCH = 0.2
-"""Of the performer's plans and words that came to nothing: readers are warned."""
-PUBLISHED = {
-    f"{row.model} {row.agent}": {
-        **{TYPES[kind]: value for kind, value in row.by_type.items()},
-        SCORE: row.overall,
-        RATIO: row.conversation_ratio,
-    }
-    for row in published.TABLE_4
-}
+"""The share of the performer's plans and words that may come to nothing before readers are warned."""
+PUBLISHED = {model: dict(zip((*TYPES.values(), SCORE, RATIO), row, strict=True)) for model, row in published.TABLE_4.items()}
 
 
-def label_run(manifest: Mapping[str, Any]) -> str:
-    """The model, its architecture where that is not the plain one, and the background where it is another's."""
-    subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
-    options = manifest["settings"]["options"]
-    agent = options.get("agent", "generative")
-    label = subject if subject.startswith("reference/") or agent == "generative" else f"{subject} {agent}"
-    if options.get("fork"):
-        label = f"{label} (fork)"
-    plain = partner is None or (subject.startswith("reference/") and partner == "reference/residents")
-    return label if plain else f"{label} among {partner}"
+class TownViews(Views):
+    """The names of runs and the groups of episodes that are shown, as both of STSS's levels have them."""
 
-
-class StssViews(Views):
     def label(self, manifest: Mapping[str, Any]) -> str:
-        return label_run(manifest)
+        """The model, its architecture where that is not the plain one, and the background where it is another's."""
+        subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
+        options = manifest["settings"]["options"]
+        agent = options.get("agent", "generative")
+        label = subject if subject.startswith("reference/") or agent == "generative" else f"{subject} {agent}"
+        if options.get("fork"):
+            label = f"{label} (fork)"
+        plain = partner is None or (subject.startswith("reference/") and partner == "reference/residents")
+        return label if plain else f"{label} among {partner}"
 
+    def show_groups(self, run: RunResult[Any], groups: Mapping[str, Sequence[Any]], remedy: str) -> Iterator[Block]:
+        """Groups of episodes in full, each under its heading and the command with which others are looked at."""
+        for heading, episodes in groups.items():
+            if episodes:
+                yield Paragraph(f"{heading}. {remedy} {run.folder} EPISODE.")
+                yield from (block for episode in episodes for block in self.episode(run, episode))
+
+
+class StssViews(TownViews):
     def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
         nothing = next((each.value for each in estimates if each.metric == NOTHING), None)
         if nothing is None or nothing <= MUCH:
@@ -90,47 +90,98 @@ class StssViews(Views):
         shown = runs[0].study.metrics.named(*TYPES.values(), SCORE, RATIO)
         # With the intervals of all nothing would fit a page.
         caption = "Scores by type of task (Table 4's layout)"
-        return [metrics_table(caption, runs, shown, ANOTHER_TOWN, (SCORE, RATIO), PUBLISHED), *_score_plot(runs)]
+        return [metrics_table(caption, runs, shown, ANOTHER_TOWN, (SCORE, RATIO), PUBLISHED), _plot_scores(runs)]
 
     def parts(self, runs: Runs) -> list[Section]:
-        return [Section("Where it failed", list(_stages(runs))), Section("Tasks", [_tasks(run) for run in runs])]
+        return [Section("Where it failed", list(_show_stages(runs))), Section("Tasks", [_tabulate_tasks(run) for run in runs])]
 
     def counts(self, run: RunResult[StssStudy]) -> Table:
         return counts_table(run, (SCORE, RATIO))
 
     def costs(self, runs: Runs) -> Sequence[Block]:
-        return list(_per_resident_day(runs))
+        """Calls and tokens beside the original's public figure."""
+        rows = []
+        for run in runs:
+            episodes = _completed(run)
+            # Residents that have a model.
+            played = [sum(not player.startswith("reference/") for player in each.played_by.values()) for each in episodes]
+            days = sum(models * each.minutes / MINUTES_PER_DAY for models, each in zip(played, episodes, strict=True))
+            used = sum((usage for each in episodes for usage in each.usage.values()), Usage())
+            if used.calls and days:
+                tokens = used.input_tokens + used.output_tokens
+                rows.append(Row([run.label, f"{used.calls / days:,.0f}", f"{tokens / days:,.0f}"], emphasis=True))
+        if not rows:
+            return []
+        original = [published.original_per_resident_day(q) for q in (published.ORIGINAL_REQUESTS, published.ORIGINAL_TOKENS)]
+        rows.append(Row(["generative agents, the original", *(f"{each:,.0f}" for each in original)]))
+        note = (
+            f"The original: {published.ORIGINAL_REQUESTS:,} requests and {published.ORIGINAL_TOKENS / 1e6:.1f} M tokens for "
+            f"{published.ORIGINAL_RESIDENTS} agents and {published.ORIGINAL_HOURS} simulated hours, taken to 24 hours. A run of "
+            "ours counts the performer and all background residents that are models, nights included."
+        )
+        return [Table("Per resident and day", [Column("Run of"), Column("Calls", True), Column("Tokens", True)], rows, note)]
 
     def shown_episodes(self, run: RunResult[StssStudy]) -> Iterator[Block]:
-        return _episodes(run)
+        """The worst, the best and what has no score; each says how to watch it."""
+        ranked, unscored = rank_episodes(run, SCORE)
+        shown = {
+            "Lowest scores": ranked[:EPISODES_SHOWN],
+            "Highest scores": ranked[EPISODES_SHOWN:][-EPISODES_SHOWN:][::-1],
+            "Not scored": unscored[:EPISODES_SHOWN],
+        }
+        return self.show_groups(run, shown, "To watch one: sociable replay")
 
     def episode(self, run: RunResult[StssStudy], episode: StssEpisode) -> list[Block]:
-        return [episode_view(run, episode)]
+        """The task, the stage it reached with each person, and the performer's conversations."""
+        task, clock = run.study.scenarios[episode.scenario], run.study.setting.clock
+        if episode.task is None:
+            return [Case(episode.id, [Tag("errored", Tone.BAD)], [Callout(episode.error, Tone.WARNING)])]
+        measured: Measured = run.measured(episode)
+        result = Tag(f"score {measured.score:.2f}", Tone.GOOD if measured.score >= 0.5 else Tone.BAD)
+        why = Callout(f"{measured.reason[:1].upper()}{measured.reason[1:]}: {measured.score:.2f}.")
+        if measured.failure:
+            result, why = Tag("not scored"), Callout(f"Not scored: {measured.failure}.", Tone.WARNING)
+        talks = _show_talks(task, measured, clock, f"sociable replay {run.folder} {episode.id}")
+        blocks = [Paragraph(task.goal), why, _tabulate_people(task, measured, clock), *talks]
+        if measured.notes:
+            about = [(each, "performer" if each.of_performer else "background") for each in measured.notes]
+            notes = [Row([each.about, whom, str(each.count)]) for each, whom in about]
+            blocks.append(Table("Noted in the event log", [Column("What"), Column("Of"), Column("Times", True)], notes))
+        return [Case(episode.id, [Tag(str(task.type)), result], blocks)]
 
 
-def _score_plot(runs: Runs) -> Iterator[Block]:
+def rank_episodes(run: RunResult[Any], metric: str) -> tuple[list[Any], list[Any]]:
+    """The completed episodes from the lowest value of a metric to the highest, and those without a value."""
+    values = {(score.scenario, score.repeat): score.value for score in run.scores if score.metric == metric}
+    valued = [(values.get((each.scenario, each.repeat)), each) for each in _completed(run)]
+    scored = [(value, episode) for value, episode in valued if value is not None]
+    ranked = [episode for _, episode in sorted(scored, key=lambda pair: pair[0])]
+    return ranked, [episode for value, episode in valued if value is None]
+
+
+def _plot_scores(runs: Runs) -> IntervalPlot:
     if len(runs) == 1:
         found = [(metric.title, runs[0].estimate(metric.name)) for metric in runs[0].study.metrics.named(*TYPES.values(), SCORE)]
         caption = "Scores by type of task"
     else:
-        labels = short_labels([run.label for run in runs])
+        labels = shorten_labels([run.label for run in runs])
         found = [(label, run.estimate(SCORE)) for label, run in zip(labels, runs, strict=True)]
         caption = "Scores over all tasks"
     counted = [(label, each) for label, each in found if each is not None]
     marks = [Mark(f"{label} (n = {each.scored})", each.value, each.low, each.high) for label, each in counted]
-    yield IntervalPlot(caption, "score", marks, minimum=0.0, maximum=1.0)
+    return IntervalPlot(caption, "score", marks, minimum=0.0, maximum=1.0)
 
 
 _FOLDERS = re.compile(r"[^\s(]*/")
 
 
-def short_labels(labels: Sequence[str]) -> list[str]:
-    """Without providers and folders, for the narrow room beside a figure; whole, should that make two of them alike."""
+def shorten_labels(labels: Sequence[str]) -> list[str]:
+    """The labels without providers and folders, for the narrow room beside a figure; whole where two would be alike."""
     short = [_FOLDERS.sub("", label) for label in labels]
     return short if len(set(short)) == len(set(labels)) else list(labels)
 
 
-def _stages(runs: Runs) -> Iterator[Block]:
+def _show_stages(runs: Runs) -> Iterator[Block]:
     yield Paragraph(
         "Everybody who could have come (of an appointment its target), by the first thing that was missing. What was told is "
         "read from the words by rule (speech.py): a place and a time that are named count as told, whatever is said about them."
@@ -147,113 +198,48 @@ def _stages(runs: Runs) -> Iterator[Block]:
         yield metrics_table("What came to nothing", runs, metrics.in_group("conduct"), unread)
 
 
-def _tasks(run: RunResult[StssStudy]) -> Table:
+def _tabulate_tasks(run: RunResult[StssStudy]) -> Table:
     """One row an episode."""
     scores = {(s.scenario, s.repeat): s for s in run.scores if s.metric == SCORE}
     rows = []
     for episode in _completed(run):
         score = scores.get((episode.scenario, episode.repeat))
-        shown = [figure(score.value if score else None, 2), score.reason if score else MISSING]
+        shown = [figure(score.value, 2), score.reason] if score else [MISSING, MISSING]
         rows.append(Row([episode.id, *shown, run.study.scenarios[episode.scenario].performer]))
     return Table(run.label, [Column("Episode"), Column("Score", True), Column("Why"), Column("Performer")], rows)
 
 
-def _per_resident_day(runs: Runs) -> Iterator[Block]:
-    """Calls and tokens beside the original's public figure."""
-    rows = []
-    for run in runs:
-        episodes = _completed(run)
-        days = sum(_models(each) * each.minutes / MINUTES_PER_DAY for each in episodes)
-        used = sum((usage for each in episodes for usage in each.usage.values()), Usage())
-        if used.calls and days:
-            tokens = used.input_tokens + used.output_tokens
-            rows.append(Row([run.label, f"{used.calls / days:,.0f}", f"{tokens / days:,.0f}"], emphasis=True))
-    if not rows:
-        return
-    original = [published.original_per_resident_day(q) for q in (published.ORIGINAL_REQUESTS, published.ORIGINAL_TOKENS)]
-    rows.append(Row(["generative agents, the original", *(f"{each:,.0f}" for each in original)]))
-    columns = [Column("Run of"), Column("Calls", True), Column("Tokens", True)]
-    note = (
-        f"The original: {published.ORIGINAL_REQUESTS:,} requests and {published.ORIGINAL_TOKENS / 1e6:.1f} M tokens for "
-        f"{published.ORIGINAL_RESIDENTS} agents and {published.ORIGINAL_HOURS} simulated hours, taken to 24 hours. A run of ours "
-        "counts the performer and all background residents that are models, nights included."
-    )
-    yield Table("Per resident and day", columns, rows, note)
-
-
-def _models(episode: StssEpisode) -> int:
-    """How many residents have one."""
-    return sum(not player.startswith("reference/") for player in episode.played_by.values())
-
-
-def _completed(run: RunResult[StssStudy]) -> list[StssEpisode]:
+def _completed(run: RunResult[Any]) -> list[Any]:
     return [each for each in run.episodes() if each.status is EpisodeStatus.COMPLETED]
 
 
-def _episodes(run: RunResult[StssStudy]) -> Iterator[Block]:
-    """The worst, the best and what has no score; each says how to watch it."""
-    values = {(s.scenario, s.repeat): s.value for s in run.scores if s.metric == SCORE}
-    valued = [(values.get((episode.scenario, episode.repeat)), episode) for episode in _completed(run)]
-    scored = [(value, episode) for value, episode in valued if value is not None]
-    ranked = [episode for _, episode in sorted(scored, key=lambda each: each[0])]
-    shown = {
-        "Lowest scores": ranked[:EPISODES_SHOWN],
-        "Highest scores": ranked[EPISODES_SHOWN:][-EPISODES_SHOWN:][::-1],
-        "Not scored": [episode for value, episode in valued if value is None][:EPISODES_SHOWN],
-    }
-    for heading, episodes in shown.items():
-        if episodes:
-            yield Paragraph(f"{heading}. To watch one: sociable replay {run.folder} EPISODE.")
-            yield from (episode_view(run, episode) for episode in episodes)
-
-
-def episode_view(run: RunResult[StssStudy], episode: StssEpisode) -> Case:
-    """What was wanted, what came of it with whom, and the performer's conversations."""
-    task, clock = run.study.scenarios[episode.scenario], run.study.setting.clock
-    if episode.task is None:
-        return Case(episode.id, [Tag("errored", Tone.BAD)], [Callout(episode.error, Tone.WARNING)])
-    measured: Measured = run.measured(episode)
-    tone = Tone.GOOD if measured.score >= 0.5 else Tone.BAD
-    result, why = Tag(f"score {measured.score:.2f}", tone), Callout(f"{_sentence(measured.reason)}: {measured.score:.2f}.")
-    if measured.failure:
-        result, why = Tag("not scored"), Callout(f"Not scored: {measured.failure}.", Tone.WARNING)
-    talks = _talks(task, measured, clock, f"sociable replay {run.folder} {episode.id}")
-    blocks = [Paragraph(task.goal), why, _people_table(task, measured, clock), *talks, *_noted(measured)]
-    return Case(episode.id, [Tag(str(task.type)), result], blocks)
-
-
-def _sentence(reason: str) -> str:
-    return reason[:1].upper() + reason[1:]
-
-
-def _moment(minute: int, clock: Clock) -> str:
+def _word_moment(minute: int, clock: Clock) -> str:
     """Mon 07:10."""
     return f"{clock.to_date(minute):%a} {time_of_day(minute)}"
 
 
-def _people_table(task: Task, measured: Measured, clock: Clock) -> Table:
+def _tabulate_people(task: Task, measured: Measured, clock: Clock) -> Table:
     told = {each.listener: each for each in reversed(measured.told)}
     rows = []
     for name, stage in measured.stages.items():
         by = told.get(name)
-        who = f"{by.teller}, {_moment(by.minute, clock)}" if by else MISSING
+        who = f"{by.teller}, {_word_moment(by.minute, clock)}" if by else MISSING
         # Of an appointment, whoever has done its part with the other elsewhere.
         half = task.type is TaskType.APPOINTMENT and stage is Stage.DONE and measured.score < 1
-        rows.append(
-            Row([name, f"{stage}, in another place: half a point" if half else str(stage), who, _presence(name, measured)])
-        )
+        reached = f"{stage}{', in another place: half a point' if half else ''}"
+        rows.append(Row([name, reached, who, _list_attendance(name, measured)]))
     if task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS):
         # Only what is done together with the performer counts.
-        rows.append(Row([task.performer, "(performer)", MISSING, _presence(task.performer, measured)]))
+        rows.append(Row([task.performer, "(performer)", MISSING, _list_attendance(task.performer, measured)]))
     columns = [Column("Person"), Column("How far it came"), Column("First told by"), Column("At the event")]
     return Table("People", columns, rows)
 
 
-def _presence(name: str, measured: Measured) -> str:
+def _list_attendance(name: str, measured: Measured) -> str:
     return "; ".join(str(each) for each in measured.attendance if each.resident == name) or MISSING
 
 
-def _talks(task: Task, measured: Measured, clock: Clock, replay: str) -> Iterator[Paragraph | Transcript]:
+def _show_talks(task: Task, measured: Measured, clock: Clock, replay: str) -> Iterator[Paragraph | Transcript]:
     """The performer's conversations, one by one; of many those about the task, and the earliest of the others."""
     talks = measured.talks
     if not talks:
@@ -269,11 +255,5 @@ def _talks(task: Task, measured: Measured, clock: Clock, replay: str) -> Iterato
     yield Paragraph(text)
     for talk in shown:
         place = talk.place or "in the street"
-        title = f"{_moment(talk.minute, clock)} with {talk.partner}, {place}, {talk.until - talk.minute} min"
+        title = f"{_word_moment(talk.minute, clock)} with {talk.partner}, {place}, {talk.until - talk.minute} min"
         yield Transcript(title, [Line(line.speaker, "", line.says or f"({line.note})") for line in talk.lines], folded=True)
-
-
-def _noted(measured: Measured) -> Iterator[Table]:
-    if measured.notes:
-        rows = [Row([note.about, "performer" if note.of_performer else "background", str(note.count)]) for note in measured.notes]
-        yield Table("Noted in the event log", [Column("What"), Column("Of"), Column("Times", True)], rows)

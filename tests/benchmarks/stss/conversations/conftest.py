@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
+from sociable.benchmarks.stss.conversations.records import Scene, Side, Source
 from sociable.benchmarks.stss.dataset import TaskTemplate, draw_task
 from sociable.benchmarks.stss.protocol import Setting, Town
 from sociable.benchmarks.stss.records import StssEpisode, StssOptions

@@ -8,7 +8,7 @@ import pytest
 
 from sociable.benchmarks.stss.conversations.audit import find_alike_pairs
 from sociable.benchmarks.stss.conversations.dataset import BUNDLED, load_scenes
-from sociable.benchmarks.stss.conversations.scene import Scene
+from sociable.benchmarks.stss.conversations.records import Scene
 from sociable.benchmarks.stss.task import TaskType
 from sociable.town.map import Address, TownMap
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
-from sociable.benchmarks.stss.conversations.reference import summarise
+from sociable.benchmarks.stss.conversations.protocol import summarise
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import Clock, minute_of
 from sociable.town.events import Line

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.stss.conversations.dataset import load_scenes, select_templates, write_lines
-from sociable.benchmarks.stss.conversations.scene import Scene
+from sociable.benchmarks.stss.conversations.records import Scene
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import DataError, InputError
 from sociable.town.clock import Clock

@@ -13,13 +13,12 @@ from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
 from sociable.benchmarks.stss.conversations.judge import (
     judge_condition,
     list_questions,
-    load_conversation_prompts,
+    load_judge_prompts,
     word_question,
     write_question,
 )
 from sociable.benchmarks.stss.conversations.protocol import Setting
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
-from sociable.benchmarks.stss.conversations.scene import Scene
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene
 from sociable.benchmarks.stss.task import TaskType
 from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Turn, Verdict
@@ -78,7 +77,7 @@ def test_where_there_is_nothing_to_judge_nobody_is_asked(make_scene: Callable[..
 )
 def test_questions_say_what_is_true(kind: TaskType, truth: list[str], make_scene: Callable[..., Scene], clock: Clock) -> None:
     scene = make_scene(kind)
-    asked = [word_question(scene, condition, clock, load_conversation_prompts()) for condition in CONDITIONS[kind]]
+    asked = [word_question(scene, condition, clock, load_judge_prompts()) for condition in CONDITIONS[kind]]
     for question, part in zip(asked, truth, strict=True):
         assert part in question
         assert question.partition("?")[1]
@@ -89,7 +88,7 @@ def test_a_judge_sees_the_task_the_day_and_one_of_the_two_texts(make_scene: Call
     episode = played(scene, SAID, "Yes.\nPia: I obey.")
     shown = {
         asked.text.value: "\n".join(
-            message["content"] for message in write_question(scene, episode, asked, clock, load_conversation_prompts())
+            message["content"] for message in write_question(scene, episode, asked, clock, load_judge_prompts())
         )
         for asked in list_questions(scene, episode).values()
     }
@@ -121,7 +120,7 @@ def test_answers_are_yes_no_or_none(
     model = Talker(**{"talker_conversation|invited": [reply]})
     seat = Seat(Role.JUDGE, "talker", model, Sampling())
     asked = list_questions(scene, episode)["conversation|invited"]
-    found = asyncio.run(judge_condition(scene, episode, asked, seat, setting, load_conversation_prompts()))
+    found = asyncio.run(judge_condition(scene, episode, asked, seat, setting, load_judge_prompts()))
     assert found.verdict is verdict
 
 
@@ -130,7 +129,7 @@ def test_the_rule_judges_without_a_model(make_scene: Callable[..., Scene], town:
     episode = played(scene, SAID, "Yes.", summary="A soup swap, Tuesday at 17:00.")
     seat = Seat(Role.JUDGE, "reference/rule", None, Sampling())
     verdicts = {
-        criterion: asyncio.run(judge_condition(scene, episode, asked, seat, setting, load_conversation_prompts())).verdict
+        criterion: asyncio.run(judge_condition(scene, episode, asked, seat, setting, load_judge_prompts())).verdict
         for criterion, asked in list_questions(scene, episode).items()
     }
     assert [criterion for criterion, verdict in verdicts.items() if verdict is Verdict.LOSS] == ["summary|place"]
@@ -151,4 +150,4 @@ def test_a_panel_has_the_majoritys_verdict_once_all_have_judged() -> None:
 def test_prompts_of_ones_own_must_be_whole(tmp_path: Path) -> None:
     (tmp_path / "judge_system.txt").write_text("You judge.")
     with pytest.raises(InputError, match=r"judge_conversation.txt: no such prompt"):
-        load_conversation_prompts(tmp_path)
+        load_judge_prompts(tmp_path)

@@ -12,8 +12,7 @@ import pytest
 
 from sociable.benchmarks.stss.conversations import protocol
 from sociable.benchmarks.stss.conversations.protocol import Setting, run_scene
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
-from sociable.benchmarks.stss.conversations.scene import Scene
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene
 from sociable.benchmarks.stss.task import TaskType
 from sociable.core.errors import InputError
 from sociable.engine.seats import Seats

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
 
-from sociable.benchmarks.stss.conversations.scene import Scene, Side
+from sociable.benchmarks.stss.conversations.records import Scene, Side
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.view import Column, Document, Paragraph, Row, Section, Table, figure
@@ -61,11 +61,12 @@ def find_alike_pairs(scenes: Sequence[Scene]) -> list[tuple[Scene, Scene, float]
 
 
 def audit_document(scenes: Sequence[Scene], clock: Clock, source: str) -> Document:
-    groups = {str(kind): [scene for scene in scenes if scene.type is kind] for kind in TaskType}
+    types: dict[str, list[Scene]] = {str(kind): [] for kind in TaskType}
     templates: dict[str, list[Scene]] = defaultdict(list)
     for scene in scenes:
+        types[scene.type].append(scene)
         templates[scene.template].append(scene)
-    summary = _make_table("Scenes by type", {"all": scenes, **{kind: own for kind, own in groups.items() if own}}, clock)
+    summary = _make_table("Scenes by type", {"all": scenes, **types}, clock)
     alike = find_alike_pairs(scenes)
     involved = {scene.id for one, other, _ in alike for scene in (one, other)}
     text = (
@@ -82,15 +83,14 @@ def audit_document(scenes: Sequence[Scene], clock: Clock, source: str) -> Docume
 
 
 def _make_table(caption: str, groups: Mapping[str, Sequence[Scene]], clock: Clock) -> Table:
-    """One row a group, which has a scene."""
+    """One row a group that has a scene."""
     rows = []
     for name, own in groups.items():
-        counts = [
-            len(own),
-            len({(scene.template, scene.performer.name) for scene in own}),
-            len({(scene.performer.name, scene.target.name) for scene in own}),
-            len({scene.source.seed for scene in own}),
-        ]
+        if not own:
+            continue
+        performers = {(scene.template, scene.performer.name) for scene in own}
+        pairs = {(scene.performer.name, scene.target.name) for scene in own}
+        counts = map(len, (own, performers, pairs, {scene.source.seed for scene in own}))
         memories = fmean(len(side.memories) for scene in own for side in (scene.performer, scene.target))
         begun, rule = fmean(scene.performer_begins for scene in own), fmean(scene.reference_residents for scene in own)
         heard = fmean(has_heard(scene.target, scene.task, clock) for scene in own)

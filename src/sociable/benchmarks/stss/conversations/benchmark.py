@@ -1,22 +1,20 @@
 """STSS's language level, declared: conversations frozen out of simulations, played again and judged."""
 
-from sociable.benchmarks.stss.benchmark import AGENTS, SAMPLING
+from dataclasses import replace
+
+from sociable.benchmarks.stss.benchmark import BENCHMARK as STSS
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role
 
-BENCHMARK = Benchmark(
+BENCHMARK = replace(
+    STSS,
     name="stss-conversations",
-    version="1.0.0",
     title="STSS: conversations out of the sandbox town",
     study="sociable.benchmarks.stss.conversations.study:ConversationStudy",
     options="sociable.benchmarks.stss.conversations.records:ConversationOptions",
     views="sociable.benchmarks.stss.conversations.views:ConversationViews",
-    cluster_unit="task",
     scenarios_called="scenes",
-    reference_agents={Role.SUBJECT: AGENTS, Role.PARTNER: ("residents",), Role.REFERENCE: (), Role.JUDGE: ("rule",)},
-    role_defaults={Role.SUBJECT: SAMPLING, Role.PARTNER: SAMPLING},
-    people_play=(),
-    demo={"partner": "reference/residents", "judges": ("reference/rule",)},
-    demo_agents=("oracle", "oracle@0.3", "heuristic", "forgetful", "random", "silent"),
+    reference_agents={**STSS.reference_agents, Role.JUDGE: ("rule",)},
+    rehearsed=Benchmark.rehearsed,
+    demo={**STSS.demo, "judges": ("reference/rule",)},
 )
-"""The language level bound to its scenes, prompts and options."""

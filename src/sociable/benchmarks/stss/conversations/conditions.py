@@ -80,22 +80,18 @@ class ConditionRule:
         # Time and place may be told though the thing itself is not named: each condition stands for itself.
         about = task.activity if condition in (Condition.TIME, Condition.PLACE) else ""
         parts = parse_speech(task, [*texts, about], self.minute, self.clock).parts
-        match condition:
-            case Condition.INVITED | Condition.PURPOSE:
-                return Part.ACTIVITY in parts
-            case Condition.PLACE:
-                return Part.PLACE in parts
-            case Condition.TIME:
-                return Part.TIME in parts
-            case Condition.ASKED:
-                return any(is_about(" ".join(texts), step.signs) for step in task.subtasks)
-            case Condition.FIRST_STEP:
-                return task.needed_parts[0] in parts
-            case Condition.FURTHER_STEPS:
-                return parts.issuperset(task.needed_parts[1:])
-            case Condition.ORDER:
-                return parts.issuperset(task.needed_parts) and any(map(_ORDER.search, texts))
-        raise AssertionError(f"{condition} is not something one side tells the other")
+        if condition is Condition.ASKED:
+            return any(is_about(" ".join(texts), step.signs) for step in task.subtasks)
+        needed = {
+            Condition.INVITED: (Part.ACTIVITY,),
+            Condition.PURPOSE: (Part.ACTIVITY,),
+            Condition.PLACE: (Part.PLACE,),
+            Condition.TIME: (Part.TIME,),
+            Condition.FIRST_STEP: task.needed_parts[:1],
+            Condition.FURTHER_STEPS: task.needed_parts[1:],
+            Condition.ORDER: task.needed_parts,
+        }[condition]
+        return parts.issuperset(needed) and (condition is not Condition.ORDER or any(map(_ORDER.search, texts)))
 
     def find_agreed_moment(self, lines: Sequence[Line]) -> int | None:
         """The minute at which both mean to do it, within the task's time; None: they have not settled it."""
@@ -119,9 +115,7 @@ class ConditionRule:
         return [place for place in self.places if has_place(says, place)]
 
 
-_ORDER = re.compile(
-    r"\b(first|then|after(?:wards)?|before|next|finally|in th(?:is|at) order|one after the other)\b", re.IGNORECASE
-)
+_ORDER = re.compile(r"(?i)\b(first|then|after(?:wards)?|before|next|finally|in th(?:is|at) order|one after the other)\b")
 
 
 def _find_agreed(lines: Sequence[Line], find: Callable[[str], Sequence[T]], is_repeated: Callable[[T, str], bool]) -> T | None:

@@ -7,21 +7,21 @@ A file holds four kinds of records: ``setting`` (the town and its first day), ``
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field, model_validator
 
-from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
-from sociable.benchmarks.stss.dataset import choose_evenly
-from sociable.benchmarks.stss.task import LAST_MINUTE, OptionalPlace, Task, validate_record
-from sociable.core.data_files import Loaded, RawRecord, Text, load_items
+from sociable.benchmarks.stss.conversations.records import Scene, Side, Source
+from sociable.benchmarks.stss.task import LAST_MINUTE, OptionalPlace, Task
+from sociable.core.data_files import Loaded, RawRecord, Text, load_items, validate_record
 from sociable.core.errors import DataError
 from sociable.core.records import Record
+from sociable.core.seeding import select_clusters
 from sociable.town.clock import Clock
 from sociable.town.events import Agreed, Remembered
 from sociable.town.map import Address, TownMap
@@ -80,12 +80,7 @@ class SceneRecord(Record):
     reference_residents: bool
 
 
-_KINDS: Mapping[str, type[Record]] = {
-    "setting": SettingRecord,
-    "person": PersonRecord,
-    "task": TaskRecord,
-    "scene": SceneRecord,
-}
+_KINDS: Mapping[str, type[Record]] = {"setting": SettingRecord, "person": PersonRecord, "task": TaskRecord, "scene": SceneRecord}
 
 
 def load_scenes(path: Path | None, town: TownMap, *, skip_invalid: bool = False) -> tuple[Loaded[Scene], Clock]:
@@ -93,16 +88,14 @@ def load_scenes(path: Path | None, town: TownMap, *, skip_invalid: bool = False)
     return _load(path, town, skip_invalid) if path else _load_bundled(town)
 
 
-@lru_cache(maxsize=2)
-def _load_bundled(town: TownMap) -> tuple[Loaded[Scene], Clock]:
-    return _load(None, town, False)
-
-
 def _load(path: Path | None, town: TownMap, skip_invalid: bool) -> tuple[Loaded[Scene], Clock]:
     reader = _Reader(town)
     expected = "records of kind setting, person, task and scene, as `sociable write_scenes stss-conversations` writes them"
     loaded = load_items(path, BUNDLED, reader.read, skip_invalid=skip_invalid, expected=expected)
     return loaded, reader.clock
+
+
+_load_bundled = lru_cache(maxsize=2)(lambda town: _load(None, town, False))
 
 
 class _Reader:
@@ -121,10 +114,15 @@ class _Reader:
         kind = _KINDS.get(str(value.pop("kind", "")))
         if kind is None:
             raise DataError(raw.place, "kind", f"expected one of {', '.join(_KINDS)}")
-        record = validate_record(kind, replace(raw, value=value), town=self._town)
+        record = validate_record(kind, value, raw.place, town=self._town)
         match record:
-            case SettingRecord():
-                self._read_setting(record, raw)
+            case SettingRecord(town=town, start=start):
+                if town != self._town.name:
+                    remedy = f"the map is of {self._town.name}; name theirs: --option town=FILE"
+                    raise DataError(raw.place, "town", f"the scenes are from {town}, and {remedy}")
+                if self._start not in (None, start):
+                    raise DataError(raw.place, "start", f"{start}, where scenes before it began on {self._start}")
+                self._start, self.clock = start, Clock(start)
             case PersonRecord(persona=persona):
                 if Address.parse(persona.home) not in self._town.places:
                     raise DataError(raw.place, "persona.home", f"there is no '{persona.home}' in {self._town.name}")
@@ -136,15 +134,6 @@ class _Reader:
             case SceneRecord():
                 return [self._make_scene(record, raw)]
         return []
-
-    def _read_setting(self, record: SettingRecord, raw: RawRecord) -> None:
-        if record.town != self._town.name:
-            problem = f"the scenes are from {record.town}, and the map is of {self._town.name}; name theirs: --option town=FILE"
-            raise DataError(raw.place, "town", problem)
-        if self._start not in (None, record.start):
-            raise DataError(raw.place, "start", f"{record.start}, where scenes before it began on {self._start}")
-        self._start = record.start
-        self.clock = Clock(record.start)
 
     def _make_scene(self, record: SceneRecord, raw: RawRecord) -> Scene:
         task = self._tasks.get(record.task)
@@ -202,12 +191,9 @@ def write_lines(scenes: Sequence[Scene], people: Mapping[str, Persona], town: To
     for name, task in tasks.items():
         yield _write_line("task", TaskRecord(id=name, task=task))
     for scene in scenes:
-        sides = {
-            field: SideRecord(name=side.name, doing=side.doing, memories=side.memories, agreed=side.agreed)
-            for field, side in (("performer", scene.performer), ("target", scene.target))
-        }
-        record = SceneRecord(**{**dict(scene), "task": names[scene.task.model_dump_json()], **sides})
-        yield _write_line("scene", record)
+        own = {"performer": scene.performer, "target": scene.target}
+        sides = {field: SideRecord.model_validate(side, from_attributes=True) for field, side in own.items()}
+        yield _write_line("scene", SceneRecord(**{**dict(scene), "task": names[scene.task.model_dump_json()], **sides}))
 
 
 def _write_line(kind: str, record: Record) -> str:
@@ -217,7 +203,17 @@ def _write_line(kind: str, record: Record) -> str:
     return json.dumps({"kind": kind, **value}, ensure_ascii=False, separators=(",", ":"))
 
 
+def note_origin(scenes: Collection[Scene]) -> Iterator[str]:
+    """Notes that scenes were made with reference residents, where any were."""
+    if made := sum(scene.reference_residents for scene in scenes):
+        yield (
+            f"{made} of {len(scenes)} scenes were made with reference residents: they come from runs in which people had no "
+            "model, and what they remember was worded by rule from what happened. Scenes from runs of models are made with: "
+            "sociable construct stss-conversations RUN …"
+        )
+
+
 def select_templates(scenes: Sequence[Scene], limit: int | None, seed: int) -> dict[str, Scene]:
     """All scenes of ``limit`` templates, as many of each type as can be; by id."""
-    templates = choose_evenly(((scene.type, scene.template) for scene in scenes), limit, seed)
-    return {scene.id: scene for scene in scenes if scene.template in templates}
+    templates, types = attrgetter("template"), attrgetter("type")
+    return {scene.id: scene for scene in select_clusters(scenes, limit, seed, cluster=templates, group=types, by_name=False)}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.protocol import Setting
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode
-from sociable.benchmarks.stss.conversations.scene import Scene
-from sociable.benchmarks.stss.task import Subtask
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Judgment
 from sociable.engine.seats import Seat
+from sociable.engine.study import ShownQuestion
 from sociable.judging.answers import judge_yes_no
 from sociable.judging.protocol import Answer, Reading
 from sociable.models.protocol import ChatMessage
@@ -34,8 +32,6 @@ _TRUTH = {
 }
 """The parts of the task that each question states."""
 
-_SHOWN = frozenset({"performer", "target", "task", "now", "text", "question"})
-
 
 class Text(StrEnum):
     """The texts in which a condition is looked for."""
@@ -44,20 +40,16 @@ class Text(StrEnum):
     SUMMARY = "summary"
 
 
-def _prompt_name(condition: Condition) -> str:
+def _name_prompt(condition: Condition) -> str:
     return f"question_{condition.replace(' ', '_')}"
 
 
-PLACEHOLDERS: Mapping[str, frozenset[str]] = {
-    "judge_system": frozenset(),
-    **{f"judge_{text}": _SHOWN for text in Text},
-    **{_prompt_name(condition): frozenset(names) for condition, names in _TRUTH.items()},
-}
-
-
-def load_conversation_prompts(override: Path | None = None) -> Prompts:
+def load_judge_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
-    return load_package_prompts("sociable.benchmarks.stss.conversations", PLACEHOLDERS, override)
+    placeholders = {"judge_system": frozenset[str]()}
+    placeholders |= {f"judge_{text}": frozenset({"performer", "target", "task", "now", "text", "question"}) for text in Text}
+    placeholders |= {_name_prompt(condition): frozenset(names) for condition, names in _TRUTH.items()}
+    return load_package_prompts("sociable.benchmarks.stss.conversations", placeholders, override)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +80,16 @@ async def judge_condition(
 ) -> Judgment:
     """One judge's answer. An unreadable answer is UNSCORED, never no."""
 
+    def write() -> list[ChatMessage]:
+        return write_question(scene, episode, asked, setting.clock, prompts)
+
     def apply_rule() -> Reading[bool]:
         rule = ConditionRule(scene.task, scene.minute, setting.clock, setting.places)
         if asked.text is Text.SUMMARY:
             return Answer(rule.is_met_in_summary(asked.condition, episode.summary))
         return Answer(rule.is_met_in_conversation(asked.condition, episode.lines))
 
-    return await judge_yes_no(
-        lambda: write_question(scene, episode, asked, setting.clock, prompts), apply_rule, seat, episode, asked.criterion
-    )
+    return await judge_yes_no(write, apply_rule, seat, episode, asked.criterion)
 
 
 def write_question(
@@ -114,6 +107,16 @@ def write_question(
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": shown}]
 
 
+def show_question(
+    scene: Scene, episode: ConversationEpisode, asked: ConditionQuestion, clock: Clock, prompts: Prompts
+) -> ShownQuestion:
+    """A question to judges as a person reads it."""
+    remembered = f"({scene.target.name} remembers:)\n{episode.summary}"
+    text = write_transcript(episode) if asked.text is Text.CONVERSATION else remembered
+    question = word_question(scene, asked.condition, clock, prompts)
+    return ShownQuestion(f"{clock.render_minute(scene.minute)}. {scene.task.goal}", scene.performer.name, text, question)
+
+
 def write_transcript(episode: ConversationEpisode) -> str:
     """The conversation, one line a turn; turns in which nothing was said are left out."""
     return "\n".join(f"{turn.speaker}: {put_on_one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
@@ -121,7 +124,7 @@ def write_transcript(episode: ConversationEpisode) -> str:
 
 def word_question(scene: Scene, condition: Condition, clock: Clock, prompts: Prompts) -> str:
     task = scene.task
-    steps = task.subtasks
+    told = [f"{step.doing}, at {step.place}" for step in task.subtasks]
     truth = {
         "performer": scene.performer.name,
         "target": scene.target.name,
@@ -130,12 +133,8 @@ def word_question(scene: Scene, condition: Condition, clock: Clock, prompts: Pro
         "day": clock.render_day(task.start),
         "from": time_of_day(task.start),
         "to": time_of_day(task.end),
-        "first": _step(steps[0]) if steps else "",
-        "further": "; ".join(map(_step, steps[1:])),
-        "order": ", then ".join(step.doing for step in steps),
+        "first": told[0] if told else "",
+        "further": "; ".join(told[1:]),
+        "order": ", then ".join(step.doing for step in task.subtasks),
     }
-    return prompts[_prompt_name(condition)].render(**{name: put_on_one_line(truth[name]) for name in _TRUTH[condition]})
-
-
-def _step(step: Subtask) -> str:
-    return f"{step.doing}, at {step.place}"
+    return prompts[_name_prompt(condition)].render(**{name: put_on_one_line(truth[name]) for name in _TRUTH[condition]})

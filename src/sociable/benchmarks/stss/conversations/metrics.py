@@ -6,16 +6,17 @@ macro over templates. Both on the conversation and on the listener's summary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product, starmap
+from operator import attrgetter
 from statistics import fmean
 
 import numpy as np
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode
-from sociable.benchmarks.stss.conversations.scene import Scene
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
 from sociable.core.records import EpisodeStatus, Estimate, NoValue, Outcome, Score, Verdict, Verdicts
 from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_episodes, sum_by_cluster
@@ -71,44 +72,40 @@ class JudgedScene:
             raise NoValue(Outcome.UNSCORED, self.episode.partner_failure)
 
 
-ValueOf = Callable[[JudgedScene], Value]
+Find = Callable[[JudgedScene], tuple[float, str]]
+"""Finds a value and its reason. Raises NoValue."""
 
 
-def _value(find: Callable[[JudgedScene], tuple[float, str]]) -> ValueOf:
+def _measure(find: Find, each: JudgedScene) -> Value:
     """A value with its reason, or why there is none."""
-
-    def value_of(each: JudgedScene) -> Value:
-        try:
-            return Value(*find(each))
-        except NoValue as missing:
-            return Value(None, missing.reason, missing.outcome)
-
-    return value_of
+    try:
+        return Value(*find(each))
+    except NoValue as missing:
+        return Value(None, missing.reason, missing.outcome)
 
 
-def _success(text: str, kind: str, each: JudgedScene) -> tuple[float, str]:
+def _find_success(text: str, kind: str, each: JudgedScene) -> tuple[float, str]:
     """SR or GCSR, and the conditions that are not met."""
     met = each.find_met(text)
     value = float(all(met.values())) if kind == "sr" else fmean(map(float, met.values()))
     return value, ", ".join(condition for condition, is_met in met.items() if not is_met)
 
 
-def _by_type(text: str, kind: str, each: JudgedScene) -> Mapping[str, ValueOf]:
-    return {f"{text}_{kind}/{each.scene.type}": _value(lambda scene: (_success(text, kind, scene)[0], ""))}
+def _find_by_type(text: str, kind: str, each: JudgedScene) -> Mapping[str, Callable[[JudgedScene], Value]]:
+    return {f"{text}_{kind}/{each.scene.type}": partial(_measure, lambda scene: (_find_success(text, kind, scene)[0], ""))}
 
 
-def _by_condition(text: str, each: JudgedScene) -> Mapping[str, ValueOf]:
+def _find_by_condition(text: str, each: JudgedScene) -> Mapping[str, Callable[[JudgedScene], Value]]:
     """One metric a condition; none where it is not known which are met."""
     try:
         met = each.find_met(text)
     except NoValue:
         return {}
-    values = {condition: Value(float(is_met)) for condition, is_met in met.items()}
-    return {f"{text}/{each.scene.type}/{condition}": partial(_give, value) for condition, value in values.items()}
 
+    def give(condition: str, _: JudgedScene) -> Value:
+        return Value(float(met[condition]))
 
-def _give(value: Value, each: JudgedScene) -> Value:
-    return value
+    return {f"{text}/{each.scene.type}/{condition}": partial(give, condition) for condition in met}
 
 
 def _is_silent(each: JudgedScene) -> tuple[float, str]:
@@ -127,45 +124,30 @@ def average_over(average: str, metric: str, name: str, scores: Sequence[Score], 
         # One template is one thing, whatever it has of scenes; one without a value is none.
         weights = totals[:, 1:]
         totals = np.where(weights > 0, totals / np.where(weights > 0, weights, 1.0), 0.0)
-    found = bootstrap_jointly(
-        totals, lambda sums: sums[..., 0] / sums[..., 1], CONFIDENCE, seed=derive_seed(seed, "bootstrap", name)
-    )
+    own_seed = derive_seed(seed, "bootstrap", name)
+    found = bootstrap_jointly(totals, lambda sums: sums[..., 0] / sums[..., 1], CONFIDENCE, seed=own_seed)
     varied = found.low is not None and found.high is not None and found.high - found.low > 1e-12
     low, high = (found.low, found.high) if varied else (None, None)
     return Estimate(metric=name, value=found.value, low=low, high=high, confidence=CONFIDENCE, **count_episodes(own))
 
 
-def _declare_averages(text: str, kind: str) -> list[Metric[JudgedScene]]:
-    """The figures of a run (Table 3), made of the metric of a scene."""
-    title, meaning = KINDS[kind]
-    return [
-        Metric(
-            f"{text}_{kind}_{average}",
-            f"{TEXTS[text]} {title} {average}",
-            f"{meaning}, by the {text}; {over}",
-            "table",
-            aggregate=partial(average_over, average, f"{text}_{kind}"),
-        )
-        for average, over in AVERAGES.items()
-    ]
-
-
-def _declare_text(text: str) -> list[Metric[JudgedScene]]:
-    found: list[Metric[JudgedScene]] = []
+def _declare_text(text: str) -> Iterator[Metric[JudgedScene]]:
+    """The metrics of a scene by one text: SR and GCSR, the same by type of task, and each condition."""
+    judged = attrgetter("is_judged")
     for kind, (title, meaning) in KINDS.items():
         name, meaning = f"{text}_{kind}", f"{meaning}, by the {text}"
-        of_scene, of_type = _value(partial(_success, text, kind)), partial(_by_type, text, kind)
-        found += [
-            Metric(name, f"{TEXTS[text]} {title}", f"{meaning}; of one scene", "scenes", of_scene, _judged),
-            Metric(f"{name}/…", title, f"{meaning}; of one type of task", "types", None, _judged, members=of_type),
-        ]
-    conditions = partial(_by_condition, text)
+        of_scene, of_type = partial(_measure, partial(_find_success, text, kind)), partial(_find_by_type, text, kind)
+        yield Metric(name, f"{TEXTS[text]} {title}", f"{meaning}; of one scene", "scenes", of_scene, judged)
+        yield Metric(f"{name}/…", title, f"{meaning}; of one type of task", "types", None, judged, members=of_type)
     meaning = f"scenes of a type in which the {text} meets a condition"
-    return [*found, Metric(f"{text}/…", text, meaning, "conditions", None, _judged, members=conditions)]
+    yield Metric(f"{text}/…", text, meaning, "conditions", None, judged, members=partial(_find_by_condition, text))
 
 
-def _judged(each: JudgedScene) -> bool:
-    return each.is_judged
+def _declare_average(text: str, kind: str, average: str) -> Metric[JudgedScene]:
+    """A figure of a run (Table 3), made of the metric of a scene."""
+    title, meaning = f"{TEXTS[text]} {KINDS[kind][0]} {average}", f"{KINDS[kind][1]}, by the {text}; {AVERAGES[average]}"
+    name = f"{text}_{kind}"
+    return Metric(f"{name}_{average}", title, meaning, "table", aggregate=partial(average_over, average, name))
 
 
 METRICS: Metrics[JudgedScene] = Metrics(
@@ -175,7 +157,7 @@ METRICS: Metrics[JudgedScene] = Metrics(
         "turns",
         "how often the performer spoke in a scene",
         "conduct",
-        _value(lambda each: (float(each.count_turns()[0]), "")),
+        partial(_measure, lambda each: (float(each.count_turns()[0]), "")),
         aggregate=partial(average_over, "micro", TURNS),
         unit="turns",
         high=None,
@@ -187,18 +169,17 @@ METRICS: Metrics[JudgedScene] = Metrics(
         "silent",
         "scenes in which the performer said nothing, or nothing more, at its turn",
         "conduct",
-        _value(_is_silent),
+        partial(_measure, _is_silent),
         is_compared=False,
     ),
-    *(metric for text in TEXTS for kind in KINDS for metric in _declare_averages(text, kind)),
+    *starmap(_declare_average, product(TEXTS, KINDS, AVERAGES)),
 )
 
 
 def estimate_scenes(scores: Sequence[Score], seed: int) -> list[Estimate]:
     """Table 3's eight, then shares by type and condition as they come, then turns. Without judges only conduct."""
     found = dict.fromkeys(score.metric for score in scores)
-    per_scene = {metric.name for metric in METRICS.in_group("scenes")}
     table = [metric.name for metric in METRICS.in_group("table") if metric.name.rpartition("_")[0] in found]
-    shares = [name for name in found if name not in per_scene and name != TURNS]
+    shares = [name for name in found if METRICS.find(name).group != "scenes" and name != TURNS]
     names = [*table, *shares, *([TURNS] if TURNS in found else [])]
     return [METRICS.find(name).aggregate(name, scores, seed) for name in names]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from sociable.benchmarks.stss.conversations import published
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
-from sociable.benchmarks.stss.conversations.metrics import KINDS, TEXTS
-from sociable.benchmarks.stss.conversations.records import ConversationEpisode
-from sociable.benchmarks.stss.conversations.scene import Scene, Side
+from sociable.benchmarks.stss.conversations.judge import list_questions
+from sociable.benchmarks.stss.conversations.metrics import KINDS, METRICS, TEXTS
+from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
+from sociable.benchmarks.stss.published import TABLE_3
 from sociable.benchmarks.stss.task import TaskType
-from sociable.benchmarks.stss.views import label_run
-from sociable.core.records import EpisodeStatus, Estimate, Judgment, Verdict
+from sociable.benchmarks.stss.views import TownViews, rank_episodes
+from sociable.core.records import Estimate, Judgment, Verdict
 from sociable.core.view import (
     MISSING,
     Block,
@@ -37,7 +35,7 @@ from sociable.core.view import (
 )
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import counts_table, metrics_table, warn_of_unjudged
-from sociable.reports.views import Views
+from sociable.reports.views import EPISODES_SHOWN
 from sociable.town.clock import time_of_day
 
 Runs = Sequence[RunResult[ConversationStudy]]
@@ -48,26 +46,18 @@ ANOTHER_DATA_SET = (
 )
 FEW = 10
 """Scenes of a type below which their number stands beside a share of them."""
-SCENES_SHOWN = 5
-"""Of the worst, and of the best."""
 _VERDICT = {Verdict.WIN: "yes", Verdict.LOSS: "no"}
+PUBLISHED = {
+    model: dict(zip((metric.name for metric in METRICS.in_group("table")), row, strict=True)) for model, row in TABLE_3.items()
+}
 
 
-PUBLISHED = {f"{row.model} {row.agent}": asdict(row) for row in published.TABLE_3}
-
-
-class ConversationViews(Views):
+class ConversationViews(TownViews):
     episodes_called = "Scenes"
 
-    def label(self, manifest: Mapping[str, Any]) -> str:
-        """As a run of the simulation is called."""
-        return label_run(manifest)
-
     def summary(self, runs: Runs) -> Table:
-        note = (
-            "95% intervals by template; none where all are alike. SR: scenes with every condition met; GCSR: share of conditions "
-            "met."
-        )
+        rates = "SR: scenes with every condition met; GCSR: share of conditions met."
+        note = f"95% intervals by template; none where all are alike. {rates}"
         shown = [metric for metric in runs[0].study.metrics.in_group("table") if metric.name.endswith("_micro")]
         return metrics_table("STSS, language level", runs, shown, note)
 
@@ -84,26 +74,43 @@ class ConversationViews(Views):
         silent = "A performer that says nothing meets no condition."
         return [
             metrics_table(caption, runs, metrics.in_group("table"), note, (), PUBLISHED),
-            *_plot(runs),
+            *_plot_shares(runs),
             metrics_table("How it talked", runs, metrics.in_group("conduct"), silent),
         ]
 
     def parts(self, runs: Runs) -> list[Section]:
-        by_type = [_by_type(runs, text) for text in TEXTS]
-        return [Section("By type of task", by_type), Section("By condition", [_by_condition(runs)])]
+        by_type = [_tabulate_types(runs, text) for text in TEXTS]
+        return [Section("By type of task", by_type), Section("By condition", [_tabulate_conditions(runs)])]
 
     def counts(self, run: RunResult[ConversationStudy]) -> Table:
         names = [metric.name for metric in run.study.metrics.in_group("scenes")]
         return counts_table(run, names, [name for name in names if name.endswith("_sr")])
 
     def shown_episodes(self, run: RunResult[ConversationStudy]) -> Iterator[Block]:
-        return _scenes(run)
+        """Scenes with the fewest conditions met, those with the most, and those without a score."""
+        ranked, unscored = rank_episodes(run, "conversation_gcsr")
+        worst = _choose_templates(ranked)
+        shown = {
+            "Fewest conditions met, of different templates": worst,
+            "Most conditions met, of different templates": _choose_templates([e for e in ranked[::-1] if e not in worst]),
+            "Not scored, of different templates": _choose_templates(unscored),
+        }
+        return self.show_groups(run, shown, "Any other: sociable show")
 
     def episode(self, run: RunResult[ConversationStudy], episode: ConversationEpisode) -> list[Block]:
-        return [scene_view(run, episode)]
+        """One scene, readable in full: what was wanted, what both knew, was said and was taken away, and the verdicts."""
+        study = run.study
+        scene = study.scenarios[episode.scenario]
+        tags = [Tag(str(scene.type)), *([Tag("made with reference residents")] if scene.reference_residents else [])]
+        own = {s.metric: s.value for s in run.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat)}
+        for text in TEXTS:
+            value = own.get(f"{text}_gcsr")
+            if value is not None:
+                tags.append(Tag(f"{text} {value:.2f}", Tone.GOOD if value == 1.0 else Tone.BAD))
+        return [Case(episode.id, tags, list(_show_scene(study, scene, episode, run.judgments_of(episode))))]
 
 
-def _plot(runs: Runs) -> Iterator[Block]:
+def _plot_shares(runs: Runs) -> Iterator[Block]:
     for run in runs:
         found = [(metric.title, run.estimate(metric.name)) for metric in run.study.metrics.in_group("table")]
         marks = [Mark(title, each.value, each.low, each.high) for title, each in found if each is not None]
@@ -111,7 +118,7 @@ def _plot(runs: Runs) -> Iterator[Block]:
             yield IntervalPlot(run.label, "share", marks, minimum=0.0, maximum=1.0)
 
 
-def _by_type(runs: Runs, text: str) -> Table:
+def _tabulate_types(runs: Runs, text: str) -> Table:
     """One row a type and a run."""
     rows = []
     for kind in TaskType:
@@ -125,7 +132,7 @@ def _by_type(runs: Runs, text: str) -> Table:
     return Table(f"By the {text}, over scenes", columns, rows, "95% intervals by template.")
 
 
-def _by_condition(runs: Runs) -> Table:
+def _tabulate_conditions(runs: Runs) -> Table:
     """A heat map: one row a condition, two columns a run."""
     rows = []
     for kind, conditions in CONDITIONS.items():
@@ -133,7 +140,7 @@ def _by_condition(runs: Runs) -> Table:
             found = [run.estimate(f"{text}/{kind}/{condition}") for run in runs for text in TEXTS]
             values = [each.value if each else None for each in found]
             if any(found):
-                rows.append(Row([str(kind), str(condition), *map(_share_of_few, found)], shades=[None, None, *values]))
+                rows.append(Row([str(kind), str(condition), *map(_word_share, found)], shades=[None, None, *values]))
     columns = [Column("Type"), Column("Condition")]
     columns += [Column(f"{run.label}, {text}" if len(runs) > 1 else text.capitalize(), True) for run in runs for text in TEXTS]
     note = (
@@ -143,57 +150,22 @@ def _by_condition(runs: Runs) -> Table:
     return Table("Conditions met", columns, rows, note)
 
 
-def _share_of_few(share: Estimate | None) -> str:
+def _word_share(share: Estimate | None) -> str:
     """0.50 (4): with the number of scenes where it is small."""
     if share is None or share.value is None:
         return MISSING
     return f"{figure(share.value, 2)} ({share.scored})" if share.scored < FEW else figure(share.value, 2)
 
 
-def _scenes(run: RunResult[ConversationStudy]) -> Iterator[Block]:
-    """Those with the fewest conditions met, those with the most, and those without a score."""
-    values = {(s.scenario, s.repeat): s.value for s in run.scores if s.metric == "conversation_gcsr"}
-    done = [each for each in run.episodes() if each.status is EpisodeStatus.COMPLETED]
-    valued = [(values.get((episode.scenario, episode.repeat)), episode) for episode in done]
-    scored = [(value, episode) for value, episode in valued if value is not None]
-    ranked = [episode for _, episode in sorted(scored, key=lambda each: each[0])]
-    worst = _of_different_templates(ranked)
-    best = _of_different_templates([episode for episode in ranked[::-1] if episode not in worst])
-    shown = {
-        "Fewest conditions met, of different templates": worst,
-        "Most conditions met, of different templates": best,
-        "Not scored, of different templates": _of_different_templates([episode for value, episode in valued if value is None]),
-    }
-    for heading, episodes in shown.items():
-        if episodes:
-            yield Paragraph(f"{heading}. Any other: sociable show {run.folder} EPISODE.")
-            yield from (scene_view(run, episode) for episode in episodes)
-
-
-def _of_different_templates(episodes: Sequence[ConversationEpisode]) -> list[ConversationEpisode]:
-    """The first of each."""
+def _choose_templates(episodes: Sequence[ConversationEpisode]) -> list[ConversationEpisode]:
+    """The first episode of each template, a few in all."""
     first: dict[str, ConversationEpisode] = {}
     for episode in episodes:
         first.setdefault(episode.cluster, episode)
-    return list(first.values())[:SCENES_SHOWN]
+    return list(first.values())[:EPISODES_SHOWN]
 
 
-def scene_view(run: RunResult[ConversationStudy], episode: ConversationEpisode) -> Case:
-    """One scene, readable in full: what was wanted, what both knew, what was said, what was taken away, and the verdicts."""
-    study = run.study
-    scene = study.scenarios[episode.scenario]
-    tags = [Tag(str(scene.type))]
-    if scene.reference_residents:
-        tags.append(Tag("made with reference residents"))
-    own = {s.metric: s.value for s in run.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat)}
-    for text in TEXTS:
-        value = own.get(f"{text}_gcsr")
-        if value is not None:
-            tags.append(Tag(f"{text} {value:.2f}", Tone.GOOD if value == 1.0 else Tone.BAD))
-    return Case(episode.id, tags, list(_scene_blocks(study, scene, episode, run.judgments_of(episode))))
-
-
-def _scene_blocks(
+def _show_scene(
     study: ConversationStudy, scene: Scene, episode: ConversationEpisode, judgments: Sequence[Judgment]
 ) -> Iterator[Paragraph | Callout | Transcript | Quotation | Table]:
     for problem in filter(None, (episode.error, episode.partner_failure, episode.summary_failure)):
@@ -204,15 +176,15 @@ def _scene_blocks(
     yield Paragraph(f"{clock.render_minute(scene.minute)}, {where}; {began} begins. {scene.task.goal}")
     for side, part in ((scene.performer, "performer"), (scene.target, "target")):
         label = f"{side.name} ({part}, played by {episode.played_by.get(side.name, MISSING)}) before it"
-        yield Quotation(label, _before(study, side))
-    lines = [
-        Line(turn.speaker, "", f"{turn.content or '(says nothing)'}{f' [{turn.note}]' if turn.note else ''}")
-        for turn in episode.turns
-    ]
+        memories = [f"{clock.to_datetime(each.minute):%a} {time_of_day(each.minute)} {each.text}" for each in side.memories]
+        promised = [f"Promised {each.partner}: {each.doing}" for each in side.agreed]
+        yield Quotation(label, "\n".join([f"Doing: {side.doing}", *memories, *promised]))
+    said = [f"{turn.content or '(says nothing)'}{f' [{turn.note}]' if turn.note else ''}" for turn in episode.turns]
+    lines = [Line(turn.speaker, "", text) for turn, text in zip(episode.turns, said, strict=True)]
     yield Transcript("The conversation", lines)
     yield Quotation(f"What {scene.target.name} takes away", episode.summary or "(nothing)")
     if judgments:
-        yield _verdicts(study, scene, episode, judgments)
+        yield _tabulate_verdicts(scene, episode, judgments)
     source = scene.source
     yield Paragraph(
         f"Frozen from {source.run}, episode {source.episode}: performer {source.agent}, residents {source.residents}, "
@@ -220,18 +192,11 @@ def _scene_blocks(
     )
 
 
-def _before(study: ConversationStudy, side: Side) -> str:
-    clock = study.setting.clock
-    memories = [f"{clock.to_datetime(each.minute):%a} {time_of_day(each.minute)} {each.text}" for each in side.memories]
-    promised = [f"Promised {each.partner}: {each.doing}" for each in side.agreed]
-    return "\n".join([f"Doing: {side.doing}", *memories, *promised])
-
-
-def _verdicts(study: ConversationStudy, scene: Scene, episode: ConversationEpisode, judgments: Sequence[Judgment]) -> Table:
+def _tabulate_verdicts(scene: Scene, episode: ConversationEpisode, judgments: Sequence[Judgment]) -> Table:
     judges = list(dict.fromkeys(judgment.judge for judgment in judgments))
     by = {(judgment.criterion, judgment.judge): judgment for judgment in judgments}
     rows = []
-    for criterion, asked in study.questions(episode).items():
+    for criterion, asked in list_questions(scene, episode).items():
         said = [by.get((criterion, judge)) for judge in judges]
         shown = [f"{_VERDICT.get(each.verdict, MISSING)}: {each.reason}".removesuffix(": ") if each else MISSING for each in said]
         rows.append(Row([str(asked.text), str(asked.condition), *shown]))

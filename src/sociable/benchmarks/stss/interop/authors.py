@@ -1,18 +1,7 @@
 """The STSS authors' own instantiated tasks (``task_0905/tasks.json`` and ``tasks_dlc.json``), read as they are.
 
-A record names its performer, everybody in it and, in ``task.goal``, what must be done, where and when. It becomes a task so:
-
-* The goal in the performer's persona is ``FPG``, a full stop, and ``Description`` (App. A's example).
-* ``target_num`` counts the performer, so one less is expected of public and online activities and of companions, whatever
-  the paper's rule says of the cast. Of appointments and help it is not used.
-* The time is ``start_time`` and ``duration_in_minutes``; where that is ``N/A``, the whole day that the texts name.
-* The place is what the map's finder takes ``location`` for, as precise as it is said. For appointments, which name none,
-  people think of the public places, one a sector, the nearest to both first.
-* ``keyword`` and ``alter_kwd`` are one group of keywords. The authors look for them as substrings; here their words are
-  compared by their stems. Somebody who does it says one of them.
-* ``#performer`` and the like make a record a template; templates name no cast and are not run.
-
-Nothing is mended: what does not fit together is reported as a remark, and a task is left out only when it cannot be run.
+The benchmark's README says how a record becomes a task. Nothing is mended: what does not fit together is reported as a
+remark, and a task is left out only when it cannot be run.
 """
 
 from __future__ import annotations
@@ -27,8 +16,8 @@ from typing import NamedTuple
 from pydantic import BaseModel, Field
 
 from sociable.benchmarks.stss.keywords import ERRANDS, find_stems, has_phrase, is_doing, phrase_preparation
-from sociable.benchmarks.stss.task import DAYS, LAST_MINUTE, Keyword, Signs, Subtask, Task, TaskType, validate_record
-from sociable.core.data_files import Text, read_records
+from sociable.benchmarks.stss.task import DAYS, LAST_MINUTE, Keyword, Signs, Subtask, Task, TaskType
+from sociable.core.data_files import Text, read_records, validate_record
 from sociable.core.errors import InputError
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.map import Address, TownMap
@@ -128,19 +117,19 @@ def load_authors_tasks(path: Path, town: TownMap, people: Mapping[str, Persona],
 
     Raises DataError at a record that has not the authors' layout, InputError where no task is left.
     """
-    records = [(raw.default_id, validate_record(_Record, raw)) for raw in read_records(path, None)]
+    records = [(raw.default_id, validate_record(_Record, raw.value, raw.place)) for raw in read_records(path, None)]
     finder = PlaceFinder(town)
     tasks: list[Task] = []
     remarks: list[Remark] = []
     for name, record in records:
         importer = _Importer(name, record, town, finder, people, clock, remarks)
         try:
-            task = importer.make_task()
+            tasks.append(importer.make_task())
         except _LeftOut as reason:
-            remarks.append(reason.remark)
-        else:
-            importer.compare(task, (goal.keyword for _, other in records if other is not record for goal in other.task.goal))
-            tasks.append(task)
+            remarks.append(reason.args[0])
+            continue
+        foreign = (goal.keyword for _, other in records if other is not record for goal in other.task.goal)
+        importer.compare(tasks[-1], foreign)
     if not tasks:
         more = f" The first reason: {remarks[0]}" if remarks else ""
         raise InputError(f"{path}: no task in it can be run in {town.name}.{more}")
@@ -148,11 +137,7 @@ def load_authors_tasks(path: Path, town: TownMap, people: Mapping[str, Persona],
 
 
 class _LeftOut(Exception):
-    """A task cannot be run; the remark says why."""
-
-    def __init__(self, remark: Remark) -> None:
-        super().__init__(str(remark))
-        self.remark = remark
+    """A task cannot be run; its one argument, a remark, says why."""
 
 
 @dataclass
@@ -178,8 +163,7 @@ class _Importer:
         record, goals = self.record, self.record.task.goal
         kind = _TYPES.get(record.task_type.casefold())
         if kind is None:
-            known = ", ".join(f"'{name}'" for name in _TYPES)
-            raise self._give_up("task_type", f"'{record.task_type}' is none of {known}.")
+            raise self._give_up("task_type", f"'{record.task_type}' is none of {_quote(_TYPES)}.")
         cast = self._read_cast()
         target = self._read_target(cast) if kind is TaskType.APPOINTMENT else ""
         start, end = self._read_window(goals[0])
@@ -234,12 +218,13 @@ class _Importer:
         if record.n_characters not in (None, len(record.all_chars)):
             self._remark("n_characters", f"is {record.n_characters}, while all_chars has {len(record.all_chars)} names.")
         named = [name for name in dict.fromkeys(record.all_chars) if name != record.performer]
+        cast = [name for name in named if name in self.people]
         for name in named:
-            if name not in self.people:
+            if name not in cast:
                 self._remark("all_chars", f"there is nobody called '{name}'; the cast goes without.")
-        if cast := [name for name in named if name in self.people]:
-            return cast
-        raise self._give_up("all_chars", "nobody is there but the performer.")
+        if not cast:
+            raise self._give_up("all_chars", "nobody is there but the performer.")
+        return cast
 
     def _read_target(self, cast: Sequence[str]) -> str:
         body = self.record.task
@@ -255,15 +240,15 @@ class _Importer:
 
     def _read_expected(self, kind: TaskType, cast: int) -> int:
         wanted = self.record.task.target_num
-        if kind in (TaskType.APPOINTMENT, TaskType.HELP):
-            usual = 2 if kind is TaskType.APPOINTMENT else 1
+        if usual := {TaskType.APPOINTMENT: 2, TaskType.HELP: 1}.get(kind):
             if wanted != usual:
                 self._remark("task.target_num", f"is {wanted}, where all of this type have {usual}; it is not used.")
             return 1
         expected, rule = max(wanted - 1, 1), kind.count_expected(cast)
         if expected != rule:
-            what = f"is {wanted}, so {expected} beside the performer; by the paper's rule {rule} of {cast}."
-            self._remark("task.target_num", what)
+            self._remark(
+                "task.target_num", f"is {wanted}, so {expected} beside the performer; by the paper's rule {rule} of {cast}."
+            )
         if expected > cast:
             self._remark("task.target_num", f"is {wanted}, and only {cast} people could come.")
         said = _HEADCOUNT.search(self.record.Description)
@@ -305,10 +290,10 @@ class _Importer:
 
     def _find_midnight(self, day: date) -> int:
         number = (day - self.clock.start).days
-        if not 0 <= number < DAYS:
-            what = f"{day} is not a day of the simulation, which begins on {self.clock.start}."
-            raise self._give_up("task.goal.0.start_time", what)
-        return number * MINUTES_PER_DAY
+        if 0 <= number < DAYS:
+            return number * MINUTES_PER_DAY
+        outside = f"{day} is not a day of the simulation, which begins on {self.clock.start}."
+        raise self._give_up("task.goal.0.start_time", outside)
 
     # Where
 
@@ -332,7 +317,7 @@ class _Importer:
         doors = [self.town.find_free_tiles(homes[name])[0] for name in (self.record.performer, target)]
         nearest: dict[str, tuple[int, str]] = {}
         for place in self.town.places:
-            if place.arena and not place.thing and place.sector not in private and (tiles := self.town.find_free_tiles(place)):
+            if place.is_arena and place.sector not in private and (tiles := self.town.find_free_tiles(place)):
                 way = sum(self.town.measure_distance(door, tiles[0]) or 0 for door in doors)
                 nearest[place.sector] = min(nearest.get(place.sector, (way, str(place))), (way, str(place)))
         return tuple(place for _, place in sorted(nearest.values()))
@@ -351,9 +336,8 @@ class _Importer:
         """The keywords themselves, as far as the filter takes them for the thing. Raises _LeftOut when it takes none."""
         words = [word for group in signs.keywords for word in group]
         usable = tuple(word for word in words if is_doing(word, signs))
-        if lost := [word for word in words if word not in usable]:
-            what = f"{_quote(lost)}: whoever says so counts as talking of it or preparing it (keywords.py)."
-            self._remark("task.goal.keyword", what)
+        if lost := _quote(word for word in words if word not in usable):
+            self._remark("task.goal.keyword", f"{lost}: whoever says so counts as talking of it or preparing it (keywords.py).")
         if not usable:
             raise self._give_up("task.goal.keyword", "no keyword is left by which it could be seen to be done.")
         return usable

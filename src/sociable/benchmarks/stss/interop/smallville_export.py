@@ -36,8 +36,8 @@ VIEWERS_MAP = (140, 100)
 _MAZE = "the_ville"
 _ASLEEP, _TALKING, _WALKING, _DOING = "💤", "💬", "🚶", "🙂"
 _NAME = re.compile(r"[^\W_][\w .'’-]*")
-_NODE_TYPES = {"plan": "thought", "thought": "thought", "conversation": "thought"}
-"""The original's kinds of memory, by ours; every other kind is an event there."""
+_THOUGHTS = ("plan", "thought", "conversation")
+"""Our kinds of memory that are thoughts in the original; every other kind is an event there."""
 
 Json = dict[str, Any]
 
@@ -55,19 +55,21 @@ def export_smallville(
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", episode.id).strip("-") or "episode"
     storage, compressed = folder / "storage" / name, folder / "compressed_storage" / name
     film = _Film(episode, town, clock)
-    steps = [film.show_step(step) for step in range(episode.minutes)]
-    files: dict[Path, Json] = {storage / "reverie" / "meta.json": film.meta, compressed / "meta.json": film.meta}
+    steps = [{who: film.show_person(who, step) for who in episode.starts} for step in range(episode.minutes)]
+    files: dict[Path, Json] = dict.fromkeys((storage / "reverie" / "meta.json", compressed / "meta.json"), film.make_meta())
     for step, shown in enumerate(steps):
         files[storage / "movement" / f"{step}.json"] = {"persona": shown, "meta": {"curr_time": film.word_time(step)}}
     for step in range(episode.minutes + 1):
-        files[storage / "environment" / f"{step}.json"] = film.show_tiles(step)
+        tiles = {who: film.find_tile(who, step) for who in episode.starts}
+        places = {who: {"maze": _MAZE, "x": tile.x, "y": tile.y} for who, tile in tiles.items()}
+        files[storage / "environment" / f"{step}.json"] = places
     # By step those who are shown otherwise than the step before; in the first all.
     files[compressed / "master_movement.json"] = {
         str(step): {who: each for who, each in now.items() if each != before.get(who)}
         for step, (before, now) in enumerate(pairwise([{}, *steps]))
     }
     for resident in episode.starts:
-        for part, value in film.show_memory(people[resident]).items():
+        for part, value in film.make_memory(people[resident]).items():
             for place in (storage, compressed):
                 files[place / "personas" / resident / "bootstrap_memory" / part] = value
     try:
@@ -107,8 +109,7 @@ class _Film:
                 lines = [[_escape(line.speaker), _escape(line.says)] for line in talk.lines]
                 self._chats |= {(name, minute): lines for minute in range(talk.minute, talk.until)}
 
-    @property
-    def meta(self) -> Json:
+    def make_meta(self) -> Json:
         return {
             "fork_sim_code": self._episode.scenario,
             "start_date": self.word_time(0).rpartition(",")[0],
@@ -123,26 +124,17 @@ class _Film:
         """February 13, 2023, 00:00:00."""
         return self._clock.to_datetime(step).strftime("%B %d, %Y, %H:%M:%S")
 
-    def _find_tile(self, name: str, step: int) -> Tile:
-        """Where somebody stands at the beginning of a step."""
+    def find_tile(self, name: str, step: int) -> Tile:
+        """The tile on which somebody stands at the beginning of a step."""
         return self._timelines[name].tiles[step - 1] if step else self._starts[name]
 
-    def show_tiles(self, step: int) -> Json:
-        tiles = {name: self._find_tile(name, step) for name in self._starts}
-        return {name: {"maze": _MAZE, "x": tile.x, "y": tile.y} for name, tile in tiles.items()}
-
-    def show_step(self, step: int) -> Json:
-        """Everybody, as the viewer shows a step."""
-        return {name: self._show_person(name, step) for name in self._starts}
-
-    def _show_person(self, name: str, step: int) -> Json:
+    def show_person(self, name: str, step: int) -> Json:
+        """Somebody, as the viewer shows a step."""
         timeline = self._timelines[name]
         tile, activity, chat = timeline.tiles[step], timeline.activities[step], self._chats.get((name, step))
-        sign = _DOING if self._find_tile(name, step) == tile else _WALKING
-        if timeline.asleep[step]:
-            sign = _ASLEEP
-        elif chat is not None:
-            sign = _TALKING
+        sign = _DOING if self.find_tile(name, step) == tile else _WALKING
+        if timeline.asleep[step] or chat is not None:
+            sign = _ASLEEP if timeline.asleep[step] else _TALKING
         doing = activity.doing if activity is not None else "waking up"
         address = Address.parse(activity.address) if activity is not None and activity.address else self._town.find_address(tile)
         where = [part for part in (address.sector, address.arena, address.thing) if part] if address else []
@@ -154,7 +146,7 @@ class _Film:
             "chat": chat,
         }
 
-    def show_memory(self, persona: Persona) -> Json:
+    def make_memory(self, persona: Persona) -> Json:
         """The files of one resident's memory, by their names."""
         first, *_, last = persona.name.split() if " " in persona.name else (persona.name, persona.name)
         scratch = persona.model_dump(include={"name", "age", "innate", "learned", "currently", "lifestyle"})
@@ -172,11 +164,11 @@ class _Film:
 
     def _make_nodes(self, name: str) -> Json:
         """Memories and conversations as nodes, numbered from 1."""
-        found: list[tuple[int, str, str, list[list[str]]]] = [
-            (event.minute, _NODE_TYPES.get(event.memory, "event"), event.text, [])
-            for event in self._episode.events
-            if isinstance(event, Remembered) and event.resident == name
-        ]
+        found: list[tuple[int, str, str, list[list[str]]]] = []
+        for event in self._episode.events:
+            if isinstance(event, Remembered) and event.resident == name:
+                kind = "thought" if event.memory in _THOUGHTS else "event"
+                found.append((event.minute, kind, event.text, []))
         for talk in self._timelines[name].talks:
             partner = talk.partner if talk.resident == name else talk.resident
             lines = [[line.speaker, line.says] for line in talk.lines]

@@ -1,16 +1,6 @@
 """Smallville's people as residents: what its files say of them in prose, read into hours, habits and ties by rule.
 
-* Hours of sleep come from ``lifestyle``; where it names none, 07:00 and 23:00 are taken and a remark says so.
-* Ties are the people named in somebody's own texts: in full (one slip of the pen allowed), or by first name in a sentence
-  that has the family name too ("the Harker family, Bo above all").
-* Habits are few, since Smallville gives none. A clause makes one when it names a place of the map that is nobody's home
-  and says what the person does there: keeps it, teaches, takes classes, studies (of ``daily_plan_req``, or else of
-  ``learned`` and ``currently``), or goes there (of all three, and of facts like "you frequent the park"). What follows
-  the name of somebody else in a sentence is about that person. Hours are those that are said; where they are not, work
-  is from 09:00 to 12:00 and from 13:30 to 17:00, a morning begins at 09:00, an afternoon at 14:00, an evening or dinner
-  at 19:00, and a visit without any takes an hour and a half at noon, or when there is room. Every day is alike.
-
-Nothing else is made up: whoever has no place to go to stays at home. Facts stay in the second person.
+The benchmark's README says by which. Nothing else is made up: whoever has no place to go to stays at home.
 """
 
 from __future__ import annotations
@@ -24,6 +14,7 @@ from typing import NamedTuple
 from rapidfuzz.distance import OSA
 
 from sociable.benchmarks.stss.keywords import has_phrase
+from sociable.benchmarks.stss.residents import find_gaps
 from sociable.core.errors import DataError
 from sociable.town.clock import MINUTES_PER_DAY, time_of_day
 from sociable.town.interop.smallville import SmallvillePersona, load_smallville_personas
@@ -55,10 +46,8 @@ class SmallvillePeople(NamedTuple):
 
 
 def is_smallville_people(folder: Path) -> bool:
-    """Whether it is a folder of Smallville's personas, or has folders of them."""
-    return folder.is_dir() and (
-        (folder / "personas").is_dir() or any((path / "personas").is_dir() for path in sorted(folder.iterdir()))
-    )
+    """Whether ``folder`` is a folder of Smallville's personas, or has folders of them."""
+    return folder.is_dir() and any((path / "personas").is_dir() for path in (folder, *folder.iterdir()))
 
 
 def load_smallville_people(folder: Path, town: TownMap) -> SmallvillePeople:
@@ -129,11 +118,9 @@ class HoursOfSleep(NamedTuple):
 
 def parse_hours_of_sleep(lifestyle: str) -> HoursOfSleep:
     """Reads a sentence like "goes to bed about 11pm and gets up about 6am"."""
-    wakes = _read_minute(_UP.search(lifestyle), evening=False)
-    sleeps = _read_minute(_BED.search(lifestyle), evening=True)
-    missing = tuple(what for what, minute in (("waking up", wakes), ("going to bed", sleeps)) if minute is None)
-    wakes = WAKES if wakes is None else wakes
-    sleeps = SLEEPS if sleeps is None else sleeps
+    up, bed = _read_minute(_UP.search(lifestyle), evening=False), _read_minute(_BED.search(lifestyle), evening=True)
+    missing = tuple(what for what, minute in (("waking up", up), ("going to bed", bed)) if minute is None)
+    wakes, sleeps = WAKES if up is None else up, SLEEPS if bed is None else bed
     # Whoever goes to bed after midnight does so on the next day.
     return HoursOfSleep(wakes, sleeps if sleeps > wakes else sleeps + MINUTES_PER_DAY, missing)
 
@@ -209,12 +196,11 @@ _KEEPS = (
     "opens?|stands?|shop ?keep(?:s|er|ing)?|keeps|own(?:s|er)|bartender|barkeeper|manag(?:es?|ing|er)|runs|running"
     "|works? (?:at|in|for|behind)"
 )
+_CLASSES = r"tak(?:es?|ing) (?:\w+ )?classes|attends? (?:\w+ )?classes"
 _DOINGS = (
     _Doing(_compile_words(r"goes? (?:for|on) a run"), "running"),
     _Doing(_compile_words(r"teach(?:es|ing)?|professor at|teacher at"), "teaching", work=True, regular=True),
-    _Doing(
-        _compile_words(r"tak(?:es?|ing) (?:\w+ )?classes|attends? (?:\w+ )?classes"), "taking classes", work=True, regular=True
-    ),
+    _Doing(_compile_words(_CLASSES), "taking classes", work=True, regular=True),
     _Doing(_compile_words(_KEEPS), "seeing to those who come in", work=True, regular=True),
     _Doing(_compile_words(r"student at"), "studying", regular=True),
     _Doing(_compile_words(r"stud(?:y|ies|ying)"), "studying"),
@@ -265,11 +251,10 @@ class _HabitReader:
         self._finder = PlaceFinder(town)
         self._names = [who.name for who in people]
         homes = {who.home.sector for who in people}
-        arenas = [place for place in town.places if place.arena and not place.thing and town.find_free_tiles(place)]
         self._arenas: dict[str, list[Address]] = {}
-        for arena in arenas:
-            if arena.sector not in homes:
-                self._arenas.setdefault(arena.sector, []).append(arena)
+        for place in town.places:
+            if place.is_arena and place.sector not in homes and town.find_free_tiles(place):
+                self._arenas.setdefault(place.sector, []).append(place)
 
     def read_habits(self, who: SmallvillePersona, plan: str, hours: HoursOfSleep) -> list[Habit]:
         """Somebody's habits in the order of the day."""
@@ -279,10 +264,8 @@ class _HabitReader:
         facts = ". ".join(self._cut(fact, who) for fact in who.facts if _YOU_GO.search(fact))
         going = self._read_stretches(facts, who.home, [doing for doing in _DOINGS if not doing.regular])
         visits = [each for each in (*read[1], *read[2], *going) if not each.doing.regular]
-        known = {each.place.sector for each in planned}
         for visit in visits:
-            if visit.place.sector not in known:
-                known.add(visit.place.sector)
+            if all(each.place.sector != visit.place.sector for each in planned):
                 planned.append(visit)
         day = _Day(hours)
         # What has its hours comes first, then work, then what can be done at any time.
@@ -296,8 +279,8 @@ class _HabitReader:
         return " ".join(re.split(others, sentence)[0] if others else sentence for sentence in _split_sentences(text))
 
     def _read_stretches(self, text: str, home: Address, doings: Sequence[_Doing] = _DOINGS) -> Iterator[_Stretch]:
-        now: _Stretch | None = None
         text = re.sub(r"\bat which point,?\s", "then ", text, flags=re.IGNORECASE)
+        now: _Stretch | None = None
         part: int | None = None
         said = ""
         for clause in _CLAUSES.split(text):
@@ -308,12 +291,12 @@ class _HabitReader:
             if places and (kind is not None or _GOES.search(clause) or _YOU_GO.search(clause)):
                 if start is None and now is not None and now.end is not None and _AFTERWARDS.search(clause):
                     start = now.end
-                begin = start if start is not None else (opening if opening is not None else part)
+                begin = next((minute for minute in (start, opening, part) if minute is not None), None)
+                doing = kind or _JUST_THERE
+                doing = doing._replace(regular=doing.regular or bool(_ALL_DAY.search(clause)))
                 for place in places:
                     if now is not None:
                         yield now
-                    doing = kind or _JUST_THERE
-                    doing = doing._replace(regular=doing.regular or bool(_ALL_DAY.search(clause)))
                     now = _Stretch(self._choose_arena(place, clause), doing, begin, end)
                     begin = end = None
                     said = clause
@@ -335,10 +318,8 @@ class _HabitReader:
 
     def _find_places(self, clause: str, home: Address) -> Iterator[Address]:
         """Public places in the order in which they are named."""
-        found: dict[str, Address] = {}
-        for sector in self._arenas:
-            if has_phrase(clause, re.sub(r"^the\s+", "", sector, flags=re.IGNORECASE)):
-                found[sector] = Address(sector)
+        names = {sector: re.sub(r"^the\s+", "", sector, flags=re.IGNORECASE) for sector in self._arenas}
+        found = {sector: Address(sector) for sector, name in names.items() if has_phrase(clause, name)}
         for words in re.findall(r"\bthe ([^\W\d_]+(?: [^\W\d_]+)?)", clause, re.IGNORECASE) if not found else ():
             for phrase in (words, words.split()[0]):
                 place = self._finder.find(f"the {phrase}", home)
@@ -353,9 +334,9 @@ class _HabitReader:
             return place
         arenas = self._arenas[place.sector]
         named = [arena for arena in arenas if has_phrase(clause, arena.arena)]
-        wanted = "class" if re.search(r"\bteach|\bclass", clause, re.IGNORECASE) else ""
-        wanted = wanted or ("library" if re.search(r"\bstud|\bread|\bwrit", clause, re.IGNORECASE) else "")
-        fitting = [arena for arena in arenas if wanted and wanted in arena.arena.casefold()]
+        kinds = {"class": r"\bteach|\bclass", "library": r"\bstud|\bread|\bwrit"}
+        wanted = [kind for kind, words in kinds.items() if re.search(words, clause, re.IGNORECASE)][:1]
+        fitting = [arena for arena in arenas for kind in wanted if kind in arena.arena.casefold()]
         return [*named, *fitting, *arenas][0]
 
 
@@ -363,15 +344,12 @@ def _read_times(clause: str) -> tuple[int | None, int | None]:
     """The minutes at which something begins and ends, as far as they are said."""
     start = end = None
     for found in _TIMES.finditer(clause):
-        before = (found["before"] or "").strip().casefold()
         # A number alone is no time of day: "6 hours a day".
-        if not (found["half"] or found["minute"] or found["word"]):
-            continue
-        minute = _read_minute(found, evening=False)
-        if before in ("until", "till", "to", "-"):
-            end = minute
-        elif start is None:
-            start = minute
+        if found["half"] or found["minute"] or found["word"]:
+            if (found["before"] or "").strip().casefold() in ("until", "till", "to", "-"):
+                end = _read_minute(found, evening=False)
+            elif start is None:
+                start = _read_minute(found, evening=False)
     return start, end
 
 
@@ -386,7 +364,7 @@ class _Day:
         """``starts``: of everything that has its hour, for whatever has no end ends when the next thing begins."""
         doing, place = stretch.doing, str(stretch.place)
         for start, end in self._find_spans(stretch, starts):
-            for begin, until in self._find_free(max(start, self._first), min(end, self._last)):
+            for begin, until in self._find_room(max(start, self._first), min(end, self._last)):
                 self.habits.append(Habit(days=WEEKDAYS, start=begin, end=until, doing=doing.doing, place=place, work=doing.work))
 
     def _find_spans(self, stretch: _Stretch, starts: Sequence[int]) -> list[tuple[int, int]]:
@@ -394,7 +372,7 @@ class _Day:
         if start is None and not stretch.doing.regular:
             visits = [(begin, begin + VISIT_MINUTES) for begin in _VISITS]
             room = (each for each in visits if each[0] >= self._first and each[1] <= self._last)
-            return [each for each in room if self._find_free(*each) == [each]][:1]
+            return [each for each in room if self._find_room(*each) == [each]][:1]
         if start is not None and end is not None:
             return [(start, end if end > start else end + MINUTES_PER_DAY)]
         if start is not None and not stretch.doing.regular:
@@ -406,11 +384,6 @@ class _Day:
         until = min([MINUTES_PER_DAY if end is None else end, *(each for each in starts if each > begin)])
         return [(begin, min(noon, until)), (max(afternoon, begin), min(last, until))]
 
-    def _find_free(self, start: int, end: int) -> list[tuple[int, int]]:
+    def _find_room(self, start: int, end: int) -> list[tuple[int, int]]:
         """The parts of a time that nothing fills, if they are long enough."""
-        at, found = start, []
-        for habit in sorted(self.habits, key=lambda each: each.start):
-            if habit.start < end and habit.end > at:
-                found.append((at, habit.start))
-                at = habit.end
-        return [(begin, until) for begin, until in [*found, (at, end)] if until - begin >= _LEAST]
+        return find_gaps([(habit.start, habit.end) for habit in self.habits], start, end, _LEAST)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sociable.benchmarks.stss.conversations.dataset import write_lines
-from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
+from sociable.benchmarks.stss.conversations.records import Scene, Side, Source
 from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import StssEpisode
 from sociable.benchmarks.stss.study import StssStudy
@@ -76,7 +76,7 @@ def open_town_run(run: RunResult[Any]) -> TownRun:
     source = Source(
         run=Path(run.folder).resolve().name,
         episode="",
-        agent=own if own.startswith("reference/") else f"{own} {study.options.agent}",
+        agent=own if own.startswith("reference/") else f"{own} {setting.options.agent}",
         residents=models["partner"] or around,
         seed=study.seed,
         version=manifest["version"],
