@@ -18,6 +18,7 @@ import pytest
 from rich.console import Console
 
 from sociable.cli import main as cli
+from sociable.cli import output
 from sociable.cli.showing import show_run
 from sociable.core.errors import InputError
 
@@ -52,7 +53,7 @@ def finished(tmp_path: Path) -> Path:
 def test_demo_ends_with_the_readmes_table_and_the_path_of_a_report(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli.console, "width", 80, raising=False)
+    monkeypatch.setattr(output.console, "width", 80, raising=False)
     assert sociable("demo") == 0
     shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert shown[-1].startswith("Report: runs/demo-hsii-")

@@ -20,7 +20,7 @@ from sociable.core.errors import InputError, Interrupted, RunFolderError, RunSto
 from sociable.core.records import ScoreFile
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document
-from sociable.engine.event_loop import on_interrupt, waited
+from sociable.engine.event_loop import run_to_end, stop_on_interrupt
 from sociable.engine.opening import (
     OpenStudy,
     Watch,
@@ -297,7 +297,7 @@ def estimate(
     """Calls, tokens and price of a run before anything is spent, at the most: as if every scenario went its longest way."""
     opened = open_study(settings_for(benchmark, config, model=model, **settings), build=())
     scenarios, repeats = list(opened.study.scenarios), opened.settings.repeats
-    calls = waited(rehearse(opened.study, opened.seats, scenarios, repeats, references=opened.makes_references))
+    calls = run_to_end(rehearse(opened.study, opened.seats, scenarios, repeats, references=opened.makes_references))
     return estimate_document(opened.benchmark, opened.settings, opened.study, calls, opened.prices)
 
 
@@ -312,7 +312,7 @@ def rehearse_scenario(
     roles = {role: Seat(role, f"(the {role.value})", AbsentModel(role), Sampling()) for role in Role}
     seats = Seats(roles[Role.SUBJECT], roles[Role.PARTNER], roles[Role.REFERENCE], (roles[Role.JUDGE],))
     references = isinstance(study, Referenced) and study.needs_references
-    return waited(rehearse(study, seats, [scenario], 1, references=references))
+    return run_to_end(rehearse(study, seats, [scenario], 1, references=references))
 
 
 def load_study(benchmark: str, *, config: str | Path | None = None, **settings: Unpack[RunOptions]) -> AnyStudy:
@@ -348,25 +348,24 @@ def _finish(
 ) -> RunResult:
     """Carries a run out, as far as it has not been, and scores it."""
     with open_run(folder, opened, build=build, offline=offline, watch=watch) as (run_, models):
-        waited(_go_on(run_, opened, models, build))
+        run_to_end(_go_on(run_, opened, models, build))
         return _result(opened, folder, run_.records)
 
 
 async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:
-    undo = on_interrupt(run_.budget)
     try:
         file, study = opened.settings.reference_file, run_.study
-        if file and isinstance(study, Referenced) and study.needs_references and run_.lacks_references:
-            run_.adopt_references(read_references(Path(file), study, run_.seats))
-        elif opened.makes_references:
-            await run_.make_references()
-        if Role.SUBJECT in build:
-            await run_.run_episodes()
-        if run_.seats.judges:
-            await run_.judge()
-        await run_.rate()
+        with stop_on_interrupt(run_.budget):
+            if file and isinstance(study, Referenced) and study.needs_references and run_.lacks_references:
+                run_.adopt_references(read_references(Path(file), study, run_.seats))
+            elif opened.makes_references:
+                await run_.make_references()
+            if Role.SUBJECT in build:
+                await run_.run_episodes()
+            if run_.seats.judges:
+                await run_.judge()
+            await run_.rate()
     finally:
-        undo()
         for model in models:
             await model.close()
         with contextlib.suppress(RunStopped):

@@ -25,7 +25,7 @@ from sociable.core.errors import InputError, RunFailure
 from sociable.core.records import episode_id
 from sociable.core.run_folder import RunFolder, write_atomically
 from sociable.datasets.recipes.stss.freeze import ENOUGH, OWN_RUNS, open_town_run, write_scenes
-from sociable.engine.event_loop import waited
+from sociable.engine.event_loop import run_to_end
 from sociable.engine.opening import Watch, begin_run, open_run, reopen_study
 from sociable.engine.phases import Progress
 from sociable.engine.result import RunResult
@@ -182,7 +182,7 @@ def interview(folder: str | Path, episode: str, resident: str, questions: Sequen
     minute = parse_moment(at, study.setting.clock)
     name = _find_resident(resident, study.scenarios[task].residents)
     with RunFolder.open(path) as locked, open_run(locked, reopen_study(locked, build=tuple(Role))) as (run, models):
-        answers = waited(_ask(study, run.seats, task, repeat, name, minute, questions, models))
+        answers = run_to_end(_ask(study, run.seats, task, repeat, name, minute, questions, models))
     with (path / "interviews.jsonl").open("a", encoding="utf-8") as stream:
         for question, answer in zip(questions, answers, strict=True):
             record = {"episode": f"{task}#{repeat}", "resident": name, "minute": minute, "question": question, "answer": answer}

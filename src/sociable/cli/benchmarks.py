@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
@@ -112,7 +112,7 @@ def _command(benchmark: Benchmark, action: Callable[[Asked], None], without: tup
     def command(**given: Any) -> None:
         said = {name: value for name, value in given.items() if value not in (None, [])}
         apart = [said.pop(name, None) for name in ("model", "config", "out")]
-        values = dict(map(read_option, said.pop("option", ())))
+        values = read_options(said.pop("option", ()))
         values |= {name: _value(said.pop(name)) for name in own.model_fields if name in said}
         several = {name: said.pop(name) for name in (series.model_fields if series else ()) if name in said}
         if "judge" in said:
@@ -135,11 +135,7 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     numbers = "N" if int in kinds else "X" if float in kinds else ""
     metavar = "|".join(choices) or numbers or ("WORD,…" if kind is not str else "TEXT")
     flag = f"--{name.replace('_', '-')}"
-    option = (
-        typer.Option(flag, help=field.description)
-        if kind is bool
-        else typer.Option(flag, metavar=metavar, help=field.description)
-    )
+    option = typer.Option(flag, metavar=None if kind is bool else metavar, help=field.description)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, option])
 
 
@@ -164,12 +160,15 @@ def _value(said: Any) -> Any:
     return parts
 
 
-def read_option(text: str) -> tuple[str, Any]:
-    """``NAME=VALUE``, with the value read as in a TOML file, or as the text it is."""
-    name, separator, value = text.partition("=")
-    if not separator:
-        raise InputError(f"--option takes NAME=VALUE, not '{text}'.")
-    return name, _read(value)
+def read_options(texts: Iterable[str] | None) -> dict[str, Any]:
+    """The values in texts like ``NAME=VALUE``, each read as in a TOML file, or as the text it is."""
+    found = {}
+    for text in texts or ():
+        name, separator, value = text.partition("=")
+        if not separator:
+            raise InputError(f"--option takes NAME=VALUE, not '{text}'.")
+        found[name] = _read(value)
+    return found
 
 
 def _read(text: str) -> Any:

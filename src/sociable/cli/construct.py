@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 from typer.core import TyperGroup
 
-from sociable.cli.output import messages, print_whole, resumable, say
+from sociable import api
+from sociable.cli.output import print_whole, say, show_progress
 from sociable.core.errors import InputError, RunStopped
 
 if TYPE_CHECKING:
@@ -124,16 +125,14 @@ def _check_options(recipe: Recipe[Any, Any, Any], named: Sequence[str]) -> None:
 
 
 def _construct(recipe: str, sources: list[str], options: Mapping[str, Any], *, out: Path, parquet: bool, **common: Any) -> None:
-    from sociable.api import datasets
-    from sociable.cli.progress import RunProgress
     from sociable.datasets.build import DATASET
     from sociable.datasets.hub import load_parquet_library, write_parquet
 
     if parquet:
         # Before anything is paid for.
         load_parquet_library()
-    with resumable(out, "the same command (with a higher limit, if a limit stopped it)"), RunProgress(messages) as progress:
-        document = datasets.construct(recipe, sources, out, options=options, watch=progress, **common)
+    with show_progress(out, command="the same command (with a higher limit, if a limit stopped it)") as progress:
+        document = api.datasets.construct(recipe, sources, out, options=options, watch=progress, **common)
     print_whole(document)
     if (out / DATASET).exists() and not (out / DATASET).stat().st_size:
         # A script that goes on with it should not.
@@ -149,17 +148,10 @@ def freeze_conversations(
     count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="How many scenes.")] = 360,
 ) -> None:
     """Scenes for stss-conversations out of runs of stss. They are frozen into one file; there is no folder to review."""
-    from sociable.api import towns
-    from sociable.cli.progress import RunProgress
-
     try:
-        with RunProgress(messages) as progress:
-            said = towns.construct_conversations(runs or (), out, count=count, watch=progress)
+        with show_progress() as progress:
+            said = api.towns.construct_conversations(runs or (), out, count=count, watch=progress)
     except RunStopped as stop:
         stop.add_note("Every run so far is kept in the folder runs. Go on with: the same command")
         raise
     say(f"{said}\nScenes: {out}")
-
-
-def add_commands(main: typer.Typer) -> None:
-    main.add_typer(app, name="construct")

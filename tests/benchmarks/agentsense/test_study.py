@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sociable.api import datasets, people, runs, series
-from sociable.api.labels import label
+from sociable.api.datasets import label
 from sociable.benchmarks.agentsense.dataset import load_scenarios
 from sociable.benchmarks.agentsense.players import PersonsForms
 from sociable.benchmarks.agentsense.published import TABLE_2

@@ -12,7 +12,7 @@ from sociable.benchmarks.anteval.ieg.protocol import run_session
 from sociable.benchmarks.anteval.ieg.records import IegOptions
 from sociable.benchmarks.anteval.ieg.scenario import drawn_scenarios, log_of
 from sociable.benchmarks.anteval.rules import rules
-from sociable.engine.event_loop import waited
+from sociable.engine.event_loop import run_to_end
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Sampling
 
@@ -32,4 +32,4 @@ def stand_in_sessions(turns: int, players: int, quiet: float) -> tuple[Log, ...]
     async def played() -> list[Log]:
         return [log_of(each, await run_session(each, 0, seats, ieg_prompts(), options, seed=SEED, half=1)) for each in drawn]
 
-    return tuple(waited(played()))
+    return tuple(run_to_end(played()))
