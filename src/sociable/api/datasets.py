@@ -22,7 +22,7 @@ from sociable.datasets.review.applying import REVIEWED, apply_review
 from sociable.datasets.review.reviewing import Review
 from sociable.datasets.review.status import show_status
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
-from sociable.engine.opening import Watch, build_seats, prices_of, study_options
+from sociable.engine.opening import Watch, build_seats, find_prices, make_study_options
 from sociable.engine.registry import find_benchmark
 from sociable.engine.seats import Role, Seat
 from sociable.engine.study import Audited, Described, FromSources, Labelled
@@ -83,7 +83,7 @@ def _set_up_writing(benchmark: str, model: str, config: str | Path | None, own: 
     role = asked.roles.get(Role.SUBJECT.value)
     said = role.model_fields_set if role and config else set()
     defaults = {name: getattr(WRITING, name) for name in ("temperature", "max_tokens") if name not in said}
-    budget = Budget(prices_of(asked, seats, (Role.SUBJECT,)), asked.max_cost)
+    budget = Budget(find_prices(asked, seats, (Role.SUBJECT,)), asked.max_cost)
     return Writing(seats.subject.model, replace(seats.subject.sampling, **defaults), budget, asked.max_connections)
 
 
@@ -177,11 +177,11 @@ def label(benchmark: str, model: str, out: str | Path, config: str | Path | None
         raise InputError("Labels need a model that can read: reference agents cannot.")
     asked = settings_for(benchmark, config, model=model, **settings)
     found = find_benchmark(benchmark)
-    study = found.open(**study_options(asked))
+    study = found.open(**make_study_options(asked))
     if not isinstance(study, Labelled):
         raise InputError(f"{benchmark} has no labels that a model could fill in.")
     seats = build_seats(asked, found, build=(Role.SUBJECT,))
-    budget = Budget(prices_of(asked, seats, (Role.SUBJECT,)), asked.max_cost)
+    budget = Budget(find_prices(asked, seats, (Role.SUBJECT,)), asked.max_cost)
     path.parent.mkdir(parents=True, exist_ok=True)
     with Journal(path.with_suffix(".calls.sqlite")) as journal:
         assert seats.subject.model is not None

@@ -25,12 +25,12 @@ from sociable.engine.opening import (
     OpenStudy,
     Watch,
     begin_run,
+    describe_roles,
+    make_study_options,
     open_run,
     open_study,
+    read_settings,
     reopen_study,
-    settings_of,
-    study_options,
-    who_and_how,
 )
 from sociable.engine.registry import benchmark_names, find_benchmark
 from sociable.engine.rehearsal import RehearsedCall, rehearse
@@ -40,11 +40,11 @@ from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import (
     RoleSettings,
     RunSettings,
-    changed_settings,
+    add_role_defaults,
+    change_settings,
     folder_name,
     load_settings,
-    roles_and_prices,
-    with_role_defaults,
+    read_roles_and_prices,
 )
 from sociable.engine.study import AnyStudy, Referenced
 from sociable.models.journal import JournalledModel
@@ -114,7 +114,7 @@ def settings_for(benchmark: str, config: str | Path | None, *, elsewhere: Sequen
         beside=benchmark_names(),
         **{**settings, **paths},
     )
-    return with_role_defaults(asked, found.role_defaults)
+    return add_role_defaults(asked, found.role_defaults)
 
 
 def new_folder(benchmark: str, model: str) -> Path:
@@ -138,11 +138,11 @@ def resume(
     """
     path = Path(folder)
     with RunFolder.open(path) as locked:
-        before = settings_of(locked.read_manifest(), path)
-        changed = changed_settings(before, max_cost=max_cost, **(roles_and_prices(before, Path(config)) if config else {}))
+        before = read_settings(locked.read_manifest(), path)
+        changed = change_settings(before, max_cost=max_cost, **read_roles_and_prices(before, config))
         opened = reopen_study(locked, changed if changed != before else None, build=() if offline else tuple(Role))
         if changed != before:
-            locked.write_manifest(locked.read_manifest() | who_and_how(changed))
+            locked.write_manifest(locked.read_manifest() | describe_roles(changed))
         return _finish(locked, opened, watch=watch, offline=offline)
 
 
@@ -169,7 +169,7 @@ def judge(
     """
     path = Path(folder)
     with RunFolder.open(path) as locked:
-        before = settings_of(locked.read_manifest(), path)
+        before = read_settings(locked.read_manifest(), path)
         if (reference or reference_file) and (path / "references.jsonl").exists():
             raise InputError(
                 f"{path} has its references already; they stay as they are. Leave --reference and --reference-file out."
@@ -177,16 +177,16 @@ def judge(
         if not judges and not rubric:
             raise InputError("Name at least one judge, or a rubric.")
         named = {"rubric": rubric, "raters": tuple(judges) or before.judges} if rubric else {"judges": tuple(judges)}
-        changed = changed_settings(
+        changed = change_settings(
             before,
             **named,
             reference=reference,
             reference_file=str(Path(reference_file).resolve()) if reference_file else None,
             max_cost=max_cost,
-            **(roles_and_prices(before, Path(config)) if config else {}),
+            **read_roles_and_prices(before, config),
         )
         opened = reopen_study(locked, changed, build=_FOR_JUDGING, references_adopted=not reference_file)
-        locked.write_manifest(locked.read_manifest() | who_and_how(changed))
+        locked.write_manifest(locked.read_manifest() | describe_roles(changed))
         return _finish(locked, opened, build=_FOR_JUDGING, watch=watch)
 
 
@@ -318,7 +318,7 @@ def rehearse_scenario(
 def load_study(benchmark: str, *, config: str | Path | None = None, **settings: Unpack[RunOptions]) -> AnyStudy:
     """The benchmark bound to its data: ``load_study(...).scenarios`` are its scenarios by id."""
     asked = settings_for(benchmark, config, model="nobody", **settings)
-    return find_benchmark(benchmark).open(**study_options(asked))
+    return find_benchmark(benchmark).open(**make_study_options(asked))
 
 
 def write_document(document: Document, out: str | Path | None) -> Document:
@@ -356,7 +356,7 @@ async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel]
     try:
         file, study = opened.settings.reference_file, run_.study
         with stop_on_interrupt(run_.budget):
-            if file and isinstance(study, Referenced) and study.needs_references and run_.lacks_references:
+            if file and isinstance(study, Referenced) and study.needs_references and run_.missing_references:
                 run_.adopt_references(read_references(Path(file), study, run_.seats))
             elif opened.makes_references:
                 await run_.make_references()

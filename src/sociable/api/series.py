@@ -18,7 +18,7 @@ from sociable.api.runs import settings_for as settings_of_run
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.run_folder import SERIES_FILE, write_atomically
 from sociable.engine.benchmark import Benchmark
-from sociable.engine.opening import Watch, open_study, with_absolute_paths
+from sociable.engine.opening import Watch, make_paths_absolute, open_study
 from sociable.engine.result import RunResult
 from sociable.engine.settings import RunSettings
 
@@ -50,7 +50,7 @@ def write_new_series(folder: Path, runs: Mapping[str, RunSettings]) -> None:
         raise InputError(f"{folder} holds a series of runs already. Go on with it: sociable resume {folder}")
     described = {}
     for name, settings in runs.items():
-        settings = with_absolute_paths(settings)
+        settings = make_paths_absolute(settings)
         open_study(settings)
         described[name] = settings.model_dump(mode="json")
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ import contextlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -141,6 +141,10 @@ def _locked(path: Path) -> filelock.BaseFileLock:
     return lock
 
 
+def _identify(record: BaseModel) -> str:
+    return str(record.id)  # type: ignore[attr-defined]
+
+
 class RecordFile(Generic[R]):
     """A JSON Lines file of records, appended to as they are made and read as a stream.
 
@@ -148,12 +152,11 @@ class RecordFile(Generic[R]):
     that was run again).
     """
 
-    def __init__(self, path: Path, parse: Callable[[bytes], R], identify: Callable[[R], str], remedy: str = REPLAYED) -> None:
-        """``remedy`` tells users what to do about a line that cannot be read."""
+    def __init__(self, path: Path, kind: type[R], remedy: str = REPLAYED) -> None:
+        """``kind`` of record has an ``id``; ``remedy`` tells users what to do about a line that cannot be read."""
         self.path = path
+        self._kind = kind
         self._remedy = remedy
-        self._parse = parse
-        self._identify = identify
         self._offsets: dict[str, int] = {}
         self._end = 0
         self._stream: Any = None
@@ -171,7 +174,7 @@ class RecordFile(Generic[R]):
                 if not line.endswith(b"\n"):
                     break
                 try:
-                    self._offsets[self._identify(self._parse(line))] = self._end
+                    self._offsets[_identify(self._parse(line))] = self._end
                 except ValueError as error:
                     problem = f"not a record this version understands ({str(error).splitlines()[0]})"
                     raise RunFolderError(f"{self.path}, line {number}: {problem}. {self._remedy}") from None
@@ -182,6 +185,10 @@ class RecordFile(Generic[R]):
 
     def __len__(self) -> int:
         return len(self._offsets)
+
+    def _parse(self, line: bytes) -> R:
+        # What this program wrote is read without the strictness that a record may have for what people write.
+        return self._kind.model_validate_json(line, strict=False)
 
     def ids(self) -> list[str]:
         return list(self._offsets)
@@ -204,7 +211,7 @@ class RecordFile(Generic[R]):
                 with contextlib.suppress(OSError):
                     os.truncate(self.path, offset)
             raise StorageFailure.at(self.path, error) from error
-        self._offsets[self._identify(record)] = offset
+        self._offsets[_identify(record)] = offset
         self._end = offset + len(line)
 
     def read(self, identifier: str) -> R:
@@ -212,6 +219,10 @@ class RecordFile(Generic[R]):
         with self.path.open("rb") as stream:
             stream.seek(self._offsets[identifier])
             return self._parse(stream.readline())
+
+    def find(self, identifier: str) -> R | None:
+        """The record of this id; None where there is none."""
+        return self.read(identifier) if identifier in self._offsets else None
 
     def __iter__(self) -> Iterator[R]:
         """The current records, one at a time, in the order of the file."""

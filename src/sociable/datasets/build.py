@@ -287,7 +287,7 @@ def _has_calls(path: Path) -> bool:
 
 def _open_outcomes(file: Path) -> RecordFile[Outcome]:
     remedy = "Remove that line and build again: what it held is made anew, and what a model wrote for it comes from the journal."
-    return RecordFile(file, Outcome.model_validate_json, lambda outcome: outcome.id, remedy)
+    return RecordFile(file, Outcome, remedy)
 
 
 def _read_made(stage: Stage[Any, Any], file: RecordFile[Outcome]) -> Iterator[Item]:

@@ -38,7 +38,7 @@ class RatingTask:
     seat: Seat
 
 
-def rating_tasks(study: Rated[Any], rubric: Rubric, episode: Episode, raters: Sequence[Seat]) -> Iterator[RatingTask]:
+def list_rating_tasks(study: Rated[Any], rubric: Rubric, episode: Episode, raters: Sequence[Seat]) -> Iterator[RatingTask]:
     """What each rater has to do for a completed episode."""
     for who, rated in study.rated_participants(episode).items():
         for seat in raters:
@@ -57,7 +57,7 @@ OVERALL = "overall"
 """The mean of all dimensions, as SOTOPIA reports it."""
 
 
-def rating_scores(
+def score_ratings(
     study: Rated[Any], rubric: Rubric, episode: Episode, given: Mapping[str, RubricJudgment], raters: Sequence[str]
 ) -> list[Score]:
     """The scores of one completed episode from the ratings ``given``, by id; a role's are the means over its participants."""
@@ -85,7 +85,7 @@ def _failures(opinions: Sequence[RubricJudgment | None]) -> str:
     return "; ".join(f"{each.judge}: {reason}" for each in opinions if each for reason in list(each.failures.values())[:1])
 
 
-def rating_estimates(rubric: Rubric, scores: Sequence[Score], seed: int) -> list[Estimate]:
+def estimate_ratings(rubric: Rubric, scores: Sequence[Score], seed: int) -> list[Estimate]:
     """The mean of each dimension and of all, with a bootstrap over clusters."""
     prefix = f"{rubric.name}_"
     metrics = dict.fromkeys(score.metric for score in scores if score.metric.startswith(prefix))

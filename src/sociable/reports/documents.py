@@ -59,7 +59,7 @@ def _labelled(runs: Sequence[RunResult]) -> list[RunResult]:
             label = f"{label} ({Path(run.folder).name})"
         if (different := differences(runs[0], run)) and not _same_series(runs[0], run):
             notes.append(f"Not comparable with {runs[0].folder}: {'; '.join(different)}.")
-        labelled.append(run.relabelled(label, notes))
+        labelled.append(replace(run, label=label, notes=notes))
     return labelled
 
 

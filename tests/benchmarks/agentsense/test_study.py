@@ -23,7 +23,7 @@ from sociable.core.errors import InputError, RunStopped
 from sociable.core.records import Turn
 from sociable.core.view import Case, Paragraph, Section, Table
 from sociable.engine.registry import find_benchmark
-from sociable.engine.settings import RunSettings, roles_and_prices
+from sociable.engine.settings import RunSettings, read_roles_and_prices
 from sociable.render.html import render_html
 
 RULE = {"judges": ("reference/rule",)}
@@ -106,7 +106,7 @@ def test_other_sampling_is_taken_where_it_is_asked_for(file: Path, tmp_path: Pat
     judged = runs.settings_for("agentsense", config, model="openai-compatible/m", judges=("openai-compatible/j",))
     later = tmp_path / "later.toml"
     later.write_text('[roles."openai-compatible/m"]\nkey_variable = "KEY"\n[roles.judge]\nmax_tokens = 900\n')
-    changed = roles_and_prices(judged, later)["roles"]
+    changed = read_roles_and_prices(judged, later)["roles"]
     assert (changed["openai-compatible/m"]["temperature"], changed["openai-compatible/m"]["max_tokens"]) == (1.0, 900)
     assert changed["openai-compatible/m"]["base_url"] == "http://127.0.0.1:1/v1"
     assert (changed["judge"]["max_tokens"], changed["judge"]["base_url"]) == (900, None)

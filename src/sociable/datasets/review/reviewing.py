@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -248,8 +247,7 @@ class Review:
 
     def _file(self) -> RecordFile[Decision]:
         remedy = "Mend that line, or remove it: its item is then asked about again."
-        parse = partial(Decision.model_validate_json, strict=False)
-        return RecordFile(self._own / "decisions.jsonl", parse, lambda decision: decision.id, remedy)
+        return RecordFile(self._own / "decisions.jsonl", Decision, remedy)
 
 
 def load_tags(file: Path) -> tuple[Tag, ...]:
