@@ -11,12 +11,10 @@ import os
 from collections.abc import Callable, Sequence
 
 from sociable.core.errors import Interrupted
-from sociable.core.form import Form, Question
+from sociable.core.form import PERSON, Form, Question
 from sociable.core.records import Usage, storable
 from sociable.core.view import Block, Paragraph, Quotation
 from sociable.models.protocol import Reply, Request
-
-NAME = "human"
 
 
 class PersonModel:
@@ -35,7 +33,7 @@ class PersonModel:
 
     @property
     def name(self) -> str:
-        return NAME
+        return PERSON
 
     async def generate(self, request: Request) -> Reply:
         """Raises Interrupted when the person's input ends."""

@@ -15,8 +15,8 @@ from typing import Any, TypedDict
 
 from typing_extensions import Unpack
 
-from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped
+from sociable.core.form import PERSON
 from sociable.core.records import ScoreFile
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document

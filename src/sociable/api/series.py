@@ -12,10 +12,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sociable.agents.person import NAME as PERSON
 from sociable.api.runs import resume, run_settings
 from sociable.api.runs import settings_for as settings_of_run
 from sociable.core.errors import InputError, RunFolderError
+from sociable.core.form import PERSON
 from sociable.core.run_folder import SERIES_FILE, write_atomically
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.opening import Watch, make_paths_absolute, open_study

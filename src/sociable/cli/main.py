@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from sociable import __version__, api
+import sociable
+from sociable import api
 from sociable.cli import construct, towns
 from sociable.cli import options as shared
 from sociable.cli.benchmarks import Asked, benchmark_group, read_options
@@ -278,7 +279,7 @@ app.command()(review)
 @app.callback(invoke_without_command=True)
 def version(show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
     if show_version:
-        say(f"sociable {__version__}")
+        say(f"sociable {sociable.__version__}")
         raise typer.Exit
 
 

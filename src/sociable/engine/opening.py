@@ -16,8 +16,8 @@ from typing import Any
 
 import dotenv
 
-from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError, RunFolderError
+from sociable.core.form import PERSON
 from sociable.core.run_folder import RunFolder
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.phases import Progress

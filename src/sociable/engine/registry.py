@@ -11,8 +11,8 @@ import contextlib
 import os
 from importlib import import_module, metadata
 
-from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError
+from sociable.core.form import PERSON
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role, Seat
 from sociable.engine.settings import RoleSettings, RunSettings, plain_name

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from sociable.agents.person import NAME as PERSON
+from sociable.core.form import PERSON
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.engine.phases import Progress, run_phase
