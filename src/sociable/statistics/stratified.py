@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from math import fsum, sqrt
 from statistics import variance
 
-from sociable.statistics.intervals import Interval
+from sociable.statistics.intervals import CONFIDENCE, Interval
 
 
-def estimate_stratified_mean(
-    sampled: Mapping[str, Sequence[float]], sizes: Mapping[str, int], confidence: float = 0.95
-) -> Interval:
+def estimate_stratified_mean(sampled: Mapping[str, Sequence[float]], sizes: Mapping[str, int]) -> Interval:
     """Sum over strata of W_h times the sample mean in h, with an interval for what was not sampled.
 
     Source: Cochran 1977, "Sampling Techniques", sections 5.3 and 5.4 (5.6 and 5.7 for the variance with finite population
@@ -21,7 +19,6 @@ def estimate_stratified_mean(
     Args:
         sampled: the values observed in each stratum, in any unit; at most as many as its size.
         sizes: how many units each stratum of the population has. A stratum of size 0 counts for nothing.
-        confidence: nominal coverage, in (0, 1).
 
     Returns:
         None for all three where a stratum has units and no sampled value, or there are no units. Limits are None where
@@ -34,7 +31,7 @@ def estimate_stratified_mean(
     if any(len(values) > size for size, values in strata):
         raise ValueError("more values than units in a stratum")
     if not strata or not all(values for _, values in strata):
-        return Interval(None, None, None, confidence)
+        return Interval(None)
     total = sum(size for size, _ in strata)
     mean = fsum(size / total * fsum(values) / len(values) for size, values in strata)
     several = [values for _, values in strata if len(values) > 1]
@@ -47,7 +44,7 @@ def estimate_stratified_mean(
             continue
         own = variance(values) if count > 1 else pooled
         if own is None:
-            return Interval(mean, None, None, confidence)
+            return Interval(mean)
         part = (size / total) ** 2 * (1 - count / size) * own / count
         parts.append(part)
         weights.append(part**2 / max(1, count - 1))
@@ -55,8 +52,8 @@ def estimate_stratified_mean(
     if error == 0.0:
         # Everything was sampled, or nothing seen to vary; only in the first case that is all there is to know.
         known = mean if not parts else None
-        return Interval(mean, known, known, confidence)
+        return Interval(mean, known, known)
     from scipy.special import stdtrit  # type: ignore[import-untyped]
 
-    half = float(stdtrit(fsum(parts) ** 2 / fsum(weights), (1 + confidence) / 2)) * error
-    return Interval(mean, mean - half, mean + half, confidence)
+    half = float(stdtrit(fsum(parts) ** 2 / fsum(weights), (1 + CONFIDENCE) / 2)) * error
+    return Interval(mean, mean - half, mean + half)

@@ -19,7 +19,7 @@ from sociable.core.records import Estimate, Score
 from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_episodes
 from sociable.statistics.intervals import Floats, Interval, average_repeats, bootstrap_jointly, estimate_mean
-from sociable.statistics.metrics import CONFIDENCE, Aggregate, Metric, Metrics, Value, joint, mean
+from sociable.statistics.metrics import Aggregate, Metric, Metrics, Value, joint, mean
 
 EASIEST = 0.7
 """The share of pairs the paper's "partial" figures are about."""
@@ -140,28 +140,26 @@ def _of_cycles(cycle_cap: int, statistic: Callable[[Floats], Floats], beyond: fl
 
     def aggregate(name: str, scores: Sequence[Score], seed: int) -> Estimate:
         own = [score for score in scores if score.metric == "cot_complexity"]
-        found = bootstrap_jointly(
-            _histograms(scores, cycle_cap), statistic, CONFIDENCE, seed=derive_seed(seed, "bootstrap", name)
-        )
+        found = bootstrap_jointly(_histograms(scores, cycle_cap), statistic, seed=derive_seed(seed, "bootstrap", name))
         if found.value is not None and found.value >= beyond:
-            found = Interval(None, None, None, CONFIDENCE)
+            found = Interval(None)
         elif found.high is not None and found.high >= beyond:
-            found = Interval(found.value, None, None, CONFIDENCE)
+            found = Interval(found.value)
         varied = found.low is not None and found.high is not None and found.low < found.high
         low, high = (found.low, found.high) if varied else (None, None)
-        return Estimate(metric=name, value=found.value, low=low, high=high, confidence=CONFIDENCE, **count_episodes(own))
+        return Estimate(metric=name, value=found.value, low=low, high=high, **count_episodes(own))
 
     return aggregate
 
 
-def solved_by_cycle(scores: Sequence[Score], cycle_cap: int, confidence: float = 0.95) -> list[Interval]:
+def solved_by_cycle(scores: Sequence[Score], cycle_cap: int) -> list[Interval]:
     """The share of pairs solved within 1, 2, … cycles, each with its interval by cluster; repeats are no new pairs."""
     solved_at = _solved_at(scores)
     last = min(cycle_cap, max((int(k) for _, _, k in solved_at if np.isfinite(k)), default=1) + 1)
     shares = []
     for cycle in range(1, last + 1):
         pairs = average_repeats([(cluster, scenario, float(k <= cycle)) for cluster, scenario, k in solved_at])
-        shares.append(estimate_mean(pairs.values, pairs.clusters, confidence, pairs.weights))
+        shares.append(estimate_mean(pairs.values, pairs.clusters, pairs.weights))
     return shares
 
 
