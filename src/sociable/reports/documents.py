@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,18 +10,19 @@ from typing import Any
 
 from sociable.core.records import ScoreFile, Usage
 from sociable.core.run_folder import SERIES_FILE
-from sociable.core.view import Column, Document, Row, Section, Table
+from sociable.core.view import Column, Document, Row, Section, Table, with_interval
 from sociable.engine.benchmark import Benchmark
-from sociable.engine.ratings import find_rubric
+from sociable.engine.ratings import OVERALL, find_rubric, rating_metric
 from sociable.engine.rehearsal import RehearsedCall
 from sociable.engine.result import RunResult
+from sociable.engine.seats import Role
 from sociable.engine.settings import RunSettings
 from sociable.engine.study import AnyStudy
+from sociable.judging.rubric import Rubric
 from sociable.models.prices import Price
 from sociable.people.agreement import show_people
 from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import differences
-from sociable.reports.rubric import rubric_section
 
 
 def run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Document:
@@ -39,7 +40,24 @@ def run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Document:
 def _rubrics(results: Sequence[RunResult]) -> Iterator[Section]:
     for name in dict.fromkeys(result.manifest["settings"].get("rubric") for result in results):
         if name:
-            yield rubric_section(find_rubric(name), results)
+            yield _show_rubric(find_rubric(name), results)
+
+
+def _show_rubric(rubric: Rubric, results: Sequence[RunResult]) -> Section:
+    """What raters made of the runs: one row a dimension, one column a run."""
+    named = {OVERALL: "mean of all dimensions", **{each.name: each.meaning for each in rubric.dimensions}}
+    ranges = {each.name: f"{each.low} to {each.high}" for each in rubric.dimensions}
+    found: dict[Role, list[Row]] = defaultdict(list)
+    for role in (Role.SUBJECT, Role.PARTNER):
+        for name, meaning in named.items():
+            estimates = [result.estimate(rating_metric(rubric.name, name, role)) for result in results]
+            if any(estimates):
+                cells = [with_interval(e.value, e.low, e.high, 2) if e else "—" for e in estimates]
+                found[role].append(Row([name.replace("_", " "), ranges.get(name, ""), *cells, meaning]))
+    who = {Role.SUBJECT: "The model under test", Role.PARTNER: "The partner"}
+    columns = [Column("Dimension"), Column("Range"), *(Column(result.label, True) for result in results), Column("Meaning")]
+    note = "Means over episodes in which the participant spoke; several judges count by their mean. 95% intervals by cluster."
+    return Section(f"Rubric: {rubric.name}", [Table(who[role], columns, rows, note) for role, rows in found.items()])
 
 
 def _people(runs: Sequence[RunResult]) -> Iterator[Section]:
