@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sociable.api import runs
-from sociable.api.people import add_corrections, add_ratings, export_sheet, people_document
+from sociable.api.people import add_corrections, add_ratings, export_sheet, make_people_document
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Verdict
 from sociable.core.view import Table
@@ -230,7 +230,7 @@ def test_too_small_a_sample_and_a_run_nobody_judged(run: Path, tmp_path: Path) -
     with pytest.raises(InputError, match="no judged pair"):
         export_sheet(tmp_path / "unjudged", 8, tmp_path / "sheet.csv")
     with pytest.raises(InputError, match="Nobody has said anything"):
-        people_document(run)
+        make_people_document(run)
 
 
 def test_free_ratings_are_ranked_against_every_metric(run: Path, tmp_path: Path) -> None:

@@ -50,8 +50,8 @@ from sociable.engine.study import AnyStudy, Referenced
 from sociable.models.journal import JournalledModel
 from sociable.models.prices import Price
 from sociable.models.protocol import Sampling
-from sociable.reports.comparison import compare_runs, differences
-from sociable.reports.documents import estimate_document, run_document, warnings_about
+from sociable.reports.comparison import compare_runs, find_differences
+from sociable.reports.documents import estimate_document, list_warnings, run_document
 
 
 class RunOptions(TypedDict, total=False):
@@ -215,7 +215,7 @@ def load_result(folder: str | Path, *, scored: bool = True) -> RunResult:
 def _result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, scored: bool = True) -> RunResult:
     manifest, views = folder.read_manifest(), opened.benchmark.load_views()
     scores = _read_scores(folder.path) if scored else None
-    notes = [*warnings_about(manifest, scores), *views.remarks(scores.estimates)] if scores else []
+    notes = [*list_warnings(manifest, scores), *views.remarks(scores.estimates)] if scores else []
     return RunResult(
         label=views.label(manifest),
         folder=str(folder.path),
@@ -281,7 +281,7 @@ def compare(
     Raises InputError naming what differs when the manifests say that the runs are not comparable, unless ``anyway``.
     """
     one, other = load_results([first, second])
-    different = differences(one, other)
+    different = find_differences(one, other)
     if different and not anyway:
         raise InputError(
             f"{one.folder} and {other.folder} are not comparable. They differ in: {'; '.join(different)}. "

@@ -12,8 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sociable.api.runs import resume, run_settings
-from sociable.api.runs import settings_for as settings_of_run
+from sociable.api.runs import resume, run_settings, settings_for
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.form import PERSON
 from sociable.core.run_folder import SERIES_FILE, write_atomically
@@ -34,13 +33,13 @@ def plan_series(
     if kind is None:
         raise InputError(f"{benchmark.name} makes no series of runs.")
 
-    def settings_for(*, elsewhere: Sequence[str] = (), **own: str) -> RunSettings:
+    def make_settings(*, elsewhere: Sequence[str] = (), **own: str) -> RunSettings:
         if any(given.get(name) for name in own):
             said, left = (" and ".join(f"--{name}" for name in names) for names in (options, own))
             raise InputError(f"{said} say who plays in each run: leave {left} out.")
-        return settings_of_run(benchmark.name, config, elsewhere=elsewhere, **{**given, **own})
+        return settings_for(benchmark.name, config, elsewhere=elsewhere, **{**given, **own})
 
-    planned: tuple[dict[str, RunSettings], str] = kind.model_validate(options).plan(settings_for)  # type: ignore[attr-defined]
+    planned: tuple[dict[str, RunSettings], str] = kind.model_validate(options).plan(make_settings)  # type: ignore[attr-defined]
     return planned
 
 

@@ -56,26 +56,21 @@ def list_() -> None:
 
 def _run(asked: Asked) -> None:
     from sociable.engine.settings import plain_name
-    from sociable.reports.documents import judges_itself
+    from sociable.reports.documents import warn_of_self_judging
 
     if asked.series:
-        _run_series(asked)
+        plan, name = api.series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
+        folder = asked.out or api.runs.new_folder(asked.benchmark.name, name)
+        api.series.write_new_series(folder, plan)
+        _go_on_with_series(folder)
         return
     settings = api.runs.settings_for(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
     if plain_name(settings.model) in map(plain_name, settings.judges):
-        messages.print(Text(f"Warning: {judges_itself(plain_name(settings.model))}"), soft_wrap=True)
+        messages.print(Text(f"Warning: {warn_of_self_judging(plain_name(settings.model))}"), soft_wrap=True)
     folder = asked.out or api.runs.new_folder(settings.benchmark, settings.model)
     with show_progress(folder, hidden="human" in (settings.model, settings.partner)) as progress:
         result = api.runs.run_settings(settings, folder, watch=progress)
     show_report([result])
-
-
-def _run_series(asked: Asked) -> None:
-    """Several runs that belong together, in one folder, and one report on all of them."""
-    planned, name = api.series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
-    folder = asked.out or api.runs.new_folder(asked.benchmark.name, name)
-    api.series.write_new_series(folder, planned)
-    _go_on_with_series(folder)
 
 
 app.add_typer(benchmark_group(_run, "Run a benchmark, score it, and write the report."), name="run")

@@ -73,16 +73,13 @@ def score_ratings(
             values[dimension.name] = fmean(found) if found and None not in opinions else None
         known = [value for value in values.values() if value is not None]
         values[OVERALL] = fmean(known) if len(known) == len(rubric.dimensions) else None
+        failures = [f"{each.judge}: {next(iter(each.failures.values()))}" for each in opinions if each and each.failures]
         missing = Outcome.ERRORED if None in opinions else Outcome.UNSCORED
-        why = "rating was not finished" if None in opinions else _failures(opinions)
+        why = "rating was not finished" if None in opinions else "; ".join(failures)
         for name, value in values.items():
             outcome, reason = (missing, why) if value is None else (Outcome.SCORED, "")
             scores.append(episode.score(rating_metric(rubric.name, name, role), value, outcome, reason))
     return scores
-
-
-def _failures(opinions: Sequence[RubricJudgment | None]) -> str:
-    return "; ".join(f"{each.judge}: {reason}" for each in opinions if each for reason in list(each.failures.values())[:1])
 
 
 def estimate_ratings(rubric: Rubric, scores: Sequence[Score], seed: int) -> list[Estimate]:

@@ -17,7 +17,7 @@ from sociable.core.form import PERSON
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.engine.phases import Progress, run_phase
-from sociable.engine.ratings import RatingTask, estimate_ratings, list_rating_tasks, score_ratings
+from sociable.engine.ratings import estimate_ratings, list_rating_tasks, score_ratings
 from sociable.engine.result import RunRecords, read_judgments
 from sociable.engine.seats import Seats
 from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, MeasuredByRule, Rated, Referenced
@@ -65,13 +65,14 @@ class Run:
     async def run_episodes(self) -> None:
         """Plays what is missing or errored."""
         all_of_them = [(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]
+        completed = {episode.id for episode in self._completed()}
         people = PERSON in (self.seats.subject.name, self.seats.partner and self.seats.partner.name)
         await self._phase(
             "episodes",
-            [(scenario, repeat) for scenario, repeat in all_of_them if not self._is_completed(episode_id(scenario, repeat))],
-            lambda item: self.study.run_episode(item[0], item[1], self.seats),
+            [(scenario, repeat) for scenario, repeat in all_of_them if episode_id(scenario, repeat) not in completed],
+            lambda item: self.study.run_episode(*item, self.seats),
             self.records.episodes,
-            failed=lambda item, reason: self.study.errored_episode(item[0], item[1], reason),
+            failed=lambda item, reason: self.study.errored_episode(*item, reason),
             # A person is asked one case at a time, from beginning to end.
             at_once=1 if people else self.at_once,
         )
@@ -88,11 +89,11 @@ class Run:
             for episode in self._completed():
                 tasks = study.judging_tasks(episode, self.seats.judges)
                 order.extend(task.id for task in tasks)
-                yield from ((task, episode) for task in tasks if task.id not in records.judgments and self._is_ready(task))
+                ready = [task for task in tasks if not task.needs_reference or task.scenario in records.references]
+                yield from ((task, episode) for task in ready if task.id not in records.judgments)
 
         async def work(item: tuple[JudgingTask, Episode]) -> Judgment:
-            task, episode = item
-            return await study.judge(task, episode, records.references.find(task.scenario))
+            return await study.judge(*item, records.references.find(item[0].scenario))
 
         await self._phase("judgments", pending(), work, records.judgments, total=sum(1 for _ in pending()))
         records.judgments.arrange(list(dict.fromkeys(order)))
@@ -102,9 +103,9 @@ class Run:
         if self.rubric is None or not isinstance(self.study, Rated):
             return
         rubric, prompts = self.rubric, load_rubric_prompts()
-        tasks: list[RatingTask] = []
-        for episode in self._completed():
-            tasks += list_rating_tasks(self.study, rubric, episode, self.seats.raters)
+        tasks = [
+            task for episode in self._completed() for task in list_rating_tasks(self.study, rubric, episode, self.seats.raters)
+        ]
         await self._phase(
             "ratings",
             [task for task in tasks if task.id not in self.records.rubrics],
@@ -117,11 +118,11 @@ class Run:
         """Applies the study's rules to every completed episode, and writes down what they find."""
         if not isinstance(self.study, MeasuredByRule):
             return
-        completed = []
+        measured = []
         for episode in self._completed():
-            completed.append(episode.id)
             self.records.measurements.append(self.study.measure(episode))
-        self.records.measurements.arrange(completed, only=True)
+            measured.append(episode.id)
+        self.records.measurements.arrange(measured, only=True)
 
     def score(self, benchmark: str, version: str) -> ScoreFile:
         """Scores and estimates from what is on disk, written to ``scores.json``. Calls no participant and no judge."""
@@ -154,13 +155,6 @@ class Run:
 
     def _completed(self) -> Iterator[Episode]:
         return (episode for episode in self.records.episodes if episode.status is EpisodeStatus.COMPLETED)
-
-    def _is_ready(self, task: JudgingTask) -> bool:
-        return not task.needs_reference or task.scenario in self.records.references
-
-    def _is_completed(self, identifier: str) -> bool:
-        episode = self.records.episodes.find(identifier)
-        return episode is not None and episode.status is EpisodeStatus.COMPLETED
 
     async def _phase(
         self,
