@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from sociable.cli import main as cli
 from sociable.cli import output
@@ -181,19 +180,13 @@ def test_show_prompt_of_a_town_is_in_the_order_of_time_and_each_purpose_once(cap
     moments = [re.sub(r"\D+", " ", line).split() for line in times]
     assert moments == sorted(moments)
     assert "of each participant and purpose the first" in shown[-1]
-    console = Console(record=True, width=60)
-    show_run(
-        Path("town"),
-        "soup-swap",
-        True,
-        console,
-        of=f"{headings[0].partition(' · ')[2][-40:].split('|')[0].split()[-1]}|decompose",
-    )
-    every = [line for line in console.export_text().splitlines() if line.startswith("subject · ")]
+    name = headings[0].partition(" · ")[2][-40:].split("|")[0].split()[-1]
+    show_run(Path("town"), "soup-swap", True, of=f"{name}|decompose")
+    every = [line for line in capsys.readouterr().out.splitlines() if line.startswith("subject · ")]
     assert len(every) > 1
     assert all(line.endswith("|decompose") for line in every)
     with pytest.raises(InputError, match=r"'nobody' names nobody who was asked. Asked were: .*; .*plan_day"):
-        show_run(Path("town"), "soup-swap", True, console, of="nobody")
+        show_run(Path("town"), "soup-swap", True, of="nobody")
 
 
 def test_a_judge_is_named_once_where_its_prompts_are_shown(

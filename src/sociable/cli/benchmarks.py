@@ -107,7 +107,7 @@ def _command(benchmark: Benchmark, action: Callable[[Asked], None], without: tup
     own, series = benchmark.options_type(), benchmark.series_type()
     parameters = [parameter for name, parameter in _SHARED.items() if name not in without]
     for record in (own, *([series] if series and "out" not in without else [])):
-        parameters += [_parameter(name, field) for name, field in record.model_fields.items() if name not in _SHARED]
+        parameters += [_make_parameter(name, field) for name, field in record.model_fields.items() if name not in _SHARED]
 
     def command(**given: Any) -> None:
         said = {name: value for name, value in given.items() if value not in (None, [])}
@@ -119,15 +119,10 @@ def _command(benchmark: Benchmark, action: Callable[[Asked], None], without: tup
             said["judges"] = tuple(said.pop("judge"))
         action(Asked(benchmark, apart[0], apart[1], said | ({"options": values} if values else {}), several, apart[2]))
 
-    command.__doc__ = benchmark.title
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(benchmark.name)(command)
-    return typer.main.get_command(app)
+    return shared.make_command(benchmark.name, benchmark.title, command, parameters)
 
 
-def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
+def _make_parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     """An option of a benchmark, as one of the command line."""
     kinds = _kinds(field.annotation)
     kind: Any = bool if bool in kinds else list[str] if tuple in kinds else str
@@ -135,8 +130,7 @@ def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     numbers = "N" if int in kinds else "X" if float in kinds else ""
     metavar = "|".join(choices) or numbers or ("WORD,…" if kind is not str else "TEXT")
     flag = f"--{name.replace('_', '-')}"
-    option = typer.Option(flag, metavar=None if kind is bool else metavar, help=field.description)
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, option])
+    return shared.make_option(flag, kind | None, field.description, metavar=None if kind is bool else metavar)
 
 
 def _kinds(annotation: Any) -> list[Any]:

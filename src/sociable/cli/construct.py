@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from sociable import api
+from sociable.cli.options import make_command, make_option, make_parameter
 from sociable.cli.output import print_whole, say, show_progress
 from sociable.core.errors import InputError, RunStopped
 
@@ -46,28 +47,19 @@ class Recipes(TyperGroup):
 app = typer.Typer(cls=Recipes, no_args_is_help=True, help="Make a data set by a recipe.")
 
 
-def _make_parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _make_option(flag: str, kind: Any, said: str, default: Any = None, metavar: str | None = None) -> inspect.Parameter:
-    annotation = Annotated[kind, typer.Option(flag, help=said, metavar=metavar)]
-    return _make_parameter(flag.removeprefix("--").replace("-", "_"), annotation, default)
-
-
 _BUILD = (
-    _make_option("--out", Path, "The folder of the build.", inspect.Parameter.empty, "DIR"),
-    _make_option("--licence", str | None, "What the data card says of the licence.", metavar="TEXT"),
-    _make_option("--parquet", bool, "As parquet too, for the Hugging Face hub (extra sociable[hub]).", False),
+    make_option("--out", Path, "The folder of the build.", inspect.Parameter.empty, "DIR"),
+    make_option("--licence", str | None, "What the data card says of the licence.", metavar="TEXT"),
+    make_option("--parquet", bool, "As parquet too, for the Hugging Face hub (extra sociable[hub]).", False),
 )
 _WRITER = (
-    _make_option("--model", str | None, "The model that writes; without one a build goes as far as it can.", metavar="MODEL"),
-    _make_option("--prompts", Path | None, "Your own prompts in place of ours.", metavar="DIR"),
-    _make_option("--config", Path | None, "Settings of the model, prices.", metavar="FILE"),
-    _make_option("--max-cost", float | None, "Stop before more is spent.", metavar="USD"),
-    _make_option("--max-connections", int | None, "Calls at the same time.", metavar="N"),
-    _make_option("--base-url", str | None, "Address for openai-compatible models.", metavar="URL"),
-    _make_option("--give-up", bool, "Reject what gets no reply, in place of trying again when the build goes on.", False),
+    make_option("--model", str | None, "The model that writes; without one a build goes as far as it can.", metavar="MODEL"),
+    make_option("--prompts", Path | None, "Your own prompts in place of ours.", metavar="DIR"),
+    make_option("--config", Path | None, "Settings of the model, prices.", metavar="FILE"),
+    make_option("--max-cost", float | None, "Stop before more is spent.", metavar="USD"),
+    make_option("--max-connections", int | None, "Calls at the same time.", metavar="N"),
+    make_option("--base-url", str | None, "Address for openai-compatible models.", metavar="URL"),
+    make_option("--give-up", bool, "Reject what gets no reply, in place of trying again when the build goes on.", False),
 )
 
 
@@ -79,9 +71,8 @@ def _make_own_options(recipe: Recipe[Any, Any, Any]) -> Mapping[str, inspect.Par
         kind, default = (list[str] | None, None) if several else (field.annotation, field.default)
         kinds = {field.annotation, *get_args(field.annotation)}
         metavar = "N" if kinds & {int, float} else None if bool in kinds else "TEXT"
-        found[name] = _make_option(
-            f"--{(field.alias or name).replace('_', '-')}", kind, field.description or "", default, metavar
-        )
+        flag = f"--{(field.alias or name).replace('_', '-')}"
+        found[name] = make_option(flag, kind, field.description or "", default, metavar)
     return found
 
 
@@ -100,16 +91,13 @@ def _make_command(recipe: Recipe[Any, Any, Any]) -> Any:
 
     source = Annotated[list[str] | None, typer.Argument(metavar="SOURCE", help=recipe.sources)]
     parameters = [
-        _make_parameter("context", typer.Context),
-        *([_make_parameter("sources", source, None)] if recipe.sources else []),
+        make_parameter("context", typer.Context),
+        *([make_parameter("sources", source, None)] if recipe.sources else []),
         *_make_options(recipe),
     ]
-    construct.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    single = typer.Typer(add_completion=False, rich_markup_mode=None)
     # What is not known comes in among the sources, to be told where it belongs.
-    settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-    single.command(recipe.name, help=recipe.purpose, context_settings=settings)(construct)
-    return typer.main.get_command(single)
+    unknown = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return make_command(recipe.name, recipe.purpose, construct, parameters, **unknown)
 
 
 def _check_options(recipe: Recipe[Any, Any, Any], named: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from sociable.cli import construct, towns
 from sociable.cli import options as shared
 from sociable.cli.benchmarks import Asked, benchmark_group, read_options
 from sociable.cli.new import new_app
-from sociable.cli.output import complain, console, messages, print_summary, print_whole, say, show_progress, show_report
+from sociable.cli.output import complain, messages, print_summary, print_whole, say, show_progress, show_report
 from sociable.cli.review import review
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
 
@@ -257,10 +257,10 @@ def show(
     from sociable.cli import showing
 
     if Path(target).is_dir() or "/" in target:
-        showing.show_run(Path(target), item, prompt, console, of)
+        showing.show_run(Path(target), item, prompt, of)
     else:
         given = {"dataset": dataset, "prompts": prompts, "options": read_options(option)}
-        showing.show_case(target, item, prompt, console, given)
+        showing.show_case(target, item, prompt, given)
 
 
 app.add_typer(new_app, name="new", help="Start something of your own: a benchmark.")

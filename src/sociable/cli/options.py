@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +15,27 @@ from sociable.core.errors import InputError
 def option(flag: str, metavar: str, meaning: str) -> Any:
     """An option that takes a value, which the help calls ``metavar``."""
     return typer.Option(flag, metavar=metavar, help=meaning)
+
+
+def make_parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    """A parameter of a command that is put together when it is asked for."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def make_option(flag: str, kind: Any, meaning: str | None, default: Any = None, metavar: str | None = None) -> inspect.Parameter:
+    """The same for an option."""
+    annotation = Annotated[kind, typer.Option(flag, help=meaning, metavar=metavar)]
+    return make_parameter(flag.removeprefix("--").replace("-", "_"), annotation, default)
+
+
+def make_command(
+    name: str, meaning: str, action: Callable[..., None], parameters: Iterable[inspect.Parameter], **context: Any
+) -> Any:
+    """A command of these parameters; ``context`` are settings of click's context."""
+    action.__signature__ = inspect.Signature(list(parameters))  # type: ignore[attr-defined]
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(name, help=meaning, context_settings=context)(action)
+    return typer.main.get_command(single)
 
 
 BenchmarkOrBuild = Annotated[str, typer.Argument(metavar="BENCHMARK|DIR", help="A benchmark, or a build, which knows its own.")]
