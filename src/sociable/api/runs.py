@@ -107,13 +107,8 @@ def settings_for(benchmark: str, config: str | Path | None, *, elsewhere: Sequen
     """The settings that the user asks for, on top of what the benchmark prefers."""
     found = find_benchmark(benchmark)
     paths = {name: str(given) for name, given in settings.items() if isinstance(given, Path)}
-    asked = load_settings(
-        benchmark,
-        Path(config) if config else None,
-        elsewhere=elsewhere,
-        beside=benchmark_names(),
-        **{**settings, **paths},
-    )
+    file, beside = Path(config) if config else None, benchmark_names()
+    asked = load_settings(benchmark, file, elsewhere=elsewhere, beside=beside, **{**settings, **paths})
     return add_role_defaults(asked, found.role_defaults)
 
 
@@ -215,14 +210,13 @@ def load_result(folder: str | Path, *, scored: bool = True) -> RunResult:
 def _result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, scored: bool = True) -> RunResult:
     manifest, views = folder.read_manifest(), opened.benchmark.load_views()
     scores = _read_scores(folder.path) if scored else None
-    notes = [*list_warnings(manifest, scores), *views.remarks(scores.estimates)] if scores else []
     return RunResult(
         label=views.label(manifest),
         folder=str(folder.path),
         manifest=manifest,
         estimates=scores.estimates if scores else (),
         scores=scores.scores if scores else (),
-        notes=notes,
+        notes=[*list_warnings(manifest, scores), *views.remarks(scores.estimates)] if scores else [],
         study=opened.study,
         records=records,
         seats=opened.seats,
@@ -298,7 +292,7 @@ def estimate(
     opened = open_study(settings_for(benchmark, config, model=model, **settings), build=())
     scenarios, repeats = list(opened.study.scenarios), opened.settings.repeats
     calls = run_to_end(rehearse(opened.study, opened.seats, scenarios, repeats, references=opened.makes_references))
-    return estimate_document(opened.benchmark, opened.settings, opened.study, calls, opened.prices)
+    return estimate_document(opened, calls)
 
 
 def rehearse_scenario(

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from sociable import api
 from sociable.core.errors import RunStopped, StorageFailure
+from sociable.render.displayable import displayable
 
 if TYPE_CHECKING:
     from sociable.cli.progress import RunProgress
@@ -84,8 +85,6 @@ def say(text: str) -> None:
 
 
 def complain(problem: object, code: int) -> NoReturn:
-    from sociable.render.displayable import displayable
-
     for line in (f"sociable: {problem}", *getattr(problem, "__notes__", ())):
         messages.print(Text(displayable(line)), soft_wrap=True)
     sys.exit(code)

@@ -118,18 +118,11 @@ class _RuledCell:
     """Of ``_SHADES``, for the style sheet."""
 
 
-@dataclass(frozen=True, slots=True)
-class _RuledTable:
-    """A table with what is known only from its columns as a whole."""
-
-    table: view.Table
-    rows: Sequence[tuple[view.Row, Sequence[_RuledCell]]]
-
-
-def _rule_table(table: view.Table) -> _RuledTable:
+def _rule_table(table: view.Table) -> tuple[Sequence[view.Column], Sequence[tuple[view.Row, Sequence[_RuledCell]]]]:
+    """Returns the columns, and each row with its cells, for which the columns must be known as a whole."""
     equal = fill_rows(table)
     columns = [_rule_column(column, index, equal.rows) for index, column in enumerate(equal.columns)]
-    return _RuledTable(equal, list(zip(equal.rows, zip(*columns, strict=True), strict=bool(columns))))
+    return equal.columns, list(zip(equal.rows, zip(*columns, strict=True), strict=bool(columns)))
 
 
 def _rule_column(column: view.Column, index: int, rows: Sequence[view.Row]) -> Sequence[_RuledCell]:

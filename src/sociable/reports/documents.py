@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,12 @@ from sociable.core.records import ScoreFile, Usage
 from sociable.core.run_folder import SERIES_FILE
 from sociable.core.view import Column, Document, Row, Section, Table, with_interval
 from sociable.engine.benchmark import Benchmark
+from sociable.engine.opening import OpenStudy
 from sociable.engine.ratings import OVERALL, find_rubric, rating_metric
 from sociable.engine.rehearsal import RehearsedCall
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
-from sociable.engine.settings import RunSettings
-from sociable.engine.study import AnyStudy
 from sociable.judging.rubric import Rubric
-from sociable.models.prices import Price
 from sociable.people.agreement import show_people
 from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import find_differences
@@ -156,13 +154,9 @@ def _plainly(value: Any) -> str:
 _UNKNOWN_PRICES = " Write unknown prices into the [prices] table of a --config file."
 
 
-def estimate_document(
-    benchmark: Benchmark,
-    settings: RunSettings,
-    study: AnyStudy,
-    calls: Sequence[RehearsedCall],
-    prices: Mapping[str, Price],
-) -> Document:
+def estimate_document(opened: OpenStudy, calls: Sequence[RehearsedCall]) -> Document:
+    """What a run would ask and cost at the most, from its rehearsal."""
+    benchmark, prices = opened.benchmark, opened.prices
     used: dict[tuple[str, str], Usage] = defaultdict(Usage)
     for call in calls:
         used[call.role.value, call.model] += call.usage
@@ -178,7 +172,7 @@ def estimate_document(
     rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", cost], True))
     return Document(
         title=f"Estimate for {benchmark.name}",
-        subtitle=f"{len(study.scenarios)} {benchmark.scenarios_called} × {settings.repeats}",
+        subtitle=f"{len(opened.study.scenarios)} {benchmark.scenarios_called} × {opened.settings.repeats}",
         summary=Table(
             caption=f"Calls {benchmark.rehearsed}; tokens as if replies were as long as those in the data",
             columns=[

@@ -24,12 +24,7 @@ def estimate_proportion(metric: str, scores: Sequence[Score]) -> Estimate:
 
 
 def estimate_jointly(
-    metric: str,
-    scores: Sequence[Score],
-    parts: Sequence[str],
-    combine: Callable[[Floats], Floats],
-    *,
-    seed: int,
+    metric: str, scores: Sequence[Score], parts: Sequence[str], combine: Callable[[Floats], Floats], *, seed: int
 ) -> Estimate:
     """A quantity made of the means of several metrics, with a joint bootstrap over clusters.
 
