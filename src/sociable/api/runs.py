@@ -51,7 +51,7 @@ from sociable.models.journal import JournalledModel
 from sociable.models.prices import Price
 from sociable.models.protocol import Sampling
 from sociable.reports.comparison import compare_runs, find_differences
-from sociable.reports.documents import estimate_document, list_warnings, run_document
+from sociable.reports.documents import list_warnings, make_estimate_document, make_run_document
 
 
 class RunOptions(TypedDict, total=False):
@@ -93,7 +93,7 @@ def run(
     and can be resumed.
     """
     asked = settings_for(benchmark, config, model=model, **settings)
-    return run_settings(asked, Path(out) if out else new_folder(benchmark, asked.model), watch=watch)
+    return run_settings(asked, Path(out) if out else name_new_folder(benchmark, asked.model), watch=watch)
 
 
 def run_settings(asked: RunSettings, path: Path, *, watch: Watch | None = None) -> RunResult:
@@ -112,7 +112,7 @@ def settings_for(benchmark: str, config: str | Path | None, *, elsewhere: Sequen
     return add_role_defaults(asked, found.role_defaults)
 
 
-def new_folder(benchmark: str, model: str) -> Path:
+def name_new_folder(benchmark: str, model: str) -> Path:
     """``runs/<benchmark>-<model>-<time>``, which does not exist yet."""
     return Path("runs") / f"{benchmark}-{folder_name(model)}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
 
@@ -247,23 +247,23 @@ def load_results(runs: Runs) -> list[RunResult]:
 def report(runs: Runs, out: str | Path | None = None) -> Path:
     """Writes the HTML report of one or several runs of one benchmark; by default into the first folder, beside its own."""
     results = load_results(runs)
-    path = Path(out) if out else default_report(results)
-    write_document(report_document(results), path)
+    path = Path(out) if out else name_report(results)
+    write_document(make_report_document(results), path)
     return path
 
 
-def default_report(results: Sequence[RunResult]) -> Path:
+def name_report(results: Sequence[RunResult]) -> Path:
     """Where the report on these runs goes unless the user says otherwise."""
     return Path(results[0].folder) / ("report.html" if len(results) == 1 else "joint-report.html")
 
 
-def report_document(runs: Runs) -> Document:
+def make_report_document(runs: Runs) -> Document:
     """The report as plain view records. Raises InputError when the runs are of different benchmarks."""
     results = load_results(runs)
     names = {run.manifest["benchmark"] for run in results}
     if len(names) != 1:
         raise InputError(f"One report shows runs of one benchmark; these are of {', '.join(sorted(names))}.")
-    return run_document(find_benchmark(names.pop()), results)
+    return make_run_document(find_benchmark(names.pop()), results)
 
 
 def compare(
@@ -292,7 +292,7 @@ def estimate(
     opened = open_study(settings_for(benchmark, config, model=model, **settings), build=())
     scenarios, repeats = list(opened.study.scenarios), opened.settings.repeats
     calls = run_to_end(rehearse(opened.study, opened.seats, scenarios, repeats, references=opened.makes_references))
-    return estimate_document(opened, calls)
+    return make_estimate_document(opened, calls)
 
 
 def rehearse_scenario(
@@ -327,9 +327,9 @@ def write_document(document: Document, out: str | Path | None) -> Document:
 def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch | None = None) -> tuple[Document, Path]:
     """Runs every reference agent of a benchmark, offline. Returns the report and the path of its file."""
     found = find_benchmark(benchmark)
-    parent = Path(out) if out else new_folder("demo", benchmark)
+    parent = Path(out) if out else name_new_folder("demo", benchmark)
     results = [run(benchmark, f"reference/{agent}", out=parent / agent, watch=watch, **found.demo) for agent in found.demo_agents]
-    return write_document(report_document(results), parent / "report.html"), parent / "report.html"
+    return write_document(make_report_document(results), parent / "report.html"), parent / "report.html"
 
 
 def _finish(

@@ -70,7 +70,7 @@ def is_series(folder: Path) -> bool:
     return (folder / SERIES_FILE).exists()
 
 
-def folders_of(path: Path) -> list[Path]:
+def list_folders(path: Path) -> list[Path]:
     """The run folders of a series; of anything else, itself."""
     return [path / name for name in _read(path)] if is_series(path) else [path]
 

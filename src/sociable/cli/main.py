@@ -60,14 +60,14 @@ def _run(asked: Asked) -> None:
 
     if asked.series:
         plan, name = api.series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
-        folder = asked.out or api.runs.new_folder(asked.benchmark.name, name)
+        folder = asked.out or api.runs.name_new_folder(asked.benchmark.name, name)
         api.series.write_new_series(folder, plan)
         _go_on_with_series(folder)
         return
     settings = api.runs.settings_for(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
     if plain_name(settings.model) in map(plain_name, settings.judges):
         messages.print(Text(f"Warning: {warn_of_self_judging(plain_name(settings.model))}"), soft_wrap=True)
-    folder = asked.out or api.runs.new_folder(settings.benchmark, settings.model)
+    folder = asked.out or api.runs.name_new_folder(settings.benchmark, settings.model)
     with show_progress(folder, hidden="human" in (settings.model, settings.partner)) as progress:
         result = api.runs.run_settings(settings, folder, watch=progress)
     show_report([result])
@@ -130,7 +130,7 @@ def judge(
         if files:
             print_whole(add(folder, files))
     if corrections or ratings or words:
-        say(f"Report: {api.runs.report(api.series.folders_of(folder), out=folder / 'report.html')}")
+        say(f"Report: {api.runs.report(api.series.list_folders(folder), out=folder / 'report.html')}")
     if not judge and not rubric:
         if not (export or corrections or ratings or export_words or words):
             asked = "--sample N --export FILE, --corrections, --ratings, --export-words, --words"
@@ -148,7 +148,7 @@ def judge(
                 max_cost=max_cost,
                 watch=progress,
             )
-            for run in api.series.folders_of(folder)
+            for run in api.series.list_folders(folder)
         ]
     show_report(results, out=folder / "report.html")
 
@@ -156,7 +156,7 @@ def judge(
 @app.command()
 def score(folder: shared.RunPath) -> None:
     """Score a run again from what is on disk. Calls no model."""
-    show_report([api.runs.score(run) for run in api.series.folders_of(folder)], out=folder / "report.html")
+    show_report([api.runs.score(run) for run in api.series.list_folders(folder)], out=folder / "report.html")
 
 
 @app.command()
@@ -168,9 +168,9 @@ def report(
     ] = None,
 ) -> None:
     """Write the HTML report of one or several runs. Calls no model."""
-    runs = [run for folder in folders for run in api.series.folders_of(folder)]
+    runs = [run for folder in folders for run in api.series.list_folders(folder)]
     file = out or folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
-    print_summary(api.runs.write_document(api.runs.report_document(runs), file))
+    print_summary(api.runs.write_document(api.runs.make_report_document(runs), file))
     say(f"Report: {file}")
 
 

@@ -51,7 +51,7 @@ Changes = Annotated[Path | None, option("--config", "FILE", "TOML file with role
 DatasetPath = Annotated[str | None, option("--dataset", "PATH", "Your own data: .json, .jsonl, or a folder of them.")]
 SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave bad records out and count them.")]
 Limit = Annotated[int | None, option("--limit", "N", "Take so many: whole dialogues, templates of scenes, tasks of stss.")]
-Seed = Annotated[int | None, option("--seed", "N", "Of all randomness.")]
+Seed = Annotated[int | None, option("--seed", "N", "The seed of all randomness.")]
 Repeats = Annotated[int | None, option("--repeats", "N", "Runs of each case; they are no new cases.")]
 Connections = Annotated[int | None, option("--max-connections", "N", "Calls at once to each model.")]
 MaxCost = Annotated[float | None, option("--max-cost", "USD", "Stop, resumably, before spending more.")]

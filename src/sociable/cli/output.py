@@ -46,8 +46,8 @@ def show_progress(folder: Path | None = None, *, command: str = "", hidden: bool
 
 def show_report(results: Sequence[RunResult], out: Path | None = None) -> None:
     """Writes the report on these runs and prints its main table; ends with code 3 where a run failed altogether."""
-    path = out or api.runs.default_report(results)
-    document = api.runs.write_document(api.runs.report_document(results), path)
+    path = out or api.runs.name_report(results)
+    document = api.runs.write_document(api.runs.make_report_document(results), path)
     print_summary(document)
     print_tables(section for section in document.sections if section.title.startswith("Rubric: "))
     say(f"Report: {path}")

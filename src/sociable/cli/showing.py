@@ -23,10 +23,10 @@ from sociable.render.displayable import displayable
 from sociable.render.terminal import print_blocks
 
 _PURPOSE = re.compile(r"\|([a-z_]+)$")
-"""Of a participant who is asked again and again, each time for one of a few things: ``Maeve Donnelly|speak``."""
+"""The purpose in the name of a participant who is asked again and again: ``Maeve Donnelly|speak``."""
 
 _MOMENT = re.compile(r"\bIt is \w+ (\d{1,2} \w+ \d{4}), (\d\d:\d\d)")
-"""As residents of a town are told the time, at the head of what they are asked."""
+"""The time as residents of a town are told it, at the head of what they are asked."""
 
 
 def show_run(folder: Path, item: str, prompt: bool, of: str = "") -> None:

@@ -172,13 +172,13 @@ def open_run(
                 budget.book(model, role, usage)
             models: list[JournalledModel] = []
 
-            def journalled(seat: Seat) -> Seat:
+            def add_journal(seat: Seat) -> Seat:
                 if seat.model is None or seat.role not in build:
                     return seat
                 models.append(JournalledModel(seat.model, journal, budget))
                 return replace(seat, model=models[-1])
 
-            seats = opened.seats.each(journalled)
+            seats = opened.seats.each(add_journal)
             progress = (lambda counts: watch(counts, budget)) if watch else (lambda _: None)
             rubric = find_rubric(settings.rubric) if settings.rubric else None
             at_once = settings.max_connections

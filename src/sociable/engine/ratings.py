@@ -22,7 +22,7 @@ from sociable.statistics.estimates import estimate_jointly
 
 
 def find_rubric(name: str) -> Rubric:
-    """Raises InputError naming those there are."""
+    """The rubric of this name. Raises InputError naming those there are."""
     if name not in RUBRICS:
         raise InputError(f"There is no rubric '{name}'; there are: {', '.join(RUBRICS)}.")
     return RUBRICS[name]

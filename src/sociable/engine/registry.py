@@ -38,7 +38,7 @@ def benchmark_names() -> list[str]:
 
 
 def find_benchmark(name: str) -> Benchmark:
-    """Raises InputError naming those there are."""
+    """The benchmark of this name. Raises InputError naming those there are."""
     if name in _BENCHMARKS:
         found = import_module(_BENCHMARKS[name]).BENCHMARK
     else:

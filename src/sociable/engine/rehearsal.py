@@ -27,7 +27,7 @@ class RehearsedCall:
 
     @property
     def usage(self) -> Usage:
-        """Estimated."""
+        """The estimated usage of the call."""
         characters = sum(len(message["content"]) + 12 for message in self.request.messages)
         return Usage(calls=1, input_tokens=_tokens(characters), output_tokens=_tokens(len(self.reply)))
 

@@ -65,7 +65,7 @@ class Run:
     async def run_episodes(self) -> None:
         """Plays what is missing or errored."""
         all_of_them = [(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]
-        completed = {episode.id for episode in self._completed()}
+        completed = {episode.id for episode in self._read_done()}
         people = PERSON in (self.seats.subject.name, self.seats.partner and self.seats.partner.name)
         await self._phase(
             "episodes",
@@ -86,7 +86,7 @@ class Run:
         order: list[str] = []
 
         def pending() -> Iterator[tuple[JudgingTask, Episode]]:
-            for episode in self._completed():
+            for episode in self._read_done():
                 tasks = study.judging_tasks(episode, self.seats.judges)
                 order.extend(task.id for task in tasks)
                 ready = [task for task in tasks if not task.needs_reference or task.scenario in records.references]
@@ -104,7 +104,7 @@ class Run:
             return
         rubric, prompts = self.rubric, load_rubric_prompts()
         tasks = [
-            task for episode in self._completed() for task in list_rating_tasks(self.study, rubric, episode, self.seats.raters)
+            task for episode in self._read_done() for task in list_rating_tasks(self.study, rubric, episode, self.seats.raters)
         ]
         await self._phase(
             "ratings",
@@ -119,7 +119,7 @@ class Run:
         if not isinstance(self.study, MeasuredByRule):
             return
         measured = []
-        for episode in self._completed():
+        for episode in self._read_done():
             self.records.measurements.append(self.study.measure(episode))
             measured.append(episode.id)
         self.records.measurements.arrange(measured, only=True)
@@ -151,9 +151,9 @@ class Run:
         assert isinstance(self.study, Rated)
         raters = [seat.name for seat in self.seats.raters]
         given = {judgment.id: judgment for judgment in self.records.rubrics}
-        return [score for episode in self._completed() for score in score_ratings(self.study, rubric, episode, given, raters)]
+        return [score for episode in self._read_done() for score in score_ratings(self.study, rubric, episode, given, raters)]
 
-    def _completed(self) -> Iterator[Episode]:
+    def _read_done(self) -> Iterator[Episode]:
         return (episode for episode in self.records.episodes if episode.status is EpisodeStatus.COMPLETED)
 
     async def _phase(

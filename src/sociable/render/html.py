@@ -30,7 +30,7 @@ _VOICES = 6
 """Colours for the names of speakers; with more speakers they repeat, and the names still tell them apart."""
 
 _SHADES = 9
-"""Of heat maps; the style sheet has a class for each."""
+"""Shades of heat maps; the style sheet has a class for each."""
 
 _HIGHLIGHT_WORDS: Mapping[view.Tone, str] = {
     view.Tone.NEUTRAL: "Judged turn",
@@ -115,7 +115,7 @@ class _RuledCell:
     interval_room: str
     is_heading: bool
     shade: int | None
-    """Of ``_SHADES``, for the style sheet."""
+    """The number of the shade, below ``_SHADES``, for the style sheet."""
 
 
 def _rule_table(table: view.Table) -> tuple[Sequence[view.Column], Sequence[tuple[view.Row, Sequence[_RuledCell]]]]:

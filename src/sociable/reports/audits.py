@@ -30,14 +30,14 @@ def compare_with_chance(
 ) -> list[ShortcutResult]:
     """By shortcut, its hits in the cases (in [0, 1]) beside their mean chance; the farthest from chance first."""
     chance = sum(chances) / len(chances)
-    return farthest_first([ShortcutResult(name, estimate_mean(own, clusters), chance) for name, own in hits.items()])
+    return sort_by_distance([ShortcutResult(name, estimate_mean(own, clusters), chance) for name, own in hits.items()])
 
 
-def farthest_first(results: Sequence[ShortcutResult]) -> list[ShortcutResult]:
+def sort_by_distance(results: Sequence[ShortcutResult]) -> list[ShortcutResult]:
     return sorted(results, key=lambda result: -abs(result.distance))
 
 
-def verdict_on(results: Sequence[ShortcutResult], tolerance: float) -> Callout:
+def rate_shortcuts(results: Sequence[ShortcutResult], tolerance: float) -> Callout:
     """Whether any is further from chance than it may be on data that are to be trusted."""
     if far := [result.name for result in results if abs(result.distance) > tolerance]:
         named = "; ".join(far)
@@ -45,7 +45,7 @@ def verdict_on(results: Sequence[ShortcutResult], tolerance: float) -> Callout:
     return Callout(f"No shortcut is further than {tolerance:g} from chance.", Tone.GOOD)
 
 
-def shortcuts_table(
+def make_shortcuts_table(
     caption: str,
     results: Sequence[ShortcutResult],
     tolerance: float,
@@ -64,7 +64,7 @@ def shortcuts_table(
     return Table(caption, columns, rows)
 
 
-def shortcuts_plot(results: Sequence[ShortcutResult], of: str) -> IntervalPlot:
+def make_shortcuts_plot(results: Sequence[ShortcutResult], of: str) -> IntervalPlot:
     return IntervalPlot(
         caption="Hits of each shortcut; the line is chance",
         axis=f"share of {of}",
@@ -80,7 +80,7 @@ ALIKE = 0.05
 """Jaccard similarity of the sets of five words in a row, above which two texts are too alike."""
 
 
-def alike_texts(texts: Mapping[str, str]) -> list[str]:
+def find_alike_texts(texts: Mapping[str, str]) -> list[str]:
     """Pairs of texts that share too many runs of five words, named by their keys, the most alike first."""
     said = {name: words(text) for name, text in texts.items()}
     runs = {name: {tuple(own[place : place + 5]) for place in range(len(own) - 4)} for name, own in said.items()}
@@ -96,7 +96,7 @@ def alike_texts(texts: Mapping[str, str]) -> list[str]:
 MOST_SHOWN = 10
 
 
-def shown_first(problems: Sequence[str]) -> list[str]:
+def shorten_list(problems: Sequence[str]) -> list[str]:
     """The first few of many problems of one kind, and how many more there are."""
     more = len(problems) - MOST_SHOWN
     return [*problems[:MOST_SHOWN], *([f"And {more:,} more like these."] if more > 0 else [])]

@@ -23,7 +23,7 @@ from sociable.people.sheets import PeopleFiles
 from sociable.reports.comparison import find_differences
 
 
-def run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Document:
+def make_run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Document:
     """The report on one or several runs of a benchmark."""
     runs, views = _label_runs(runs), benchmark.load_views()
     rubrics = dict.fromkeys(filter(None, (run.manifest["settings"].get("rubric") for run in runs)))
@@ -154,7 +154,7 @@ def _plainly(value: Any) -> str:
 _UNKNOWN_PRICES = " Write unknown prices into the [prices] table of a --config file."
 
 
-def estimate_document(opened: OpenStudy, calls: Sequence[RehearsedCall]) -> Document:
+def make_estimate_document(opened: OpenStudy, calls: Sequence[RehearsedCall]) -> Document:
     """What a run would ask and cost at the most, from its rehearsal."""
     benchmark, prices = opened.benchmark, opened.prices
     used: dict[tuple[str, str], Usage] = defaultdict(Usage)

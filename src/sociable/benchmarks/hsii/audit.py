@@ -22,12 +22,12 @@ from sociable.benchmarks.hsii.shortcuts import AVOIDANCES, SHORTCUTS, classify_a
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure
 from sociable.reports.audits import (
     ShortcutResult,
-    alike_texts,
     compare_with_chance,
-    shortcuts_plot,
-    shortcuts_table,
-    shown_first,
-    verdict_on,
+    find_alike_texts,
+    make_shortcuts_plot,
+    make_shortcuts_table,
+    rate_shortcuts,
+    shorten_list,
 )
 from sociable.statistics.agreement import measure_fleiss
 from sociable.statistics.guessing import share_hit
@@ -95,7 +95,7 @@ def find_alike_dialogues(cases: Sequence[Case]) -> list[str]:
         for one, other in combinations(speakers, 2)
         if speakers[one] == speakers[other]
     ]
-    return [*shown_first(alike_texts(texts)), *shown_first(same)]
+    return [*shorten_list(find_alike_texts(texts)), *shorten_list(same)]
 
 
 def _number_speakers(speakers: Sequence[str]) -> list[int]:
@@ -153,12 +153,12 @@ def audit_document(cases: Sequence[Case], source: str) -> Document:
         title="Audit of hsii",
         subtitle=f"{len(cases)} cases of {len({case.dialogue for case in cases})} dialogues ({source})",
         summary=replace(
-            shortcuts_table(caption, own, TOLERANCE, "cases", (beside, printed_hits)),
+            make_shortcuts_table(caption, own, TOLERANCE, "cases", (beside, printed_hits)),
             note=f"Chance on the three printed cases: {figure(printed[0].chance, 2)}.",
         ),
         sections=[
-            Section("Verdict", [verdict_on(own, TOLERANCE), *few, *(Callout(problem, Tone.BAD) for problem in problems)]),
+            Section("Verdict", [rate_shortcuts(own, TOLERANCE), *few, *(Callout(problem, Tone.BAD) for problem in problems)]),
             *([Section("Readers", [_readings_table(readings, len(cases))])] if readings else []),
-            Section("Shortcuts", [shortcuts_plot(own, "cases")]),
+            Section("Shortcuts", [make_shortcuts_plot(own, "cases")]),
         ],
     )

@@ -15,12 +15,12 @@ from sociable.core.view import Callout, Column, Document, Row, Section, Table, T
 from sociable.core.wording import expresses
 from sociable.reports.audits import (
     ShortcutResult,
-    alike_texts,
-    farthest_first,
-    shortcuts_plot,
-    shortcuts_table,
-    shown_first,
-    verdict_on,
+    find_alike_texts,
+    make_shortcuts_plot,
+    make_shortcuts_table,
+    rate_shortcuts,
+    shorten_list,
+    sort_by_distance,
 )
 
 TOLERANCE = 0.05
@@ -47,7 +47,7 @@ def measure_shortcuts(cards: Sequence[KnowledgeCard]) -> list[ShortcutResult]:
     if guessed:
         found = share({card.id: points_in(read[card.id].guesses, card) for card in guessed})
         results.append(ShortcutResult("a reader's guesses from the scene", found, 0.0))
-    return farthest_first(results) if worded else []
+    return sort_by_distance(results) if worded else []
 
 
 def _sentences(text: str) -> list[str]:
@@ -63,18 +63,20 @@ def audit_document(scenarios: Sequence[IepScenario], source: str) -> Document:
     return Document(
         title="Audit of anteval-iep",
         subtitle=f"{points} key points of {len(cards)} cards ({source})",
-        summary=shortcuts_table("What is known of a card without its NPC", results, TOLERANCE, _OF),
+        summary=make_shortcuts_table("What is known of a card without its NPC", results, TOLERANCE, _OF),
         sections=[
             Section("Verdict", list(_verdict(scenarios, results))),
             *([Section("The rule", [_rule_table(retold)])] if retold else []),
-            *([Section("Shortcuts", [shortcuts_plot(results, _OF)])] if results else []),
+            *([Section("Shortcuts", [make_shortcuts_plot(results, _OF)])] if results else []),
         ],
     )
 
 
 def _verdict(scenarios: Sequence[IepScenario], results: Sequence[ShortcutResult]) -> Iterator[Callout]:
-    yield verdict_on(results, TOLERANCE) if results else Callout("No card says how its key points are worded.", Tone.WARNING)
-    for problem in shown_first(alike_texts({each.id: f"{each.card.scene} {each.card.knowledge}" for each in scenarios})):
+    yield (
+        rate_shortcuts(results, TOLERANCE) if results else Callout("No card says how its key points are worded.", Tone.WARNING)
+    )
+    for problem in shorten_list(find_alike_texts({each.id: f"{each.card.scene} {each.card.knowledge}" for each in scenarios})):
         yield Callout(problem, Tone.BAD)
     for scenario in scenarios:
         for player, counted in scenario.counted.items():
