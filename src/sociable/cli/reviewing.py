@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import subprocess
@@ -200,10 +201,8 @@ def _ask(question: str) -> str:
 
 def _forget_typed_ahead() -> None:
     """Forgets what was typed before an item was on the screen: nobody can have meant it. A pipe is another matter."""
-    if not sys.stdin.isatty():
-        return
-    try:
-        import termios
-    except ImportError:  # Windows has none
-        return
-    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    if sys.stdin.isatty():
+        with contextlib.suppress(ImportError):  # Windows has none
+            import termios
+
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

@@ -217,20 +217,20 @@ def check_settings(opened: OpenStudy, *, references_adopted: bool = False) -> No
     settings, study = opened.settings, opened.study
     roles = [role for role, _ in settings.list_models() if role is not Role.JUDGE]
     study.check_seats(settings.benchmark, roles, judges=len(settings.judges), references=bool(settings.reference_file))
+    for names, what in ((settings.judges, ""), (settings.raters, " for the rubric")):
+        if len(set(map(plain_name, names))) < len(names):
+            remedy = "Judges must differ in their names, not only in their endpoints."
+            raise InputError(f"A judge is named twice{what}. {remedy}")
     if settings.rubric:
-        _check_raters(settings, study)
+        _check_rubric(settings.rubric, settings, study)
     if settings.reference and settings.reference_file and not references_adopted:
         raise InputError("Name either --reference, to have references made, or --reference-file, to use made ones.")
-    if len(set(map(plain_name, settings.judges))) < len(settings.judges):
-        raise InputError("A judge is named twice. A panel's judges must differ in their names, not only in their endpoints.")
     if settings.reference_file and not references_adopted and isinstance(study, Referenced) and study.needs_references:
         read_references(Path(settings.reference_file), study, opened.seats)
 
 
-def _check_raters(settings: RunSettings, study: AnyStudy) -> None:
-    find_rubric(settings.rubric or "")
-    if len(set(map(plain_name, settings.raters))) < len(settings.raters):
-        raise InputError("A judge is named twice for the rubric; judges must differ in their names, not only in endpoints.")
+def _check_rubric(rubric: str, settings: RunSettings, study: AnyStudy) -> None:
+    find_rubric(rubric)
     if not settings.raters or any(name.startswith("reference/") for name in settings.raters):
         raise InputError("A rubric needs a model as its judge, not a rule: name one with --judge MODEL.")
     if not isinstance(study, Rated):

@@ -71,14 +71,8 @@ def compare_paired(
     rows = [(fsum(members), float(len(members))) for members in differences.values()]
     totals = np.array(rows, dtype=np.float64).reshape(-1, 2)
     interval = bootstrap_jointly(totals, lambda sums: sums[..., 0] / sums[..., 1], replicates, seed=seed)
-    return PairedComparison(
-        difference=interval.value,
-        low=interval.low,
-        high=interval.high,
-        p_value=_test_by_sign_flips(totals[:, 0], sign_flips, seed),
-        cases=int(totals[:, 1].sum()),
-        clusters=len(totals),
-    )
+    p_value, cases = _test_by_sign_flips(totals[:, 0], sign_flips, seed), int(totals[:, 1].sum())
+    return PairedComparison(interval.value, interval.low, interval.high, p_value, cases, len(totals))
 
 
 def _test_by_sign_flips(sums: Floats, sign_flips: int, seed: int) -> float | None:
