@@ -255,7 +255,7 @@ def test_a_users_function_is_a_model(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_help_and_version_are_quick_to_load() -> None:
     """The command line must start at once: statistics and servers are loaded when they are needed."""
-    code = "import sys; from sociable.cli import main; print(*(m for m in ('scipy', 'statsmodels', 'matplotlib', 'aiohttp') if m in sys.modules))"
+    code = "import sys; from sociable.cli import main; print(*(m for m in ('numpy', 'scipy', 'statsmodels', 'matplotlib', 'aiohttp', 'pydantic') if m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     assert done.stdout.strip() == ""
 
