@@ -25,9 +25,8 @@ from sociable.engine.seats import Role, Seat
 from sociable.judging.pairwise import VERDICT_SCHEMA, Comparison, Pair, make_pair_question
 from sociable.judging.protocol import judge_question, make_judgment_id
 from sociable.models.journal import Journal, JournalledModel
-from sociable.models.limits import Budget
+from sociable.models.limits import Budget, Price
 from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
-from sociable.models.prices import Price
 from sociable.models.protocol import Model, Request, Sampling, Scope
 
 Client = Callable[[Work, str, Path], Awaitable[None]]

@@ -23,10 +23,10 @@ import numpy as np
 from headlines import TOPICS, Headline, read_headlines, write_headlines
 
 from sociable.api import datasets
+from sociable.datasets.articles import CLUSTERS
 from sociable.datasets.clusters import cluster_texts
 from sociable.datasets.duplicates import cut_shingles, find_near_duplicates
 from sociable.datasets.retrieval import open_index
-from sociable.datasets.selection import CLUSTERS
 from sociable.statistics.density import UNCLUSTERED
 
 R = TypeVar("R")

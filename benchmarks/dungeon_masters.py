@@ -12,14 +12,13 @@ import time
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from sociable.benchmarks.anteval.characters import load_sheets
-from sociable.benchmarks.anteval.ieg.briefing import ieg_prompts
 from sociable.benchmarks.anteval.ieg.logs import Log
 from sociable.benchmarks.anteval.ieg.masters.local import LocalKind
-from sociable.benchmarks.anteval.ieg.protocol import run_session
+from sociable.benchmarks.anteval.ieg.protocol import load_ieg_prompts, run_session
+from sociable.benchmarks.anteval.ieg.real import EVEN
 from sociable.benchmarks.anteval.ieg.records import IegOptions
-from sociable.benchmarks.anteval.ieg.scenario import drawn_scenarios, log_of
-from sociable.benchmarks.anteval.ieg.stand_in import EVEN
-from sociable.benchmarks.anteval.ieg.windows import windows_of
+from sociable.benchmarks.anteval.ieg.scenario import draw_scenarios, make_log
+from sociable.benchmarks.anteval.ieg.windows import cut_windows
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Sampling
 
@@ -34,8 +33,8 @@ def main() -> None:
     print("| windows | first training, s | another training, s | ms to read a window | s, of a run with 100 resamples |")
     print("|---|---|---|---|---|")
     for size in sizes:
-        windows = windows_of(asyncio.run(sessions(size, 1)), 30)
-        test = windows_of(asyncio.run(sessions(200, 2)), 30)
+        windows = cut_windows(asyncio.run(sessions(size, 1)), 30)
+        test = cut_windows(asyncio.run(sessions(200, 2)), 30)
         with threadpool_limits(1):
             began = time.perf_counter()
             LocalKind().train(windows, 0, "first")
@@ -54,8 +53,8 @@ def main() -> None:
 async def sessions(count: int, seed: int) -> list[Log]:
     """Of the expressive reference agent."""
     options, seats = IegOptions(), Seats(Seat(Role.SUBJECT, "reference/expressive", None, Sampling()))
-    drawn = drawn_scenarios(load_sheets(None).items, count, 3, EVEN, 0.0, seed)
-    return [log_of(each, await run_session(each, 0, seats, ieg_prompts(), options, seed=seed)) for each in drawn]
+    drawn = draw_scenarios(load_sheets(None).items, count, 3, EVEN, 0.0, seed)
+    return [make_log(each, await run_session(each, 0, seats, load_ieg_prompts(), options, seed=seed)) for each in drawn]
 
 
 if __name__ == "__main__":

@@ -21,21 +21,19 @@ from typing import Any, TypeVar
 import numpy as np
 from critical_path import Trace, TracedMind
 
-from sociable.agents.architecture import Situation
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation
 from sociable.agents.generative.mind import GenerativeMind
 from sociable.benchmarks.stss.dataset import BUNDLED, draw_task, load_residents, load_templates
 from sociable.benchmarks.stss.reference import make_performer
 from sociable.benchmarks.stss.residents import ReferenceResident
 from sociable.benchmarks.stss.routine import RoutineMind, World, find_bed
 from sociable.models.protocol import Reply, Request
-from sociable.town.bodies import Physics
+from sociable.town.bodies import Physics, Scheduler
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Decision, Mind, TakenAway, Talk, Utterance, View
 from sociable.town.persona import Persona
 from sociable.town.places import PlaceFinder
-from sociable.town.scheduler import Scheduler
 from sociable.town.simulation import Simulation
 from sociable.town.town_file import load_map
 

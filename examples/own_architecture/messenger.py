@@ -9,7 +9,7 @@ from sociable.agents.architecture import Situation
 from sociable.models.protocol import ChatMessage
 from sociable.town.clock import MINUTES_PER_DAY, day_number
 from sociable.town.minds import Activity, Decision, Mind, TakenAway, Talk, Utterance, View
-from sociable.town.persona import ordinary_day
+from sociable.town.persona import make_ordinary_day
 
 GOODBYE = "GOODBYE"
 LOOKS_EVERY_MINUTES = 15
@@ -48,7 +48,7 @@ class Messenger:
             return Activity("sleeping", wakes, persona.home, asleep=True)
         if minute >= sleeps:
             return Activity("sleeping", wakes + MINUTES_PER_DAY, persona.home, asleep=True)
-        blocks = ordinary_day(persona, self.situation.clock, day)
+        blocks = make_ordinary_day(persona, self.situation.clock, day)
         for block in blocks:
             if block.start <= minute < block.end:
                 return Activity(block.doing, block.end, block.place)
@@ -67,7 +67,7 @@ class Messenger:
         now = [f"{line.speaker}: {line.says}" for line in talk.lines] or ["(nothing yet)"]
         parts = (
             f"You are {persona.name}. {persona.learned} {persona.currently}",
-            f"It is {situation.clock.in_words(talk.minute)}. You talk with {talk.partner}. {wish}".strip(),
+            f"It is {situation.clock.render_minute(talk.minute)}. You talk with {talk.partner}. {wish}".strip(),
             "Said in earlier conversations:\n" + "\n".join(self.talks[-5:]) if self.talks else "",
             "Said now, each line behind '| ':\n" + "\n".join(f"| {line}" for line in now),
             f"Write your next words, in one or two sentences, and {GOODBYE} behind them if you have no more to say.",

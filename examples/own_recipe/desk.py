@@ -6,14 +6,13 @@ import csv
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field, ValidationError
 
 from sociable import InputError
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
 from sociable.datasets.recipe import Recipe, RecipeOptions
-from sociable.datasets.stages import EachStage, Item, Rejected, Stage, WholeStage, Writer
+from sociable.datasets.stages import AnyStage, EachStage, Item, MadeRecord, Rejected, WholeStage, Writer
 
 
 class DeskOptions(RecipeOptions):
@@ -32,12 +31,6 @@ class Note(Item):
     second_says: str
     answered: str
     answer: str
-
-
-class DeskCase(Item):
-    """A record of HSII's data."""
-
-    record: dict[str, Any]
 
 
 def read_notes(sources: Sequence[Path], options: DeskOptions) -> list[Note]:
@@ -65,7 +58,7 @@ def find_repeated(notes: Sequence[Note]) -> Mapping[str, Rejected]:
     return {note.id: Rejected("the same scene again") for note in notes if first.setdefault(note.scene, note.id) != note.id}
 
 
-async def make_case(note: Note, writer: Writer) -> Sequence[DeskCase]:
+async def make_case(note: Note, writer: Writer) -> Sequence[MadeRecord]:
     """The case of a note: what both said, and the desk's answer as the golden response."""
     said = ((note.first, ASSISTANT, note.first_says), (note.second, ASSISTANT, note.second_says))
     *messages, golden = (
@@ -81,18 +74,18 @@ async def make_case(note: Note, writer: Writer) -> Sequence[DeskCase]:
         "golden": golden,
         "why": "The desk answered this person first.",
     }
-    return [DeskCase(id=note.id, record=record)]
+    return [MadeRecord(id=note.id, record=record)]
 
 
-def plan_stages(notes: Sequence[Note], options: DeskOptions) -> Sequence[Stage[Any, Any]]:
+def plan_stages(notes: Sequence[Note], options: DeskOptions) -> Sequence[AnyStage]:
     return (
         EachStage("checked", "notes whose answer can be compared with", Note, partial(check_answer, options.shortest)),
         WholeStage("distinct", "one note for each scene", Note, find_repeated),
-        EachStage("cases", "a case for each note", DeskCase, make_case),
+        EachStage("cases", "a case for each note", MadeRecord, make_case),
     )
 
 
-RECIPE: Recipe[Note, DeskOptions, DeskCase] = Recipe(
+RECIPE: Recipe[Note, DeskOptions, MadeRecord] = Recipe(
     name="desk",
     purpose="Cases for HSII out of the notes of a help desk. No model is needed.",
     material="notes",
@@ -103,5 +96,4 @@ RECIPE: Recipe[Note, DeskOptions, DeskCase] = Recipe(
     options=DeskOptions,
     read=read_notes,
     stages=plan_stages,
-    record=lambda case: case.record,
 )

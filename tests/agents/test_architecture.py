@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import textwrap
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sociable.agents import architecture as module
-from sociable.agents.architecture import Situation, find_architecture
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation, find_architecture
 from sociable.agents.generative import generative
 from sociable.core.errors import InputError
 from sociable.models.scripted import ScriptedModel
 from sociable.town import minds
+from sociable.town.bodies import can_walk_into_sight
 from sociable.town.clock import Clock
 from sociable.town.map import Address, Tile, TownMap, group_by_place
-from sociable.town.minds import Injectable, Interviewable, Restorable
 from sociable.town.persona import Persona
-from sociable.town.scheduler import Ahead
 from sociable.town.simulation import Simulation
 
 HALL = Address("Hall", "room")
@@ -37,25 +34,25 @@ def situation(name: str, model: Any) -> Situation:
 
 
 def test_the_example_lives_in_a_town() -> None:
-    text = module.__doc__ or ""
-    code = textwrap.dedent(text[text.index("    class SociablePerson") : text.index("A mind may have")])
+    page = Path(__file__).parents[2] / "docs" / "reference" / "architecture.md"
+    code = page.read_text(encoding="utf-8").partition("```python\n")[2].partition("```")[0]
     names = {**vars(minds), "Situation": Situation}
     exec(code, names)
     models = {name: ScriptedModel(lambda request: "Hello.") for name in ("Ann", "Ben")}
     residents = [(name, HALL, names["sociable_person"](situation(name, model))) for name, model in models.items()]
-    simulation = Simulation(TOWN, residents, scheduler=Ahead(), minutes=120)
+    simulation = Simulation(TOWN, residents, scheduler=can_walk_into_sight, minutes=120)
     asyncio.run(simulation.run())
     talks = [event for event in simulation.events if event.kind == "talked"]
     assert [(talk.minute, talk.resident) for talk in talks] == [(0, "Ann"), (60, "Ann")]
     # Each may speak eight times, and sees what was said before.
     assert [line.speaker for line in talks[0].lines] == ["Ann", "Ben"] * 8
     assert models["Ben"].requests[0].messages[0]["content"].split("\n")[1] == "Ann: Hello."
-    assert not any(isinstance(mind, Injectable | Interviewable | Restorable) for _, _, mind in residents)
+    assert not any(hasattr(mind, name) for _, _, mind in residents for name in ("inject", "interview", "restore"))
 
 
 def test_a_generative_agent_can_be_told_asked_and_given_a_memory() -> None:
     mind = generative(situation("Ann", ScriptedModel([])))
-    assert isinstance(mind, Injectable) and isinstance(mind, Interviewable) and isinstance(mind, Restorable)
+    assert all(callable(getattr(mind, name)) for name in ("inject", "interview", "restore"))
 
 
 def test_architectures_are_found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,15 +14,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sociable.agents.architecture import Situation, TaskInWords
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation, TaskInWords
 from sociable.agents.generative import generative, generative_with_target_driven_planning
 from sociable.agents.generative.briefing import PLACEHOLDERS, load_generative_prompts, render_places, render_walks
-from sociable.agents.generative.conversing import Agenda, Agreement, parse_agreement, parse_take_away, parse_utterance
+from sociable.agents.generative.conversing import (
+    EVERYDAY,
+    Agenda,
+    Agreement,
+    choose_latest,
+    parse_agreement,
+    parse_conclusions,
+    parse_ratings,
+    parse_thoughts,
+    parse_utterance,
+)
 from sociable.agents.generative.mind import REACTION_PAUSE, TALK_COOLDOWN, GenerativeMind
-from sociable.agents.generative.planning import Frame, Part, Unreadable, parse_day_plan, parse_steps
-from sociable.agents.generative.reflecting import EVERYDAY, choose_latest, parse_ratings, parse_thoughts
-from sociable.agents.generative.replies import find_day, find_name, find_times, parse_value
+from sociable.agents.generative.planning import Frame, Part, parse_day_plan, parse_steps
+from sociable.agents.generative.replies import Unreadable, find_day, find_name, find_times, parse_value
 from sociable.core.errors import InputError, RunFailure
 from sociable.core.records import CUT_OFF, Usage
 from sociable.models.protocol import FinishReason, Reply, Request, Sampling
@@ -529,11 +537,11 @@ async def test_what_stands_on_the_agenda_already_is_planned_once() -> None:
 async def test_a_conversation_without_words_leaves_nothing() -> None:
     world = World()
     await world.wake()
-    before = len(world.mind.memory)
+    before = len(world.mind.memory.memories)
     assert await world.mind.conclude(
         Talk(430, BEN, CAFE, (Line(speaker=BEN, says="", note="empty"),), False, 0, 8), 431
     ) == TakenAway(())
-    assert (len(world.mind.memory), world.asked.count("conclude")) == (before, 0)
+    assert (len(world.mind.memory.memories), world.asked.count("conclude")) == (before, 0)
 
 
 # Remembering.
@@ -899,7 +907,7 @@ def test_when_something_was_agreed_for(item: dict[str, str], start: int | None, 
 
 def test_an_agreement_says_what_is_to_be_done() -> None:
     assert parse_agreement({"from": "19:00"}, BEN, 600, CLOCK) is None
-    assert parse_take_away(json.dumps({"summary": "s", "agreed": AGREED}), BEN, 600, CLOCK).agreed[0].doing == "rowing"
+    assert parse_conclusions(json.dumps({"summary": "s", "agreed": AGREED}), BEN, 600, CLOCK).agreed[0].doing == "rowing"
 
 
 def test_the_agenda_shows_what_is_to_come() -> None:
@@ -911,9 +919,9 @@ def test_the_agenda_shows_what_is_to_come() -> None:
     row = "| - Monday 13 February 2023, 11:40 to 12:40: rowing, at Green (agreed with Ben Cole, Cara Diaz)"
     tea = "| - Monday 13 February 2023, 10:50: tea (agreed with Ben Cole)"
     chess = "| - one day (no hour settled): chess (agreed with Cara Diaz)"
-    assert agenda.in_words(600, CLOCK).split("\n") == [tea, row, chess]
-    assert agenda.in_words(720, CLOCK).split("\n") == [row, chess]
-    assert agenda.in_words(760, CLOCK).split("\n") == [chess]
+    assert agenda.render(600, CLOCK).split("\n") == [tea, row, chess]
+    assert agenda.render(720, CLOCK).split("\n") == [row, chess]
+    assert agenda.render(760, CLOCK).split("\n") == [chess]
 
 
 def test_ratings_and_thoughts() -> None:

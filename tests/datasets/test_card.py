@@ -10,7 +10,7 @@ import pytest
 
 from sociable.api import datasets
 from sociable.core.errors import InputError
-from sociable.datasets.hub import write_parquet
+from sociable.datasets.card import write_parquet
 
 
 @pytest.fixture

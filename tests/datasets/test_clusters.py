@@ -17,7 +17,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 
 from sociable.core.errors import InputError
-from sociable.datasets.clusters import COLUMNS, _hash, _weigh, cluster_texts, draw_over_clusters
+from sociable.datasets.clusters import COLUMNS, _hash_words, _weigh_words, cluster_texts, draw_over_clusters
 from sociable.statistics.density import UNCLUSTERED, list_telling_words
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -63,7 +63,7 @@ def test_hashed_weights_are_those_of_a_vocabulary() -> None:
     """Few words, so that none share a column."""
     texts, _ = planted(200, 4)
     weights = TfidfVectorizer(analyzer=list_telling_words, min_df=2, max_df=0.5, sublinear_tf=True).fit_transform(texts)
-    hashed = _weigh(_hash(iter(texts)), 0.5)
+    hashed = _weigh_words(_hash_words(iter(texts)), 0.5)
     assert hashed.shape == (200, COLUMNS)
     assert (hashed @ hashed.T).toarray() == pytest.approx((weights @ weights.T).toarray(), abs=1e-5)
 

@@ -11,7 +11,7 @@ import pytest
 
 from sociable.api import datasets
 from sociable.core.errors import InputError
-from sociable.datasets.recipe import find_recipe, find_recipe_of, load_prompts, recipe_names
+from sociable.datasets.recipe import find_recipe, find_recipe_of, list_recipes, load_prompts
 from sociable.datasets.review.reviewing import Review
 
 COMMAND = "from sociable.cli.main import main; main()"
@@ -162,7 +162,7 @@ def test_what_does_not_go_with_a_recipe_is_refused_before_anything_is_made(poems
     assert not (poems / "build").exists()
 
 
-@pytest.mark.parametrize("name", recipe_names())
+@pytest.mark.parametrize("name", list_recipes())
 def test_every_recipe_is_complete(name: str) -> None:
     recipe = find_recipe(name)
     assert recipe.name == name and recipe is find_recipe_of({"benchmark": recipe.benchmark, "recipe": recipe.material})
@@ -186,7 +186,7 @@ def test_without_the_extra_it_is_named_before_anything_is_made(tmp_path: Path) -
 
 
 def test_what_only_making_data_sets_needs_is_not_imported_by_anything_else() -> None:
-    modules = ("cli.main", "api.datasets", "datasets.review.status", "datasets.selection", "datasets.articles")
+    modules = ("cli.main", "api.datasets", "datasets.review.results", "datasets.articles")
     code = f"import sys, {', '.join(f'sociable.{module}' for module in modules)}; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout.split()
     assert not {"rensa", "sklearn", "rapidfuzz", "py3langid", "transformers"} & set(found)

@@ -7,7 +7,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sociable.core.errors import InputError
-from sociable.datasets.toxicity import Kind, Toxicity, WordDetector, load_classifier, measure_toxicity
+from sociable.datasets.toxicity import Kind, Toxicity, WordDetector, load_classifier
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 NEWS, GUM = DATA / "news_wikinews", DATA / "gum" / "news.jsonl"
@@ -120,16 +120,6 @@ def test_long_texts_take_their_length_in_time(piece: str) -> None:
     assert time.process_time() - began < 5  # tenths of a second; by the square of the length, a minute
 
 
-def test_texts_are_measured_as_they_are_read() -> None:
-    def endless() -> Iterator[str]:
-        while True:
-            yield "You grobble"
-
-    measured = next(measure_toxicity(endless(), OWN))
-    assert (measured.is_harmless, measured.because) == (False, ("grobble",))
-    assert list(measure_toxicity([], OWN)) == []
-
-
 def test_words_that_would_never_be_found_are_refused() -> None:
     for word in ("", "!!", "a+b"):
         with pytest.raises(InputError, match="never be found"):
@@ -145,7 +135,7 @@ def test_real_news_stay() -> None:
     for file in sorted(NEWS.glob("*.csv")):
         with file.open(encoding="utf-8", newline="") as opened:
             texts += [f"{row['title']}\n{row['text']}" for row in csv.DictReader(opened)]
-    measured = list(measure_toxicity(texts, DETECT))
+    measured = DETECT(texts)
     assert len(measured) == 319
     assert sum("murder" in each.because or "killed" in each.because for each in measured) > 30
     out = [each for each in measured if not each.is_harmless]
@@ -188,7 +178,7 @@ def test_a_classifier_takes_the_place_of_the_list(monkeypatch: pytest.MonkeyPatc
     pipeline = stand_in(monkeypatch, ["toxic", "insult", "non-toxic"])
     detector = load_classifier("some/model")
     texts = ["an insult", "non-toxic", " ", "word " * 450 + "insult", "fine"]
-    measured = dict(zip("abcde", measure_toxicity(texts, detector), strict=True))
+    measured = dict(zip("abcde", detector(texts), strict=True))
     # "non-toxic" says toxic, too, to this stand-in; its own label does not count.
     assert measured["a"] == Toxicity(0.9, ("insult",))
     assert measured["b"] == Toxicity(0.9, ("toxic",))

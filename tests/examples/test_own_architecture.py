@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 import sociable
-from sociable.agents.architecture import Situation, TaskInWords, find_architecture
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
 from sociable.models.scripted import ScriptedModel
+from sociable.town.bodies import Scheduler, can_always_meet, can_walk_into_sight
 from sociable.town.clock import Clock, minute_of
 from sociable.town.map import Address
 from sociable.town.persona import Habit, Persona
-from sociable.town.scheduler import Ahead, Lockstep, Scheduler
 from sociable.town.simulation import Simulation
 from sociable.town.town_file import read_town
 
@@ -80,7 +79,7 @@ def live(scheduler: Scheduler) -> tuple[list[object], list[str]]:
 
 
 def test_two_residents_meet_talk_and_keep_their_day() -> None:
-    events, prompts = live(Ahead())
+    events, prompts = live(can_walk_into_sight)
     talks = [event for event in events if event["kind"] == "talked"]  # type: ignore[index]
     # Once a day, when Ben has come to the hall.
     first, second = (talk["minute"] for talk in talks)  # type: ignore[index]
@@ -94,7 +93,7 @@ def test_two_residents_meet_talk_and_keep_their_day() -> None:
 
 
 def test_the_log_is_the_same_in_lockstep() -> None:
-    assert live(Lockstep()) == live(Ahead())
+    assert live(can_always_meet) == live(can_walk_into_sight)
 
 
 def test_stss_takes_it_by_its_name(tmp_path: Path) -> None:

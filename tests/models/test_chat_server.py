@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sociable.benchmarks.hsii.briefing import ask_for_choice, ask_to_compare, ask_to_go_on, ask_to_play, hsii_prompts
+from sociable.benchmarks.hsii.briefing import ask_for_choice, ask_to_compare, ask_to_play, ask_to_speak, load_hsii_prompts
 from sociable.benchmarks.hsii.dataset import load_dataset
 from sociable.benchmarks.hsii.parsing import AddressedReply, parse_reply
 from sociable.judging.pairwise import parse_preference
@@ -49,7 +49,7 @@ async def test_it_counts_every_request(endpoint: Endpoint, chat_server: ChatServ
 
 
 async def test_social_answers_each_of_hsiis_prompts_by_what_it_asks(endpoint: Endpoint) -> None:
-    model, prompts, cases = endpoint("social"), hsii_prompts(), load_dataset().items
+    model, prompts, cases = endpoint("social"), load_hsii_prompts(), load_dataset().items
     chosen, verdicts = set(), set()
     for case in cases[:12]:
         reply = parse_reply(await said(model, ask_for_choice(case, prompts)), strict=True)
@@ -62,7 +62,7 @@ async def test_social_answers_each_of_hsiis_prompts_by_what_it_asks(endpoint: En
     assert len(chosen) > 1
     assert verdicts == {0, 1, 2}
     character = cases[0].characters[0]
-    for messages in (ask_to_go_on(cases[0], character, prompts), ask_to_play(cases[0], character, prompts)):
+    for messages in (ask_to_speak(cases[0], character, prompts, long_run=True), ask_to_play(cases[0], character, prompts)):
         words = await said(model, messages)
         assert 0 < len(words) < 200
         assert "{" not in words

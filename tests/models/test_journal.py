@@ -17,9 +17,8 @@ import pytest
 from sociable.core.errors import EndpointUnusable, RunFailure, RunFolderError, StorageFailure
 from sociable.core.records import Usage
 from sociable.models.journal import Journal, JournalledModel
-from sociable.models.limits import Budget
+from sociable.models.limits import Budget, Price
 from sociable.models.openai_compatible import OpenAICompatibleModel
-from sociable.models.prices import Price
 from sociable.models.protocol import FinishReason, Model, Reply, Request, Scope
 from sociable.models.scripted import ScriptedModel
 
@@ -186,7 +185,7 @@ async def test_a_reply_comes_back_whole(file: Path) -> None:
     with Journal(file, replay_only=True) as journal:
         again = Request(request.messages, Scope(HOSTILE, "subject", HOSTILE))
         assert await journalled(ScriptedModel([]), journal).generate(again) == reply
-        (call,) = journal.calls(HOSTILE)
+        (call,) = journal.find_calls(HOSTILE)
         assert call.reply == reply
         assert (call.item, call.role, call.participant, call.model) == (HOSTILE, "subject", HOSTILE, "scripted")
         assert call.request["messages"] == [{"role": "user", "content": HOSTILE}]
@@ -195,7 +194,7 @@ async def test_a_reply_comes_back_whole(file: Path) -> None:
 async def test_half_a_character_in_a_request_does_not_end_the_run(file: Path) -> None:
     with Journal(file) as journal:
         assert (await journalled(ScriptedModel(["fine"]), journal).generate(asking("half a pair: \ud800"))).text == "fine"
-        (call,) = journal.calls("episode")
+        (call,) = journal.find_calls("episode")
         assert call.request["messages"] == [{"role": "user", "content": "half a pair: ?"}]
 
 
@@ -223,7 +222,7 @@ async def test_it_adds_up_what_was_bought(file: Path) -> None:
         await journalled(ScriptedModel(reply, name="large"), journal).generate(asking())
     with Journal(file) as journal:
         assert sorted(
-            (model, role, usage.calls, usage.input_tokens, usage.output_tokens) for model, role, usage in journal.bought()
+            (model, role, usage.calls, usage.input_tokens, usage.output_tokens) for model, role, usage in journal.sum_usage()
         ) == [
             ("large", "subject", 1, 10, 3),
             ("small", "judge", 1, 10, 3),
@@ -237,7 +236,7 @@ async def test_calls_are_shown_by_item_the_shortest_history_first(file: Path) ->
         await model.generate(asking("a long history " * 9))
         await model.generate(asking("short"))
         await model.generate(asking(item="another"))
-        assert [call.reply.text for call in journal.calls("episode")] == ["early", "late"]
+        assert [call.reply.text for call in journal.find_calls("episode")] == ["early", "late"]
 
 
 async def test_a_recording_buys_nothing(file: Path) -> None:
@@ -260,8 +259,8 @@ def test_a_recording_that_does_not_exist_is_not_made(file: Path) -> None:
 async def test_a_reply_whose_asker_was_cancelled_is_kept(file: Path) -> None:
     async def slow_reply(journal: Journal, number: int) -> None:
         request = asking(f"Hello {number}")
-        body = request.canonical("m")
-        await journal.store(request.scope.key(body), request, body, "m", Reply(f"paid {number}", Usage(calls=1)), 0.1)
+        body = request.to_json("m")
+        await journal.store(request.scope.make_key(body), request, body, "m", Reply(f"paid {number}", Usage(calls=1)), 0.1)
 
     with Journal(file) as journal:
         tasks = [asyncio.create_task(slow_reply(journal, number)) for number in range(3)]
@@ -276,7 +275,7 @@ async def test_a_reply_whose_asker_was_cancelled_is_kept(file: Path) -> None:
 async def test_a_run_can_be_looked_into_while_it_goes_on(file: Path) -> None:
     with Journal(file) as writing, Journal(file, replay_only=True) as reading:
         await journalled(ScriptedModel(["first"]), writing).generate(asking())
-        assert [call.reply.text for call in reading.calls("episode")] == ["first"]
+        assert [call.reply.text for call in reading.find_calls("episode")] == ["first"]
 
 
 @pytest.mark.parametrize(
@@ -301,9 +300,9 @@ async def test_a_journal_damaged_in_its_middle_says_so_and_buys_nothing(file: Pa
     model = ScriptedModel(["bought"])
     with Journal(file) as journal:
         with pytest.raises(RunFolderError, match="Restore it from a copy"):
-            list(journal.bought())
+            list(journal.sum_usage())
         with pytest.raises(RunFolderError, match="Restore it from a copy"):
-            list(journal.calls("episode"))
+            list(journal.find_calls("episode"))
         with pytest.raises(RunFolderError, match="Restore it from a copy"):
             await asyncio.gather(*(journalled(model, journal).generate(asking(f"Hello {number}")) for number in range(100)))
     assert len(model.requests) < 100
@@ -403,7 +402,7 @@ def main(folder):
         model = JournalledModel(ScriptedModel([]), journal, Budget({}))
         request = Request([{"role": "user", "content": "Hello"}], Scope("episode", "subject", "Ada"))
         print(asyncio.run(model.generate(request)).text)
-        print(sum(usage.calls for _, _, usage in journal.bought()), len(list(journal.calls("episode"))))
+        print(sum(usage.calls for _, _, usage in journal.sum_usage()), len(list(journal.find_calls("episode"))))
 """
 
 

@@ -11,8 +11,7 @@ import pytest
 from sociable.core.errors import CostLimitReached, Interrupted, RunFailure, StorageFailure
 from sociable.core.records import Usage
 from sociable.models.journal import Journal, JournalledModel
-from sociable.models.limits import ASSUMED_MAX_TOKENS, Budget
-from sociable.models.prices import Price
+from sociable.models.limits import ASSUMED_MAX_TOKENS, Budget, Price
 from sociable.models.protocol import Reply, Request, Sampling, Scope
 from sociable.models.scripted import ScriptedModel
 
@@ -76,7 +75,7 @@ async def test_fifty_at_once_never_exceed_the_limit_and_use_it_up(tmp_path: Path
 
         async with asyncio.timeout(20):
             await asyncio.gather(*(work(number) for number in range(50)))
-        bought = sum(PRICE.of(usage) for _, _, usage in journal.bought())
+        bought = sum(PRICE.compute_cost(usage) for _, _, usage in journal.sum_usage())
     assert len(reasons) == 50
     assert costly.begun == costly.ended
     assert costly.most_spent <= budget.spent <= 5.0

@@ -11,8 +11,13 @@ import pytest
 
 from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, RunFailure
 from sociable.core.records import Usage
-from sociable.models.completions import parse_completion, read_retry_after
-from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel, join_neighbours
+from sociable.models.openai_compatible import (
+    EndpointSettings,
+    OpenAICompatibleModel,
+    join_neighbours,
+    parse_completion,
+    read_retry_after,
+)
 from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, Sampling, Scope
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ import pytest
 from pydantic import ValidationError
 
 from sociable.core.records import Usage
-from sociable.models.prices import Price, find_price, load_packaged_prices
+from sociable.models.limits import Price, find_price, load_packaged_prices
 
 
 def test_a_price_is_of_a_million_tokens() -> None:
     # A million at 2 and half a million at 8 are 2 + 4 dollars.
-    assert Price(input=2, output=8).of(Usage(calls=9, input_tokens=1_000_000, output_tokens=500_000)) == 6.0
+    assert Price(input=2, output=8).compute_cost(Usage(calls=9, input_tokens=1_000_000, output_tokens=500_000)) == 6.0
 
 
 @pytest.mark.parametrize("name", ["gpt-4o-mini", "openai/gpt-4o-mini", "inspect/openai/gpt-4o-mini"])

@@ -72,18 +72,18 @@ def test_why_a_reply_cannot_stand(reply: Reply, defect: str) -> None:
 def test_a_scope_counts_what_it_asks() -> None:
     def keys() -> list[bytes]:
         scope = Scope("episode", "subject", "Ada")
-        return [scope.key(b"one"), scope.key(b"two"), scope.key(b"one")]
+        return [scope.make_key(b"one"), scope.make_key(b"two"), scope.make_key(b"one")]
 
     # All three differ, and another scope of the same name finds them again.
     assert len(set(keys())) == 3
     assert keys() == keys()
-    assert not {*keys()} & {Scope("episode", "judge", "Ada").key(b"one"), Scope("episode", "subject").key(b"one")}
+    assert not {*keys()} & {Scope("episode", "judge", "Ada").make_key(b"one"), Scope("episode", "subject").make_key(b"one")}
 
 
 def test_everything_that_is_asked_is_in_the_canonical_request() -> None:
     messages = [{"role": "user", "content": "Hé\u2028"}]
     request = Request(messages, Scope("e", "subject"), Sampling(0.5, 7, 0.9, 3), {"type": "object"})  # type: ignore[arg-type]
-    assert json.loads(request.canonical("m")) == {
+    assert json.loads(request.to_json("m")) == {
         "model": "m",
         "messages": messages,
         "temperature": 0.5,
@@ -96,4 +96,4 @@ def test_everything_that_is_asked_is_in_the_canonical_request() -> None:
 
 def test_the_scope_is_no_part_of_the_canonical_request() -> None:
     one, other = (Request([], Scope(item, "subject")) for item in ("one", "other"))
-    assert one.canonical("m") == other.canonical("m")
+    assert one.to_json("m") == other.to_json("m")

@@ -12,19 +12,17 @@ from typing import Any
 from hashing_mind import HashingMind, SlowMind
 from virtual_time import run_in_virtual_time
 
-from sociable.agents.architecture import Situation
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation
 from sociable.agents.generative.mind import GenerativeMind
 from sociable.benchmarks.stss import dataset
 from sociable.benchmarks.stss.routine import find_bed
-from sociable.town.bodies import Physics
+from sociable.town.bodies import Physics, Scheduler
 from sociable.town.clock import Clock
 from sociable.town.events import AnyEvent
 from sociable.town.map import Address, TownMap
 from sociable.town.minds import Mind
 from sociable.town.persona import Persona
 from sociable.town.places import PlaceFinder
-from sociable.town.scheduler import Scheduler
 from sociable.town.simulation import Simulation
 from sociable.town.town_file import load_map
 
@@ -57,7 +55,7 @@ def hashed_model() -> Any:
 
 @cache
 def rooms() -> Sequence[Address]:
-    return [address for address in town().places if address.arena and not address.thing and town().free_tiles(address)]
+    return [address for address in town().places if address.arena and not address.thing and town().find_free_tiles(address)]
 
 
 def hashing_lives(

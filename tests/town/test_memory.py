@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from sociable.core.errors import InputError
-from sociable.town.memory import Embedded, HashedWords, Memory, MemoryStream, load_sentence_embeddings
+from sociable.models.embeddings import load_encoder
+from sociable.town.memory import Embedded, HashedWords, Memory, MemoryStream
 
 
 class Given:
@@ -20,10 +21,7 @@ class Given:
     def __init__(self, likeness: Sequence[float]) -> None:
         self._likeness = likeness
 
-    def add(self, text: str) -> None:
-        pass
-
-    def compare(self, query: str) -> NDArray[np.float64]:
+    def compare(self, query: str, added: Sequence[str]) -> NDArray[np.float64]:
         return np.array(self._likeness, np.float64)
 
 
@@ -90,31 +88,33 @@ def test_nothing_comes_to_an_empty_mind() -> None:
 
 def test_words_shared_make_texts_alike() -> None:
     words = HashedWords()
-    for text in ("Ann exercises in the park", "Ben is baking bread", "the and of it"):
-        words.add(text)
-    likeness = words.compare("exercising at the park with Ann")
+    texts = ["Ann exercises in the park", "Ben is baking bread", "the and of it"]
+    likeness = words.compare("exercising at the park with Ann", texts)
     # exerci, park, ann in both: 3 / sqrt(3 * 3); common words do not count.
     assert likeness == pytest.approx([1.0, 0.0, 0.0])
-    assert words.compare("") == pytest.approx([0.0, 0.0, 0.0])
-    assert words.compare("bread and the park") == pytest.approx([1 / 6**0.5, 1 / 6**0.5, 0.0])
+    assert words.compare("", []) == pytest.approx([0.0, 0.0, 0.0])
+    assert words.compare("bread and the park", []) == pytest.approx([1 / 6**0.5, 1 / 6**0.5, 0.0])
 
 
 def test_what_was_asked_before_changes_no_likeness() -> None:
     once, often = HashedWords(), HashedWords()
-    for text in ("red kite", "blue kite", "green boat"):
-        once.add(text)
-        often.add(text)
-        often.compare("kite")
-    assert np.array_equal(once.compare("a blue boat"), often.compare("a blue boat"))
+    texts = ["red kite", "blue kite", "green boat"]
+    for text in texts:
+        often.compare("kite", [text])
+    assert np.array_equal(once.compare("a blue boat", texts), often.compare("a blue boat", []))
 
 
 def test_embeddings_take_the_place_of_words() -> None:
     rows = {"north": [0.0, 2.0], "east": [3.0, 0.0], "north-east": [1.0, 1.0]}
-    embedded = Embedded(lambda texts: np.array([rows[text] for text in texts]))
-    stream = MemoryStream(embedded)
+
+    def encode(texts: Sequence[str]) -> NDArray[np.float64]:
+        return np.array([rows[text] for text in texts])
+
+    embedded = Embedded(encode)
+    assert embedded.compare("north-east", ["north", "east"]) == pytest.approx([0.5**0.5, 0.5**0.5])
+    stream = MemoryStream(Embedded(encode))
     stream.add(0, "fact", "north")
     stream.add(0, "fact", "east")
-    assert embedded.compare("north-east") == pytest.approx([0.5**0.5, 0.5**0.5])
     assert texts(stream.retrieve("north", 0, 1)) == ["north"]
     for _ in range(100):
         stream.add(0, "fact", "east")
@@ -127,7 +127,7 @@ def test_embeddings_that_are_not_installed_say_how_to_get_them(monkeypatch: pyte
 
     monkeypatch.setattr("sociable.models.embeddings.import_module", absent)
     with pytest.raises(InputError, match=r"sociable\[embeddings\]"):
-        load_sentence_embeddings("a model nobody has loaded")
+        load_encoder("a model nobody has loaded")
 
 
 def test_a_long_stream_is_fast() -> None:

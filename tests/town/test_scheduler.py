@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import pytest
 from lives import generative_lives, hashing_lives, lived
 from small_town import Scripted, small_town
 
-from sociable.town.bodies import Body, Physics
+from sociable.town.bodies import Body, Physics, Scheduler, can_always_meet, can_walk_into_sight, count_steps_to_sight
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity
-from sociable.town.scheduler import Ahead, Lockstep, count_steps_to_sight
 from sociable.town.simulation import Simulation
 
 SEEDS = range(20)
@@ -21,51 +19,49 @@ SEEDS = range(20)
 @pytest.mark.parametrize("tiles_per_minute", [6, 1])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_running_ahead_changes_nothing(seed: int, tiles_per_minute: int) -> None:
-    in_step, _ = lived(hashing_lives(seed, Lockstep(), tiles_per_minute=tiles_per_minute))
+    in_step, _ = lived(hashing_lives(seed, can_always_meet, tiles_per_minute=tiles_per_minute))
     assert sum(event.kind == "talked" for event in in_step) > 5
-    assert lived(hashing_lives(seed, Ahead(), tiles_per_minute=tiles_per_minute))[0] == in_step
+    assert lived(hashing_lives(seed, can_walk_into_sight, tiles_per_minute=tiles_per_minute))[0] == in_step
     for slow in (1, 2):
-        assert lived(hashing_lives(seed, Ahead(), slow=slow, tiles_per_minute=tiles_per_minute))[0] == in_step
-    assert lived(hashing_lives(seed, Lockstep(), slow=1, tiles_per_minute=tiles_per_minute))[0] == in_step
+        assert lived(hashing_lives(seed, can_walk_into_sight, slow=slow, tiles_per_minute=tiles_per_minute))[0] == in_step
+    assert lived(hashing_lives(seed, can_always_meet, slow=1, tiles_per_minute=tiles_per_minute))[0] == in_step
 
 
 @pytest.mark.parametrize(("seed", "tiles_per_minute"), [(0, 6), (1, 6), (2, 1)])
 def test_running_ahead_shows_no_model_another_prompt(seed: int, tiles_per_minute: int) -> None:
     """The replies, and with them the log, are a pure function of all prompts."""
-    in_step, _ = lived(generative_lives(seed, Lockstep(), latency_seed=0, tiles_per_minute=tiles_per_minute))
+    in_step, _ = lived(generative_lives(seed, can_always_meet, latency_seed=0, tiles_per_minute=tiles_per_minute))
     assert sum(event.kind == "talked" for event in in_step) > 5
     for latency_seed in (1, 2):
-        ahead, _ = lived(generative_lives(seed, Ahead(), latency_seed=latency_seed, tiles_per_minute=tiles_per_minute))
+        ahead, _ = lived(
+            generative_lives(seed, can_walk_into_sight, latency_seed=latency_seed, tiles_per_minute=tiles_per_minute)
+        )
         assert ahead == in_step
 
 
 def test_running_ahead_saves_time() -> None:
-    in_step, ahead = (sum(lived(hashing_lives(seed, rule, slow=1))[1] for seed in range(5)) for rule in (Lockstep(), Ahead()))
+    in_step, ahead = (
+        sum(lived(hashing_lives(seed, rule, slow=1))[1] for seed in range(5)) for rule in (can_always_meet, can_walk_into_sight)
+    )
     assert ahead < 0.9 * in_step
 
 
 # Rules that are wrong by a little.
 
 
-class WalkersAreSlow:
+def take_walkers_for_slow(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
     """Those who lag behind are taken to walk one tile a minute less than they can."""
-
-    def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-        return count_steps_to_sight(town, physics.radius, lagging, other) <= minutes * (physics.tiles_per_minute - 1)
+    return count_steps_to_sight(town, physics.radius, lagging, other) <= minutes * (physics.tiles_per_minute - 1)
 
 
-class NobodySeesFar:
+def forget_the_radius(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
     """The radius of sight is forgotten: only who comes to the very spot could be met."""
-
-    def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-        return count_steps_to_sight(town, 0, lagging, other) <= minutes * physics.tiles_per_minute
+    return count_steps_to_sight(town, 0, lagging, other) <= minutes * physics.tiles_per_minute
 
 
-class OnlyThoseInTheRoomMatter:
+def heed_the_room_only(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
     """Who is in another arena now is taken to stay there."""
-
-    def could_meet(self, town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
-        return lagging.zone == other.zone and Ahead().could_meet(town, physics, lagging, other, minutes)
+    return lagging.zone == other.zone and can_walk_into_sight(town, physics, lagging, other, minutes)
 
 
 class OthersWishesDoNotMatter(Simulation):
@@ -100,19 +96,19 @@ class TalksArePromisedTooLong(Simulation):
 @pytest.mark.parametrize(
     ("rule", "kind"),
     [
-        (WalkersAreSlow, Simulation),
-        (NobodySeesFar, Simulation),
-        (OnlyThoseInTheRoomMatter, Simulation),
-        (Ahead, OthersWishesDoNotMatter),
-        (Ahead, GoesOnUnseen),
-        (Ahead, TalksArePromisedTooLong),
+        (take_walkers_for_slow, Simulation),
+        (forget_the_radius, Simulation),
+        (heed_the_room_only, Simulation),
+        (can_walk_into_sight, OthersWishesDoNotMatter),
+        (can_walk_into_sight, GoesOnUnseen),
+        (can_walk_into_sight, TalksArePromisedTooLong),
     ],
 )
-def test_a_weakened_rule_is_found_out(rule: Callable[[], Ahead], kind: type[Simulation]) -> None:
+def test_a_weakened_rule_is_found_out(rule: Scheduler, kind: type[Simulation]) -> None:
     for seed in SEEDS:
-        in_step, _ = lived(hashing_lives(seed, Lockstep()))
+        in_step, _ = lived(hashing_lives(seed, can_always_meet))
         try:
-            weakened, _ = lived(hashing_lives(seed, rule(), slow=1, kind=kind))
+            weakened, _ = lived(hashing_lives(seed, rule, slow=1, kind=kind))
         except (AssertionError, KeyError):
             continue  # the town itself came apart; what is asked for is a difference
         if weakened != in_step:
@@ -128,16 +124,16 @@ def test_nobody_comes_into_sight_in_fewer_steps_than_that(radius: int) -> None:
     """Against all tiles from which one sees the other, and a search of the way to each of them."""
     town = small_town()
     free = [Tile(x, y) for y in range(town.height) for x in range(town.width) if town.is_free(Tile(x, y))]
-    bodies = [Body("R", None, None, 0, tile, town.zone_of(tile)) for tile in free]  # type: ignore[arg-type]
+    bodies = [Body("R", None, None, 0, tile, town.find_zone(tile)) for tile in free]  # type: ignore[arg-type]
     exact = 0
     for other in bodies[::3]:
         seeing = [
             body
             for body in bodies
-            if body.zone == other.zone and math.dist(body.tile, other.tile) <= radius  # as in Simulation._in_sight
+            if body.zone == other.zone and math.dist(body.tile, other.tile) <= radius  # as in Simulation._see
         ]
         for body in bodies:
-            fewest = min(town.distance(body.tile, one.tile) or 0 for one in seeing)
+            fewest = min(town.measure_distance(body.tile, one.tile) or 0 for one in seeing)
             bound = count_steps_to_sight(town, radius, body, other)
             assert bound <= fewest + 1e-9
             exact += math.ceil(bound) == fewest
@@ -147,11 +143,11 @@ def test_nobody_comes_into_sight_in_fewer_steps_than_that(radius: int) -> None:
 
 def test_without_a_way_nobody_ever_meets() -> None:
     town = small_town()
-    table = Body("R", None, None, 0, Tile(17, 1), town.zone_of(Tile(17, 1)))  # type: ignore[arg-type]
-    hall = Body("S", None, None, 1, Tile(1, 1), town.zone_of(Tile(1, 1)))  # type: ignore[arg-type]
+    table = Body("R", None, None, 0, Tile(17, 1), town.find_zone(Tile(17, 1)))  # type: ignore[arg-type]
+    hall = Body("S", None, None, 1, Tile(1, 1), town.find_zone(Tile(1, 1)))  # type: ignore[arg-type]
     assert count_steps_to_sight(town, 8, table, hall) == math.inf
-    assert not Ahead().could_meet(town, Physics(), table, hall, 10**6)
-    assert Lockstep().could_meet(town, Physics(), table, hall, 1)
+    assert not can_walk_into_sight(town, Physics(), table, hall, 10**6)
+    assert can_always_meet(town, Physics(), table, hall, 1)
 
 
 def test_who_is_far_away_is_not_waited_for() -> None:
@@ -160,7 +156,7 @@ def test_who_is_far_away_is_not_waited_for() -> None:
     quick = Scripted({minute: Activity(f"doing {minute}", minute + 1) for minute in range(60)}, wait=1.0)
     residents = [("Ann", Address("Hall", "room", "bed"), slow), ("Ben", Address("Den", "room", "chair"), quick)]
     physics = Physics(tiles_per_minute=1)
-    simulation = Simulation(small_town(), residents, scheduler=Ahead(), physics=physics, minutes=60)
+    simulation = Simulation(small_town(), residents, scheduler=can_walk_into_sight, physics=physics, minutes=60)
     _, seconds = lived(simulation)
     # From (1, 2) into the Den, at (12, 2), are 11 steps, and from there she would see the chair at (17, 2): minutes 0 to 10
     # are lived within the hour, the other 49 after it, a second each.

@@ -13,13 +13,11 @@ from lives import hashing_lives, lived, town
 from small_town import Scripted, idle, of_kind, small_town
 from virtual_time import run_in_virtual_time
 
-from sociable.town.bodies import Injection, Physics
-from sociable.town.events import AnyEvent, Talked, Walked
+from sociable.town.bodies import Injection, Physics, can_always_meet, can_walk_into_sight
+from sociable.town.events import AnyEvent, Talked, Walked, read_timelines, trace_walk
 from sociable.town.map import Address, Tile
 from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Sighting, View
-from sociable.town.scheduler import Ahead, Lockstep
 from sociable.town.simulation import Simulation
-from sociable.town.timeline import read_timelines, trace_walk
 
 BED = Address("Hall", "room", "bed")
 DEN = Address("Den", "room")
@@ -29,7 +27,9 @@ CHAIR = "Den: room: chair"
 
 def simulated(cast: Mapping[str, tuple[Address, Any]], minutes: int = 20, **options: Any) -> Simulation:
     residents = [(name, home, mind) for name, (home, mind) in cast.items()]
-    return Simulation(small_town(), residents, scheduler=options.pop("scheduler", Ahead()), minutes=minutes, **options)
+    return Simulation(
+        small_town(), residents, scheduler=options.pop("scheduler", can_walk_into_sight), minutes=minutes, **options
+    )
 
 
 def live(cast: Mapping[str, tuple[Address, Any]], minutes: int = 20, **options: Any) -> list[AnyEvent]:
@@ -43,7 +43,7 @@ def names_seen(view: View) -> list[str]:
 # Walking and seeing.
 
 
-@pytest.mark.parametrize("scheduler", [Lockstep(), Ahead()])
+@pytest.mark.parametrize("scheduler", [can_always_meet, can_walk_into_sight])
 @pytest.mark.parametrize("wait", [-1.0, 0.0, 2.0])
 def test_a_walk_through_the_town(scheduler: Any, wait: float) -> None:
     ann = Scripted(idle(place=CHAIR), wait=wait)
@@ -145,7 +145,7 @@ def test_whoever_sees_that_a_seat_is_taken_takes_another() -> None:
     read = read_timelines(events, starts, 40)
     assert read["Ann"].tiles[-1] == Tile(17, 2)
     assert Tile(17, 2) not in read["Ben"].tiles
-    assert small_town().address_of(read["Ben"].tiles[-1]) == DEN
+    assert small_town().find_address(read["Ben"].tiles[-1]) == DEN
 
 
 def test_of_two_who_come_to_one_seat_at_once_the_second_by_name_goes() -> None:
@@ -157,7 +157,7 @@ def test_of_two_who_come_to_one_seat_at_once_the_second_by_name_goes() -> None:
     assert read["Ann"].tiles[0] == read["Ben"].tiles[0] == Tile(17, 2)
     assert read["Ann"].tiles[-1] == Tile(17, 2)
     assert read["Ben"].tiles[1] != Tile(17, 2)
-    assert small_town().address_of(read["Ben"].tiles[-1]) == DEN
+    assert small_town().find_address(read["Ben"].tiles[-1]) == DEN
 
 
 # Talking.
@@ -324,10 +324,10 @@ def test_a_run_that_is_cancelled_leaves_no_task_behind() -> None:
 @pytest.mark.parametrize("slow", [None, 1])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_run_in_parts_is_the_same_run(seed: int, slow: int | None) -> None:
-    at_once, _ = lived(hashing_lives(seed, Lockstep()))
+    at_once, _ = lived(hashing_lives(seed, can_always_meet))
     draw = random.Random(seed)
     stops = sorted(draw.sample(range(420), 6))
-    simulation = hashing_lives(seed, Ahead(), slow=slow)
+    simulation = hashing_lives(seed, can_walk_into_sight, slow=slow)
 
     async def in_parts() -> None:
         for stop in stops:
@@ -354,7 +354,7 @@ def test_two_seats_drawn_by_another_seed_are_another_town() -> None:
 @pytest.mark.parametrize("tiles_per_minute", [1, 6])
 @pytest.mark.parametrize("seed", range(5))
 def test_what_always_holds(seed: int, tiles_per_minute: int) -> None:
-    simulation = hashing_lives(seed, Ahead(), slow=1, tiles_per_minute=tiles_per_minute, residents=11, minutes=700)
+    simulation = hashing_lives(seed, can_walk_into_sight, slow=1, tiles_per_minute=tiles_per_minute, residents=11, minutes=700)
     starts = {body.name: body.tile for body in simulation.bodies}
     events, _ = lived(simulation)
     read = read_timelines(events, starts, simulation.minutes)
@@ -383,12 +383,12 @@ def test_what_always_holds(seed: int, tiles_per_minute: int) -> None:
     for talk in of_kind(events, "talked"):
         assert talk.until > talk.minute
         first, second = (read[name].tiles[talk.minute] for name in (talk.resident, talk.partner))
-        assert town().zone_of(first) == town().zone_of(second)
+        assert town().find_zone(first) == town().find_zone(second)
         assert (first.x - second.x) ** 2 + (first.y - second.y) ** 2 <= simulation.physics.radius**2
 
 
 def test_the_log_is_in_order() -> None:
-    events, _ = lived(hashing_lives(0, Ahead(), slow=1))
+    events, _ = lived(hashing_lives(0, can_walk_into_sight, slow=1))
     assert [(event.minute, event.resident) for event in events] == sorted((event.minute, event.resident) for event in events)
     assert any(isinstance(event, Talked) for event in events)
     assert any(isinstance(event, Walked) for event in events)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import pytest
 from lives import hashing_lives, lived, town
-from small_town import small_town
 
-from sociable.town.bodies import Body
-from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked
-from sociable.town.map import Address, Tile
-from sociable.town.scheduler import Ahead
+from sociable.town.bodies import Body, can_walk_into_sight
+from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, read_timelines, trace_walk
+from sociable.town.map import Tile
 from sociable.town.simulation import Simulation
-from sociable.town.timeline import read_timelines, trace_walk
 
 # From her bed at (1, 2) to the chair at (17, 2), stopped at (13, 2) by a talk of two minutes, and then asleep.
 ANN: list[AnyEvent] = [
@@ -36,17 +33,9 @@ def test_where_somebody_was_minute_by_minute() -> None:
 
 def test_who_talks_to_whom_whoever_began() -> None:
     both = read_timelines(ANN, STARTS, 11)
-    assert [both["Ann"].talking_to(minute) for minute in (2, 3, 4, 5)] == ["", "Ben", "Ben", ""]
-    assert [both["Ben"].talking_to(minute) for minute in (2, 3, 4, 5)] == ["", "Ann", "Ann", ""]
+    assert [(talk.minute, talk.until) for talk in both["Ann"].talks] == [(3, 5)]
+    assert both["Ben"].talks == both["Ann"].talks
     assert both["Ben"].tiles == [Tile(13, 1)] * 11
-
-
-def test_addresses_are_those_of_the_map() -> None:
-    addresses = read_timelines(ANN, STARTS, 7)["Ann"].addresses(small_town())
-    den, lawn = Address("Den", "room"), Address("Green", "lawn")
-    chair = Address("Den", "room", "chair")
-    assert addresses == [Address("Hall", "room", "bed"), lawn, den, den, den, chair, chair]
-    assert read_timelines([], {"Ann": Tile(6, 0)}, 1)["Ann"].addresses(small_town()) == [None]
 
 
 def test_what_goes_on_after_the_end_is_cut_off() -> None:
@@ -76,7 +65,7 @@ class Watched(Simulation):
 @pytest.mark.parametrize("tiles_per_minute", [1, 6])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_log_says_where_everybody_really_was(seed: int, tiles_per_minute: int) -> None:
-    simulation = hashing_lives(seed, Ahead(), slow=1, tiles_per_minute=tiles_per_minute, kind=Watched)
+    simulation = hashing_lives(seed, can_walk_into_sight, slow=1, tiles_per_minute=tiles_per_minute, kind=Watched)
     starts = {body.name: body.tile for body in simulation.bodies}
     events, _ = lived(simulation)
     read = read_timelines(events, starts, simulation.minutes)

@@ -61,9 +61,9 @@ def test_what_can_be_walked_on(town: dict[str, Any]) -> None:
     ]
     assert (read.name, dict(read.kinds)) == ("Gulls", {"Gull House": "house", "Green": "park"})
     assert (read.doors, read.water) == (frozenset({Tile(8, 2)}), frozenset({Tile(0, 4), Tile(1, 4)}))
-    assert read.address_of(Tile(1, 1)) == Address("Gull House", "bedroom", "bed")
-    assert read.address_of(Tile(8, 2)) == Address("Gull House", "parlour")
-    assert read.free_tiles(Address("Gull House", "bedroom", "table")) == [Tile(1, 1), Tile(3, 1), Tile(2, 2)]
+    assert read.find_address(Tile(1, 1)) == Address("Gull House", "bedroom", "bed")
+    assert read.find_address(Tile(8, 2)) == Address("Gull House", "parlour")
+    assert read.find_free_tiles(Address("Gull House", "bedroom", "table")) == (Tile(1, 1), Tile(3, 1), Tile(2, 2))
 
 
 def test_ground_cut_off_from_the_street_is_not_free(town: dict[str, Any]) -> None:
@@ -166,12 +166,12 @@ def test_the_bundled_town() -> None:
     assert (len(town.kinds), len(arenas)) == (26, 112)
     # Anybody can go from anywhere to anywhere, and come to every thing.
     free = [tile for tile in Rect(0, 0, town.width, town.height).tiles() if town.is_free(tile)]
-    assert all(town.distance(tile, free[0]) is not None for tile in free)
-    assert all(town.free_tiles(address) for address in town.places)
+    assert all(town.measure_distance(tile, free[0]) is not None for tile in free)
+    assert all(town.find_free_tiles(address) for address in town.places)
     beds = [
         tile for address, tiles in town.places.items() if address.thing.endswith("bed") for tile in tiles if town.is_free(tile)
     ]
     assert len(beds) >= 25
     # From end to end in less than half an hour at six tiles a minute.
     doors = sorted(town.doors)
-    assert max(town.distance(a, b) or 0 for a in doors for b in doors) < 180
+    assert max(town.measure_distance(a, b) or 0 for a in doors for b in doors) < 180

@@ -6,50 +6,24 @@ adds its own under the entry point group ``sociable.architectures``::
     [project.entry-points."sociable.architectures"]
     sociable-person = "my_package.my_module:sociable_person"
 
-The smallest one that talks: it spends an hour in each place of its town, goes up to somebody who is free when an hour is
-over, and leaves the words to the model under test. ``speak`` waits for a model and is a coroutine; the others answer at once::
+``docs/reference/architecture.md`` has a small one, ``examples/own_architecture`` a larger one.
 
-    class SociablePerson:
-        alarm = None  # it need not be asked before something happens
-
-        def __init__(self, situation: Situation) -> None:
-            self.situation = situation
-            self.arenas = [str(address) for address in situation.town.places if address.is_arena]
-
-        def decide(self, view: View) -> Decision:
-            if view.activity is not None and view.minute < view.activity.until:
-                return Decision()  # it goes on with what it does
-            place = self.arenas[(self.situation.seed + view.minute // 60) % len(self.arenas)]
-            free = [sighting.name for sighting in view.sightings if sighting.free]
-            return Decision(Activity("looking around", view.minute + 60, place), talk_to=free[0] if free else "")
-
-        async def speak(self, talk: Talk) -> Utterance:
-            said = "\\n".join(f"{line.speaker}: {line.says}" for line in talk.lines)
-            question = f"You are {self.situation.persona.name} and talk to {talk.partner}.\\n{said}\\nWhat do you say?"
-            reply = await self.situation.high.ask("speak", [{"role": "user", "content": question}])
-            return Utterance(reply.text.strip(), note=reply.defect, defect=reply.defect)
-
-        def conclude(self, talk: Talk, until: int) -> TakenAway:
-            return TakenAway()
-
-    def sociable_person(situation: Situation) -> SociablePerson:
-        return SociablePerson(situation)
-
-A mind may have three methods more: ``inject`` (``Injectable``) is told what is injected into the town, ``interview``
-(``Interviewable``) answers ``sociable interview``, and ``restore`` (``Restorable``) is needed in ``stss-conversations``.
+A mind may have three methods more (see ``Mind``): ``inject`` is told what is injected into the town, ``interview`` answers
+``sociable interview``, and ``restore`` is needed in ``stss-conversations``.
 A run resumes from its journal, so a mind does the same again when it sees and hears the same: whatever is random in it
 comes from ``Situation.seed``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
-from sociable.agents.asking import Asker
 from sociable.core.errors import InputError
+from sociable.core.records import Usage
+from sociable.models.protocol import ChatMessage, Model, Reply, Request, Sampling, Scope
 from sociable.town.clock import Clock
 from sociable.town.map import TownMap
 from sociable.town.memory import MemoryStream
@@ -57,6 +31,41 @@ from sociable.town.minds import Mind
 from sociable.town.persona import Persona
 
 GROUP = "sociable.architectures"
+
+
+class Asker:
+    """A model in one role, asked by the mind called ``name``: with one scope for every purpose, so that each call is replayed.
+
+    Two askers of one name, role and item must not be asked for the same purpose: their calls would share a scope's name.
+    """
+
+    def __init__(self, model: Model, role: str, item: str, name: str, sampling: Sampling | None = None) -> None:
+        self._model = model
+        self._item = item
+        self._name = name
+        self._sampling = sampling or Sampling()
+        self._scopes: dict[str, Scope] = {}
+        self._asked = False
+        self.role = role
+
+    @property
+    def usage(self) -> Usage:
+        """The usage of all its calls, as far as a journal counted them."""
+        return sum((scope.usage for scope in self._scopes.values()), Usage())
+
+    async def ask(self, purpose: str, messages: Sequence[ChatMessage], temperature: float | None = None) -> Reply:
+        """The model's reply; ``temperature`` takes the place of the role's own. Raises RunFailure and RunStopped.
+
+        One question at a time: the journal tells equal questions apart by their order, and a replay must find the same.
+        """
+        assert not self._asked, f"{self._name} is asked for '{purpose}' while it has not answered yet"
+        scope = self._scopes.setdefault(purpose, Scope(self._item, self.role, f"{self._name}|{purpose}"))
+        sampling = self._sampling if temperature is None else replace(self._sampling, temperature=temperature)
+        self._asked = True
+        try:
+            return await self._model.generate(Request(messages, scope, sampling))
+        finally:
+            self._asked = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +109,13 @@ class Situation:
 Architecture = Callable[[Situation], Mind]
 
 
-def architecture_names() -> list[str]:
-    """In alphabetical order."""
-    return sorted({point.name for point in metadata.entry_points(group=GROUP)})
-
-
 def find_architecture(name: str) -> Architecture:
     """The architecture of a name. Raises InputError naming those there are."""
     points = metadata.entry_points(group=GROUP, name=name)
     if not points:
-        known = ", ".join(architecture_names()) or "none"
+        known = ", ".join(sorted({point.name for point in metadata.entry_points(group=GROUP)})) or "none"
         raise InputError(f"There is no architecture '{name}'; there are: {known}. Packages add theirs under '{GROUP}'.")
     found = next(iter(points)).load()
     if not callable(found):
         raise InputError(f"The architecture '{name}' is no function of a Situation; ask its authors.")
-    architecture: Architecture = found
-    return architecture
+    return found  # type: ignore[no-any-return]

@@ -20,6 +20,7 @@ from sociable.models.protocol import Reply, Request
 class PersonModel:
     """The person at the terminal. ``show`` draws blocks there, ``say`` writes a line; ``keyboard`` is a file descriptor."""
 
+    name = PERSON
     abandonable = True
     """A stop need not wait for an answer that has not been given."""
 
@@ -30,10 +31,6 @@ class PersonModel:
         self._typed = b""
         self._turn = asyncio.Lock()
         self._answered = 0
-
-    @property
-    def name(self) -> str:
-        return PERSON
 
     async def generate(self, request: Request) -> Reply:
         """Raises Interrupted when the person's input ends."""

@@ -30,7 +30,7 @@ class PromptedParticipant:
         heard: Callable[[Turn], str] = lambda turn: turn.content,
     ) -> None:
         """``form`` makes the form that a person in the model's place is shown, ``heard`` the text of another's turn."""
-        self._name = name
+        self.name = name
         self._model = model
         self._briefing = list(briefing)
         self.scope = scope
@@ -38,20 +38,16 @@ class PromptedParticipant:
         self._form = form
         self._heard = heard
 
-    @property
-    def name(self) -> str:
-        return self._name
-
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance:
         form = partial(self._form, seen) if self._form else None
-        reply = await self._model.generate(Request(self.view(seen), self.scope, self._sampling, form=form))
+        reply = await self._model.generate(Request(self.make_messages(seen), self.scope, self._sampling, form=form))
         return Utterance(reply.text.strip(), reply.thinking, reply.defect)
 
-    def view(self, seen: Sequence[Turn]) -> list[ChatMessage]:
+    def make_messages(self, seen: Sequence[Turn]) -> list[ChatMessage]:
         """Its prompt: the briefing and the turns, without those in which nobody said anything. A new list each time."""
         return self._briefing + [self._as_message(turn) for turn in seen if turn.content.strip()]
 
     def _as_message(self, turn: Turn) -> ChatMessage:
-        if turn.speaker == self._name:
+        if turn.speaker == self.name:
             return {"role": "assistant", "content": defuse(turn.content)}
         return {"role": "user", "content": defuse(self._heard(turn))}

@@ -15,12 +15,10 @@ from sociable.core.errors import InputError
 from sociable.core.run_folder import write_atomically
 from sociable.core.view import Document, Paragraph, Section, Table
 from sociable.datasets.build import DATASET, WRITING, Build, StageCounts, Writing, open_build
-from sociable.datasets.card import write_cards
-from sociable.datasets.funnel import make_build_document
+from sociable.datasets.card import make_build_document, write_cards
 from sociable.datasets.recipe import RecipeOptions, find_recipe
-from sociable.datasets.review.applying import REVIEWED, apply_review
+from sociable.datasets.review.results import REVIEWED, apply_review, show_status
 from sociable.datasets.review.reviewing import Review
-from sociable.datasets.review.status import show_status
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
 from sociable.engine.opening import Watch, build_seats, find_prices, make_study_options
 from sociable.engine.registry import find_benchmark
@@ -185,7 +183,7 @@ def label(benchmark: str, model: str, out: str | Path, config: str | Path | None
     path.parent.mkdir(parents=True, exist_ok=True)
     with Journal(path.with_suffix(".calls.sqlite")) as journal:
         assert seats.subject.model is not None
-        for bought in journal.bought():
+        for bought in journal.sum_usage():
             budget.book(*bought)
         journalled = JournalledModel(seats.subject.model, journal, budget)
         # A label is no turn of a scene: it is asked for as a judge would be, with room to think.

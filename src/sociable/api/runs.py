@@ -48,7 +48,7 @@ from sociable.engine.settings import (
 )
 from sociable.engine.study import AnyStudy, Referenced
 from sociable.models.journal import JournalledModel
-from sociable.models.prices import Price
+from sociable.models.limits import Price
 from sociable.models.protocol import Sampling
 from sociable.reports.comparison import compare_runs, find_differences
 from sociable.reports.documents import list_warnings, make_estimate_document, make_run_document

@@ -50,7 +50,7 @@ def parse_moment(text: str, clock: Clock) -> int:
         raise InputError(f"'{text}': {expected}.")
     word, time = found.groups()
     days = {str(day): day for day in range(1, DAYS + 1)}
-    days |= {WEEKDAYS[clock.day((day - 1) * MINUTES_PER_DAY).weekday()].lower(): day for day in range(1, DAYS + 1)}
+    days |= {WEEKDAYS[clock.to_date((day - 1) * MINUTES_PER_DAY).weekday()].lower(): day for day in range(1, DAYS + 1)}
     day = days.get((word or "1").lower()[:3])
     if day is None:
         raise InputError(f"'{text}': there is no day '{word}'; the simulation has {', '.join(days)}.")

@@ -23,9 +23,9 @@ class Recipes(TyperGroup):
     """The commands of ``sociable construct``: one for each recipe, made when it is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        from sociable.datasets.recipe import recipe_names
+        from sociable.datasets.recipe import list_recipes
 
-        return sorted([*super().list_commands(ctx), *recipe_names()])
+        return sorted([*super().list_commands(ctx), *list_recipes()])
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         from sociable.datasets.recipe import find_recipe
@@ -34,11 +34,11 @@ class Recipes(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """``hsii … --dialogues`` is the recipe hsii-dialogues: so with every flag that makes a recipe's name longer."""
-        from sociable.datasets.recipe import recipe_names
+        from sociable.datasets.recipe import list_recipes
 
         name, *others = args
         for flag in others:
-            if flag.startswith("--") and f"{name}{flag[1:]}" in recipe_names():
+            if flag.startswith("--") and f"{name}{flag[1:]}" in list_recipes():
                 others.remove(flag)
                 return super().resolve_command(ctx, [f"{name}{flag[1:]}", *others])
         return super().resolve_command(ctx, args)
@@ -102,11 +102,11 @@ def _make_command(recipe: Recipe[Any, Any, Any]) -> Any:
 
 def _check_options(recipe: Recipe[Any, Any, Any], named: Sequence[str]) -> None:
     """Raises InputError where an option that the recipe does not have stands among its sources."""
-    from sociable.datasets.recipe import find_recipe, recipe_names
+    from sociable.datasets.recipe import find_recipe, list_recipes
 
     for flag in (each.partition("=")[0] for each in named if each.startswith("--")):
         name = flag.removeprefix("--").replace("-", "_")
-        takers = [other for other in map(find_recipe, recipe_names()) if name in (each.name for each in _make_options(other))]
+        takers = [other for other in map(find_recipe, list_recipes()) if name in (each.name for each in _make_options(other))]
         others = ", ".join(f"'{taker.name}'" for taker in takers)
         said = f", but with {others}" if others else f"; see `sociable construct {recipe.name} --help`"
         raise InputError(f"{flag} does not go with '{recipe.name}'{said}.")
@@ -114,11 +114,11 @@ def _check_options(recipe: Recipe[Any, Any, Any], named: Sequence[str]) -> None:
 
 def _construct(recipe: str, sources: list[str], options: Mapping[str, Any], *, out: Path, parquet: bool, **common: Any) -> None:
     from sociable.datasets.build import DATASET
-    from sociable.datasets.hub import load_parquet_library, write_parquet
+    from sociable.datasets.card import import_parquet_library, write_parquet
 
     if parquet:
         # Before anything is paid for.
-        load_parquet_library()
+        import_parquet_library()
     with show_progress(out, command="the same command (with a higher limit, if a limit stopped it)") as progress:
         document = api.datasets.construct(recipe, sources, out, options=options, watch=progress, **common)
     print_whole(document)

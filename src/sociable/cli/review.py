@@ -41,9 +41,8 @@ def review(
         raise InputError("--anyway goes with --apply.")
     if (status or apply) and asked:
         raise InputError(f"--{next(iter(asked)).replace('_', '-')} is for taking part: it is fixed by the first decision.")
-    from sociable.datasets.review.applying import REVIEWED, apply_review
+    from sociable.datasets.review.results import REVIEWED, apply_review, show_status
     from sociable.datasets.review.reviewing import Review
-    from sociable.datasets.review.status import show_status
     from sociable.render.terminal import print_blocks
 
     if status:
@@ -65,7 +64,8 @@ def _take_part(
     import_: Path | None,
 ) -> None:
     from sociable.cli.reviewing import Session
-    from sociable.datasets.review.reviewing import Review, load_tags
+    from sociable.datasets.review.records import load_tags
+    from sociable.datasets.review.reviewing import Review
     from sociable.datasets.review.sheets import read_review_sheet, write_review_sheet
     from sociable.render.displayable import displayable
 

@@ -17,8 +17,7 @@ from rich.text import Text
 from sociable.cli.output import console, say
 from sociable.core.errors import InputError, Interrupted
 from sociable.core.view import Quotation
-from sociable.datasets.review.items import ReviewItem, find_value, fix_field, outline, parse_fix, show_json
-from sociable.datasets.review.outcomes import State
+from sociable.datasets.review.items import ReviewItem, State, find_value, fix_field, outline, parse_fix, show_json
 from sociable.datasets.review.records import CHOICES, Choice, Group
 from sociable.datasets.review.reviewing import Review
 from sociable.render.displayable import displayable, displayable_line

@@ -45,7 +45,7 @@ def show_run(folder: Path, item: str, prompt: bool, of: str = "") -> None:
         print_blocks(views.episode(run, episode), console)
         return
     with Journal(folder / "calls.sqlite", replay_only=True) as journal:
-        _show_calls(_sort_by_time(journal.calls(episode.id)), of, f"sociable show {folder} '{episode.id}' --prompt")
+        _show_calls(_sort_by_time(journal.find_calls(episode.id)), of, f"sociable show {folder} '{episode.id}' --prompt")
 
 
 def _list_episodes(run: RunResult) -> Iterator[str]:

@@ -16,18 +16,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from sociable.core.data_files import make_data_error
-from sociable.core.errors import ContextLengthExceeded, InputError, RunFolderError
+from sociable.core.data_files import validate_record
+from sociable.core.errors import ContextLengthExceeded, DataError, InputError, RunFolderError
 from sociable.core.records import Record
 from sociable.core.run_folder import RecordFile, RunFolder, write_atomically
 from sociable.datasets.recipe import Plan, digest_items
-from sociable.datasets.stages import EachStage, Item, Outcome, Rejected, Stage, WholeStage, Writer
+from sociable.datasets.stages import AnyStage, EachStage, Item, Outcome, Rejected, WholeStage, Writer
 from sociable.engine.opening import Watch
 from sociable.engine.phases import Progress, run_phase
 from sociable.models.journal import Journal, JournalledModel
@@ -40,6 +39,8 @@ SOURCES = "sources.jsonl"
 """The file that says where records are from, if their sources have titles or addresses."""
 LICENCE = "that of its sources"
 """The licence in a data card, where nothing else is said."""
+REMEDY = "Remove that line and build again: what it held is made anew, and what a model wrote for it comes from the journal."
+"""What users are told to do about a line of a stage's file that cannot be read."""
 
 WRITING = Sampling(temperature=1.0, max_tokens=4096)
 """The sampling unless the configuration says otherwise: what is written should not all sound alike."""
@@ -77,10 +78,6 @@ class StageCounts(Record):
     """Parts of items that stayed, by reason."""
 
 
-class BuildUnfinished(RunFolderError):
-    """Some items could not be worked on; the build can be resumed."""
-
-
 @dataclass(frozen=True)
 class Build:
     """An opened build folder. ``open_build`` opens one."""
@@ -99,7 +96,7 @@ class Build:
         items = self.plan.items
         path, budget, writer = self.folder.path, self.writing.budget, self.writing.model
         with Journal(path / "calls.sqlite") as journal:
-            for name, role, usage in journal.bought():
+            for name, role, usage in journal.sum_usage():
                 budget.book(name, role, usage)
                 if writer is not None and name != writer.name:
                     raise RunFolderError(f"{path} was written by {name}. Go on with it, or choose another --out.")
@@ -107,88 +104,80 @@ class Build:
             try:
                 for number, stage in enumerate(self.plan.stages, start=1):
                     came = _digest_each(stage, items)
-                    with contextlib.closing(_open_outcomes(path / f"{number}-{stage.name}.jsonl")) as file:
+                    file = RecordFile(path / f"{number}-{stage.name}.jsonl", Outcome, REMEDY)
+                    with contextlib.closing(file):
                         if model is not None or not stage.asks:
                             await self._work(stage, items, came, file, model)
                         elif {each.id: each.of for each in file} != came:
                             # What was written stays, and nothing can be added.
                             break
-                        found.append(_count(stage, file))
+                        found.append(_count_outcomes(stage, file))
                         items = list(_read_made(stage, file))
                 else:
                     self._hand_over(items)
             finally:
                 if model is not None:
                     await model.close()
-                self._note(found)
+                self._note_progress(found)
         return found
 
     async def _work(
-        self,
-        stage: Stage[Any, Any],
-        items: Sequence[Item],
-        came: Mapping[str, str],
-        file: RecordFile[Outcome],
-        model: JournalledModel | None,
+        self, stage: AnyStage, items: Sequence[Item], came: Mapping[str, str], file: RecordFile[Outcome], model: Model | None
     ) -> None:
+        """Writes down the outcome of every item that has none yet, or has changed since, and drops those of other items."""
+        writing = self.writing
         known = {outcome.id: outcome.of for outcome in file}
-        if isinstance(stage, WholeStage) and known != came:
-            rejected = stage.reject(items)
-            for item in items:
+        pending = [item for item in items if known.get(item.id) != came[item.id]]
+        if isinstance(stage, WholeStage):
+            rejected = stage.reject(items) if pending else {}
+            for item in pending:
                 file.append(_make_outcome(item, came, rejected.get(item.id, (item,))))
         elif isinstance(stage, EachStage):
-            pending = [item for item in items if known.get(item.id) != came[item.id]]
-            await self._work_on_each(stage, pending, came, file, model)
+
+            def give_up(item: Item, reason: str) -> Outcome | None:
+                # Not recorded, it is tried again when the build is resumed.
+                return _make_outcome(item, came, Rejected("no reply", reason[:200])) if writing.give_up else None
+
+            progress = Progress(stage.name, len(pending), changed=lambda counts: self.watch(counts, writing.budget))
+            work = partial(self._work_on_item, stage, model, came)
+            await run_phase(pending, work, give_up, file, writing.budget, progress, at_once=writing.at_once)
+            if progress.failures and not writing.give_up:
+                reason, count = progress.failures.most_common(1)[0]
+                raise RunFolderError(
+                    f"{progress.errored} items could not be worked on; of {count}, {reason}. Build again to try again, or with "
+                    "--give-up to go on without them."
+                )
         file.arrange(list(came), only=True)
 
-    async def _work_on_each(
-        self,
-        stage: EachStage[Any, Any],
-        pending: Sequence[Item],
-        came: Mapping[str, str],
-        file: RecordFile[Outcome],
-        model: JournalledModel | None,
-    ) -> None:
-        writing = self.writing
-        progress = Progress(stage.name, len(pending), changed=lambda counts: self.watch(counts, writing.budget))
-
-        async def work(item: Item) -> Outcome:
-            scope = Scope(f"{stage.name}:{item.id}", "writer", model.name if model else "")
-            writer = Writer(model, writing.sampling, scope, self.plan.prompts)
-            try:
-                made: Sequence[Item] | Rejected = await stage.work(item, writer)
-            except Rejected as rejected:
-                made = rejected
-            except ContextLengthExceeded as error:
-                # It would be as long the next time.
-                made = Rejected("longer than the model can read", str(error)[:200])
-            return _make_outcome(item, came, made, left_out=dict(writer.left_out), usage=scope.usage)
-
-        def give_up(item: Item, reason: str) -> Outcome | None:
-            # Not recorded, it is tried again when the build is resumed.
-            return _make_outcome(item, came, Rejected("no reply", reason[:200])) if writing.give_up else None
-
-        await run_phase(pending, work, give_up, file, writing.budget, progress, at_once=writing.at_once)
-        if progress.failures and not writing.give_up:
-            reason, count = progress.failures.most_common(1)[0]
-            raise BuildUnfinished(
-                f"{sum(progress.failures.values())} items could not be worked on; of {count}, {reason}. Build again to "
-                "try again, or with --give-up to go on without them."
-            )
+    async def _work_on_item(
+        self, stage: EachStage[Any, Any], model: Model | None, came: Mapping[str, str], item: Item
+    ) -> Outcome:
+        scope = Scope(f"{stage.name}:{item.id}", "writer", model.name if model else "")
+        writer = Writer(model, self.writing.sampling, scope, self.plan.prompts)
+        made: Sequence[Item] | Rejected
+        try:
+            made = await stage.work(item, writer)
+        except Rejected as rejected:
+            made = rejected
+        except DataError as error:
+            made = Rejected("not in the data's layout", f"{error.field}: {error.problem}")
+        except ContextLengthExceeded as error:
+            # It would be as long the next time.
+            made = Rejected("longer than the model can read", str(error)[:200])
+        return _make_outcome(item, came, made, left_out=dict(writer.left_out), usage=scope.usage)
 
     def _hand_over(self, items: Sequence[Item]) -> None:
         """Writes the data set, and beside it where each record is from."""
         path, recipe = self.folder.path, self.plan.recipe
         _check_unique(items)
-        credited = [{"id": item.id, "source": credit} for item in items if (credit := recipe.credit(item))]
-        if credited:
+        if credited := [{"id": item.id, "source": credit} for item in items if (credit := recipe.credit(item))]:
             write_atomically(path / SOURCES, format_json_lines(credited))
         else:
             (path / SOURCES).unlink(missing_ok=True)
         write_atomically(path / DATASET, format_json_lines(map(recipe.record, items)))
         _update_manifest(self.folder, facts=dict(recipe.facts(items)))
 
-    def _note(self, found: Sequence[StageCounts]) -> None:
+    def _note_progress(self, found: Sequence[StageCounts]) -> None:
         budget = self.writing.budget
         stages = [each.model_dump() for each in found]
         # A build that is asked for again without a model comes less far, and takes nothing back.
@@ -282,45 +271,35 @@ def _has_calls(path: Path) -> bool:
     if not (path / "calls.sqlite").exists():
         return False
     with Journal(path / "calls.sqlite") as journal:
-        return any(journal.bought())
+        return any(journal.sum_usage())
 
 
-def _open_outcomes(file: Path) -> RecordFile[Outcome]:
-    remedy = "Remove that line and build again: what it held is made anew, and what a model wrote for it comes from the journal."
-    return RecordFile(file, Outcome, remedy)
-
-
-def _read_made(stage: Stage[Any, Any], file: RecordFile[Outcome]) -> Iterator[Item]:
+def _read_made(stage: AnyStage, file: RecordFile[Outcome]) -> Iterator[Item]:
     """The items that a stage made. Raises RunFolderError where somebody has edited its file into something else."""
     for outcome in file:
         for each in outcome.made:
             try:
-                yield stage.makes.model_validate(each)
-            except ValidationError as error:
-                fault = make_data_error(error, f"{file.path}, item '{outcome.id}'")
+                yield validate_record(stage.makes, each, f"{file.path}, item '{outcome.id}'")
+            except DataError as fault:
                 raise RunFolderError(f"{fault}. Mend that line, or remove it: what it held is made anew.") from None
 
 
-def _count(stage: Stage[Any, Any], outcomes: RecordFile[Outcome]) -> StageCounts:
-    rejected: Counter[str] = Counter()
-    left_out: Counter[str] = Counter()
-    made = 0
-    for outcome in outcomes:
-        made += len(outcome.made)
-        rejected.update([outcome.rejected] if outcome.rejected else [])
-        left_out.update(outcome.left_out)
+def _count_outcomes(stage: AnyStage, file: RecordFile[Outcome]) -> StageCounts:
+    outcomes = list(file)
+    rejected = Counter(each.rejected for each in outcomes if each.rejected)
+    left_out = Counter(reason for each in outcomes for reason in Counter(each.left_out).elements())
     return StageCounts(
         name=stage.name,
         meaning=stage.meaning,
         asks=stage.asks,
         came=len(outcomes),
-        made=made,
+        made=sum(len(each.made) for each in outcomes),
         rejected=dict(rejected.most_common()),
         left_out=dict(left_out.most_common()),
     )
 
 
-def _digest_each(stage: Stage[Any, Any], items: Sequence[Item]) -> dict[str, str]:
+def _digest_each(stage: AnyStage, items: Sequence[Item]) -> dict[str, str]:
     """The digest, by id, of what each outcome depends on: the item, or all of them."""
     _check_unique(items)
     if isinstance(stage, WholeStage):

@@ -1,21 +1,31 @@
-"""The data card of a build: Croissant's JSON-LD for machines, and a README with the front matter the Hugging Face hub reads."""
+"""What tells of a build: its funnel, and its data card for people and for the Hugging Face hub.
+
+The hub reads Croissant's JSON-LD, the front matter of a README, and the data as parquet (extra ``hub``).
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sociable.core.errors import RunFolderError
+from sociable.core.errors import InputError, RunFolderError
+from sociable.core.extras import import_extra
 from sociable.core.run_folder import write_atomically
-from sociable.core.view import Table
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone
 from sociable.datasets.build import DATASET, SOURCES, StageCounts
-from sociable.datasets.funnel import make_funnel_table, make_reason_tables
+from sociable.datasets.recipe import Plan
 
 CROISSANT = "croissant.json"
 README = "README.md"
+PARQUET = "dataset.parquet"
+REASONS_SHOWN = 5
+"""Reasons of each stage that the terminal shows."""
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"), (10_000_000, "1M<n<10M"))
 """The hub's words for numbers of records."""
 LICENCES = frozenset(
@@ -24,24 +34,50 @@ LICENCES = frozenset(
 )
 """Licences that the hub has a word for."""
 
-_WORDS = (
-    "citeAs column equivalentProperty extract field fileObject fileProperty fileSet format includes isLiveDataset jsonPath key "
-    "md5 parentField path recordSet references regex repeated replace samplingRate separator source subField transform"
-)
-_CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "sc": "https://schema.org/",
-    "cr": "http://mlcommons.org/croissant/",
-    "dct": "http://purl.org/dc/terms/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "conformsTo": "dct:conformsTo",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    **{word: f"cr:{word}" for word in _WORDS.split()},
-}
+_TEMPLATES = Path(__file__).parent / "templates"
 _TYPES = {str: "sc:Text", bool: "sc:Boolean", int: "sc:Integer", float: "sc:Float"}
+
+
+def make_build_document(plan: Plan, found: Sequence[StageCounts], path: Path) -> Document:
+    """The document of how far a build in the folder ``path`` has come, and what it cannot go on without."""
+    done = len(found) == len(plan.stages)
+    problem = "" if not done or found[-1].made else "Nothing came through, so the data set is empty. Below stands why."
+    if not done:
+        stage, items = plan.stages[len(found)], found[-1].made if found else len(plan.items)
+        problem = (
+            f"Up to {items:,} items wait for a model at the stage '{stage.name}'. Name one with --model, and the same --out."
+        )
+        if (path / DATASET).exists():
+            problem += f" Until then {DATASET} is of before."
+    notes = [Callout(problem, Tone.WARNING)] if problem else []
+    return Document(
+        title=f"{plan.recipe.benchmark}, built from {plan.recipe.material}",
+        subtitle=f"{path / DATASET}" if done else f"{path}, not finished",
+        summary=make_funnel_table(found),
+        sections=[Section("Funnel", [*notes, *make_reason_tables(found, REASONS_SHOWN)])],
+    )
+
+
+def make_funnel_table(found: Sequence[StageCounts]) -> Table:
+    """The table of how many items came into each stage, and how many are left."""
+    rows = [
+        Row([each.name, each.meaning, f"{each.came:,}", f"{sum(each.rejected.values()):,}", f"{each.made:,}"]) for each in found
+    ]
+    numbers = [Column(title, True) for title in ("Came in", "Rejected", "Handed on")]
+    note = "Of one item several may be made. Every rejected item stands in its stage's file with its reason."
+    return Table("What came in and what is left", [Column("Stage"), Column("Keeps or makes"), *numbers], rows, note)
+
+
+def make_reason_tables(found: Sequence[StageCounts], most: int | None = None) -> Iterator[Table]:
+    """Tables of why items, and parts of items, did not go on: the ``most`` frequent reasons of each stage, all by default."""
+    for title, field, counted in (
+        ("Why items were rejected", "rejected", "Items"),
+        ("What was left out of items that stayed, or were rejected for want of it", "left_out", "Parts"),
+    ):
+        reasons = [(each.name, *reason) for each in found for reason in list(getattr(each, field).items())[:most]]
+        if reasons:
+            rows = [Row([stage, reason, f"{count:,}"]) for stage, reason, count in reasons]
+            yield Table(title, [Column("Stage"), Column("Reason"), Column(counted, True)], rows)
 
 
 def write_cards(path: Path, manifest: Mapping[str, Any], data: str = DATASET, reviewed: str = "") -> None:
@@ -80,7 +116,7 @@ def _make_croissant(name: str, manifest: Mapping[str, Any], data: str, content: 
         "sha256": hashlib.sha256(content).hexdigest(),
     }
     return {
-        "@context": _CONTEXT,
+        "@context": json.loads((_TEMPLATES / "croissant_context.json").read_text(encoding="utf-8")),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": name,
@@ -129,6 +165,9 @@ def _name_field(name: str) -> dict[str, Any]:
 
 
 def _make_readme(name: str, manifest: Mapping[str, Any], path: Path, data: str, records: int, reviewed: str) -> str:
+    # Only a card that is written needs it.
+    from jinja2 import Environment, StrictUndefined
+
     licence = str(manifest["licence"])
     word = "-".join(licence.lower().split())
     front = {
@@ -149,37 +188,44 @@ def _make_readme(name: str, manifest: Mapping[str, Any], path: Path, data: str, 
         **({"reviewed": reviewed} if reviewed else {}),
     }
     stages = [StageCounts.model_validate(each) for each in manifest["stages"]]
-    parts = [
-        "---",
-        # JSON is YAML.
-        *(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in front.items()),
-        "---",
-        f"# Data card: {name}",
-        "",
-        *_make_markdown(["", ""], facts.items()),
-        *(line for table in (make_funnel_table(stages), *make_reason_tables(stages)) for line in _make_section(table)),
-        *(["## Sources", "", f"`{SOURCES}` says of each record where it is from.", ""] if (path / SOURCES).exists() else []),
-        "## Before it is used",
-        "",
-        *([] if reviewed else ["Nobody has read it yet, it has been checked by rules only: `sociable review` of this folder."]),
-        *(["Models related to the one that wrote it may find it easier."] if writer else []),
-        *([f"Whether a shortcut solves it is said by `{manifest['audit'].format(data=data)}`."] if manifest["audit"] else []),
-    ]
-    return "\n".join(parts) + "\n"
-
-
-def _make_section(table: Table) -> list[str]:
-    return [
-        f"## {table.caption}",
-        "",
-        *_make_markdown([column.title for column in table.columns], (row.cells for row in table.rows)),
-    ]
-
-
-def _make_markdown(heading: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    lines = (f"| {' | '.join(map(_make_cell, row))} |" for row in rows)
-    return [f"| {' | '.join(heading)} |", "|" + "---|" * len(heading), *lines, ""]
+    environment = Environment(trim_blocks=True, undefined=StrictUndefined, keep_trailing_newline=True)  # noqa: S701 - Markdown
+    # JSON is YAML.
+    environment.filters |= {"json": partial(json.dumps, ensure_ascii=False), "cell": _make_cell}
+    return environment.from_string((_TEMPLATES / "data_card.md").read_text(encoding="utf-8")).render(
+        front=front,
+        name=name,
+        facts=facts,
+        tables=[make_funnel_table(stages), *make_reason_tables(stages)],
+        sources=SOURCES if (path / SOURCES).exists() else "",
+        reviewed=reviewed,
+        writer=writer,
+        audit=manifest["audit"].format(data=data),
+    )
 
 
 def _make_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def import_parquet_library() -> Any:
+    """The library that writes parquet. Raises InputError where the extra is missing."""
+    return import_extra("datasets", "hub", "Parquet")
+
+
+def write_parquet(folder: Path) -> Path:
+    """``dataset.parquet`` beside ``dataset.jsonl``. Raises InputError where the extra is missing, or the data do not fit."""
+    datasets = import_parquet_library()
+    datasets.disable_progress_bars()
+    if not (folder / DATASET).is_file() or not (folder / DATASET).stat().st_size:
+        raise InputError(f"{folder / DATASET}: nothing in it yet. Finish the build first.")
+    part = folder / f".{PARQUET}.part"
+    try:
+        with tempfile.TemporaryDirectory() as cache:
+            loaded = datasets.Dataset.from_json(str(folder / DATASET), cache_dir=cache, keep_in_memory=True)
+            loaded.to_parquet(str(part))
+        os.replace(part, folder / PARQUET)
+    except (OSError, ValueError, TypeError, datasets.exceptions.DatasetGenerationError) as error:
+        raise InputError(f"{folder / DATASET} cannot be written as parquet: {error}") from None
+    finally:
+        part.unlink(missing_ok=True)
+    return folder / PARQUET

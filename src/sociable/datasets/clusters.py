@@ -52,13 +52,13 @@ def cluster_texts(texts: Iterable[str], clusters: int, seed: int = 0) -> Labels:
     if clusters < 2:
         raise InputError(f"Texts are to be sorted into at least 2 clusters, not {clusters}.")
     # Words in more texts than two clusters of average size hold cannot tell clusters apart.
-    weights = _weigh(_hash(texts), min(WIDESPREAD, 2 / clusters))
+    weights = _weigh_words(_hash_words(texts), min(WIDESPREAD, 2 / clusters))
     own_seed = derive_seed(seed, "means") % 2**32
     labels = np.full(weights.shape[0], UNCLUSTERED)
     telling = np.flatnonzero(np.diff(weights.indptr))
     generator = np.random.default_rng(own_seed)
     sample = weights[np.sort(generator.choice(telling, min(SAMPLE, len(telling)), replace=False))]
-    # Of all columns most are empty, and a singular value decomposition would carry them through its every step.
+    # Most columns are empty, and a singular value decomposition would carry them through every step.
     used = np.unique(sample.indices)
     dimensions = min(DIMENSIONS, sample.shape[0] - 1, len(used) - 1)
     if dimensions < 1 or sample.shape[0] < clusters:
@@ -76,22 +76,20 @@ def cluster_texts(texts: Iterable[str], clusters: int, seed: int = 0) -> Labels:
 def draw_over_clusters(labels: Sequence[int] | Labels, scores: Sequence[float], count: int) -> list[int]:
     """The places of ``count`` texts (all, if there are fewer), the best scored of every cluster first, then the second best.
 
-    Those whom the last round does not reach are decided by score, too; equals by their place. UNCLUSTERED texts are drawn from
-    as if they were one more cluster. Raises ValueError unless there is a score for every label, each a number.
+    Where the last round cannot take from every cluster, it takes the best scored; of equals it takes the first. UNCLUSTERED texts
+    are drawn from as if they were one more cluster. Raises ValueError unless there is a score for every label, each a number.
     """
-    own_labels, own_scores = np.asarray(labels, dtype=np.int64), np.asarray(scores, dtype=np.float64)
-    if own_labels.shape != own_scores.shape or np.isnan(own_scores).any():
+    import pandas as pd
+
+    own_scores = pd.Series(scores, dtype=np.float64)
+    if len(labels) != len(own_scores) or own_scores.isna().any():
         raise ValueError("every text needs one label and one score that is a number")
-    by_cluster = np.lexsort((-own_scores, own_labels))
-    sorted_labels = own_labels[by_cluster]
-    rounds = np.empty_like(own_labels)
-    # How many of the same cluster are better: the distance from where the cluster begins.
-    rounds[by_cluster] = np.arange(len(own_labels)) - np.searchsorted(sorted_labels, sorted_labels)
+    rounds = own_scores.groupby(np.asarray(labels, dtype=np.int64)).rank(method="first", ascending=False)
     order = np.lexsort((-own_scores, rounds))
     return [int(place) for place in order[: max(count, 0)]]
 
 
-def _hash(texts: Iterable[str]) -> Any:
+def _hash_words(texts: Iterable[str]) -> Any:
     """Counts of each word in each text: sparse, [texts, COLUMNS]."""
     from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
     from sklearn.feature_extraction.text import HashingVectorizer  # type: ignore[import-untyped]
@@ -106,7 +104,7 @@ def _hash(texts: Iterable[str]) -> Any:
     return vectorizer.transform(chain((first,), read))
 
 
-def _weigh(counts: Any, widespread: float) -> Any:
+def _weigh_words(counts: Any, widespread: float) -> Any:
     """(1 + ln tf) · idf, rows of length 1, of words in at least two texts and at most that share of them; in place."""
     from sklearn.feature_extraction.text import TfidfTransformer
 

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import islice
 from typing import Any
 
-from sociable.core.errors import InputError
+from sociable.core.extras import import_extra
 from sociable.core.names import words
 from sociable.core.seeding import derive_seed
 
@@ -49,12 +48,9 @@ class Kinship:
         return self.id == self.kept
 
 
-def load_rensa() -> Any:
+def import_rensa() -> Any:
     """The library of signatures. Raises InputError where the extra is not installed."""
-    try:
-        return import_module("rensa")
-    except ImportError as error:
-        raise InputError(f"Finding near-duplicates needs an extra: pip install 'sociable[datasets]' ({error}).") from None
+    return import_extra("rensa", "datasets", "Finding near-duplicates")
 
 
 def find_near_duplicates(
@@ -78,7 +74,7 @@ def find_near_duplicates(
 
     Raises InputError where the extra is not installed.
     """
-    rensa = load_rensa()
+    rensa = import_rensa()
     table = rensa.RMinHashLSH(similarity, hashes, count_bands(hashes, similarity))
     kept: list[tuple[str, Any]] = []
     read = iter(texts)

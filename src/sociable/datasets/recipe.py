@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module, metadata, resources
+from operator import attrgetter
 from pathlib import Path
 from string import Template
 from typing import Any, Generic, TypeVar
@@ -19,7 +20,7 @@ from sociable.core.errors import InputError
 from sociable.core.prompts import Prompts, load_package_prompts
 from sociable.core.records import Record
 from sociable.datasets.review.records import ALL_TAGS, Tag
-from sociable.datasets.stages import Item, Stage
+from sociable.datasets.stages import AnyStage, Item
 from sociable.engine.benchmark import parse_options
 
 GROUP = "sociable.recipes"
@@ -73,10 +74,10 @@ class Recipe(Generic[S_, O_, M_]):
     """The items to begin with, out of the source, or of the options where there is none. Raises InputError."""
     prompts: str = ""
     """The package whose folder ``prompts`` holds the recipe's prompts; empty: no model writes anything."""
-    stages: Callable[[Sequence[S_], O_], Sequence[Stage[Any, Any]]]
+    stages: Callable[[Sequence[S_], O_], Sequence[AnyStage]]
     """The steps. Raises InputError for options that cannot be."""
-    record: Callable[[M_], Mapping[str, Any]]
-    """An item of the last stage as a record of the data set."""
+    record: Callable[[M_], Mapping[str, Any]] = attrgetter("record")
+    """An item of the last stage as a record of the data set; by default it is a ``MadeRecord``."""
     credit: Callable[[M_], str] = lambda _item: ""
     """The origin of an item of the last stage: for those to whom credit is due."""
     facts: Callable[[Sequence[M_]], Mapping[str, str]] = lambda _items: {}
@@ -108,18 +109,8 @@ class Recipe(Generic[S_, O_, M_]):
         chosen = parse_options(self.options, dict(options or {}), self.name)
         items = self.read(sources, chosen)
         used = load_prompts(self.prompts, prompts) if self.prompts else Prompts({}, "")
-        return Plan(
-            recipe=self,
-            items=items,
-            stages=self.stages(items, chosen),
-            prompts=used,
-            settings=chosen.model_dump(mode="json"),
-            digests={
-                self.read_as: digest_items(items),
-                **({"prompts": used.digest} if self.prompts else {}),
-                **self.more_digests(),
-            },
-        )
+        digests = {self.read_as: digest_items(items), **({"prompts": used.digest} if used.digest else {}), **self.more_digests()}
+        return Plan(self, items, self.stages(items, chosen), used, chosen.model_dump(mode="json"), digests)
 
 
 @dataclass(frozen=True)
@@ -128,7 +119,7 @@ class Plan:
 
     recipe: Recipe[Any, Any, Any]
     items: Sequence[Item]
-    stages: Sequence[Stage[Any, Any]]
+    stages: Sequence[AnyStage]
     prompts: Prompts
     settings: Mapping[str, Any]
     digests: Mapping[str, str]
@@ -137,18 +128,16 @@ class Plan:
 
 def load_prompts(package: str, override: Path | None = None) -> Prompts:
     """The prompts in a package's folder ``prompts``, or the user's own with the same placeholders. Raises InputError."""
-    folder = Path(str(resources.files(package))) / "prompts"
-    texts = {file.stem: file.read_text(encoding="utf-8") for file in folder.glob("*.txt")}
-    return load_package_prompts(
-        package, {name: frozenset(Template(text).get_identifiers()) for name, text in texts.items()}, override
-    )
+    files = (Path(str(resources.files(package))) / "prompts").glob("*.txt")
+    own = {file.stem: frozenset(Template(file.read_text(encoding="utf-8")).get_identifiers()) for file in files}
+    return load_package_prompts(package, own, override)
 
 
 def digest_items(items: Sequence[BaseModel]) -> str:
     return hashlib.sha256("\n".join(each.model_dump_json() for each in items).encode("utf-8", "replace")).hexdigest()
 
 
-def recipe_names() -> list[str]:
+def list_recipes() -> list[str]:
     return sorted({*_RECIPES, *(point.name for point in metadata.entry_points(group=GROUP))})
 
 
@@ -159,7 +148,7 @@ def find_recipe(name: str) -> Recipe[Any, Any, Any]:
     else:
         points = metadata.entry_points(group=GROUP, name=name)
         if not points:
-            raise InputError(f"There is no recipe '{name}'; there are: {', '.join(recipe_names())}.")
+            raise InputError(f"There is no recipe '{name}'; there are: {', '.join(list_recipes())}.")
         found = next(iter(points)).load()
     if not isinstance(found, Recipe):
         raise InputError(f"The recipe '{name}' is no Recipe of sociable; ask its authors.")
@@ -169,4 +158,4 @@ def find_recipe(name: str) -> Recipe[Any, Any, Any]:
 def find_recipe_of(manifest: Mapping[str, Any] | None) -> Recipe[Any, Any, Any] | None:
     """The recipe by which a build was made; None where that is unknown."""
     built = (manifest["benchmark"], manifest["recipe"]) if manifest else None
-    return next((each for each in map(find_recipe, recipe_names()) if (each.benchmark, each.material) == built), None)
+    return next((each for each in map(find_recipe, list_recipes()) if (each.benchmark, each.material) == built), None)

@@ -57,13 +57,13 @@ def open_index(documents: Iterable[tuple[str, str, str]]) -> Iterator[Search]:
     # A database without a name is a temporary file that nobody else sees.
     with contextlib.closing(sqlite3.connect("", isolation_level=None)) as connection:
         try:
-            _fill(connection, documents)
+            _fill_index(connection, documents)
         except sqlite3.OperationalError as error:
             raise StorageFailure.at(Path(tempfile.gettempdir()) / "search index", error) from error
         yield lambda keywords, most: [Hit(*row) for row in connection.execute(_SEARCH, (build_query(keywords), most))]
 
 
-def _fill(connection: sqlite3.Connection, documents: Iterable[tuple[str, str, str]]) -> None:
+def _fill_index(connection: sqlite3.Connection, documents: Iterable[tuple[str, str, str]]) -> None:
     # What is half built is thrown away, so it needs no journal.
     connection.execute("PRAGMA journal_mode = OFF")
     try:
@@ -83,14 +83,12 @@ def build_query(keywords: Sequence[str]) -> str:
     """The keywords as the index understands them. Raises InputError for none, and for one without a letter or digit."""
     if isinstance(keywords, str) or not keywords:
         raise InputError(f"Search for a list of at least one keyword, not {keywords!r}.")
+    quoted = []
+    for keyword in keywords:
+        found = _UNSPEAKABLE.sub(" ", keyword)
+        if not _WORD.search(found):
+            raise InputError(f"The keyword {keyword!r} has no letter or digit in it, so it can be found nowhere.")
+        # Not casefold, which the index does not know: it keeps Straße apart from Strasse.
+        quoted.append(f'"{" ".join(found.lower().split())}"')
     # A word asked for twice does not count twice.
-    return " AND ".join(dict.fromkeys(f'"{_make_quotable(keyword)}"' for keyword in keywords))
-
-
-def _make_quotable(keyword: str) -> str:
-    """The keyword without what would end a quoted string of a query."""
-    found = _UNSPEAKABLE.sub(" ", keyword)
-    if not _WORD.search(found):
-        raise InputError(f"The keyword {keyword!r} has no letter or digit in it, so it can be found nowhere.")
-    # Not casefold, which the index does not know: it keeps Straße apart from Strasse.
-    return " ".join(found.lower().split())
+    return " AND ".join(dict.fromkeys(quoted))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -26,8 +27,14 @@ class Item(Record):
     id: str
 
 
+class MadeRecord(Item):
+    """A record of the data set, in its layout: what the last stage of a recipe makes, unless the recipe says otherwise."""
+
+    record: dict[str, Any]
+
+
 class Rejected(Exception):
-    """The reason why nothing is made of an item: in a few words, alike for alike reasons, so that they can be counted."""
+    """Nothing is made of an item, for a reason in a few words: the same words for like reasons, so that they can be counted."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
@@ -66,6 +73,14 @@ class Writer:
     left_out: Counter[str] = field(default_factory=Counter)
     """A stage that leaves out a part of its item counts it here, by reason."""
 
+    @contextmanager
+    def leave_out(self, called: str) -> Iterator[None]:
+        """Leaves out a part of the item where the part is Rejected inside, and counts it. ``called``: what the part is."""
+        try:
+            yield
+        except Rejected as rejected:
+            self.left_out[f"{called}: {rejected.reason}"] += 1
+
     async def write(self, kind: type[R_], called: str, prompt: str, **values: str) -> R_:
         """The model's reply to a prompt, as a record. A reply that is none is asked for once more; then raises Rejected.
 
@@ -73,12 +88,12 @@ class Writer:
         """
         asked: list[ChatMessage] = [{"role": "user", "content": self.prompts[prompt].render(**values)}]
         try:
-            return _parse_reply(kind, await self.reply(asked), called)
+            return _parse_reply(kind, await self.ask(asked), called)
         except Rejected:
-            return _parse_reply(kind, await self.reply(asked), called)
+            return _parse_reply(kind, await self.ask(asked), called)
 
-    async def reply(self, messages: list[ChatMessage]) -> str:
-        """The reply as it is. Raises Rejected where it could not stand."""
+    async def ask(self, messages: list[ChatMessage]) -> str:
+        """The model's reply as it is. Raises Rejected where it could not stand."""
         assert self.model is not None, "a stage that asks has a model"
         reply = await self.model.generate(Request(messages, self.scope, self.sampling))
         if reply.defect:
@@ -97,12 +112,15 @@ class Stage(Generic[I_, O_]):
     """Whether it needs a model."""
 
 
+AnyStage = Stage[Any, Any]
+
+
 @dataclass(frozen=True)
 class EachStage(Stage[I_, O_]):
     """A stage that works on one item at a time, on several at once."""
 
     work: Callable[[I_, Writer], Awaitable[Sequence[O_]]]
-    """Makes things of an item. Raises Rejected."""
+    """Makes things of an item. Raises Rejected, or DataError where what was made is not in the layout of the data."""
 
 
 @dataclass(frozen=True)
@@ -125,18 +143,10 @@ def _parse_reply(kind: type[R_], reply: str, called: str) -> R_:
         raise Rejected("no JSON in the reply", reply[:200])
     try:
         found = json.loads(reply[reply.find("{") : reply.rfind("}") + 1], strict=False)
-        return parse_fields(kind, _make_storable(found), called)
+        # JSON can spell half characters, and no file can hold them.
+        return parse_fields(kind, json.loads(storable(json.dumps(found, ensure_ascii=False))), called)
     except (ValueError, RecursionError) as error:
         raise Rejected("no JSON in the reply", f"{type(error).__name__}: {reply[:150]}") from None
-
-
-def _make_storable(value: Any) -> Any:
-    """The value without half characters, which JSON can spell and no file can hold."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, dict):
-        return {storable(key): _make_storable(each) for key, each in value.items()}
-    return [_make_storable(each) for each in value] if isinstance(value, list) else value
 
 
 def parse_fields(kind: type[R_], fields: Mapping[str, Any], called: str) -> R_:

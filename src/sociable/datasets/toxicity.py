@@ -1,8 +1,7 @@
 """Toxic texts fall out of what data sets are made of: by a list of words, or by a classifier.
 
-Both are a Detector: texts in, of each how toxic it is and because of what. The list is small and English. It finds who
-insults, not what is insulting without a listed word; it is for the worst of it, and where more is at stake a classifier
-is the better one.
+Both are a Detector: a function from texts to how toxic each is, and why. The list is small and English. It finds insults in
+listed words and no others: it is for the worst of them, and where more is at stake a classifier is better.
 """
 
 from __future__ import annotations
@@ -11,15 +10,14 @@ import math
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from importlib import import_module, resources
-from itertools import islice
-from typing import Any
+from importlib import resources
 
 from sociable.core.errors import InputError
+from sociable.core.extras import import_extra
 
 LIMIT = 0.5
 """A text of this toxicity or more falls out."""
@@ -58,13 +56,6 @@ Detector = Callable[[Sequence[str]], list[Toxicity]]
 """Texts → the toxicity of every text, in their order."""
 
 
-def measure_toxicity(texts: Iterable[str], detector: Detector) -> Iterator[Toxicity]:
-    """The toxicity of every text, in their order and as they are read."""
-    read = iter(texts)
-    while batch := list(islice(read, 64)):
-        yield from detector(batch)
-
-
 # By a list of words.
 
 
@@ -88,8 +79,8 @@ _SPACED = re.compile(rf"(?<![\w{re.escape(_SIGNS)}])(?:{_ONE})(?:[\s._*·-]{{1,3
 class WordDetector:
     """Toxicity by listed words, whole ones and in any case; an entry of several words is a phrase. The bundled list by default.
 
-    1 − exp(−s), where s is the sum over a passage of what its words count: a slur 1, abuse 0.4, a subject 0.05 but all
-    subjects together MOST_OF_SUBJECTS. So one slur or two words of abuse make a passage fall out (0.63, 0.55).
+    1 − exp(−s), where s is the sum over a passage of what its words count: a slur 1, abuse 0.4, a subject 0.05 and all
+    subjects together at most MOST_OF_SUBJECTS. So one slur or two words of abuse make a passage fall out (0.63, 0.55).
 
     Words of four letters or more are also known with digits and signs for letters but the last (sh1t, a$$hole), letters
     drawn out (shiiit), spaced (s h i t, s.h.i.t), starred between the first and the last (sh*t), with accents, with
@@ -107,7 +98,8 @@ class WordDetector:
             if len(parts) > 1:
                 self._phrases.setdefault(parts[0], []).append(parts)
         self._long = [word for word in self._kinds if " " not in word and len(word) >= _FEWEST_LETTERS]
-        self._longest = max(map(len, self._long), default=0)
+        # The longest first; where there is none, nothing is found.
+        self._any_long = re.compile("|".join(sorted(self._long, key=len, reverse=True)) or "(?!)")
 
     def __call__(self, texts: Sequence[str]) -> list[Toxicity]:
         return [self._measure_worst_passage(self._find_words(_make_plain(text))) for text in texts]
@@ -123,7 +115,8 @@ class WordDetector:
         starts = [match.start() for match in matches]
         for run in _SPACED.finditer(text):
             place = bisect_left(starts, run.start())
-            found += [(place, word) for word in self._find_spelled(run.group())]
+            letters = re.sub(r"[\s._*·-]", "", run.group()).translate(_LETTERS[0])
+            found += [(place, word) for word in self._any_long.findall(letters)]
         return sorted(found, key=lambda hit: hit[0])
 
     def _find_word(self, token: str) -> str | None:
@@ -132,24 +125,12 @@ class WordDetector:
             return token
         if len(token) < _FEWEST_LETTERS or not any(character.isalpha() for character in token):
             return None
-        parts = _SIGN.split(token)
-        if len(parts) > 1 and (word := next((part for part in parts if part in self._kinds), None)):
+        if word := next((part for part in _SIGN.split(token) if part in self._kinds), None):
             return word
         if "*" in token:
             starred = re.compile(re.escape(token).replace(r"\*", "."))
             return next(filter(starred.fullmatch, self._long), None)
         return next((form for form in _find_disguised(token) if len(form) >= _FEWEST_LETTERS and form in self._kinds), None)
-
-    def _find_spelled(self, run: str) -> Iterator[str]:
-        """Listed words among letters that stand alone, the longest at every place."""
-        letters = re.sub(r"[\s._*·-]", "", run).translate(_LETTERS[0])
-        place = 0
-        while place < len(letters):
-            ends = range(min(len(letters), place + self._longest), place + _FEWEST_LETTERS - 1, -1)
-            word = next((letters[place:end] for end in ends if letters[place:end] in self._kinds), None)
-            if word:
-                yield word
-            place += len(word or " ")
 
     def _measure_worst_passage(self, hits: Sequence[tuple[int, str]]) -> Toxicity:
         """The toxicity of the worst passage that begins at a listed word, since no other is worse than one of these."""
@@ -190,9 +171,8 @@ def _make_plain(text: str) -> str:
 
 
 def _find_disguised(token: str) -> Iterator[str]:
-    latin = token
-    if not token.isascii() and re.search("[a-z]", token):
-        latin = token.translate(_CYRILLIC)
+    """The words that a token may stand for: with letters for look-alikes, and with drawn-out letters once and twice."""
+    latin = token.translate(_CYRILLIC) if re.search("[a-z]", token) else token
     for letters in (latin, *(latin.translate(table) for table in _LETTERS)):
         yield letters
         if _DRAWN_OUT.search(letters):
@@ -217,10 +197,7 @@ def load_classifier(model: str) -> Detector:
     A label is harmful unless it is one of those that say the opposite (non-toxic, neutral, …). Raises InputError where the
     extra is not installed, the model cannot be loaded, none of its labels is harmful, or its labels are nothing but numbers.
     """
-    try:
-        library: Any = import_module("transformers")
-    except ImportError as error:
-        raise InputError(f"A classifier of toxicity needs an extra: pip install 'sociable[toxicity]' ({error}).") from None
+    library = import_extra("transformers", "toxicity", "A classifier of toxicity")
     try:
         classify = library.pipeline("text-classification", model=model, top_k=None)
     except Exception as error:  # its own, the hub's, the network's and torch's have no base in common

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field
 
-from sociable.core.data_files import RawRecord, make_data_error, read_records
+from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.names import find_people, find_person, names_a_group, words
 from sociable.core.records import Record, storable
@@ -48,13 +48,6 @@ class Transcript(Item):
     scene: str = ""
     turns: tuple[SaidTurn, ...] = Field(min_length=1)
 
-    @model_validator(mode="after")
-    def _links_go_back(self) -> Transcript:
-        for place, turn in enumerate(self.turns):
-            if turn.reply_to is not None and not 0 <= turn.reply_to < place:
-                raise ValueError(f"turns.{place}.reply_to: {turn.reply_to} is no turn before it")
-        return self
-
     @property
     def speakers(self) -> list[str]:
         """Everybody who speaks, in the order in which they first do."""
@@ -62,17 +55,17 @@ class Transcript(Item):
 
 
 def read_transcripts(source: Path) -> list[Transcript]:
-    """Raises DataError naming file, line and field, and InputError where there is none."""
-    return read_items(source, _read, "conversation", _EXPECTED)
+    """The conversations in a file or folder. Raises DataError naming file, line and field, and InputError where there is none."""
+    return read_items(source, _read_transcripts, "conversation", _EXPECTED)
 
 
-def _read(source: Path) -> Iterator[tuple[Transcript, str]]:
+def _read_transcripts(source: Path) -> Iterator[tuple[Transcript, str]]:
     if source.is_dir():
         chats = sorted(source.rglob("*.ascii.txt"))
         plain = [] if chats else sorted(path for path in source.rglob("*.txt") if not is_about(path))
         tables = [path for path in sorted(source.iterdir()) if path.suffix in (".json", ".jsonl")]
         for path in (*chats, *plain, *tables):
-            yield from _read(path)
+            yield from _read_transcripts(path)
     elif source.name.endswith(".ascii.txt"):
         yield _read_chat(source), str(source)
     elif source.suffix == ".txt":
@@ -99,17 +92,8 @@ def _make_transcript(raw: RawRecord) -> Transcript:
         elif not turns:
             # What is told before anybody speaks is the scene.
             told.append(said["text"])
-    try:
-        return Transcript.model_validate(
-            {
-                "id": str(raw.value.get("id") or raw.default_id),
-                "title": _clean(raw.value.get("title") or ""),
-                "scene": " ".join(filter(None, told)),
-                "turns": turns,
-            }
-        )
-    except ValidationError as error:
-        raise make_data_error(error, raw.place) from None
+    about = {"id": str(raw.value.get("id") or raw.default_id), "title": _clean(raw.value.get("title") or "")}
+    return validate_record(Transcript, {**about, "scene": " ".join(filter(None, told)), "turns": turns}, raw.place)
 
 
 def _check_turn(turn: Any, number: int, place: str) -> dict[str, Any]:
@@ -123,7 +107,7 @@ def _check_turn(turn: Any, number: int, place: str) -> dict[str, Any]:
     link = turn.get("reply_to")
     if link is not None and (not isinstance(link, int) or not 0 <= link < number):
         raise DataError(place, f"turns.{number}.reply_to", f"{link!r} is no turn before it; turns are counted from 0")
-    names = {"speaker": _name(turn.get("speaker")), "to": _name(turn.get("to")) or None}
+    names = {"speaker": _read_name(turn.get("speaker")), "to": _read_name(turn.get("to")) or None}
     return {**names, "text": _clean(turn["text"]), "reply_to": link}
 
 
@@ -132,7 +116,7 @@ def _read_plain(path: Path) -> Transcript:
     speakers, said = [], [""]
     for line in read_text(path).split("\n"):
         if match := _SPOKEN.match(line):
-            speakers.append(_name(match["speaker"]))
+            speakers.append(_read_name(match["speaker"]))
             said.append(match["text"])
         else:
             said[-1] += f" {line}"
@@ -153,7 +137,8 @@ def _read_chat(path: Path) -> Transcript:
             turns.append({"speaker": _clean(match["speaker"] or match["actor"]), "text": _clean(match["text"])})
     if not turns:
         raise DataError(str(path), "", "no message of the form '[12:30] <name> words'")
-    links = path.with_name(path.name.removesuffix(".ascii.txt") + ".annotation.txt")
+    name = path.name.removesuffix(".ascii.txt")
+    links = path.with_name(f"{name}.annotation.txt")
     for number, line in enumerate(read_text(links).split("\n") if links.exists() else [], start=1):
         ends = re.fullmatch(r"\s*(\d+)\s+(\d+)\s*-?\s*", line)
         if ends is None:
@@ -164,7 +149,6 @@ def _read_chat(path: Path) -> Transcript:
         # A message linked with itself begins something.
         if first != last and first in place_of and last in place_of:
             turns[place_of[last]].setdefault("reply_to", place_of[first])
-    name = path.name.removesuffix(".ascii.txt")
     return Transcript(id=name, title=name, turns=tuple(SaidTurn.model_validate(turn) for turn in turns))
 
 
@@ -232,7 +216,7 @@ def _is_called(text: str, name: str) -> bool:
     return bool(begins or re.search(rf",\s*{called}\s*[.?!]*\s*$", text, re.IGNORECASE))
 
 
-def _name(value: object) -> str:
+def _read_name(value: object) -> str:
     """``DavidShankbone`` is David Shankbone; what has no letter is nobody."""
     text = _clean(value or "")
     if not words(text):

@@ -30,8 +30,7 @@ from sociable.engine.settings import RoleSettings, RunSettings, plain_name
 from sociable.engine.study import AnyStudy, Rated, Referenced
 from sociable.judging.rubric import load_rubric_prompts
 from sociable.models.journal import Journal, JournalledModel
-from sociable.models.limits import Budget
-from sociable.models.prices import Price, find_price
+from sociable.models.limits import Budget, Price, find_price
 from sociable.models.protocol import Model
 
 Watch = Callable[[Progress, Budget], None]
@@ -168,7 +167,7 @@ def open_run(
     records = RunRecords.open(path, opened.study)
     try:
         with Journal(path / "calls.sqlite", replay_only=offline) as journal:
-            for model, role, usage in journal.bought():
+            for model, role, usage in journal.sum_usage():
                 budget.book(model, role, usage)
             models: list[JournalledModel] = []
 

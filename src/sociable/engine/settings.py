@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from sociable.core.errors import InputError
 from sociable.core.records import Record
 from sociable.engine.seats import Role
-from sociable.models.prices import Price
+from sociable.models.limits import Price
 from sociable.models.protocol import Sampling
 
 _OR_DEFAULT = BeforeValidator(lambda value: None if value == "default" else value)

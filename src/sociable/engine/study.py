@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 from pydantic import BaseModel
 from typing_extensions import TypeVar
 
+from sociable.core.data_files import Loaded
 from sociable.core.errors import InputError
+from sociable.core.prompts import Prompts
 from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Record, Score, Verdict, episode_id
 from sociable.core.view import Document, Section
 from sociable.engine.phases import Progress
@@ -92,6 +94,14 @@ class Study(ABC, Generic[S, E, R, M]):
     def __init__(self, options: StudyOptions[Any]) -> None:
         """Binds the benchmark: a study of one's own loads its data here. Raises InputError and DataError."""
         self.seed = options.seed
+
+    def take_data(
+        self, loaded: Loaded[Any], scenarios: Iterable[Any], prompts: Mapping[str, Prompts], remarks: Iterable[str] = ()
+    ) -> None:
+        """Binds the study to the ``scenarios`` chosen from a loaded data set. ``remarks`` are further notes on the data."""
+        self.scenarios = {scenario.id: scenario for scenario in scenarios}
+        self.source, self.notes = loaded.source, [*loaded.notes, *remarks]
+        self.digests = {"dataset": loaded.digest, **{name: own.digest for name, own in prompts.items()}}
 
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         """Raises InputError when a role that the options make necessary is empty, or one that nothing is asked of is not."""

@@ -3,7 +3,7 @@
 A new kind of judge is one file: a function that reads a reply, the JSON schema of the wanted reply, and the verdict that an
 answer is. A judge who gives one to five points, for instance, with names from ``judging.protocol`` and ``models.replies``::
 
-    POINTS_SCHEMA = object_schema(reason={"type": "string"}, points={"type": "integer", "minimum": 1, "maximum": 5})
+    POINTS_SCHEMA = make_schema(reason={"type": "string"}, points={"type": "integer", "minimum": 1, "maximum": 5})
 
     def parse_points(text: str) -> Reading[int]:
         fields = find_closing_object(text)

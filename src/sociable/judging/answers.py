@@ -9,9 +9,9 @@ from sociable.core.names import words
 from sociable.core.records import Episode, Judgment, Verdict, storable
 from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, judge_question
 from sociable.models.protocol import ChatMessage
-from sociable.models.replies import MAX_REASON, UNREADABLE, find_closing_object, find_field, find_reason, object_schema
+from sociable.models.replies import MAX_REASON, UNREADABLE, find_closing_object, find_field, find_reason, make_schema
 
-YES_NO_SCHEMA = object_schema(reason={"type": "string"}, answer={"type": "string", "enum": ["yes", "no"]})
+YES_NO_SCHEMA = make_schema(reason={"type": "string"}, answer={"type": "string", "enum": ["yes", "no"]})
 
 _ANSWERS: dict[object, bool] = {"yes": True, "no": False}
 _CLOSING = re.compile(r"(?:\A|\n)\W*(?:(?:so|my|the|final)\s+)*answer\W*(?:\bis\b)?\W*\b(yes|no)\b\W*\Z", re.IGNORECASE)

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from sociable.core.records import Episode, Judgment, Record, Verdict, storable
 from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, ask_judge, make_judgment, make_scope
 from sociable.models.protocol import ChatMessage
-from sociable.models.replies import MAX_REASON, find_closing_object, find_field, find_reason, object_schema
+from sociable.models.replies import MAX_REASON, find_closing_object, find_field, find_reason, make_schema
 
-VERDICT_SCHEMA = object_schema(reason={"type": "string"}, verdict={"type": "integer", "enum": [0, 1, 2]})
+VERDICT_SCHEMA = make_schema(reason={"type": "string"}, verdict={"type": "integer", "enum": [0, 1, 2]})
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line
 from sociable.core.records import Episode, Opinion, storable
 from sociable.judging.protocol import Answer, Judge, Question, Unread, ask_judge, make_scope
 from sociable.models.protocol import ChatMessage
-from sociable.models.replies import MAX_REASON, object_schema
+from sociable.models.replies import MAX_REASON, make_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def write_rating_question(rubric: Rubric, rated: RatedParticipant, prompts: Prom
 def make_rubric_schema(rubric: Rubric) -> dict[str, Any]:
     """The JSON schema of the wanted reply."""
     ratings = {each.name: {"type": "integer", "minimum": each.low, "maximum": each.high} for each in rubric.dimensions}
-    return object_schema(**{name: object_schema(reason={"type": "string"}, rating=rating) for name, rating in ratings.items()})
+    return make_schema(**{name: make_schema(reason={"type": "string"}, rating=rating) for name, rating in ratings.items()})
 
 
 _WHOLE = re.compile(r"[+-]?\d{1,9}")

@@ -116,27 +116,21 @@ class Journal(AbstractContextManager["Journal"]):
             self._writing = False
 
     def _commit(self, rows: list[_Row]) -> None:
-        self._database.execute("BEGIN")
-        try:
+        with self._database:
             self._database.executemany(_INSERT, rows)
-            self._database.execute("COMMIT")
-        except BaseException:
-            if self._database.in_transaction:
-                self._database.execute("ROLLBACK")
-            raise
 
-    def bought(self) -> Iterator[tuple[str, str, Usage]]:
+    def sum_usage(self) -> Iterator[tuple[str, str, Usage]]:
         """(model, role, usage) of everything in the journal, added up."""
         rows = self._select("SELECT model, role, COUNT(*), SUM(input_tokens), SUM(output_tokens) FROM calls GROUP BY model, role")
         for model, role, calls, asked, answered in rows:
             yield model, role, Usage(calls=calls, input_tokens=asked, output_tokens=answered)
 
-    def seconds(self, model: str) -> dict[str, float]:
+    def measure_seconds(self, model: str) -> dict[str, float]:
         """Seconds that calls to a model took: the median and the longest. Empty if there was none."""
         took = [row[0] for row in self._select("SELECT seconds FROM calls WHERE model = ? ORDER BY seconds", model)]
         return {"median": round(took[len(took) // 2], 2), "longest": round(took[-1], 2)} if took else {}
 
-    def calls(self, item: str) -> Iterator[Call]:
+    def find_calls(self, item: str) -> Iterator[Call]:
         """The calls made for one episode, judgment or reference, shortest history first."""
         rows = self._select("SELECT * FROM calls WHERE item = ? ORDER BY length(request)", item)
         for _, _, role, participant, model, request, *reply, seconds in rows:
@@ -174,12 +168,13 @@ def copy_calls(source: Path, target: Path, item: str) -> None:
     with closing(database), closing(reader):
         try:
             database.execute("ATTACH DATABASE ? AS source", (str(source),))
-            database.execute("INSERT INTO calls SELECT * FROM source.calls WHERE item = ?", (item,))
+            with database:
+                database.execute("INSERT INTO calls SELECT * FROM source.calls WHERE item = ?", (item,))
         except sqlite3.DatabaseError as error:
             raise _unreadable(source, error) from None
 
 
-_connect = partial(sqlite3.connect, check_same_thread=False, isolation_level=None)
+_connect = partial(sqlite3.connect, check_same_thread=False)
 
 
 def _open(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
@@ -199,7 +194,7 @@ def _open(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
 
 
 def _open_recording(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
-    """One connection that reads, for both."""
+    """One connection that only reads, in place of both."""
     if not path.is_file():
         raise RunFolderError(f"{path}: no such file, so there is nothing to replay.")
     ways, log = ["mode=ro"], path.with_name(f"{path.name}-wal")
@@ -210,11 +205,10 @@ def _open_recording(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]
         database = _connect(f"{path.absolute().as_uri()}?{way}", uri=True)
         try:
             database.execute("SELECT 1 FROM calls LIMIT 1")
+            return database, database
         except sqlite3.DatabaseError as error:
             database.close()
             problem = error
-        else:
-            return database, database
     raise _unreadable(path, problem)
 
 
@@ -245,12 +239,12 @@ class JournalledModel:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Seconds that its calls took, as in ``Journal.seconds``."""
-        return self._journal.seconds(self.name)
+        """Seconds that its calls took, as in ``Journal.measure_seconds``."""
+        return self._journal.measure_seconds(self.name)
 
     async def generate(self, request: Request) -> Reply:
-        body = request.canonical(self.name)
-        key = request.scope.key(body)
+        body = request.to_json(self.name)
+        key = request.scope.make_key(body)
         reply = self._journal.find(key)
         if reply is None:
             if self._journal.replay_only or self.only_recorded:
@@ -265,7 +259,7 @@ class JournalledModel:
             started = time.perf_counter()
             asking = self._model.generate(request)
             abandonable = getattr(self._model, "abandonable", False)
-            reply = await (self._budget.unless_stopped(asking) if abandonable else asking)
+            reply = await (self._budget.run_unless_stopped(asking) if abandonable else asking)
             self._budget.book(self.name, request.scope.role, reply.usage)
             await self._journal.store(key, request, body, self.name, reply, time.perf_counter() - started)
         except StorageFailure as error:

@@ -1,25 +1,61 @@
-"""Limits of a run: the money it may spend, and the wish of its user to go on."""
+"""Limits of a run: the money it may spend, at the prices of a small table anyone can edit, and the wish of its user to go on.
+
+The packaged ``prices.toml`` is a starting point; a ``[prices]`` table in the user's configuration file adds to it and
+overrides it. Prices change: reports name the figures that were used.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import math
+import tomllib
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 from typing import Any, TypeVar
 
+from pydantic import Field
+
 from sociable.core.errors import CostLimitReached, Interrupted, RunStopped
-from sociable.core.records import Usage
-from sociable.models.prices import Price
+from sociable.core.records import Record, Usage
 from sociable.models.protocol import Request
 
 T = TypeVar("T")
 
 FEWEST_CHARACTERS_PER_TOKEN = 3.0
-"""Makes upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
+"""For upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
 
 ASSUMED_MAX_TOKENS = 4096
 """The bound for a reply whose length nobody limited."""
+
+
+class Price(Record):
+    """US dollars per million tokens."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+    def compute_cost(self, usage: Usage) -> float:
+        """The cost in US dollars."""
+        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / 1_000_000
+
+
+@cache
+def load_packaged_prices() -> Mapping[str, Price]:
+    text = resources.files("sociable.models").joinpath("prices.toml").read_text(encoding="utf-8")
+    return {name: Price.model_validate(row) for name, row in tomllib.loads(text)["prices"].items()}
+
+
+def find_price(model: str, own: Mapping[str, Price]) -> Price | None:
+    """The price of a model by its full name, or by its name without provider. None when nobody wrote one down.
+
+    Reference agents and a user's own function cost nothing.
+    """
+    if model.startswith(("reference/", "python:")):
+        return Price(input=0, output=0)
+    table = {**load_packaged_prices(), **own}
+    return table.get(model) or table.get(model.rpartition("/")[2])
 
 
 @dataclass
@@ -47,7 +83,7 @@ class Budget:
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
     def stop(self, reason: RunStopped) -> None:
-        """No further call is admitted; those under way end as they would."""
+        """Admits no further call; those under way end as they would."""
         if self.stopped is None:
             self.stopped = reason
             self._settled.set()
@@ -61,7 +97,7 @@ class Budget:
         if self.stopped is not None:
             raise self.stopped
 
-    async def unless_stopped(self, work: Coroutine[Any, Any, T]) -> T:
+    async def run_unless_stopped(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of ``work``, which is abandoned when the run is stopped. Raises RunStopped."""
         task, stopping = asyncio.ensure_future(work), asyncio.ensure_future(self._stopping.wait())
         try:
@@ -94,17 +130,17 @@ class Budget:
         return reserve
 
     def settle(self, reserve: float) -> None:
-        """The call is over, paid or failed."""
+        """Gives up the reserve of a call that is over, paid or failed."""
         self._reserved -= reserve
         self._under_way -= 1
         self._settled.set()
 
     def book(self, model: str, role: str, usage: Usage) -> None:
-        """Adds what was bought."""
+        """Adds what was bought to the usage and the cost of a role."""
         self.usage[role] = self.usage.get(role, Usage()) + usage
         if price := self.prices.get(model):
-            self.spent += price.of(usage)
-            self.cost[role] = self.cost.get(role, 0.0) + price.of(usage)
+            self.spent += price.compute_cost(usage)
+            self.cost[role] = self.cost.get(role, 0.0) + price.compute_cost(usage)
 
     def _bound_cost(self, model: str, request: Request) -> float:
         """The most a call can cost, in US dollars; 0 where nothing depends on it."""
@@ -113,4 +149,4 @@ class Budget:
             return 0.0
         asked = sum(len(message["content"].encode("utf-8", "replace")) + 16 for message in request.messages)
         tokens = math.ceil(asked / FEWEST_CHARACTERS_PER_TOKEN)
-        return price.of(Usage(input_tokens=tokens, output_tokens=request.sampling.max_tokens or ASSUMED_MAX_TOKENS))
+        return price.compute_cost(Usage(input_tokens=tokens, output_tokens=request.sampling.max_tokens or ASSUMED_MAX_TOKENS))

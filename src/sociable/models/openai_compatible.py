@@ -8,6 +8,8 @@ endpoint at once.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import email.utils
 import itertools
 import json
 import math
@@ -25,16 +27,16 @@ import aiohttp
 import aiolimiter
 
 from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, InputError, RunFailure
-from sociable.core.records import Usage
-from sociable.models.completions import (
-    TransientError,
-    parse_completion,
-    raise_for_status,
-    raise_no_credit,
-    read_complaint,
-    read_retry_after,
+from sociable.core.records import Usage, storable
+from sociable.models.protocol import (
+    CHARACTERS_PER_TOKEN,
+    SAMPLING_FIELDS,
+    ChatMessage,
+    FinishReason,
+    Reply,
+    Request,
+    split_thinking,
 )
-from sociable.models.protocol import CHARACTERS_PER_TOKEN, SAMPLING_FIELDS, ChatMessage, FinishReason, Reply, Request
 
 MAX_REPLY_BYTES = 32 * 1024 * 1024
 PUT_OFF_FACTOR = 20
@@ -45,6 +47,12 @@ SHORTEST_SECRET = 8
 
 _CREDENTIALS = re.compile(r"//[^\s/]*@")
 """``//user:password@`` in an address."""
+_CONTEXT = re.compile(
+    r"context.{0,10}(length|window|size)|maximum context|too many tokens|(prompt|input) is too long|exceed.{0,40}context",
+    re.IGNORECASE,
+)
+_FILTERED = re.compile(r"content.?(filter|policy|management)|responsible.?ai|safety system|input was flagged", re.IGNORECASE)
+_FINISHES = {"length": FinishReason.LENGTH, "content_filter": FinishReason.CONTENT_FILTER}
 
 
 @dataclass(frozen=True)
@@ -74,17 +82,22 @@ class Adaptation:
     """
 
     name: str
-    complaint: re.Pattern[str]
+    complaint: str
+    """A pattern, whatever the case."""
     change: Callable[[Body], Body | None]
 
 
-def _drop(body: Body, field: str, renamed: str = "") -> Body | None:
-    """The body without a field, or with another name for it."""
-    changed = {(renamed if name == field else name): value for name, value in body.items() if renamed or name != field}
-    return changed if field in body else None
+def _drop(field: str, renamed: str = "") -> Callable[[Body], Body | None]:
+    """Makes a change to the body without a field, or with another name for it."""
+
+    def change(body: Body) -> Body | None:
+        changed = {(renamed if name == field else name): value for name, value in body.items() if renamed or name != field}
+        return changed if field in body else None
+
+    return change
 
 
-def _drop_system_role(body: Body) -> Body | None:
+def _join_system(body: Body) -> Body | None:
     """The body with the system message at the head of the first message of the user."""
     system, *rest = body["messages"]
     messages = join_neighbours([{"role": "user", "content": system["content"]}, *rest])
@@ -100,22 +113,10 @@ def join_neighbours(messages: list[ChatMessage]) -> list[ChatMessage]:
 
 
 ADAPTATIONS = (
-    Adaptation(
-        "no structured output",
-        re.compile(r"response_format|json_schema|structured output|guided|grammar", re.IGNORECASE),
-        lambda body: _drop(body, "response_format"),
-    ),
-    Adaptation(
-        "max_completion_tokens",
-        re.compile(r"max_completion_tokens", re.IGNORECASE),
-        lambda body: _drop(body, "max_tokens", renamed="max_completion_tokens"),
-    ),
-    Adaptation("no seed", re.compile(r"\bseed\b", re.IGNORECASE), lambda body: _drop(body, "seed")),
-    Adaptation(
-        "no system role",
-        re.compile(r"system (role|message|prompt)|role.{0,20}system|must alternate|alternate user", re.IGNORECASE),
-        _drop_system_role,
-    ),
+    Adaptation("no structured output", "response_format|json_schema|structured output|guided|grammar", _drop("response_format")),
+    Adaptation("max_completion_tokens", "max_completion_tokens", _drop("max_tokens", renamed="max_completion_tokens")),
+    Adaptation("no seed", r"\bseed\b", _drop("seed")),
+    Adaptation("no system role", "system (role|message|prompt)|role.{0,20}system|must alternate|alternate user", _join_system),
 )
 
 
@@ -174,7 +175,7 @@ class OpenAICompatibleModel:
     async def _attempt(self, request: Request) -> Reply:
         await self._wait_for_turn()
         adapted = tuple(self._adapted)
-        body = self._body(request, adapted)
+        body = self._make_body(request, adapted)
         status, headers, content = await self._post(body)
         if status == 200:
             reply = _with_usage(parse_completion(content), request)
@@ -184,14 +185,14 @@ class OpenAICompatibleModel:
         # llama.cpp answers 500 when a chat template refuses the messages.
         if status in (400, 413, 422, 500):
             for adaptation in ADAPTATIONS:
-                if adaptation not in adapted and adaptation.complaint.search(complaint) and adaptation.change(body):
+                if adaptation not in adapted and re.search(adaptation.complaint, complaint, re.I) and adaptation.change(body):
                     # Another connection may have learnt it while this request was on its way.
                     if adaptation not in self._adapted:
                         self._adapted.append(adaptation)
                     return await self._attempt(request)
+        if status == 402 or (status == 429 and re.search(r"insufficient_quota|exceeded your current quota", complaint)):
+            raise EndpointUnusable(f"{self.name}: the account has no credit left: {complaint}. Top it up, then resume.")
         if status in (408, 409, 425, 429) or status >= 500:
-            if status == 429 and re.search(r"insufficient_quota|exceeded your current quota", complaint):
-                raise_no_credit(self.name, complaint)
             pause = read_retry_after(headers)
             # All connections to the server keep still for as long.
             self._not_before = max(self._not_before, time.monotonic() + (pause or 0.0))
@@ -233,7 +234,7 @@ class OpenAICompatibleModel:
     def _open(self) -> aiohttp.ClientSession:
         # aiohttp could look up the proxy itself (trust_env), but would then look into ~/.netrc as well, at every call, and
         # send what it finds there in place of our key.
-        self._proxy = _proxy(self._url)
+        self._proxy = _find_proxy(self._url)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=self._settings.max_connections, keepalive_timeout=60),
             timeout=aiohttp.ClientTimeout(total=self._settings.timeout_seconds),
@@ -245,7 +246,7 @@ class OpenAICompatibleModel:
         """Servers may repeat the key when they complain; from here on it could reach a log or a record."""
         return complaint.replace(self._key, "[key]") if len(self._key) >= SHORTEST_SECRET else complaint
 
-    def _body(self, request: Request, adapted: Sequence[Adaptation]) -> Body:
+    def _make_body(self, request: Request, adapted: Sequence[Adaptation]) -> Body:
         body: Body = {"model": self._model, "messages": join_neighbours(list(request.messages))}
         for name in SAMPLING_FIELDS:
             if (value := getattr(request.sampling, name)) is not None:
@@ -272,7 +273,7 @@ class OpenAICompatibleModel:
             self._session = None
 
 
-def _proxy(url: str) -> str | None:
+def _find_proxy(url: str) -> str | None:
     """The proxy that the environment names for this address."""
     address = urllib.parse.urlsplit(url)
     if not address.hostname or urllib.request.proxy_bypass(address.hostname):
@@ -291,3 +292,94 @@ def _with_usage(reply: Reply, request: Request) -> Reply:
     asked, answered = _count_characters(request), len(reply.text) + len(reply.thinking)
     tokens = [math.ceil(characters / CHARACTERS_PER_TOKEN) for characters in (asked, answered)]
     return replace(reply, usage=Usage(calls=1, input_tokens=tokens[0], output_tokens=tokens[1]))
+
+
+# Answers.
+
+
+class TransientError(Exception):
+    """A failure worth another attempt: a dropped connection, a timeout, 408, 409, 425, 429, 5xx, or no completion."""
+
+    def __init__(self, problem: str, retry_after: float | None = None, *, rate_limited: bool = False) -> None:
+        super().__init__(problem)
+        self.retry_after = retry_after
+        self.rate_limited = rate_limited
+
+
+def parse_completion(content: bytes) -> Reply:
+    """The reply in the body of a successful completion. Raises TransientError when the body is not one."""
+    try:
+        # Not strict: a raw control character inside a string is no reason to lose a reply that was paid for.
+        data = json.loads(content.decode("utf-8", "replace"), strict=False)
+        choice = data["choices"][0]
+        message = choice["message"]
+        said = message.get("content") or ""
+        if isinstance(said, list):
+            said = "".join(part.get("text") or "" for part in said)
+        text, thinking = split_thinking(storable(said))
+        thinking = thinking or storable(message.get("reasoning_content") or message.get("reasoning") or "")
+        refusal = storable(message.get("refusal") or "")
+        counted = data.get("usage") if isinstance(data.get("usage"), dict) else {}
+        tokens = [_read_count(counted.get(name)) for name in ("prompt_tokens", "completion_tokens")]
+        ended = choice.get("finish_reason")
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
+        raise TransientError(f"not a chat completion: {content[:200].decode('utf-8', 'replace')!r}") from None
+    if ended == "error":
+        # OpenRouter passes on in this way what befell a provider after it had begun to answer.
+        raise TransientError(f"the answer ended in an error: {read_complaint(json.dumps(choice).encode())}")
+    usage = Usage(calls=1, input_tokens=tokens[0], output_tokens=tokens[1])
+    finish = _FINISHES.get(str(ended), FinishReason.REFUSAL if refusal else FinishReason.STOP)
+    return Reply(text or refusal, usage, finish, thinking)
+
+
+def _read_count(tokens: object) -> int:
+    """The number of tokens, as the server counted them; 0 for anything else, which must not lose a reply that was paid for."""
+    if isinstance(tokens, bool) or not isinstance(tokens, int | float) or not 0 <= tokens < 2**53:
+        return 0
+    return int(tokens)
+
+
+def raise_for_status(name: str, url: str, status: int, complaint: str) -> None:
+    """Raises the error that an unsuccessful status means; returns only where the provider's content filter stopped the reply."""
+    if status in (400, 413, 422) and _CONTEXT.search(complaint):
+        raise ContextLengthExceeded(f"{name}: {complaint}")
+    if status in (400, 403) and _FILTERED.search(complaint):
+        return
+    if status in (401, 403):
+        raise EndpointUnusable(
+            f"{name} at {url} refuses the key (HTTP {status}: {complaint}). "
+            "Set OPENAI_API_KEY in the environment or in .env, or name another variable as `key_variable` in the configuration. "
+            "An address in a model's name gets a key only in this latter way."
+        )
+    if status == 404:
+        raise EndpointUnusable(
+            f"{name} at {url}: HTTP 404: {complaint}. Check the model's name and the address (most end in /v1)."
+        )
+    if 300 <= status < 400:
+        raise EndpointUnusable(f"{url} redirects (HTTP {status}). Give --base-url the final address.")
+    raise RunFailure(f"{name} at {url}: HTTP {status}: {complaint}")
+
+
+def read_retry_after(headers: Any) -> float | None:
+    """The seconds that Retry-After (seconds or a date) or retry-after-ms asks for; None when it asks nothing readable."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        with contextlib.suppress(ValueError):
+            seconds = float(headers.get(name, "")) * unit
+            if math.isfinite(seconds):
+                return max(0.0, seconds)
+    with contextlib.suppress(TypeError, ValueError):
+        return max(0.0, email.utils.parsedate_to_datetime(headers.get("retry-after")).timestamp() - time.time())
+    return None
+
+
+def read_complaint(content: bytes) -> str:
+    """The server's words on what is wrong, in a line."""
+    text = content[:4000].decode("utf-8", "replace")
+    with contextlib.suppress(ValueError, RecursionError):
+        error = json.loads(content)
+        error = error.get("error", error) if isinstance(error, dict) else error
+        if isinstance(error, dict):
+            text = " ".join(str(error[key]) for key in ("code", "message") if error.get(key)) or text
+        else:
+            text = str(error)
+    return " ".join(text.split())[:500] or "no explanation"

@@ -56,7 +56,7 @@ class Scope:
     def name(self) -> str:
         return f"{self.item}/{self.role}/{self.participant}"
 
-    def key(self, request: bytes) -> bytes:
+    def make_key(self, request: bytes) -> bytes:
         """The journal's key for asking this now; asking the same again gives another."""
         digest = hashlib.blake2b(request, digest_size=20).digest()
         occurrence = self._asked.get(digest, 0)
@@ -74,7 +74,7 @@ class Request:
     form: Callable[[], Form] | None = None
     """The form that a person is shown in place of the messages; no part of the request's digest."""
 
-    def canonical(self, model: str) -> bytes:
+    def to_json(self, model: str) -> bytes:
         """The request as JSON, without its scope: its digest is of this text, and the journal shows it."""
         sampling = {name: getattr(self.sampling, name) for name in SAMPLING_FIELDS}
         content = {"model": model, "messages": self.messages, **sampling, "schema": self.schema}
@@ -123,7 +123,6 @@ class Model(Protocol):
 
 
 _THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>(.*?)(?:</\1>|\Z)", re.DOTALL)
-_THOUGHT_TAGS = (("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<reasoning>", "</reasoning>"))
 
 
 def split_thinking(text: str) -> tuple[str, str]:
@@ -138,8 +137,8 @@ def split_thinking(text: str) -> tuple[str, str]:
         end = thought.end()
     if end:
         return text[end:].strip(), "\n\n".join(filter(None, thoughts))
-    for opening, closing in _THOUGHT_TAGS:
-        if opening not in text and closing in text:
-            before, _, after = text.partition(closing)
+    for tag in ("think", "thinking", "reasoning"):
+        before, closing, after = text.partition(f"</{tag}>")
+        if closing and f"<{tag}>" not in text:
             return after.strip(), before.strip()
     return text, ""

@@ -27,7 +27,7 @@ class FunctionModel:
         self.name = name
         self._function = function
         self._slots = asyncio.Semaphore(max_connections)
-        # Of its own: the event loop's threads are few.
+        # Threads of its own, because the event loop has few.
         self._threads = ThreadPoolExecutor(max_connections, thread_name_prefix="python-function")
 
     async def generate(self, request: Request) -> Reply:
@@ -41,7 +41,7 @@ class FunctionModel:
                 try:
                     answer = await answer
                 except (Exception, SystemExit) as error:
-                    raise self._failure(error) from error
+                    raise self._make_failure(error) from error
         if not isinstance(answer, str):
             raise RunFailure(f"{self.name} returned {type(answer).__name__}; it must return the reply as a string.")
         text, thinking = split_thinking(storable(answer))
@@ -56,9 +56,9 @@ class FunctionModel:
         try:
             return self._function(messages)
         except (Exception, SystemExit) as error:
-            raise self._failure(error) from error
+            raise self._make_failure(error) from error
 
-    def _failure(self, error: BaseException) -> RunFailure:
+    def _make_failure(self, error: BaseException) -> RunFailure:
         """The user's code may raise anything, and call sys.exit: it ends this episode, not the run."""
         return RunFailure(f"{self.name} raised {type(error).__name__}: {error}".removesuffix(": "))
 

@@ -46,6 +46,6 @@ def find_reason(fields: Fields | None) -> str:
     return storable(str(dict(fields or ()).get("reason", "")))[:MAX_REASON]
 
 
-def object_schema(**properties: Any) -> dict[str, Any]:
+def make_schema(**properties: Any) -> dict[str, Any]:
     """The JSON schema of an object that has these properties, all of them, and no other."""
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from sociable.core.records import Usage
-from sociable.models.protocol import FinishReason, Reply, Request
-
-
-class ScriptExhausted(AssertionError):
-    """More was asked than the script foresees."""
+from sociable.models.protocol import Reply, Request
 
 
 class ScriptedModel:
@@ -21,18 +17,15 @@ class ScriptedModel:
         self.requests: list[Request] = []
 
     async def generate(self, request: Request) -> Reply:
+        """Raises AssertionError when more is asked than the script foresees."""
         self.requests.append(request)
-        if callable(self._script):
-            answer = self._script(request)
-        else:
-            try:
-                answer = next(self._script)
-            except StopIteration:
-                raise ScriptExhausted(f"call {len(self.requests)} to '{self.name}': the script has no more replies") from None
+        answer = self._script(request) if callable(self._script) else next(self._script, None)
+        if answer is None:
+            raise AssertionError(f"call {len(self.requests)} to '{self.name}': the script has no more replies")
         if isinstance(answer, Reply):
             return answer
         tokens = sum(len(message["content"].split()) for message in request.messages)
-        return Reply(answer, Usage(calls=1, input_tokens=tokens, output_tokens=len(answer.split())), FinishReason.STOP)
+        return Reply(answer, Usage(calls=1, input_tokens=tokens, output_tokens=len(answer.split())))
 
     async def close(self) -> None:
         pass

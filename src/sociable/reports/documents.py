@@ -163,10 +163,10 @@ def make_estimate_document(opened: OpenStudy, calls: Sequence[RehearsedCall]) ->
     rows, total = [], Usage()
     for (role, model), usage in used.items():
         price = prices.get(model)
-        cost = f"{price.of(usage):.2f}" if price else "unknown"
+        cost = f"{price.compute_cost(usage):.2f}" if price else "unknown"
         rows.append(Row([role, model, f"{usage.calls:,}", f"{usage.input_tokens:,}", f"{usage.output_tokens:,}", cost]))
         total += usage
-    known = sum(prices[model].of(usage) for (_, model), usage in used.items() if model in prices)
+    known = sum(prices[model].compute_cost(usage) for (_, model), usage in used.items() if model in prices)
     all_known = all(model in prices for _, model in used)
     cost = f"{known:.2f}" if all_known else f"{known:.2f} + unknown" if known else "unknown"
     rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", cost], True))

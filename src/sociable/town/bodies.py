@@ -1,12 +1,21 @@
-"""Residents as the town knows them, and the physics that holds for all of them."""
+"""Residents as the town knows them, the physics that holds for all of them, and the rule that says who may live the next minute.
+
+By that rule residents run ahead of one another with the log unchanged. A resident may perceive what there is before minute t
+when nobody who has yet to live a minute before it can have come within its sight by then, even on the shortest way and at
+full speed. Sleep and conversations cannot be interrupted, so a sleeper's state is known until it wakes, and a talker's for as
+many minutes as its words have taken. For those it does see it waits once more, until they have decided too; that is the
+simulation's own business, under any rule.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sociable.town.events import AnyEvent, Noted
-from sociable.town.map import Address, Tile
+from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity, Decision, Mind
 
 
@@ -16,7 +25,7 @@ class Physics:
 
     tiles_per_minute: int = 6
     radius: int = 8
-    """How far one sees, in tiles, in a straight line, within the same arena."""
+    """The distance that one sees, in tiles, in a straight line, within the same arena."""
     bandwidth: int = 8
     """The number of others that one can attend to at once."""
     retention: int = 8
@@ -46,11 +55,11 @@ class Body:
     mind: Mind
     home: Address
     place: int
-    """Its place among all bodies in the order of names."""
+    """Its position among all bodies in the order of names."""
     tile: Tile
     zone: int
     minute: int = 0
-    """The next minute it lives; while it talks, the next it may live. Until then it is known where it is, and whether free."""
+    """The next minute that it lives or, while it talks, may live. Until then its place is known, and whether it is free."""
     activity: Activity | None = None
     next_activity: Activity | None = None
     goal: Address | None = None
@@ -58,7 +67,7 @@ class Body:
     """The tile of ``goal`` that its last walk leads to."""
     route: str = ""
     """The steps that lie before it, as ``TownMap.find_way`` gives them."""
-    moment: int = 0
+    last_acted: int = 0
     """The minute in which it decided last, or began to talk."""
     busy_from: int = 0
     busy_until: int = 0
@@ -91,3 +100,37 @@ class Body:
 
     def note(self, minute: int, about: str, text: str) -> None:
         self.log.append(Noted(minute=minute, resident=self.name, about=about, text=text))
+
+
+# Who may live the next minute.
+
+Scheduler = Callable[[TownMap, Physics, Body, Body, int], bool]
+"""Tells whether a resident who lags behind, and may walk for so many minutes until then, can come into sight of another."""
+
+
+def can_always_meet(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
+    """Lockstep: nobody lives a minute before everybody has lived the one before."""
+    return True
+
+
+def can_walk_into_sight(town: TownMap, physics: Physics, lagging: Body, other: Body, minutes: int) -> bool:
+    """Ahead: residents go on as soon as nothing pending can still affect them."""
+    return count_steps_to_sight(town, physics.radius, lagging, other) <= minutes * physics.tiles_per_minute
+
+
+def count_steps_to_sight(town: TownMap, radius: int, lagging: Body, other: Body) -> float:
+    """The least steps that ``lagging`` must walk until the two can see each other; infinite where there is no way."""
+    along, across = abs(lagging.tile.x - other.tile.x), abs(lagging.tile.y - other.tile.y)
+    if along < across:
+        along, across = across, along
+    # Steps go along the axes: to the nearest point of a circle, which is on its diagonal unless that lies behind.
+    diagonal = radius * math.sqrt(0.5)
+    if across > diagonal:
+        steps = along + across - 2 * diagonal
+    else:
+        steps = max(0.0, along - math.sqrt(radius**2 - across**2))
+    if lagging.zone == other.zone:
+        return steps
+    # Nobody sees from one arena into another.
+    into = int(town.count_steps_into(other.zone)[lagging.tile.y * town.width + lagging.tile.x])
+    return math.inf if into < 0 else max(into, steps)

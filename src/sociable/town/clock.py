@@ -17,20 +17,20 @@ class Clock:
 
     start: date = date(2023, 2, 13)
 
-    def moment(self, minute: int) -> datetime:
+    def to_datetime(self, minute: int) -> datetime:
         return datetime(self.start.year, self.start.month, self.start.day) + timedelta(minutes=minute)
 
-    def day(self, minute: int) -> date:
+    def to_date(self, minute: int) -> date:
         return self.start + timedelta(days=minute // MINUTES_PER_DAY)
 
-    def day_in_words(self, minute: int) -> str:
+    def render_day(self, minute: int) -> str:
         """The day of a minute: Tuesday 14 February 2023."""
-        day = self.day(minute)
+        day = self.to_date(minute)
         return f"{day:%A} {day.day} {day:%B %Y}"
 
-    def in_words(self, minute: int) -> str:
+    def render_minute(self, minute: int) -> str:
         """The day and the time of a minute: Tuesday 14 February 2023, 19:05."""
-        return f"{self.day_in_words(minute)}, {time_of_day(minute)}"
+        return f"{self.render_day(minute)}, {time_of_day(minute)}"
 
 
 def time_of_day(minute: int) -> str:

@@ -1,4 +1,4 @@
-"""The event log: what happened in the town, the only source of scores.
+"""The event log: what happened in the town, the only source of scores; and the log read back, minute by minute.
 
 Every event belongs to one resident and one minute. A resident's own events are in the order in which they happened; the
 whole log is ordered by minute, then by name.
@@ -6,13 +6,19 @@ whole log is ordered by minute, then by name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import groupby
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, groupby
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from sociable.core.records import Record
+from sociable.town.map import Tile
+
+_RUN = re.compile(r"([NESW])(\d+)")
 
 
 class Event(Record):
@@ -117,12 +123,69 @@ class Remembered(Event):
     """From 1 to 10; 0 where nobody has rated it."""
 
 
-AnyEvent = Annotated[
-    Planned | Began | Walked | Slept | Talked | Agreed | Noted | Remembered,
-    Field(discriminator="kind"),
-]
+AnyEvent = Annotated[Planned | Began | Walked | Slept | Talked | Agreed | Noted | Remembered, Field(discriminator="kind")]
 
 
 def merge_logs(logs: Iterable[list[AnyEvent]]) -> list[AnyEvent]:
     """One log made of every resident's own."""
     return sorted((event for log in logs for event in log), key=lambda event: (event.minute, event.resident))
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """One resident's days."""
+
+    name: str
+    tiles: Sequence[Tile]
+    """The tile it stood on after each minute."""
+    began: Sequence[Began]
+    """The activities it turned to, in order of time."""
+    talks: Sequence[Talked]
+    """Its conversations, whoever began them, in order of time."""
+    asleep: Sequence[bool]
+    """Whether it slept, by minute."""
+
+    @cached_property
+    def activities(self) -> Sequence[Began | None]:
+        """The activity of each minute; None before the first."""
+        found: list[Began | None] = [None] * len(self.tiles)
+        for event in self.began:
+            found[event.minute :] = [event] * (len(found) - event.minute)
+        return found
+
+
+def read_timelines(events: Iterable[AnyEvent], starts: Mapping[str, Tile], minutes: int) -> dict[str, Timeline]:
+    """Everybody's days by name; ``starts`` are the tiles on which they stood at the beginning."""
+    own: dict[str, list[AnyEvent]] = {name: [] for name in starts}
+    talks: dict[str, list[Talked]] = {name: [] for name in starts}
+    for event in events:
+        own[event.resident].append(event)
+        if isinstance(event, Talked):
+            talks[event.resident].append(event)
+            talks[event.partner].append(event)
+    return {name: _read_timeline(name, events, talks[name], starts[name], minutes) for name, events in own.items()}
+
+
+def _read_timeline(name: str, own: Sequence[AnyEvent], talks: Sequence[Talked], start: Tile, minutes: int) -> Timeline:
+    tiles: list[Tile] = []
+    here = start
+    for walk in sorted((event for event in own if isinstance(event, Walked)), key=lambda event: event.minute):
+        tiles += [here] * (walk.minute - len(tiles))
+        way = trace_walk(walk)
+        for first in range(0, len(way), walk.tiles_per_minute):
+            here = way[min(first + walk.tiles_per_minute, len(way)) - 1]
+            tiles.append(here)
+    tiles = [*tiles, *[here] * (minutes - len(tiles))][:minutes]
+    asleep = [False] * minutes
+    for event in own:
+        if isinstance(event, Slept):
+            end = min(event.until, minutes)
+            asleep[event.minute : end] = [True] * (end - event.minute)
+    began = [event for event in own if isinstance(event, Began)]
+    return Timeline(name, tiles, began, sorted(talks, key=lambda talk: talk.minute), asleep)
+
+
+def trace_walk(walk: Walked) -> list[Tile]:
+    """The tiles of a walk, without the one it began on."""
+    steps = (heading for heading, count in _RUN.findall(walk.way) for _ in range(int(count)))
+    return list(accumulate(steps, Tile.follow, initial=Tile(*walk.start)))[1:]

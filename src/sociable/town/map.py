@@ -19,7 +19,7 @@ from scipy.sparse import csr_array  # type: ignore[import-untyped]
 from scipy.sparse.csgraph import breadth_first_order, dijkstra  # type: ignore[import-untyped]
 
 LARGEST = 1000
-"""Tiles a map may be wide or high."""
+"""The most tiles that a map may be wide or high."""
 
 MEMORY_FOR_WAYS = 16 * 2**20
 """Bytes a map may keep of ways it has found: some 800 places to go to in a town of 120 by 80 tiles."""
@@ -34,7 +34,7 @@ class Tile(NamedTuple):
     x: int
     y: int
 
-    def after(self, steps: str) -> Tile:
+    def follow(self, steps: str) -> Tile:
         """The tile that so many steps lead to, each one of N, E, S and W."""
         east, south = steps.count("E") - steps.count("W"), steps.count("S") - steps.count("N")
         return Tile(self.x + east, self.y + south)
@@ -49,16 +49,12 @@ class Rect(NamedTuple):
     height: int
 
     def tiles(self) -> Iterator[Tile]:
-        """Row by row."""
+        """The tiles, row by row."""
         return (Tile(x, y) for y in range(self.y, self.y + self.height) for x in range(self.x, self.x + self.width))
 
-    def within(self, other: Rect) -> bool:
-        return (
-            other.x <= self.x
-            and other.y <= self.y
-            and self.x + self.width <= other.x + other.width
-            and self.y + self.height <= other.y + other.height
-        )
+    def is_within(self, other: Rect) -> bool:
+        columns = other.x <= self.x and self.x + self.width <= other.x + other.width
+        return columns and other.y <= self.y and self.y + self.height <= other.y + other.height
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -86,16 +82,16 @@ class Address:
         """The place this one is a part of; None for a sector."""
         return Address(self.sector, self.arena if self.thing else "") if self.arena else None
 
-    def within(self, other: Address) -> bool:
+    def is_within(self, other: Address) -> bool:
         """Whether this place is ``other`` or a part of it."""
         return self.sector == other.sector and other.arena in ("", self.arena) and other.thing in ("", self.thing)
 
 
 _BLOCK = 96
-"""Tiles to a side of the squares that make up an area in which ways are looked for: so there are few different areas."""
+"""The side, in tiles, of the squares that make up an area in which ways are looked for: so there are few different areas."""
 
 _MARGIN = 16
-"""Tiles that an area has at least around the two ends of a way; of three ways in four no more is needed."""
+"""The fewest tiles that an area has around the two ends of a way; three ways in four need no more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,14 +128,14 @@ class TownMap:
         return 0 <= tile.x < self.width and 0 <= tile.y < self.height and not self.blocked[tile.y, tile.x]
 
     @cached_property
-    def _address_of(self) -> Mapping[Tile, Address]:
+    def _addresses(self) -> Mapping[Tile, Address]:
         """The most precise address of each tile that has one."""
         places = sorted(self.places, key=lambda each: (bool(each.arena), bool(each.thing)))
         return {tile: address for address in places for tile in self.places[address]}
 
-    def address_of(self, tile: Tile) -> Address | None:
+    def find_address(self, tile: Tile) -> Address | None:
         """The most precise place that ``tile`` is in; None in the street."""
-        return self._address_of.get(tile)
+        return self._addresses.get(tile)
 
     @cached_property
     def _zones(self) -> NDArray[np.int32]:
@@ -150,23 +146,23 @@ class TownMap:
                 zones[y, x] = zone
         return zones
 
-    def zone_of(self, tile: Tile) -> int:
+    def find_zone(self, tile: Tile) -> int:
         """The number of the arena that ``tile`` is in, 0 for the street: nobody sees from one zone into another."""
         return int(self._zones[tile.y, tile.x])
 
     @cached_property
-    def steps_into(self) -> Callable[[int], NDArray[np.int32]]:
+    def count_steps_into(self) -> Callable[[int], NDArray[np.int32]]:
         """Finds the fewest steps into a zone, by index of tile (y * width + x); -1 where there is no way."""
 
         @lru_cache(MEMORY_FOR_WAYS // (self.blocked.size * 4) or 1)
-        def steps_into(zone: int) -> NDArray[np.int32]:
+        def count_steps_into(zone: int) -> NDArray[np.int32]:
             goals = np.flatnonzero((self._zones == zone) & ~self.blocked)
             if not goals.size:
                 return np.full(self.blocked.size, -1, np.int32)
-            steps = dijkstra(self._graph(self._whole), indices=goals, unweighted=True, min_only=True)
+            steps = dijkstra(self._make_graph(self._whole), indices=goals, unweighted=True, min_only=True)
             return np.where(np.isinf(steps), -1, steps).astype(np.int32)
 
-        return steps_into
+        return count_steps_into
 
     @cached_property
     def _whole(self) -> Rect:
@@ -177,7 +173,7 @@ class TownMap:
         return LRUCache(MEMORY_FOR_GRAPHS, lambda graph: graph.data.nbytes + graph.indices.nbytes + graph.indptr.nbytes)
 
     @cachedmethod(lambda self: self._graphs)
-    def _graph(self, area: Rect) -> csr_array:
+    def _make_graph(self, area: Rect) -> csr_array:
         """The steps between the free tiles of an area, up, left, right and down, by index of tile in it."""
         free = ~self.blocked[area.y : area.y + area.height, area.x : area.x + area.width]
         can = np.zeros((*free.shape, 4), bool)
@@ -193,17 +189,17 @@ class TownMap:
         return LRUCache(MEMORY_FOR_WAYS, lambda after: after.nbytes)
 
     @cachedmethod(lambda self: self._found)
-    def _towards(self, goal: Tile, area: Rect) -> memoryview:
+    def _find_next_tiles(self, goal: Tile, area: Rect) -> memoryview:
         """The next tile on a shortest way to a goal by index of tile in an area; negative at the goal, and without a way."""
-        _, after = breadth_first_order(self._graph(area), _index(goal, area))
+        _, after = breadth_first_order(self._make_graph(area), _find_index(goal, area))
         # The narrowest numbers that hold every index, and the -9999 that stands where there is no way.
         return memoryview(after.astype(np.min_scalar_type(-max(len(after), 9999))))
 
     def _find_way_within(self, area: Rect, start: Tile, goal: Tile) -> str | None:
-        if not Rect(*start, 1, 1).within(area):
+        if not Rect(*start, 1, 1).is_within(area):
             return None
-        after = self._towards(goal, area)
-        here, end = _index(start, area), _index(goal, area)
+        after = self._find_next_tiles(goal, area)
+        here, end = _find_index(start, area), _find_index(goal, area)
         # In an area one tile wide what is after a tile is below it.
         headings = {1: "E", -1: "W", area.width: "S", -area.width: "N"}
         way = []
@@ -216,48 +212,46 @@ class TownMap:
 
     def find_way(self, start: Tile, goal: Tile) -> str | None:
         """The steps of a shortest way, each one of N, E, S and W; always the same one. None where there is none."""
-        left, right, beside = _blocks_around(start.x, goal.x, self.width)
-        top, bottom, above = _blocks_around(start.y, goal.y, self.height)
+        left, right, beside = _find_blocks_around(start.x, goal.x, self.width)
+        top, bottom, above = _find_blocks_around(start.y, goal.y, self.height)
         way = self._find_way_within(Rect(left, top, right - left, bottom - top), start, goal)
         # A way that leaves the area is longer than this one, unless this one is long itself. So the same way is found as
         # on the whole map: which of two equal ways is taken depends on nothing but tiles that shortest ways lead over.
         least_outside = abs(start.x - goal.x) + abs(start.y - goal.y) + 2 * (min(beside, above) + 1)
         return way if way is not None and len(way) < least_outside else self._find_way_within(self._whole, start, goal)
 
-    def distance(self, start: Tile, goal: Tile) -> int | None:
-        """In tiles, walked; None where there is no way."""
+    def measure_distance(self, start: Tile, goal: Tile) -> int | None:
+        """The length of a shortest way, in tiles; None where there is no way."""
         way = self.find_way(start, goal)
         return None if way is None else len(way)
 
-    def free_tiles(self, address: Address) -> list[Tile]:
-        """The tiles one can stand on there, row by row; for a thing that blocks those beside it, if possible in its arena."""
-        if (found := self._free_tiles.get(address)) is None:
-            tiles = self.places.get(address, ())
-            free = {tile for tile in tiles if self.is_free(tile)}
-            if not free:
-                beside = {near for tile in tiles for near in neighbours(tile) if self.is_free(near)}
-                free = beside.intersection(self.places.get(Address(address.sector, address.arena), ())) or beside
-            found = sorted(free, key=lambda tile: (tile.y, tile.x))
-            self._free_tiles[address] = found
-        return list(found)
-
     @cached_property
-    def _free_tiles(self) -> dict[Address, list[Tile]]:
+    def _free_tiles(self) -> dict[Address, Sequence[Tile]]:
         return {}
 
+    @cachedmethod(lambda self: self._free_tiles)
+    def find_free_tiles(self, address: Address) -> Sequence[Tile]:
+        """The tiles of a place to stand on, row by row; for a thing that blocks those beside it, if possible in its arena."""
+        tiles = self.places.get(address, ())
+        free = {tile for tile in tiles if self.is_free(tile)}
+        if not free:
+            beside = {near for tile in tiles for near in find_neighbours(tile) if self.is_free(near)}
+            free = beside.intersection(self.places.get(Address(address.sector, address.arena), ())) or beside
+        return tuple(sorted(free, key=lambda tile: (tile.y, tile.x)))
 
-def _index(tile: Tile, area: Rect) -> int:
+
+def _find_index(tile: Tile, area: Rect) -> int:
     return (tile.y - area.y) * area.width + tile.x - area.x
 
 
-def _blocks_around(start: int, goal: int, size: int) -> tuple[int, int, float]:
-    """Along one axis, where the blocks around both ends of a way begin and end, and the tiles between a way's end and theirs."""
+def _find_blocks_around(start: int, goal: int, size: int) -> tuple[int, int, float]:
+    """The beginning and end, along one axis, of the blocks around a way, and the least tiles between its ends and theirs."""
     first, last = sorted((start, goal))
     low, high = max(first - _MARGIN, 0) // _BLOCK * _BLOCK, min(-(-(last + _MARGIN + 1) // _BLOCK) * _BLOCK, size)
     return low, high, min(first - low if low > 0 else math.inf, high - 1 - last if high < size else math.inf)
 
 
-def neighbours(tile: Tile) -> Iterable[Tile]:
+def find_neighbours(tile: Tile) -> Iterable[Tile]:
     x, y = tile
     return (Tile(x + 1, y), Tile(x - 1, y), Tile(x, y + 1), Tile(x, y - 1))
 
@@ -272,7 +266,7 @@ def group_by_place(tiles: Iterable[tuple[Address, Tile]]) -> dict[Address, list[
 
 
 def claim_tiles(owners: dict[Tile, Address], address: Address, tiles: Iterable[Tile], *, again: bool = False) -> str:
-    """Gives a place its tiles, which were those of what it is a part of, or, ``again``, its own already.
+    """Gives a place its tiles. Each must belong to what the place is a part of or, with ``again``, to the place already.
 
     Returns why it cannot have them, or the empty string.
     """
@@ -280,7 +274,7 @@ def claim_tiles(owners: dict[Tile, Address], address: Address, tiles: Iterable[T
     for tile in tiles:
         owner = owners.get(tile)
         if owner != whole and not (again and owner == address):
-            if whole is not None and (owner is None or not owner.within(whole)):
+            if whole is not None and (owner is None or not owner.is_within(whole)):
                 return f"'{address}' is not inside '{whole}': see {list(tile)}"
             return f"'{address}' and '{owner}' overlap at {list(tile)}"
         owners[tile] = address

@@ -1,7 +1,7 @@
 """A memory stream: what a resident has seen, heard and thought, and which of it comes to mind (Park et al. 2023, section 4.1).
 
-No model inside. How alike two texts are is told by a ``Relevance``: by default the words they share (``HashedWords``), or
-sentence embeddings.
+No model inside. A ``Relevance`` tells how alike two texts are: by default the words they share (``HashedWords``), or sentence
+embeddings (``Embedded``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sociable.models.embeddings import Encoder, load_encoder
+from sociable.models.embeddings import Encoder
 
 MemoryKind = Literal["fact", "seen", "conversation", "plan", "thought", "told"]
 """The kinds of ``events.Remembered``."""
@@ -44,35 +44,27 @@ class Memory:
 class Relevance(Protocol):
     """Tells how alike texts are."""
 
-    def add(self, text: str) -> None: ...
-
-    def compare(self, query: str) -> NDArray[np.float64]:
-        """The likeness of every text added, in their order; the more alike the higher."""
+    def compare(self, query: str, added: Sequence[str]) -> NDArray[np.float64]:
+        """Takes in ``added``. Returns the likeness of every text taken in so far, in their order; the more alike the higher."""
 
 
 class MemoryStream:
     def __init__(self, relevance: Relevance | None = None) -> None:
         self._relevance = relevance or HashedWords()
-        self._memories: list[Memory] = []
+        self.memories: list[Memory] = []
+        """All memories, in the order in which they were added."""
         self._unrated: dict[int, Memory] = {}
         self._last_used, self._importance = array("d"), array("d")
-
-    def __len__(self) -> int:
-        return len(self._memories)
-
-    @property
-    def memories(self) -> Sequence[Memory]:
-        """All memories, in the order in which they were added."""
-        return self._memories
+        self._compared = 0
+        """The number of memories whose texts ``_relevance`` has taken in."""
 
     def add(self, minute: int, kind: MemoryKind, text: str, importance: float = 0.0) -> Memory:
-        memory = Memory(len(self._memories), minute, kind, text, importance)
-        self._memories.append(memory)
+        memory = Memory(len(self.memories), minute, kind, text, importance)
+        self.memories.append(memory)
         self._last_used.append(minute)
         self._importance.append(importance or UNRATED_COUNTS_AS)
         if not importance:
             self._unrated[memory.number] = memory
-        self._relevance.add(text)
         return memory
 
     @property
@@ -82,7 +74,7 @@ class MemoryStream:
 
     def rate(self, number: int, importance: float) -> None:
         assert 1 <= importance <= 10, "importance is from 1 to 10"
-        self._memories[number] = replace(self._memories[number], importance=importance)
+        self.memories[number] = replace(self.memories[number], importance=importance)
         self._importance[number] = importance
         self._unrated.pop(number, None)
 
@@ -95,23 +87,25 @@ class MemoryStream:
         comes to mind was used, and is recent again, unless ``noting_use`` is off.
         """
         if kinds is None:
-            candidates = np.arange(len(self._memories))
+            candidates = np.arange(len(self.memories))
         else:
-            candidates = np.array([memory.number for memory in self._memories if memory.kind in kinds], np.intp)
+            candidates = np.array([memory.number for memory in self.memories if memory.kind in kinds], np.intp)
         if not len(candidates) or count <= 0:
             return []
+        likeness = self._relevance.compare(query, [memory.text for memory in self.memories[self._compared :]])
+        self._compared = len(self.memories)
         last_used = np.asarray(self._last_used)
         recency = DECAY_PER_HOUR ** ((minute - last_used[candidates]) / 60)
         score = (
             RECENCY_WEIGHT * _scale(recency)
-            + RELEVANCE_WEIGHT * _scale(self._relevance.compare(query)[candidates])
+            + RELEVANCE_WEIGHT * _scale(likeness[candidates])
             + IMPORTANCE_WEIGHT * _scale(np.asarray(self._importance)[candidates])
         )
         # Rounded, so that the last bit, which differs among processors, decides nothing.
         best = candidates[np.lexsort((-candidates, -np.round(score, 9)))[:count]]
         if noting_use:
             last_used[best] = minute
-        return [self._memories[number] for number in best.tolist()]
+        return [self.memories[number] for number in best.tolist()]
 
 
 def _scale(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -136,15 +130,10 @@ class HashedWords:
         # By word of all texts, one text after the other: its bucket, its weight, and the number of its text.
         self._bucket, self._weight, self._owner = array("i"), array("f"), array("i")
         self._texts = 0
-        self._waiting: list[str] = []
 
-    def add(self, text: str) -> None:
-        self._waiting.append(text)
-
-    def compare(self, query: str) -> NDArray[np.float64]:
+    def compare(self, query: str, added: Sequence[str]) -> NDArray[np.float64]:
         hasher, common = _load_hasher()
-        # One call for the query and for what was added since the last.
-        found = (_WORD.findall(text.lower()) for text in (query, *self._waiting))
+        found = (_WORD.findall(text.lower()) for text in (query, *added))
         rows = hasher.transform([word[:_STEM_LETTERS] for word in words if word not in common] for words in found)
         lengths = np.diff(rows.indptr)
         row = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
@@ -154,8 +143,7 @@ class HashedWords:
         self._bucket.frombytes(rows.indices[first:].tobytes())
         self._weight.frombytes(rows.data[first:].tobytes())
         self._owner.frombytes((row[first:] + np.int32(self._texts - 1)).tobytes())
-        self._texts += len(self._waiting)
-        self._waiting.clear()
+        self._texts += len(added)
         shared = asked[np.asarray(self._bucket)] * np.asarray(self._weight)
         return np.bincount(np.asarray(self._owner), weights=shared, minlength=self._texts).astype(np.float64, copy=False)
 
@@ -175,20 +163,10 @@ class Embedded:
     def __init__(self, encode: Encoder) -> None:
         self._encode = encode
         self._rows = array("f")
-        self._waiting: list[str] = []
 
-    def add(self, text: str) -> None:
-        self._waiting.append(text)
-
-    def compare(self, query: str) -> NDArray[np.float64]:
-        rows = np.asarray(self._encode([query, *self._waiting]), np.float32)
+    def compare(self, query: str, added: Sequence[str]) -> NDArray[np.float64]:
+        rows = np.asarray(self._encode([query, *added]), np.float32)
         rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
         self._rows.frombytes(rows[1:].tobytes())
-        self._waiting.clear()
         likeness: NDArray[np.float32] = np.asarray(self._rows).reshape(-1, rows.shape[1]) @ rows[0]
         return likeness.astype(np.float64)
-
-
-def load_sentence_embeddings(model: str = "all-MiniLM-L6-v2") -> Embedded:
-    """Likeness by meaning, from a local model of sentence-transformers. Raises InputError where that is not installed."""
-    return Embedded(load_encoder(model))

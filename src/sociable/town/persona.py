@@ -68,7 +68,7 @@ class Persona(Record):
     """By name of somebody it knows well, what there is between them: one line in the third person, or nothing."""
 
 
-def acquaintances_of(persona: Persona, people: Mapping[str, Persona]) -> dict[str, str]:
+def find_acquaintances(persona: Persona, people: Mapping[str, Persona]) -> dict[str, str]:
     """Those among ``people`` whom somebody knows: by name, who they are and what there is between them."""
     return {name: f"{people[name].learned} {note}".strip() for name, note in persona.ties.items() if name in people}
 
@@ -84,9 +84,9 @@ class Block:
     work: bool
 
 
-def ordinary_day(persona: Persona, clock: Clock, day: int) -> Sequence[Block]:
+def make_ordinary_day(persona: Persona, clock: Clock, day: int) -> Sequence[Block]:
     """The blocks that a resident's habits make of a day (counted from 0), in order of time."""
-    weekday = WEEKDAYS[clock.day(day * MINUTES_PER_DAY).weekday()]
+    weekday = WEEKDAYS[clock.to_date(day * MINUTES_PER_DAY).weekday()]
     begin = day * MINUTES_PER_DAY
     blocks = [
         Block(begin + habit.start, begin + habit.end, habit.doing, habit.place, habit.work)

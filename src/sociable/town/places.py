@@ -9,11 +9,13 @@ that somebody's own rooms and things come before other people's.
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import resources
 from itertools import pairwise
 from typing import TypeVar
 
@@ -34,11 +36,6 @@ T = TypeVar("T")
 
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
-_SILENT = (
-    "the, a, an, at, in, on, to, of, for, by, from, into, inside, within, and, n, near, beside, around, along, through, "
-    "over, down, up, go, going, walk, walking, head, heading, visit, visiting, return, returning, stay, staying, is, it"
-)
-
 
 def _stem(word: str) -> str:
     if len(word) > 4 and word.endswith("ies"):
@@ -54,126 +51,39 @@ def _split_words(text: str) -> list[str]:
     return [str(_NUMBERS.index(word)) if word in _NUMBERS else _stem(word) for word in words]
 
 
-_SILENT_WORDS = frozenset(_split_words(_SILENT))
+def _find_words(text: str) -> list[str]:
+    """The words that say something, in order."""
+    return [word for word in _split_words(text) if word not in _SILENT]
 
 
-def _words(text: str) -> list[str]:
-    return [word for word in _split_words(text) if word not in _SILENT_WORDS]
+def _collect_words(text: str) -> Words:
+    return frozenset(_find_words(text))
 
 
 def _parse_list(text: str) -> tuple[Words, ...]:
     """Phrases with commas between, each by its words."""
-    return tuple(frozenset(_words(phrase)) for phrase in text.split(","))
+    return tuple(map(_collect_words, text.split(",")))
 
 
-def _any_of(text: str) -> Words:
-    return frozenset(_words(text))
+# The language; the file says what each list means.
 
-
-# The language, written as people write it.
-
-_KINDS: Mapping[str, str] = {
-    "bakery": "bakery, baker, bakeshop",
-    "bookshop": "bookshop, bookstore, bookseller",
-    "café": "café, caffè, coffee shop, coffee house, coffee bar, tea shop, tea house",
-    "clinic": "clinic, health centre, health center, medical centre, medical center, doctor's surgery, doctor's office, surgery",
-    "college": "college, campus",
-    "community hall": "community hall, community centre, community center",
-    "dormitory": "dormitory, dorm, hall of residence, student residence, student house, student housing",
-    "flats": "flats, apartments, block of flats, apartment building, apartment block, apartment house",
-    "grocery": "grocery, groceries, grocer, greengrocer, supermarket",
-    "gym": "gym, gymnasium, fitness centre, fitness center, fitness studio",
-    "hardware store": "hardware store, hardware shop, hardware, ironmonger, supply store",
-    "lofts": "lofts",
-    "market": "market, marketplace, market square",
-    "meadow": "meadow",
-    "park": "park",
-    "pharmacy": "pharmacy, chemist, drugstore",
-    "pitch": "pitch, football pitch, football field, soccer pitch, soccer field, sports field, sports pitch, playing field",
-    "post office": "post office",
-    "pub": "pub, public house, tavern, bar",
-    "restaurant": "restaurant",
-    "rowing club": "rowing club, boat club",
-    "school": "school",
-    "square": "square, plaza",
-    "studios": "studios, artists' studios, art studios",
-}
-"""The names of a kind when nothing else is said. A kind of a map that is not in this list has its own name only."""
-
-_SHOPS = ("bakery", "bookshop", "grocery", "hardware store", "pharmacy", "market")
-
-_WITH_A_NAME: Mapping[str, str] = {
-    **dict.fromkeys(_SHOPS, "shop, store"),
-    "bookshop": "books, shop, store",
-    "café": "coffee, tea, tearoom",
-    "flats": "flat, apartment",
-    "dormitory": "house, hall",
-}
-"""Words that can stand beside a name of this kind and mean nothing alone: Okafor's store."""
-
-_GENERIC = _any_of("house, building, family")
-"""Words of a name that may be left out."""
-
-_FILLING = _any_of(
-    "local, nearby, nearest, closest, neighbourhood, neighborhood, town, village, city, usual, favourite, favorite, same, "
-    "back, main, area, section, part, seating, interior, building, place, spot, location, number, no, quiet, free, whole, "
-    "table, seat, chair, corner, desk, counter, bench, sofa, armchair, window, floor, stool, shelf, shelves, some, somewhere"
+_LANGUAGE = tomllib.loads(resources.files("sociable.town").joinpath("place_words.toml").read_text(encoding="utf-8"))
+_SILENT = frozenset(_split_words(_LANGUAGE["silent"]))
+_GENERIC, _FILLING, _OWN, _HOME, _ORDINARY, _SURROUNDINGS = (
+    _collect_words(_LANGUAGE[name]) for name in ("generic", "filling", "own", "home", "ordinary", "surroundings")
 )
-"""Words that say nothing beside a place, and mean none alone."""
+_BARE_HOMES, _SHOPS = _parse_list(_LANGUAGE["bare_homes"]), _LANGUAGE["shops"].split(", ")
+_HERE = frozenset(tuple(_split_words(phrase)) for phrase in _LANGUAGE["here"].split(","))
+_KINDS = {kind: _parse_list(phrases) for kind, phrases in _LANGUAGE["kinds"].items()}
+_BESIDE_NAMES = {kind: _parse_list(phrases) for kind, phrases in _LANGUAGE["beside_a_name"].items()}
+_HOUSEHOLD = {_collect_words(room): _parse_list(names) for room, names in _LANGUAGE["household"].items()}
+_OTHER_WORDS = [(tuple(_find_words(said)), tuple(_find_words(meant))) for said, meant in _LANGUAGE["other_words"].items()]
 
-_OWN = _any_of("my, our, your, his, her, their, own")
-_HOME = _any_of(
-    "home, house, flat, apartment, room, bedroom, dorm, dormitory, residence, lodgings, loft, cottage, quarters, place"
-)
-_BARE_HOMES = _parse_list("home, house, flat, apartment, room, bedroom, dorm room")
-"""Phrases that mean home without a word like my."""
-
-_HERE = (
-    "here, right here, where i am, where i already am, where he is, where she is, where they are, current location, "
-    "current place, current position, same place, same location, this place, this location, present location"
-)
-_HOUSEHOLD: Mapping[str, str] = {
-    "kitchen": "kitchen, shared kitchen",
-    "kitchenette": "kitchen",
-    "bathroom": "bathroom, shower, toilet",
-    **dict.fromkeys(("toilet", "loo", "washroom", "restroom", "shower room"), "bathroom, toilet"),
-    **dict.fromkeys(("living room", "sitting room", "lounge", "front room", "parlour"), "living room, common room, main room"),
-    "common room": "common room, living room",
-    "laundry": "laundry",
-    "laundry room": "laundry",
-    "garden": "garden",
-    "corridor": "corridor, hallway",
-    "hallway": "hallway, corridor",
-}
-"""Rooms that every house has: whose is meant goes without saying. Each with what it may be called there."""
-
-_OTHER_WORDS: Mapping[str, str] = {
-    "lab": "laboratory", "labs": "laboratory", "lecture theatre": "lecture hall", "lecture theater": "lecture hall",
-    "lecture room": "lecture hall", "auditorium": "lecture hall", "consultation room": "consulting room",
-    "locker room": "changing room", "sitting room": "living room",
-}  # fmt: skip
-
-_ORDINARY = _any_of(
-    "bank, beach, bolt, bridge, church, dock, ferry, forest, harbour, hill, island, lake, market, mill, mountain, oak, port, "
-    "post, quay, river, salt, sea, sport, spring, station, tide, tower, valley, water, wharf, wood"
-)
-"""Names of places begin with them, but alone they mean something else: the ferry is not Ferry Clinic."""
-
-_SURROUNDINGS = _any_of(
-    "quay, quayside, waterfront, river, riverside, riverbank, harbour, harbourside, seafront, shore, sea, water, corner, "
-    "road, street, town, village, centre, center, square, hill, way, front"
-)
 _WHERE = re.compile(
     r"\s+(?P<how>next (?:door )?to|across (?:the (?:street|road) )?from|opposite|near|beside|behind|by|on|at|in|along|around)\s+",
     re.IGNORECASE,
 )
 _NEAR = ("next", "across", "opposite", "near", "beside", "behind", "by")
-
-_HERE_PHRASES = frozenset(tuple(_split_words(phrase)) for phrase in _HERE.split(","))
-_KIND_PHRASES = {kind: _parse_list(phrases) for kind, phrases in _KINDS.items()}
-_BESIDE_NAMES = {kind: _parse_list(phrases) for kind, phrases in _WITH_A_NAME.items()}
-_HOUSEHOLD_ROOMS = {frozenset(_words(room)): _parse_list(names) for room, names in _HOUSEHOLD.items()}
-_SAID_OTHERWISE = [(tuple(_words(said)), tuple(_words(meant))) for said, meant in _OTHER_WORDS.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,24 +115,24 @@ class _Place:
 
 
 def _find_phrases(kind: str) -> tuple[Words, ...]:
-    return _KIND_PHRASES.get(kind) or _parse_list(kind)
+    return _KINDS.get(kind) or _parse_list(kind)
 
 
 def _find_kinds(sector: str, kind: str) -> tuple[str, ...]:
     """The kinds of a sector: the map's, and those that its name ends with, before a "for" or "of"."""
     name = re.split(r"\b(?:for|of)\b", sector, maxsplit=1)[0]
-    parts = [_words(part) for part in re.split(r"\band\b|&", name)]
+    parts = [_find_words(part) for part in re.split(r"\band\b|&", name)]
     named = (
         known
-        for known, phrases in _KIND_PHRASES.items()
+        for known, phrases in _KINDS.items()
         if any(frozenset(part[-len(phrase) :]) == phrase for phrase in phrases for part in parts)
     )
     return tuple(dict.fromkeys((*([kind] if kind else []), *named)))
 
 
-def _place(address: Address, kinds: Sequence[str]) -> _Place:
-    sector, arena = _words(address.sector), _words(address.arena)
-    order = tuple(_words(address.thing) or arena or sector)
+def _make_place(address: Address, kinds: Sequence[str]) -> _Place:
+    sector, arena = _find_words(address.sector), _find_words(address.arena)
+    order = tuple(_find_words(address.thing) or arena or sector)
     own = frozenset(order)
     called = tuple(phrase for kind in kinds for phrase in (*_find_phrases(kind), *_BESIDE_NAMES.get(kind, ())))
     core = own
@@ -235,9 +145,9 @@ class PlaceFinder:
     """Finds the places of one town."""
 
     def __init__(self, town: TownMap) -> None:
-        self._town_name = _words(town.name)
+        self._town_name = _find_words(town.name)
         kinds = {address.sector: _find_kinds(address.sector, town.kinds.get(address.sector, "")) for address in town.places}
-        self._places = [_place(address, kinds[address.sector]) for address in town.places]
+        self._places = [_make_place(address, kinds[address.sector]) for address in town.places]
         self._by_address = {place.address: place for place in self._places}
         self._rooms: dict[str, list[_Place]] = defaultdict(list)
         self._things: dict[str, list[_Place]] = defaultdict(list)
@@ -249,13 +159,13 @@ class PlaceFinder:
         self._by_name: dict[tuple[str, ...], set[Address]] = defaultdict(set)
         """Places by the words of the whole address, in order."""
         for place in self._places:
-            self._by_name[tuple(_words(str(place.address)))].add(place.address)
+            self._by_name[tuple(_find_words(str(place.address)))].add(place.address)
         self._by_kind: dict[Words, set[Address]] = defaultdict(set)
         """Sectors, by what their kind is called alone."""
         for sector, own_kinds in kinds.items():
             for kind in own_kinds:
                 shops = ("", "shop", "store") if kind in _SHOPS else ("",)
-                for phrase in {phrase.union(_words(shop)) for phrase in _find_phrases(kind) for shop in shops}:
+                for phrase in {phrase.union(_find_words(shop)) for phrase in _find_phrases(kind) for shop in shops}:
                     self._by_kind[phrase].add(Address(sector))
         self._vocabulary: Words = frozenset().union(*(place.own for place in self._places), *self._by_kind)
         self._pairs = dict.fromkeys(pair for place in self._places for pair in pairwise(place.order))
@@ -273,9 +183,9 @@ class PlaceFinder:
         if exact := self._exact.get(_as_address(text)):
             return exact
         text = self._strip_town(text)
-        if tuple(_split_words(text)) in _HERE_PHRASES:
+        if tuple(_split_words(text)) in _HERE:
             return here
-        words = _words(text)
+        words = _find_words(text)
         if words and len(named := self._by_name.get(tuple(words), ())) == 1:
             return next(iter(named))
         mine = not _OWN.isdisjoint(words)
@@ -290,21 +200,25 @@ class PlaceFinder:
 
     def _strip_town(self, text: str) -> str:
         """Without the town's own name before or after a place, or after "in"."""
-        parts = [part for part in re.split(r"[:;,>|<{}\[\]()]|\s[-–—]\s", text) if _words(part)]
-        others = [part for part in parts if _words(part) != self._town_name]
+        parts = [part for part in re.split(r"[:;,>|<{}\[\]()]|\s[-–—]\s", text) if _find_words(part)]
+        others = [part for part in parts if _find_words(part) != self._town_name]
         if 0 < len(others) < len(parts):
             return ": ".join(others)
         place, _, town = text.rpartition(" in ")
-        return place if town and _words(town) == self._town_name else text
+        return place if town and _find_words(town) == self._town_name else text
 
     # Spelling
 
     def _spellings(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
         """The words as they are, then as they may have been meant, each way once."""
+
+        def correct(words: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(map(self._correct, words))
+
         seen = set()
         spelling = tuple(words)
-        for mended in (lambda each: each, _say_otherwise, self._join_or_part, self._correct, _say_otherwise, self._join_or_part):
-            spelling = mended(spelling)
+        for mend in (tuple, _say_otherwise, self._join_or_part, correct, _say_otherwise, self._join_or_part):
+            spelling = mend(spelling)
             if spelling and spelling not in seen:
                 seen.add(spelling)
                 yield spelling
@@ -321,11 +235,8 @@ class PlaceFinder:
                 found.append(word)
         return tuple(found)
 
-    def _correct(self, words: tuple[str, ...]) -> tuple[str, ...]:
-        """With slips of the pen in longer words mended, where only one word of the town's can have been meant."""
-        return tuple(self._correct_word(word) for word in words)
-
-    def _correct_word(self, word: str) -> str:
+    def _correct(self, word: str) -> str:
+        """A longer word without its slips of the pen, where only one word of the town's can have been meant."""
         if word in self._vocabulary or word in _FILLING or any(sign.isdigit() for sign in word):
             return word
         # Short words are too often one letter away from another: beach and bench, mall and hall.
@@ -355,7 +266,7 @@ class PlaceFinder:
         if said & _HOME and (mine or said in _BARE_HOMES) and room.unexplained(said) <= _HOME | _FILLING:
             return room.address
         said -= {"home"}
-        if said and (mine or said in _HOUSEHOLD_ROOMS) and (found := self._find_home_room(said, room)):
+        if said and (mine or said in _HOUSEHOLD) and (found := self._find_home_room(said, room)):
             return found
         return self._find_home_thing(said, room)
 
@@ -369,14 +280,14 @@ class PlaceFinder:
     def _find_home_room(self, said: Words, room: _Place) -> Address | None:
         suite = self._find_suite(room)
         for rooms in (suite, self._rooms[room.address.sector]):
-            for wanted in _HOUSEHOLD_ROOMS.get(said, (said,)):
+            for wanted in _HOUSEHOLD.get(said, (said,)):
                 fitting = [each for each in rooms if wanted <= each.own]
                 fitting = [each for each in fitting if each.own == wanted] or fitting
                 # Of bathroom west and bathroom east either will do.
                 alike = all(frozenset(each.order[: len(wanted)]) == wanted for each in fitting)
                 if fitting and (alike or len(fitting) == 1):
                     return fitting[0].address
-            if rooms is suite and said in _HOUSEHOLD_ROOMS and len(said) == 1:
+            if rooms is suite and said in _HOUSEHOLD and len(said) == 1:
                 # A living room with a kitchenette is a flat's kitchen.
                 (word,) = said
                 arenas = {each.address.arena for each in suite}
@@ -390,7 +301,7 @@ class PlaceFinder:
         arenas = {each.address.arena for each in self._find_suite(room)}
         things = [thing.address for thing in self._find_things(said) if thing.address.sector == room.address.sector]
         near = [address for address in things if address.arena in arenas]
-        return _only([address for address in near if address.arena == room.address.arena], near)
+        return _find_only([address for address in near if address.arena == room.address.arena], near)
 
     # In town
 
@@ -407,7 +318,8 @@ class PlaceFinder:
                 sectors = {sector for phrase in phrases for sector in self._by_kind[phrase]}
                 meant = [each for each in sectors if not self._by_address[each].unexplained(words)]
                 # Of a football pitch with changing rooms, the pitch.
-                return [_only([room.address for room in self._rooms[each.sector] if room.own <= said]) or each for each in meant]
+                rooms = {each: [room.address for room in self._rooms[each.sector] if room.own <= said] for each in meant}
+                return [_find_only(own) or each for each, own in rooms.items()]
         if found:
             return [thing.address for thing in self._find_things(said)]
         return self._find_partly_named(said)
@@ -436,22 +348,22 @@ class PlaceFinder:
         if len(shared) != 1:
             return []
         living = [room.address for room in rooms if room.address.sector == shared[0] and {"living", "room"} <= room.own]
-        return [_only(living) or Address(shared[0])]
+        return [_find_only(living) or Address(shared[0])]
 
     def _find_without_surroundings(self, text: str, home: Address, here: Address | None) -> Address | None:
         """The place before a word like "on" or "by", if none to be in follows: the pub, of "the pub on the quay"."""
         without = re.sub(r"\([^()]*\)", " ", text)
-        if without != text and _words(without):
+        if without != text and _find_words(without):
             return self._find(without, home, here)
         where = _WHERE.search(text)
         if where is None:
             return None
         head, tail = text[: where.start()], text[where.end() :]
-        around = frozenset(_words(tail))
+        around = _collect_words(tail)
         near = where["how"].casefold().startswith(_NEAR) and self._find_in_town(around, tail)
         if not near and not around <= _SURROUNDINGS:
             return None
-        meant = (self._find_in_town(frozenset(spelling), head) for spelling in self._spellings(_words(head)))
+        meant = (self._find_in_town(frozenset(spelling), head) for spelling in self._spellings(_find_words(head)))
         place = _choose_nearest(next(filter(None, meant), []), home, here)
         return None if place is not None and place.thing else place
 
@@ -460,10 +372,10 @@ def _find_nearest_spelling(text: str, names: Mapping[T, str], most: int) -> T | 
     """The one whose name is a text with the fewest slips of the pen, if there are no more than ``most``."""
     slips = {each: OSA.distance(text, name, score_cutoff=most) for each, name in names.items()}
     least = min(slips.values(), default=most + 1)
-    return _only([each for each, distance in slips.items() if distance == least <= most])
+    return _find_only([each for each, distance in slips.items() if distance == least <= most])
 
 
-def _only(*groups: Sequence[T]) -> T | None:
+def _find_only(*groups: Sequence[T]) -> T | None:
     """The member of the first group that has one member only."""
     return next((group[0] for group in groups if len(group) == 1), None)
 
@@ -493,11 +405,11 @@ def _choose_nearest(found: Sequence[Address], home: Address, here: Address | Non
     """The only one, the only one at home, the only one around; or what they are all in."""
     areas = [Address(place.sector, arena) for place in (home, here) if place for arena in (place.arena, "")]
     wholes = ({Address(each.sector, each.arena) for each in found}, {Address(each.sector) for each in found})
-    return _only(found, *([each for each in found if each.within(area)] for area in areas), *map(list, wholes))
+    return _find_only(found, *([each for each in found if each.is_within(area)] for area in areas), *map(list, wholes))
 
 
 def _say_otherwise(words: tuple[str, ...]) -> tuple[str, ...]:
-    for said, meant in _SAID_OTHERWISE:
+    for said, meant in _OTHER_WORDS:
         for start in range(len(words) - len(said) + 1):
             if words[start : start + len(said)] == said:
                 return words[:start] + meant + words[start + len(said) :]

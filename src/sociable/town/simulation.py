@@ -2,7 +2,7 @@
 
 What a resident does in minute t depends on nothing but the state of the town after minute t - 1, within its reach: who is
 near, awake and free. So residents need not take their minutes together. The scheduler says which ones may go on
-(``scheduler.py``); the log is the same whatever it says, so long as it is right.
+(``bodies.py``); the log is the same whatever it says, so long as it is right.
 
 1. Perceive: whoever stands in the same arena within the radius of sight, nearest first, ties by name, as many as attention
    holds. Seeing is mutual.
@@ -18,18 +18,18 @@ from __future__ import annotations
 import asyncio
 import heapq
 import math
+from collections import defaultdict
 from collections.abc import Awaitable, Coroutine, Iterable, Mapping, Sequence
 from inspect import isawaitable
 from typing import Any, TypeVar
 
 from sociable.core.seeding import make_generator
-from sociable.town.bodies import Body, Injection, Physics
+from sociable.town.bodies import Body, Injection, Physics, Scheduler
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, merge_logs, render_steps
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Injectable, Mind, Sighting, TakenAway, Talk, View
+from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Mind, Sighting, TakenAway, Talk, View
 from sociable.town.places import PlaceFinder
-from sociable.town.scheduler import Scheduler
 
 WORDS_PER_MINUTE = 130
 """The pace of speech at ease, which decides how long a conversation takes."""
@@ -69,22 +69,21 @@ class Simulation:
         self.bodies: list[Body] = []
         taken: set[Tile] = set()
         for place, (name, home, mind) in enumerate(sorted(residents, key=lambda each: each[0])):
-            tiles = town.free_tiles(home)
+            tiles = town.find_free_tiles(home)
             tile = next((tile for tile in tiles if tile not in taken), tiles[0])
             taken.add(tile)
-            body = Body(name, mind, home, place, tile, town.zone_of(tile))
-            self.bodies.append(body)
+            self.bodies.append(Body(name, mind, home, place, tile, town.find_zone(tile)))
         self.by_name: Mapping[str, Body] = {body.name: body for body in self.bodies}
         for injection in sorted(injections, key=lambda each: each.minute):
             self.by_name[injection.resident].injections.append(injection)
-        self._occupants: dict[tuple[int, int, int], set[Body]] = {}
+        self._occupants: dict[tuple[int, int, int], set[Body]] = defaultdict(set)
         """The bodies in each cell, a part of a zone wider than anybody can see: a street may have the whole town in it."""
         for body in self.bodies:
-            self._occupants.setdefault(self._cell(body), set()).add(body)
+            self._occupants[self._find_cell(body)].add(body)
         self._changed: dict[int, int] = dict.fromkeys((body.zone for body in self.bodies), -1)
         """The last minute in which something visible changed, by zone."""
         self._queue: list[tuple[int, int]] = []
-        self._waiting: dict[Body, list[Body]] = {}
+        self._waiting: dict[Body, list[Body]] = defaultdict(list)
         """Those who wait for each resident: it lags behind and could come into their sight, or is there and undecided."""
         self._behind: dict[Body, None] = {}
         """Residents who are asked, talk or wait, in a fixed order."""
@@ -112,7 +111,7 @@ class Simulation:
                         self._wake.clear()
                         await self._wake.wait()
                         continue
-                    self._live(self._next_batch())
+                    self._live(self._take_batch())
                     batches += 1
                     # Minds that need no model answer before anybody has to wait for them; replies of models are let in.
                     if self._begun or (self._open and batches % _BATCHES_AT_ONCE == 0):
@@ -127,8 +126,8 @@ class Simulation:
 
     # Who may live the next minute.
 
-    def _next_batch(self) -> list[Body]:
-        """Everybody whose turn is the earliest minute that anybody's is."""
+    def _take_batch(self) -> list[Body]:
+        """Takes everybody from the queue whose turn is in its earliest minute."""
         minute = self._queue[0][0]
         batch: list[Body] = []
         while self._queue and self._queue[0][0] == minute:
@@ -150,7 +149,7 @@ class Simulation:
                 self._perceive(body, minute, lagging)
         decided = [body for body in batch if body.decided]
         if self._queue and self._queue[0][0] == minute:
-            decided += self._next_batch()  # who waited for one of these to decide
+            decided += self._take_batch()  # who waited for one of these to decide
         concerned = self._find_concerned(decided, minute)
         self._go_on(minute, [body for body in decided if body not in concerned])
         for body in decided:
@@ -163,7 +162,7 @@ class Simulation:
 
     def _find_concerned(self, decided: Iterable[Body], minute: int) -> set[Body]:
         """Those who want to talk, and those to whom somebody wants to talk or still might."""
-        concerned = {other for body in self._behind if body.minute == minute for other in self._in_sight(body)}
+        concerned = {other for body in self._behind if body.minute == minute for other in self._see(body)}
         for body in decided:
             if body.decision is not None and body.decision.talk_to:
                 concerned.add(body)
@@ -173,9 +172,9 @@ class Simulation:
 
     def _perceive(self, body: Body, minute: int, lagging: Iterable[Body]) -> None:
         """Perceives and decides, or has its mind asked, unless somebody who lags behind could be in sight."""
-        could_meet, town, physics = self.scheduler.could_meet, self.town, self.physics
+        can_meet, town, physics = self.scheduler, self.town, self.physics
         for other in lagging:
-            if could_meet(town, physics, other, body, minute - other.minute):
+            if can_meet(town, physics, other, body, minute - other.minute):
                 self._wait(body, other)
                 return
         body.perceived = True
@@ -203,7 +202,7 @@ class Simulation:
         found, spread = {body}, [body]
         while spread:
             one = spread.pop()
-            for other in self._in_sight(one):
+            for other in self._see(one):
                 if other.minute != minute or other in found:
                     continue
                 if not other.decided:
@@ -217,7 +216,7 @@ class Simulation:
     def _wait(self, body: Body, other: Body) -> None:
         body.waits_for = other
         self._behind[body] = None
-        self._waiting.setdefault(other, []).append(body)
+        self._waiting[other].append(body)
 
     def _call_up(self, body: Body) -> None:
         """Those who waited for ``body`` look again whether they may go on."""
@@ -240,8 +239,8 @@ class Simulation:
 
     # One minute of one resident.
 
-    def _in_sight(self, body: Body) -> list[Body]:
-        """Others within reach after the minute before, whoever they are, in no order.
+    def _see(self, body: Body) -> list[Body]:
+        """The others within reach after the minute before, in no order.
 
         Whoever has lived this minute already was out of reach, or the scheduler would have made it wait; its tile of now does
         not count.
@@ -261,14 +260,14 @@ class Simulation:
             and other is not body
         ]
 
-    def _cell(self, body: Body) -> tuple[int, int, int]:
+    def _find_cell(self, body: Body) -> tuple[int, int, int]:
         side = _CELL * self.physics.radius
         return body.zone, body.tile.x // side, body.tile.y // side
 
     def _attend(self, body: Body, minute: int) -> list[Sighting]:
         """The others it attends to, as they were after a minute."""
         x, y = body.tile
-        near = sorted(self._in_sight(body), key=lambda other: ((other.tile.x - x) ** 2 + (other.tile.y - y) ** 2, other.place))
+        near = sorted(self._see(body), key=lambda other: ((other.tile.x - x) ** 2 + (other.tile.y - y) ** 2, other.place))
         sightings = []
         for other in near[: self.physics.bandwidth]:
             doing, free = other.activity.doing if other.activity else "", other.is_free(minute)
@@ -281,13 +280,13 @@ class Simulation:
         while body.injections and body.injections[0].minute <= minute:
             text = body.injections.popleft().text
             body.note(minute, "injected event", text)
-            if isinstance(mind, Injectable):
-                mind.inject(minute, text)
+            if inject := getattr(mind, "inject", None):
+                inject(minute, text)
         over = activity is None or minute >= activity.until
         asked = over or (mind.alarm is not None and minute >= mind.alarm)
         if not asked and self._changed[body.zone] <= body.looked and body.next_activity is None:
             return None
-        body.looked, body.moment = minute - 1, minute
+        body.looked, body.last_acted = minute - 1, minute
         sightings = self._attend(body, minute - 1)
         now = {(sighting.name, sighting.doing, sighting.talking_to): sighting for sighting in sightings}
         news = [sighting for seen, sighting in now.items() if seen not in body.retained]
@@ -298,7 +297,7 @@ class Simulation:
             return decision
         if not asked and not news:
             return None
-        address = self.town.address_of(body.tile)
+        address = self.town.find_address(body.tile)
         return mind.decide(View(minute, body.tile, address, activity, bool(body.route), sightings, news))
 
     def _go_on(self, minute: int, members: Sequence[Body]) -> None:
@@ -316,7 +315,7 @@ class Simulation:
                     self._begin(body, decision.activity, minute)
             activity = body.activity
             if activity is None or minute >= activity.until:
-                # Honest about a mind that breaks its contract; the minute has to be spent somehow.
+                # The log tells that a mind broke its contract; the minute has to be spent somehow.
                 body.note(minute, "no activity", "its activity was over and it named no other")
                 self._begin(body, Activity(IDLE, minute + IDLE_MINUTES), minute)
         for body in members:
@@ -350,7 +349,7 @@ class Simulation:
             other = self.by_name.get(name)
             if other is None or other is body or other.minute != minute or not other.is_free(minute - 1):
                 continue
-            if body not in taken and other not in taken and other in self._in_sight(body):
+            if body not in taken and other not in taken and other in self._see(body):
                 taken |= {body, other}
                 pairs.append((body, other))
         return pairs
@@ -358,7 +357,7 @@ class Simulation:
     def _meet(self, first: Body, second: Body, minute: int) -> None:
         for body, other in ((first, second), (second, first)):
             self._end_leg(body)
-            body.moment = minute
+            body.last_acted = minute
             body.busy_from, body.busy_until = minute, self.minutes * 2
             body.talking_to = other.name
             self._behind[body] = None
@@ -372,7 +371,8 @@ class Simulation:
         words = 0
         for turn in range(2 * self.physics.turns_each):
             speaker, listener = (first, second) if turn % 2 == 0 else (second, first)
-            said = await _await_answer(speaker.mind.speak(self._talk(speaker, listener, minute, lines, began=speaker is first)))
+            talk = self._make_talk(speaker, listener, minute, lines, began=speaker is first)
+            said = await _await_answer(speaker.mind.speak(talk))
             if said.says.strip() or said.note:
                 lines.append(Line(speaker=speaker.name, says=said.says, note=said.note))
                 words += len(said.says.split())
@@ -390,15 +390,16 @@ class Simulation:
         await self._conclude(second, first, minute, lines, until, began=False)
 
     async def _conclude(self, body: Body, other: Body, minute: int, lines: Sequence[Line], until: int, *, began: bool) -> None:
-        taken: TakenAway = await _await_answer(body.mind.conclude(self._talk(body, other, minute, lines, began=began), until))
+        talk = self._make_talk(body, other, minute, lines, began=began)
+        taken: TakenAway = await _await_answer(body.mind.conclude(talk, until))
         body.log.extend(taken.notes)
         body.next_activity = taken.activity
         del self._behind[body]
         self._reach(body, until)
         self._queue_up(body)
 
-    def _talk(self, body: Body, other: Body, minute: int, lines: Sequence[Line], *, began: bool) -> Talk:
-        here, spoken = self.town.address_of(body.tile), sum(line.speaker == body.name for line in lines)
+    def _make_talk(self, body: Body, other: Body, minute: int, lines: Sequence[Line], *, began: bool) -> Talk:
+        here, spoken = self.town.find_address(body.tile), sum(line.speaker == body.name for line in lines)
         return Talk(minute, other.name, here, tuple(lines), began, spoken, self.physics.turns_each - spoken)
 
     # 5. Walking.
@@ -407,8 +408,8 @@ class Simulation:
         """Turns to an activity, and to the way there."""
         self._end_leg(body)
         body.activity, body.route, body.goal = activity, "", None
-        address = self.places.find(activity.place, body.home, self.town.address_of(body.tile)) if activity.place else None
-        tiles = self.town.free_tiles(address) if address is not None else []
+        address = self.places.find(activity.place, body.home, self.town.find_address(body.tile)) if activity.place else None
+        tiles = self.town.find_free_tiles(address) if address is not None else ()
         if not tiles:
             address = None
             if activity.place:
@@ -442,14 +443,14 @@ class Simulation:
         """
         if body.goal is None or len(body.route) > self.physics.tiles_per_minute or not (body.route or body.arrived == minute - 1):
             return None
-        wanted, others = body.bound_for if body.route else body.tile, self._in_sight(body)
+        wanted, others = body.bound_for if body.route else body.tile, self._see(body)
         if not any(other.tile == wanted and (body.route or other.place < body.place) for other in others):
             return None
         taken = {other.tile for other in others}
         x, y = body.tile
         free = [
             tile
-            for tile in self.town.free_tiles(Address(body.goal.sector, body.goal.arena))
+            for tile in self.town.find_free_tiles(Address(body.goal.sector, body.goal.arena))
             if tile not in taken and (tile.x - x) ** 2 + (tile.y - y) ** 2 <= self._radius_squared
         ]
         return self._draw(free, body, minute) if free else None
@@ -461,13 +462,13 @@ class Simulation:
         steps, body.route = body.route[:pace], body.route[pace:]
         body.leg += steps
         self._changed[body.zone] = max(self._changed[body.zone], minute)
-        before = self._cell(body)
-        body.tile = body.tile.after(steps)
-        body.zone = self.town.zone_of(body.tile)
+        before = self._find_cell(body)
+        body.tile = body.tile.follow(steps)
+        body.zone = self.town.find_zone(body.tile)
         self._changed[body.zone] = max(self._changed.get(body.zone, -1), minute)
-        if (cell := self._cell(body)) != before:
+        if (cell := self._find_cell(body)) != before:
             self._occupants[before].discard(body)
-            self._occupants.setdefault(cell, set()).add(body)
+            self._occupants[cell].add(body)
         if not body.route:
             body.arrived = minute
             self._end_leg(body)

@@ -1,11 +1,6 @@
 """A town's own file, drawn by hand in JSON, and the choice of the right reader for any map.
 
-``{"name", "width", "height", "water": [rectangle, …], "sectors": [{"name", "kind", "open", "rect", "doors": [[x, y], …],
-"walls": [rectangle, …], "arenas": [{"name", "rect", "objects": [{"name", "at": [[x, y], …], "seat"}]}]}]}``, a rectangle
-being ``[x, y, width, height]`` in tiles, x to the right and y down, from 0.
-
-A sector that is not ``open`` has a wall on the outermost ring of its rectangle but for its doors; ``walls`` are inner
-ones. Whatever is neither sector nor water is street. Things cannot be stood on unless they are a ``seat``.
+``docs/guide/towns.md`` describes the file.
 """
 
 from __future__ import annotations
@@ -16,13 +11,13 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, Field, PlainValidator, ValidationError
+from pydantic import AfterValidator, Field, PlainValidator
 from scipy.ndimage import binary_dilation  # type: ignore[import-untyped]
 
-from sociable.core.data_files import Text, make_data_error, read_records
+from sociable.core.data_files import Text, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
-from sociable.town.interop.smallville import is_smallville, load_smallville
+from sociable.town.interop.smallville import find_matrices, load_smallville
 from sociable.town.interop.tiled import is_tiled, read_tiled
 from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, claim_tiles, find_street
 
@@ -35,24 +30,20 @@ WHAT_IS_READ = (
 def load_map(path: Path) -> TownMap:
     """Loads a map in any of the known layouts. Raises InputError or DataError, which name file and field."""
     if path.is_dir():
-        if is_smallville(path):
+        if find_matrices(path):
             return load_smallville(path)
         raise InputError(f"{path}: no map in this folder; {WHAT_IS_READ}.")
-    value = _read_json(path)
-    if is_tiled(value):
-        return read_tiled(value, str(path), path.stem)
-    if isinstance(value, dict) and "sectors" in value:
-        return read_town(value, str(path))
-    raise InputError(f"{path}: not a map; {WHAT_IS_READ}.")
-
-
-def _read_json(path: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{path}: no such file; {WHAT_IS_READ}.")
     if path.suffix in (".tmx", ".tsx", ".tsj"):
         raise InputError(f"{path}: of Tiled's files its maps in JSON are read. In Tiled choose File > Export As, JSON map files.")
     values = [raw.value for raw in read_records(path, None)]
-    return values[0] if len(values) == 1 else values
+    value = values[0] if len(values) == 1 else values
+    if is_tiled(value):
+        return read_tiled(value, str(path), path.stem)
+    if isinstance(value, dict) and "sectors" in value:
+        return read_town(value, str(path))
+    raise InputError(f"{path}: not a map; {WHAT_IS_READ}.")
 
 
 def _parse_numbers(value: object, names: str) -> list[int]:
@@ -113,11 +104,7 @@ class TownRecord(Record):
 
 def read_town(value: Any, source: str) -> TownMap:
     """The town of a parsed file. Raises DataError with ``source`` as its place at the first thing that cannot be built."""
-    try:
-        record = TownRecord.model_validate(value)
-    except ValidationError as error:
-        raise make_data_error(error, source) from None
-    return _Builder(record, source).town()
+    return _Builder(validate_record(TownRecord, value, source), source).build()
 
 
 class _Builder:
@@ -134,7 +121,7 @@ class _Builder:
         self.owners: dict[Tile, Address] = {}
         """The sector, then the arena, then the thing that each tile belongs to."""
 
-    def town(self) -> TownMap:
+    def build(self) -> TownMap:
         for number, sector in enumerate(self.record.sectors):
             self._build(sector, f"sectors.{number}")
         water = self._flood()
@@ -163,7 +150,7 @@ class _Builder:
 
     def _build(self, sector: SectorRecord, field: str) -> None:
         address, rect = Address(sector.name), sector.rect
-        if not rect.within(self.whole):
+        if not rect.is_within(self.whole):
             size = f"the map, which is {self.record.width} by {self.record.height} tiles"
             raise self._fail(f"{field}.rect", f"'{address}' at {list(rect)} is not inside {size}")
         self._claim(address, list(rect.tiles()), field)
@@ -183,14 +170,13 @@ class _Builder:
             if sector.open:
                 raise self._fail(f"{field}.doors", f"'{name}' is open, so there is no wall for a door at {list(door)}")
             if door not in ring - corners:
-                raise self._fail(
-                    f"{field}.doors", f"the door at {list(door)} is not in the wall of '{name}', or in a corner of it"
-                )
+                problem = f"the door at {list(door)} is not in the wall of '{name}', or in a corner of it"
+                raise self._fail(f"{field}.doors", problem)
         if not sector.open:
             self._block(ring.difference(sector.doors))
         for number, wall in enumerate(sector.walls):
             at, where = f"{field}.walls.{number}", f"the wall at {list(wall)}"
-            if not wall.within(sector.rect):
+            if not wall.is_within(sector.rect):
                 raise self._fail(at, f"{where} is not inside '{name}'")
             if shut := set(wall.tiles()).intersection(sector.doors):
                 raise self._fail(at, f"{where} stands in a door of '{name}', at {list(min(shut))}")
@@ -210,7 +196,7 @@ class _Builder:
 
     def _flood(self) -> frozenset[Tile]:
         for number, rect in enumerate(self.record.water):
-            if not rect.within(self.whole):
+            if not rect.is_within(self.whole):
                 raise self._fail(f"water.{number}", f"the water at {list(rect)} is not inside the map")
             for tile in rect.tiles():
                 if owner := self.owners.get(tile):

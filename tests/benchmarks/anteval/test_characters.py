@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.anteval.characters import draw_attributes, in_words, load_sheets
-from sociable.benchmarks.anteval.rules import backgrounds, rules
+from sociable.benchmarks.anteval.characters import describe_sheet, draw_attributes, load_sheets
+from sociable.benchmarks.anteval.rules import load_backgrounds, load_rules
 from sociable.core.errors import DataError
 from sociable.core.seeding import make_generator
 
@@ -27,7 +27,7 @@ def sheet(**changes: Any) -> dict[str, Any]:
         "background": "Mole Catcher",
         "alignment": "neutral",
         "abilities": {"Strength": 15, "Dexterity": 12, "Constitution": 16, "Intelligence": 10, "Wisdom": 14, "Charisma": 8},
-        "skills": sorted({*backgrounds()["Mole Catcher"].skills, "Athletics", "Intimidation"}),
+        "skills": sorted({*load_backgrounds()["Mole Catcher"].skills, "Athletics", "Intimidation"}),
         "trait": "t",
         "ideal": "i",
         "bond": "b",
@@ -45,14 +45,14 @@ def written(tmp_path: Path, *records: Any) -> Path:
 
 def test_whatever_is_drawn_is_by_the_rules_and_everything_is_drawn() -> None:
     drawn = [draw_attributes(make_generator(3, "sheet", number)) for number in range(600)]
-    known = rules()
+    known = load_rules()
     assert {each.race for each in drawn} == set(known.races)
     assert {each.character_class for each in drawn} == set(known.classes)
-    assert {each.background for each in drawn} == set(backgrounds())
+    assert {each.background for each in drawn} == set(load_backgrounds())
     assert {each.alignment for each in drawn} == set(known.alignments)
     assert {skill for each in drawn for skill in each.skills} == set(known.skills)
     # Only who is evil has an evil ideal.
-    evil = {ideal.text for each in backgrounds().values() for ideal in each.ideals if ideal.alignment == "evil"}
+    evil = {ideal.text for each in load_backgrounds().values() for ideal in each.ideals if ideal.alignment == "evil"}
     assert evil
     assert all("evil" in each.alignment for each in drawn if each.ideal in evil)
 
@@ -60,8 +60,8 @@ def test_whatever_is_drawn_is_by_the_rules_and_everything_is_drawn() -> None:
 def test_the_best_scores_are_what_the_class_needs() -> None:
     for number in range(50):
         drawn = draw_attributes(make_generator(5, "sheet", number))
-        race = rules().races[drawn.race]
-        needed = rules().classes[drawn.character_class].abilities
+        race = load_rules().races[drawn.race]
+        needed = load_rules().classes[drawn.character_class].abilities
         least = [drawn.abilities[each] - race.bonuses.get(each, 0) - (1 if race.free_bonuses else 0) for each in needed]
         assert least[0] >= 14 and least[1] >= 13
 
@@ -104,15 +104,15 @@ def test_a_half_elf_chooses_where_it_is_better() -> None:
     for number in range(400):
         drawn = draw_attributes(make_generator(7, "sheet", number))
         if drawn.race == "Half-Elf":
-            assert sum(drawn.abilities.values()) == sum(rules().scores) + 4
-            assert len(drawn.skills) >= rules().classes[drawn.character_class].choose + 2 + 2 - 2
+            assert sum(drawn.abilities.values()) == sum(load_rules().scores) + 4
+            assert len(drawn.skills) >= load_rules().classes[drawn.character_class].choose + 2 + 2 - 2
             return
     pytest.fail("no half-elf was drawn")
 
 
 def test_sheets_in_words_show_everything(tmp_path: Path) -> None:
     (one,) = load_sheets(written(tmp_path, sheet())).items
-    text = in_words(one)
+    text = describe_sheet(one)
     for part in ("One (they/them)", "Hill Dwarf Fighter", "neutral", "Constitution 16 (+3)", "Charisma 8 (-1)", "Mole Catcher"):
         assert part in text
 
@@ -121,9 +121,9 @@ def test_bundled_sheets_are_many_and_of_all_kinds() -> None:
     sheets = load_sheets(None).items
     assert len(sheets) >= 60
     assert len({each.name for each in sheets}) == len(sheets)
-    assert {each.race for each in sheets} == set(rules().races)
-    assert {each.character_class for each in sheets} == set(rules().classes)
-    assert {each.background for each in sheets} == set(backgrounds())
+    assert {each.race for each in sheets} == set(load_rules().races)
+    assert {each.character_class for each in sheets} == set(load_rules().classes)
+    assert {each.background for each in sheets} == set(load_backgrounds())
     assert min(len(each.description.split()) for each in sheets) >= 40
 
 
@@ -133,7 +133,7 @@ def test_the_facts_are_those_of_the_system_reference_document() -> None:
         found: list[dict[str, Any]] = json.loads((SRD / f"5e-SRD-{name}.json").read_text())
         return found
 
-    known = rules()
+    known = load_rules()
     short = {each["index"]: each["full_name"] for each in read("Ability-Scores")}
     assert {each["name"]: short[each["ability_score"]["index"]] for each in read("Skills")} == dict(known.skills)
     assert [each["name"].lower() for each in read("Alignments")] == list(known.alignments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sociable.benchmarks.anteval.ieg.fscore import gap, signed_gap
+from sociable.benchmarks.anteval.ieg.fscore import measure_gap, measure_signed_gap
 from sociable.benchmarks.anteval.published import GPT_4_NOTE, TABLE_1, TABLE_2, Row1, Row2
 
 F_R_C, F_R_O = 39.73, 30.61
@@ -12,7 +12,7 @@ F_R_C, F_R_O = 39.73, 30.61
 
 
 def of(f_r: float, f_g: float) -> float:
-    found = gap(f_r, f_g)
+    found = measure_gap(f_r, f_g)
     assert found is not None
     return 100 * found
 
@@ -45,8 +45,8 @@ def test_table_1s_row_for_gpt_4_is_another_ones() -> None:
 
 
 def test_a_generated_master_that_wins_does_not_look_like_one_that_loses() -> None:
-    assert gap(0.2, 0.4) == gap(0.4, 0.2) == pytest.approx(1 / 3)
-    assert signed_gap(0.2, 0.4) == pytest.approx(-1 / 3)
-    assert gap(0.0, 0.0) is None
-    assert gap(None, 0.4) is None
-    assert gap(0.0, 0.4) == 1.0
+    assert measure_gap(0.2, 0.4) == measure_gap(0.4, 0.2) == pytest.approx(1 / 3)
+    assert measure_signed_gap(0.2, 0.4) == pytest.approx(-1 / 3)
+    assert measure_gap(0.0, 0.0) is None
+    assert measure_gap(None, 0.4) is None
+    assert measure_gap(0.0, 0.4) == 1.0

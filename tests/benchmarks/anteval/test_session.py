@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from sociable.benchmarks.anteval.players import play
+from sociable.benchmarks.anteval.players import Table
 from sociable.benchmarks.anteval.session import Move, TableTurn, read_move
-from sociable.core.errors import InstrumentFailure
 from sociable.core.records import Usage
 
 
@@ -52,7 +51,7 @@ class Scripted:
 
 async def test_everybody_has_a_turn_in_order_and_sees_what_was_before() -> None:
     ann, bo = Scripted("Ann", Move(words="a")), Scripted("Bo", Move(act="b"))
-    turns = await play([ann, bo], 5)
+    turns, _ = await Table([ann], bo, True).play(5)
     assert [(turn.index, turn.speaker, turn.content) for turn in turns] == [
         (1, "Ann", "a"), (2, "Bo", "*b*"), (3, "Ann", "a"), (4, "Bo", "*b*"), (5, "Ann", "a"),
     ]  # fmt: skip
@@ -60,13 +59,13 @@ async def test_everybody_has_a_turn_in_order_and_sees_what_was_before() -> None:
 
 
 async def test_a_session_in_which_everybody_passes_has_all_its_turns() -> None:
-    turns = await play([Scripted("Ann", Move()), Scripted("Bo", Move())], 6)
+    turns, _ = await Table([Scripted("Ann", Move())], Scripted("Bo", Move()), True).play(6)
     assert len(turns) == 6
     assert all(turn.passed for turn in turns)
 
 
 async def test_who_is_not_under_test_must_say_something_that_can_stand() -> None:
     bad = Scripted("Bo", Move(defect="empty"))
-    assert (await play([bad], 1))[0].note == "empty"
-    with pytest.raises(InstrumentFailure, match="Bo's turn 2: empty"):
-        await play([Scripted("Ann", Move(words="a")), bad], 4, instruments=frozenset({"Bo"}))
+    turns, failure = await Table([Scripted("Ann", Move(words="a"))], bad, True).play(2)
+    assert (turns[1].note, failure) == ("empty", "")
+    assert await Table([Scripted("Ann", Move(words="a"))], bad, False).play(4) == ([], "Bo's turn 2: empty")

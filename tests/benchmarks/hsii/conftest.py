@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.hsii.briefing import hsii_prompts
+from sociable.benchmarks.hsii.briefing import load_hsii_prompts
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases
 from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation
 from sociable.core.prompts import Prompts
@@ -99,7 +99,7 @@ def case(cases: list[Case]) -> Case:
 
 @pytest.fixture
 def prompts() -> Prompts:
-    return hsii_prompts()
+    return load_hsii_prompts()
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def reference(case: Case, episode: Callable[..., HSIIEpisode]) -> Callable[..., 
         return ReferenceConversation(
             id=case.id,
             case_digest=case.digest,
-            prompts_digest=hsii_prompts().digest,
+            prompts_digest=load_hsii_prompts().digest,
             long_run_turns=7,
             reference="r",
             partner="p",

@@ -9,15 +9,17 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.hsii.audit import (
-    audit_document,
+    AVOIDANCES,
+    SHORTCUTS,
+    classify_addressees,
     find_alike_dialogues,
     find_rule_faults,
     load_printed_cases,
+    make_audit,
     measure_readings,
     measure_shortcuts,
 )
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
-from sociable.benchmarks.hsii.shortcuts import AVOIDANCES, SHORTCUTS, classify_addressees
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
 
@@ -135,13 +137,13 @@ def test_a_rule_that_does_not_hold_is_named(case: Case) -> None:
 
 
 def test_the_document_says_what_is_far_from_chance(talk: Callable[..., Case]) -> None:
-    document = audit_document([talk((CARA, ASSISTANT))], "test")
+    document = make_audit([talk((CARA, ASSISTANT))], "test")
     assert "last speaker" in document.sections[0].blocks[0].text  # type: ignore[union-attr]
     assert len(document.summary.rows) == len(SHORTCUTS) + len(AVOIDANCES)
 
 
 def test_the_bundled_data_has_no_fault() -> None:
-    document = audit_document(load_dataset().items, "bundled")
+    document = make_audit(load_dataset().items, "bundled")
     (verdict,) = document.sections[0].blocks  # no callout of a rule's fault beside it
     assert verdict.text == "No shortcut is further than 0.15 from chance."  # type: ignore[union-attr]
 

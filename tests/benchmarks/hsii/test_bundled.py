@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.hsii.audit import measure_readings
-from sociable.benchmarks.hsii.briefing import setting
+from sociable.benchmarks.hsii.briefing import render_setting
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
-from sociable.benchmarks.hsii.measure import asks_again, evades_conflict, measure_leaks
+from sociable.benchmarks.hsii.measure import evades_conflict, list_repeated_questions, measure_leaks
 from sociable.benchmarks.hsii.records import HSIIEpisode
 from sociable.core.names import words
 from sociable.core.records import Turn
@@ -46,7 +46,7 @@ def test_every_file_can_be_found_in_a_training_corpus() -> None:
     (canary,) = {record["canary"] for record in RAW.values()}
     assert canary in FOLDER.parent.joinpath("README.md").read_text(encoding="utf-8")
     for case in DATASET.items:
-        assert canary not in setting(case)
+        assert canary not in render_setting(case)
 
 
 def test_independent_readers_agree_with_every_golden_target() -> None:
@@ -65,7 +65,7 @@ def test_the_golden_side_faces_the_conflict_and_asks_nothing_again(name: str) ->
         assert evades_conflict(case, case.golden.content) is False, case.id
         for message in (case.golden, *case.continuation):
             if message.role_from == ASSISTANT:
-                assert asks_again(case, message.content) == (), case.id
+                assert list_repeated_questions(case, message.content) == (), case.id
 
 
 @pytest.mark.parametrize("name", RAW)
@@ -95,7 +95,7 @@ def test_every_spelling_names_its_character(name: str) -> None:
     case = DIALOGUES[name][0]
     for who in case.characters:
         for spelling in (who, who.upper(), f"the {who}", f"{who}.", *case.aliases[who]):
-            assert case.who_is(spelling) == who
+            assert case.find_character(spelling) == who
 
 
 @pytest.mark.parametrize("name", DIALOGUES)

@@ -60,7 +60,7 @@ def test_a_case_knows_only_the_facts_told_before_it(cases: list[Case]) -> None:
 
 
 def test_a_fact_is_hidden_from_all_but_its_owner_and_the_permitted(cases: list[Case]) -> None:
-    hidden = {name: [fact.owner for fact in cases[1].hidden_from(name)] for name in cases[1].characters}
+    hidden = {name: [fact.owner for fact in cases[1].list_hidden_facts(name)] for name in cases[1].characters}
     assert hidden == {"Ann Lee": ["Ben Cole"], "Ben Cole": ["Ann Lee"], "Cara Diaz": ["Ann Lee"]}
 
 

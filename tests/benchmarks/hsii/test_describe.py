@@ -16,6 +16,7 @@ import pytest
 from sklearn.cluster import DBSCAN
 from sklearn.metrics import adjusted_rand_score
 
+from sociable.benchmarks.hsii import clusters
 from sociable.benchmarks.hsii.clusters import (
     FEWEST_DIALOGUES,
     Clustering,
@@ -28,7 +29,7 @@ from sociable.benchmarks.hsii.clusters import (
     weigh_terms,
 )
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
-from sociable.benchmarks.hsii.describe import describe_document
+from sociable.benchmarks.hsii.describe import make_description
 from sociable.core.errors import InputError
 from sociable.core.view import Document, Paragraph, RadarPlot, ScatterPlot, Table
 from sociable.models.embeddings import load_encoder
@@ -83,7 +84,7 @@ def clustered(cases: Sequence[Case], **options: str) -> Clustering:
 
 def topics_of(clustering: Clustering) -> dict[int, dict[str, int]]:
     labels = sorted(set(clustering.labels))
-    return {label: dict(Counter(case.topic for case in clustering.members(label))) for label in labels}
+    return {label: dict(Counter(case.topic for case in clustering.list_members(label))) for label in labels}
 
 
 def tables(document: Document) -> dict[str, Table]:
@@ -110,7 +111,7 @@ def scatter(document: Document) -> ScatterPlot:
 
 
 def test_sizes_are_counted_by_hand(cases: list[Case]) -> None:
-    rows = cells(describe_document(cases, "test").summary)
+    rows = cells(make_description(cases, "test").summary)
     assert rows["dialogues"][0] == "1"
     assert rows["cases"][0] == "2"
     assert rows["cases a dialogue"] == ["2.0", "2 to 2"]
@@ -128,12 +129,12 @@ def test_letters_are_those_before_the_golden_response(cases: list[Case], raw: di
     shared = len(background["scene"]) + sum(map(len, background["relationships"])) + len(background["conflicts"])
     contents = [len(message["content"]) for message in raw["messages"]]
     first, second = shared + sum(contents[:2]), shared + sum(contents[:4])
-    row = cells(describe_document(cases, "test").summary)["letters a case"]
+    row = cells(make_description(cases, "test").summary)["letters a case"]
     assert row == [f"{(first + second) / 2:.1f}", f"{first} to {second}"]
 
 
 def test_optional_fields_are_shares_of_cases(cases: list[Case]) -> None:
-    rows = cells(describe_document(cases, "test").summary)
+    rows = cells(make_description(cases, "test").summary)
     shares = {name.removeprefix("cases with "): row[0] for name, row in rows.items() if name.startswith("cases with ")}
     assert shares == {
         "relationships": "100.0%",
@@ -152,13 +153,13 @@ def test_optional_fields_are_shares_of_cases(cases: list[Case]) -> None:
 
 
 def test_a_stage_that_is_not_stated_is_no_stage() -> None:
-    rows = cells(describe_document(made("x", "Words."), "test").summary)
+    rows = cells(make_description(made("x", "Words."), "test").summary)
     assert [rows[f"cases stage {name}"][0] for name in ("single", "multi", "not stated")] == ["0.0%", "0.0%", "100.0%"]
 
 
 def test_topics_count_dialogues_and_cases() -> None:
     cases = [*made("a", "Words.", "sea", 3), *made("b", "Words.", "sea"), *made("c", "Words.", "law", 4)]
-    table = tables(describe_document(cases, "test"))["Topics,"]
+    table = tables(make_description(cases, "test"))["Topics,"]
     assert [row.cells for row in table.rows] == [
         ["law", "1", "33.3%", "4", "50.0%"],  # as many cases as sea: by name
         ["sea", "2", "66.7%", "4", "50.0%"],
@@ -270,7 +271,7 @@ def test_more_cases_of_a_dialogue_change_shares_and_not_clusters() -> None:
     clustering = clustered(more)
     assert topics_of(clustering)[0] == {"court": 6}  # the most cases come first
     assert len(clustering.labels) == 30
-    document = describe_document(more, "test")
+    document = make_description(more, "test")
     rows = cells(tables(document)["Clusters"])
     assert [rows[name][:3] for name in ("1", "2", "3", "in none")] == [
         ["6", "30", "55.6%"],
@@ -321,7 +322,7 @@ def test_texts_that_are_the_same_are_together() -> None:
 def test_texts_that_are_all_the_same_tell_nothing_apart() -> None:
     cases = [case for n in range(12) for case in made(f"d{n}", "One text for all.")]
     assert cluster_dialogues(cases) is None
-    assert describe_document(cases, "test").summary.rows
+    assert make_description(cases, "test").summary.rows
 
 
 # Plots
@@ -339,13 +340,13 @@ def test_the_plane_keeps_groups_together() -> None:
 
 
 def test_dots_are_dialogues_in_the_groups_of_their_clusters() -> None:
-    dots = scatter(describe_document(grouped(THREE_GROUPS, {"sea": 2}), "test")).dots
+    dots = scatter(make_description(grouped(THREE_GROUPS, {"sea": 2}), "test")).dots
     assert [dot.label.split("-")[0] for dot in dots] == ["sea"] * 10 + ["school"] * 8 + ["court"] * 6 + ["none"] * 6
     assert [dot.group[:2] for dot in dots] == ["1:"] * 10 + ["2:"] * 8 + ["3:"] * 6 + [""] * 6
 
 
 def test_with_fewer_than_three_clusters_the_radar_shows_topics_and_says_so() -> None:
-    document = describe_document(grouped({"sea": 8, "school": 8, "none": 8}), "test")
+    document = make_description(grouped({"sea": 8, "school": 8, "none": 8}), "test")
     assert set(cells(tables(document)["Clusters"])) == {"1", "2", "in none"}
     assert radar(document).axes == ["none", "school", "sea"]
     assert radar(document).values == pytest.approx([1 / 3, 1 / 3, 1 / 3])
@@ -354,7 +355,7 @@ def test_with_fewer_than_three_clusters_the_radar_shows_topics_and_says_so() -> 
 
 def test_a_radar_has_no_more_axes_than_can_be_read() -> None:
     cases = [case for n in range(15) for case in made(f"d{n}", "Words.", f"topic {n:02}", 2 if n == 14 else 1)]
-    plot = radar(describe_document(cases, "test"))
+    plot = radar(make_description(cases, "test"))
     assert plot.axes == ["topic 14", *(f"topic {n:02}" for n in range(11))]
     assert "the 12 largest of 15" in plot.caption
     assert plot.values[0] == pytest.approx(2 / 16)
@@ -365,13 +366,13 @@ def test_a_radar_has_no_more_axes_than_can_be_read() -> None:
 
 @pytest.mark.parametrize("dialogues", range(1, 10))
 def test_few_dialogues_can_be_described(dialogues: int) -> None:
-    document = describe_document(grouped({"none": dialogues}), "test")
+    document = make_description(grouped({"none": dialogues}), "test")
     looked = "Clusters" in tables(document)
     assert looked == (dialogues >= FEWEST_DIALOGUES)
 
 
 def test_two_cases_of_one_dialogue_can_be_described(cases: list[Case]) -> None:
-    document = describe_document(cases[:2], "test")
+    document = make_description(cases[:2], "test")
     assert document.title == "Description of hsii"
     assert document.subtitle == "2 cases of 1 dialogues (test)"
     assert isinstance(document.sections[-1].blocks[0], Paragraph)
@@ -379,8 +380,8 @@ def test_two_cases_of_one_dialogue_can_be_described(cases: list[Case]) -> None:
 
 def test_the_bundled_data_are_described_alike_every_time() -> None:
     cases = load_dataset().items
-    document = describe_document(cases, "bundled")
-    assert document == describe_document(cases, "bundled")
+    document = make_description(cases, "bundled")
+    assert document == make_description(cases, "bundled")
     assert len(scatter(document).dots) == len({case.dialogue for case in cases})
     assert cells(document.summary)["cases"][0] == str(len(cases))
 
@@ -390,13 +391,13 @@ def test_the_bundled_data_are_described_alike_every_time() -> None:
 
 def test_other_features_are_refused() -> None:
     with pytest.raises(InputError, match=r"no features 'bert'\. Choose 'tfidf' or 'embeddings'"):
-        describe_document(made("x", "Words."), "test", features="bert")
+        make_description(made("x", "Words."), "test", features="bert")
 
 
 def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(InputError, match=r"sociable\[embeddings\]"):
-        describe_document(made("x", "Words."), "test", features="embeddings")
+        make_description(made("x", "Words."), "test", features="embeddings")
 
 
 Encode = Callable[..., Any]
@@ -443,9 +444,9 @@ def test_embeddings_of_passages_are_clustered(package: list[Any]) -> None:
     assert clustering.density.radius == find_knee(core)
 
 
-def test_the_embedding_model_can_be_another_and_must_be_there(package: list[Any]) -> None:
-    document = describe_document(grouped(THREE_GROUPS), "test", "embeddings", embedding_model="other")
-    assert package[0] == "other"
-    assert ("features", "other") in document.details
+def test_the_embedding_model_is_named_and_must_be_there(package: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    document = make_description(grouped(THREE_GROUPS), "test", "embeddings")
+    assert ("features", package[0]) in document.details
+    monkeypatch.setattr(clusters, "EMBEDDING_MODEL", "absent")
     with pytest.raises(InputError, match="'absent' cannot be loaded: no such model"):
-        describe_document(made("x", "Words."), "test", "embeddings", embedding_model="absent")
+        make_description(made("x", "Words."), "test", "embeddings")

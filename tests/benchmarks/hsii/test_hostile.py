@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sociable.benchmarks.hsii.briefing import ask_to_compare, transcript
+from sociable.benchmarks.hsii.briefing import ask_to_compare, render_transcript
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
-from sociable.benchmarks.hsii.judge import judge_criterion
+from sociable.benchmarks.hsii.judge import judge_stage
 from sociable.benchmarks.hsii.protocol import run_case
-from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation, Stage
+from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions, ReferenceConversation, Stage
 from sociable.core.prompts import QUOTE_MARK, Prompts
 from sociable.core.records import Verdict
 from sociable.engine.seats import Role, Seat, Seats
@@ -97,9 +97,9 @@ def play(
         judging, other = seat(Role.JUDGE, judge), reference("golden 1", "golden 2", "golden 3")
 
         async def play() -> HSIIEpisode:
-            episode = await run_case(golden, 0, seats, prompts, seed=0, strict=False, long_run_turns=3)
+            episode = await run_case(golden, 0, seats, prompts, HSIIOptions(long_run_turns=3), seed=0, has_long_run=True)
             for stage in (Stage.FIRST_UTTERANCE, Stage.LONG_RUN):
-                assert (await judge_criterion(golden, episode, stage, judging, other, prompts)).verdict is Verdict.LOSS
+                assert (await judge_stage(golden, episode, stage, judging, other, prompts)).verdict is Verdict.LOSS
             return episode
 
         return asyncio.run(play()), {"partner": partner.requests, "judge": judge.requests}
@@ -160,6 +160,6 @@ def test_no_text_leaves_its_quotation_or_its_line(
     assert outside(question) == outside(harmless)
     assert not CONTROL_WORDS.search(question["content"])
     turns = episode(attack, attack).turns
-    lines = transcript(turns, "Cara Diaz").splitlines()
+    lines = render_transcript(turns, "Cara Diaz").splitlines()
     assert [line.partition(": ")[0] for line in lines] == ["Assistant", "Cara Diaz", "Assistant"]
     assert turns[0].speaker == ASSISTANT

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.hsii.dataset import Case
-from sociable.benchmarks.hsii.judge import criteria_reached, judge_criterion
+from sociable.benchmarks.hsii.judge import judge_stage, list_judged_stages
 from sociable.benchmarks.hsii.records import STAGES, HSIIEpisode, ReferenceConversation, Stage
 from sociable.core.prompts import Prompts
 from sociable.core.records import Verdict
@@ -30,7 +30,7 @@ def judge(case: Case, prompts: Prompts, seat: Callable[..., Seat]) -> Judge:
     async def make(
         who: Any, stage: Stage, episode: HSIIEpisode, reference: ReferenceConversation | None = None, of: Case = case
     ) -> PairJudgment:
-        return await judge_criterion(of, episode, stage, seat(Role.JUDGE, who), reference, prompts)
+        return await judge_stage(of, episode, stage, seat(Role.JUDGE, who), reference, prompts)
 
     return make
 
@@ -53,7 +53,7 @@ def prefers(words: str) -> ScriptedModel:
 def test_only_what_was_run_and_reached_is_judged(
     episode: Callable[..., HSIIEpisode], stages: tuple[Stage, ...], correct: bool, reached: list[Stage]
 ) -> None:
-    assert criteria_reached(episode("x", target_correct=correct), stages) == reached
+    assert list_judged_stages(episode("x", target_correct=correct), stages) == reached
 
 
 async def test_the_first_utterance_is_compared_with_the_golden_words(

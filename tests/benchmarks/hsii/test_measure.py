@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.hsii.dataset import Case, cut_cases
-from sociable.benchmarks.hsii.measure import Leak, asks_again, evades_conflict, measure_leaks, measure_points
+from sociable.benchmarks.hsii.measure import Leak, evades_conflict, list_repeated_questions, measure_leaks, measure_points
 from sociable.benchmarks.hsii.records import HSIIEpisode
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
@@ -122,12 +122,12 @@ def test_whoever_misses_the_clash_goes_round_it(raw: dict[str, Any], text: str, 
     ],
 )
 def test_only_a_question_asks_again(raw: dict[str, Any], text: str, again: bool) -> None:
-    assert asks_again(with_notes(raw), text) == (("The water is at the door.",) if again else ())
+    assert list_repeated_questions(with_notes(raw), text) == (("The water is at the door.",) if again else ())
 
 
 def test_without_notes_nothing_is_said_of_either(cases: list[Case]) -> None:
     assert evades_conflict(cases[1], "x") is None
-    assert asks_again(cases[1], "x?") is None
+    assert list_repeated_questions(cases[1], "x?") is None
 
 
 def test_what_was_said_for_all_to_hear_is_no_secret_any_more(raw: dict[str, Any], episode: Episode) -> None:

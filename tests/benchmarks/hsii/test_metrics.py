@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from sociable.benchmarks.hsii.dataset import Case
 from sociable.benchmarks.hsii.measure import measure_episode
-from sociable.benchmarks.hsii.metrics import JudgedCase, hsii_metrics
+from sociable.benchmarks.hsii.metrics import JudgedCase, make_metrics
 from sociable.benchmarks.hsii.records import STAGES, HSIIEpisode, HSIIOptions, Stage
-from sociable.core.records import EpisodeStatus, Estimate, Judgment, Outcome, Score, Verdict
+from sociable.core.records import PANEL, EpisodeStatus, Estimate, Judgment, Outcome, Score, Verdict
 from sociable.judging.pairwise import PairJudgment
 
 WIN, TIE, LOSS, NONE = Verdict.WIN, Verdict.TIE, Verdict.LOSS, Verdict.UNSCORED
@@ -25,7 +25,7 @@ Row = str | tuple[Verdict, Verdict]
 Table = Callable[..., list[Score]]
 
 
-METRICS = hsii_metrics(HSIIOptions())
+METRICS = make_metrics(HSIIOptions())
 
 
 def score_episode(
@@ -37,8 +37,9 @@ def score_episode(
     **options: Any,
 ) -> list[Score]:
     measured = None if episode.status is EpisodeStatus.ERRORED else measure_episode(case, episode)
-    judged = JudgedCase(case, episode, measured, verdicts, judgments, stages)
-    return hsii_metrics(HSIIOptions(**options)).score(
+    by_panel = {(stage.value, PANEL): verdict for stage, verdict in verdicts.items()}
+    judged = JudgedCase(case, episode, measured, by_panel, judgments, stages)
+    return make_metrics(HSIIOptions(**options)).score(
         episode.model_copy(update={"scenario": case.id, "cluster": case.dialogue}), judged
     )
 

@@ -10,12 +10,12 @@ import pytest
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.benchmarks.hsii.protocol import make_reference, run_case
-from sociable.benchmarks.hsii.records import HSIIEpisode
+from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions
 from sociable.core.prompts import Prompts
 from sociable.core.records import EpisodeStatus, Usage
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import FinishReason, Reply, Request
-from sociable.models.scripted import ScriptedModel, ScriptExhausted
+from sociable.models.scripted import ScriptedModel
 
 CARA = "Cara Diaz"
 
@@ -37,9 +37,8 @@ class Cast:
         self, subject: Any, partner: Any = (), *, turns: int = 3, strict: bool = False, seed: int = 0, forced: bool = False
     ) -> HSIIEpisode:
         seats = Seats(self.sits(Role.SUBJECT, subject), None if partner is None else self.sits(Role.PARTNER, partner))
-        return await run_case(
-            self.case, 0, seats, self.prompts, seed=seed, strict=strict, long_run_turns=turns, forced_target=forced
-        )
+        options = HSIIOptions(format="strict" if strict else "lenient", long_run_turns=max(turns, 1), forced_target=forced)
+        return await run_case(self.case, 0, seats, self.prompts, options, seed=seed, has_long_run=turns > 0)
 
     def asked(self, role: Role) -> list[Request]:
         return self.models[role].requests
@@ -173,7 +172,7 @@ async def test_a_partner_that_fails_leaves_the_first_utterance_standing(
 
 
 async def test_a_bug_is_not_hidden(cast: Cast, reply: Callable[..., str]) -> None:
-    with pytest.raises(ScriptExhausted):
+    with pytest.raises(AssertionError, match="the script has no more replies"):
         await cast.play([reply(CARA, "one")], ["a"])
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sociable.benchmarks.hsii.metrics import cascade, iota_as_printed, iota_of_table
-from sociable.benchmarks.hsii.published import TABLE_1, PublishedRow
+from sociable.benchmarks.hsii.metrics import calculate_cascade, calculate_iota, calculate_printed_iota
+from sociable.benchmarks.hsii.published import TABLE_1, TableOneRow
 from sociable.benchmarks.hsii.records import HSIIOptions
 
 
-def rates(row: PublishedRow) -> np.ndarray:
+def rates(row: TableOneRow) -> np.ndarray:
     return np.array([row.r1, row.r2, row.r3, row.r4])
 
 
@@ -18,13 +18,13 @@ ROWS = {row.model: row for row in TABLE_1}
 
 
 @pytest.mark.parametrize("row", TABLE_1, ids=ROWS)
-def test_every_row_of_table_1_follows_the_default_form(row: PublishedRow) -> None:
-    assert float(iota_of_table(rates(row))) == pytest.approx(row.hsii, abs=0.001)
+def test_every_row_of_table_1_follows_the_default_form(row: TableOneRow) -> None:
+    assert float(calculate_iota(rates(row))) == pytest.approx(row.hsii, abs=0.001)
 
 
 @pytest.mark.parametrize("row", TABLE_1, ids=ROWS)
-def test_no_row_of_table_1_follows_the_printed_form(row: PublishedRow) -> None:
-    assert abs(float(iota_as_printed(rates(row))) - row.hsii) > 0.15
+def test_no_row_of_table_1_follows_the_printed_form(row: TableOneRow) -> None:
+    assert abs(float(calculate_printed_iota(rates(row))) - row.hsii) > 0.15
 
 
 def test_table_1_is_transcribed_as_printed() -> None:
@@ -44,30 +44,38 @@ def test_gpt4_by_hand() -> None:
     # .701 (1 + .732 (1 + 1.36))  = .701 × 2.72752 = 1.91199
     # .701 × .732 (1 + 1.36) / 3  = .513132 × 2.36 / 3 = .40366
     gpt4 = rates(ROWS["GPT4"])
-    assert float(iota_of_table(gpt4)) == pytest.approx(1.39886, abs=5e-6)
-    assert float(iota_as_printed(gpt4)) == pytest.approx(1.912, abs=5e-4)
-    assert float(cascade(gpt4)) == pytest.approx(0.40366, abs=5e-6)
+    assert float(calculate_iota(gpt4)) == pytest.approx(1.39886, abs=5e-6)
+    assert float(calculate_printed_iota(gpt4)) == pytest.approx(1.912, abs=5e-4)
+    assert float(calculate_cascade(gpt4)) == pytest.approx(0.40366, abs=5e-6)
 
 
 def test_perfect_format_with_every_target_wrong_scores_1_in_the_default_form() -> None:
     # More than the five open models (docs/project/paper_decisions.md, HSII 2); the cascade gives it nothing.
     all_wrong = np.array([1.0, 0.0, np.nan, np.nan])
-    assert (float(iota_of_table(all_wrong)), float(iota_as_printed(all_wrong)), float(cascade(all_wrong))) == (1.0, 1.0, 0.0)
+    assert (float(calculate_iota(all_wrong)), float(calculate_printed_iota(all_wrong)), float(calculate_cascade(all_wrong))) == (
+        1.0,
+        1.0,
+        0.0,
+    )
 
 
 def test_the_weights_stand_where_equation_1_has_them() -> None:
     # r = 1/2 each, alpha 2, beta 3, gamma 4: r3 + gamma r4 = 5/2.
     # Table: 1/2 (1 + 2 × 1/2 × 3 × 5/2) = 17/4. Printed: 1/2 (1 + 2 × 1/2 (1 + 3 × 5/2)) = 19/4.
     weights = HSIIOptions(alpha=2, beta=3, gamma=4)
-    assert float(iota_of_table(np.full(4, 0.5), weights)) == 17 / 4
-    assert float(iota_as_printed(np.full(4, 0.5), weights)) == 19 / 4
+    assert float(calculate_iota(np.full(4, 0.5), weights)) == 17 / 4
+    assert float(calculate_printed_iota(np.full(4, 0.5), weights)) == 19 / 4
 
 
 def test_the_ceilings() -> None:
     perfect = np.ones(4)
-    assert (float(iota_of_table(perfect)), float(iota_as_printed(perfect)), float(cascade(perfect))) == (3.0, 4.0, 1.0)
+    assert (float(calculate_iota(perfect)), float(calculate_printed_iota(perfect)), float(calculate_cascade(perfect))) == (
+        3.0,
+        4.0,
+        1.0,
+    )
 
 
 def test_a_table_of_rates_gives_a_row_of_scores() -> None:
     table = np.array([rates(row) for row in TABLE_1])
-    assert iota_of_table(table).tolist() == [float(iota_of_table(row)) for row in table]
+    assert calculate_iota(table).tolist() == [float(calculate_iota(row)) for row in table]

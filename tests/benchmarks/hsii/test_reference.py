@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.hsii.benchmark import BENCHMARK
-from sociable.benchmarks.hsii.briefing import hsii_prompts
+from sociable.benchmarks.hsii.briefing import load_hsii_prompts
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
 from sociable.benchmarks.hsii.measure import measure_points
-from sociable.benchmarks.hsii.metrics import hsii_metrics
+from sociable.benchmarks.hsii.metrics import make_metrics
 from sociable.benchmarks.hsii.parsing import AddressedReply, parse_reply
 from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions, ReferenceConversation
-from sociable.benchmarks.hsii.reference import AGENTS, WrittenPartner, make_assistant
+from sociable.benchmarks.hsii.reference import WrittenPart, make_assistant
 from sociable.core.errors import InputError
 from sociable.core.prompts import Prompts
 from sociable.core.records import Outcome, Score
@@ -74,7 +74,7 @@ def scores(agent: str, seed: int = 0) -> list[Score]:
 
 @cache
 def estimates(agent: str, seed: int = 0) -> dict[str, float | None]:
-    return {each.metric: each.value for each in hsii_metrics(HSIIOptions()).estimate(scores(agent, seed), 0)}
+    return {each.metric: each.value for each in make_metrics(HSIIOptions()).estimate(scores(agent, seed), 0)}
 
 
 def outcomes(agent: str, metric: str, seed: int = 0) -> dict[str, Score]:
@@ -164,7 +164,7 @@ def test_silence_scores_nothing() -> None:
 def test_random_is_right_by_chance() -> None:
     chance = fmean(1 / len(case.characters) for case in CASES)
     hits = [
-        case.who_is(reply.role_to) == case.golden.role_to
+        case.find_character(reply.role_to) == case.golden.role_to
         for seed in range(20)
         for case in CASES
         if isinstance(reply := parse_reply(choices("random", seed)[case.id]), AddressedReply)
@@ -208,10 +208,10 @@ def test_agents_cope_with_a_case_that_has_only_what_it_must(agent: str, raw_case
     (case,) = cut_cases(bare, "test", "x")
     reply = parse_reply(asyncio.run(make_assistant(agent, case, 0, 0).address()).content, strict=True)
     assert isinstance(reply, AddressedReply)
-    assert case.who_is(reply.role_to) in case.characters
+    assert case.find_character(reply.role_to) in case.characters
 
 
-@pytest.mark.parametrize("agent", AGENTS)
+@pytest.mark.parametrize("agent", BENCHMARK.reference_agents[Role.SUBJECT])
 def test_the_same_seed_gives_the_same_replies(agent: str) -> None:
     assert choices(agent, 1) == choices(agent, 1)
 
@@ -227,7 +227,7 @@ def test_repeats_and_seeds_draw_anew(case: Case) -> None:
 
 
 async def test_the_written_partner_says_its_lines_and_leaves(case: Case, episode: Callable[..., HSIIEpisode]) -> None:
-    partner = WrittenPartner(case)
+    partner = WrittenPart(case, case.golden.role_to)
     assert partner.name == "Cara Diaz"
     turns = episode("one", "two", "three").turns
     said = [await partner.take_turn(turns[:seen]) for seen in (1, 3, 5)]
@@ -284,7 +284,7 @@ def test_the_golden_response_earns_everything_and_more_than_the_weaker() -> None
 
 
 def test_a_reference_conversation_says_all_that_is_written(prompts: Prompts) -> None:
-    assert prompts.digest == hsii_prompts().digest
+    assert prompts.digest == load_hsii_prompts().digest
     for case in CASES:
         made = references()[case.id]
         assert made.failure == ""

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases
-from sociable.benchmarks.hsii.judge import judge_criterion
+from sociable.benchmarks.hsii.judge import judge_stage
 from sociable.benchmarks.hsii.protocol import make_reference, run_case
-from sociable.benchmarks.hsii.records import HSIIEpisode, Stage
+from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions, Stage
 from sociable.core.prompts import Prompts
 from sociable.core.records import Usage, Verdict
 from sociable.engine.seats import Role, Seat, Seats
@@ -123,10 +123,10 @@ def played(case: Case, prompts: Prompts, seat: Callable[..., Seat], reply: Calla
     judging = seat(Role.JUDGE, judge)
 
     async def play() -> HSIIEpisode:
-        episode = await run_case(case, 0, seats, prompts, seed=0, strict=False, long_run_turns=3)
+        episode = await run_case(case, 0, seats, prompts, HSIIOptions(long_run_turns=3), seed=0, has_long_run=True)
         made = await make_reference(case, seats, prompts, long_run_turns=3)
         for stage in (Stage.FIRST_UTTERANCE, Stage.LONG_RUN):
-            judgment = await judge_criterion(case, episode, stage, judging, made, prompts)
+            judgment = await judge_stage(case, episode, stage, judging, made, prompts)
             assert judgment.verdict is Verdict.TIE
         return episode
 

@@ -13,7 +13,7 @@ from sociable.benchmarks.stss.keywords import find_stems, has_phrase, is_about, 
 from sociable.benchmarks.stss.task import Signs, TaskType
 from sociable.town.clock import Clock
 from sociable.town.map import Address, TownMap
-from sociable.town.persona import Persona, ordinary_day
+from sociable.town.persona import Persona, make_ordinary_day
 
 EXERCISE = Signs(keywords=(("exercise",),))
 PARTY = Signs(keywords=(("party",),), not_keywords=phrase_preparation("party"))
@@ -138,8 +138,8 @@ def test_nobody_s_habits_are_the_event(
         anywhere = template.type in (TaskType.APPOINTMENT, TaskType.ONLINE)
         for signs, where in steps:
             for name in targets or people:
-                for block in ordinary_day(people[name], clock, 1):
-                    there = anywhere or any(Address.parse(block.place).within(Address.parse(place)) for place in where)
+                for block in make_ordinary_day(people[name], clock, 1):
+                    there = anywhere or any(Address.parse(block.place).is_within(Address.parse(place)) for place in where)
                     if there and is_doing(block.doing, signs):
                         found.add((template.id, name))
     assert found == set()

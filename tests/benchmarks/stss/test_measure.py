@@ -40,12 +40,12 @@ class Log:
     def __init__(self, town: TownMap, clock: Clock, task: Task) -> None:
         self.town, self.clock, self.task = town, clock, task
         self.events: list[AnyEvent] = []
-        self.tiles = {name: town.free_tiles(Address.parse(MEADOW))[number] for number, name in enumerate(task.residents)}
+        self.tiles = {name: town.find_free_tiles(Address.parse(MEADOW))[number] for number, name in enumerate(task.residents)}
         self.now = dict(self.tiles)
 
     def puts(self, name: str, place: str) -> Log:
         """Where somebody stands from the beginning."""
-        self.tiles[name] = self.now[name] = self.town.free_tiles(Address.parse(place))[0]
+        self.tiles[name] = self.now[name] = self.town.find_free_tiles(Address.parse(place))[0]
         return self
 
     def does(self, name: str, start: str, end: str, doing: str = SOUP, *, day: int = 2, planned: str = "") -> Log:
@@ -56,7 +56,7 @@ class Log:
 
     def walks(self, name: str, place: str, time: str) -> int:
         """Six tiles a minute; the minute after whose end it is there."""
-        goal = self.town.free_tiles(Address.parse(place))[0]
+        goal = self.town.find_free_tiles(Address.parse(place))[0]
         way = self.town.find_way(self.now[name], goal)
         assert way
         self.events.append(
@@ -335,7 +335,7 @@ def test_an_appointment_is_with_the_target(log: MakeLog) -> None:
 def test_in_the_street_two_are_together_within_sight(log: MakeLog, town: TownMap) -> None:
     # Eight tiles apart in a straight line are together, nine are not.
     street = [Tile(x, y) for y in range(town.height) for x in range(town.width) if town.is_free(Tile(x, y))]
-    street = [tile for tile in street if town.address_of(tile) is None]
+    street = [tile for tile in street if town.find_address(tile) is None]
     first = next(tile for tile in street if {Tile(tile.x + 8, tile.y), Tile(tile.x + 9, tile.y)} <= set(street))
     for apart, score in ((8, 1.0), (9, 0.5)):
         both = log(TaskType.APPOINTMENT).does("Pia", "17:00", "18:00").does("Ann", "17:00", "18:00")
@@ -462,11 +462,11 @@ def test_how_far_it_came_with_everybody(log: MakeLog) -> None:
 
 def test_whoever_is_behind_a_wall_is_not_met(log: MakeLog, town: TownMap) -> None:
     walls = log(there=("Pia",))
-    hall = set(town.free_tiles(Address.parse(HALL)))
+    hall = set(town.find_free_tiles(Address.parse(HALL)))
     one, other = next(
         (tile, near)
         for tile in sorted(hall)
-        for near in town.free_tiles(Address.parse(KITCHEN))
+        for near in town.find_free_tiles(Address.parse(KITCHEN))
         if abs(tile.x - near.x) + abs(tile.y - near.y) <= 4
     )
     walls.tiles["Pia"], walls.tiles["Ann"] = one, other

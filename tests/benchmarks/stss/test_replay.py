@@ -21,10 +21,22 @@ from sociable.benchmarks.stss.replay import Replay, render_replay
 from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.core.run_folder import write_atomically
 from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
-from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Remembered, Slept, Talked, Walked, render_steps
+from sociable.town.events import (
+    Agreed,
+    AnyEvent,
+    Began,
+    Line,
+    Noted,
+    Planned,
+    Remembered,
+    Slept,
+    Talked,
+    Walked,
+    read_timelines,
+    render_steps,
+)
 from sociable.town.map import Address, Tile, TownMap, group_by_place
 from sociable.town.persona import Persona
-from sociable.town.timeline import read_timelines
 from sociable.town.town_file import load_map
 
 if TYPE_CHECKING:
@@ -97,8 +109,8 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
     goers = set(names[1 : 1 + (people - 1) // 2])
 
     def tile_in(place: str, name: str) -> Tile:
-        free = sorted(town.free_tiles(Address.parse(place)))
-        beds = [tile for tile in free if "bed" in (getattr(town.address_of(tile), "thing", ""))]
+        free = sorted(town.find_free_tiles(Address.parse(place)))
+        beds = [tile for tile in free if "bed" in (getattr(town.find_address(tile), "thing", ""))]
         return draw.choice(beds if "room" in place and name and beds else free)
 
     events: list[AnyEvent] = []
@@ -400,8 +412,8 @@ def test_residents_are_where_the_log_says_and_as_it_says(page: Page, usual: Repl
             life = lives[seen["name"]]
             assert (seen["x"], seen["y"]) == life.tiles[minute]
             assert seen["asleep"] == life.asleep[minute]
-            assert seen["talking"] == bool(life.talking_to(minute))
-            assert seen["place"] == str(usual.town.address_of(life.tiles[minute]) or "")
+            assert seen["talking"] == any(talk.minute <= minute < talk.until for talk in life.talks)
+            assert seen["place"] == str(usual.town.find_address(life.tiles[minute]) or "")
 
 
 def tiny_town(walls_belong_to_the_house: bool = True) -> TownMap:

@@ -13,11 +13,10 @@ from sociable.benchmarks.stss.residents import ReferenceResident
 from sociable.benchmarks.stss.routine import CLOSINGS, OPENINGS, REPLIES, World
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.town.clock import Clock, minute_of
-from sociable.town.events import Agreed, Line
+from sociable.town.events import Agreed, Line, read_timelines
 from sociable.town.map import Tile, TownMap
 from sociable.town.minds import Sighting, Talk, Utterance, View
 from sociable.town.persona import Habit, Persona
-from sociable.town.timeline import read_timelines
 
 MONDAY_AT_TEN = 10 * 60
 INVITATION = "Come to the soup swap on Tuesday at 17:00 at the Guildhall."
@@ -350,7 +349,7 @@ def test_whoever_agreed_is_there(template: str, agent: str, live: Callable[..., 
     for event in agreements:
         assert event.start is not None and event.end is not None
         timeline = found[event.resident]
-        addresses = timeline.addresses(town)
+        addresses = [town.find_address(tile) for tile in timeline.tiles]
         # A few minutes late at most (a walk that a conversation held up), and until the end.
         minutes = range(max(event.start, event.minute) + 10, event.end)
         there = [minute for minute in minutes if event.place in ("", place_of(addresses[minute]))]

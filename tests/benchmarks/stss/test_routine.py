@@ -141,7 +141,7 @@ def test_the_plan_of_the_day_is_told_once_when_it_gets_up(mind: Callable[..., Ro
 def test_travel_takes_a_minute_for_six_tiles_and_one_more(town: TownMap, clock: Clock) -> None:
     world = World(town, clock, 6, 0, "test")
     tile = world.find_tile(SHOP)
-    steps = town.distance(tile, world.find_tile(HALL))
+    steps = town.measure_distance(tile, world.find_tile(HALL))
     assert steps is not None
     assert world.count_travel_minutes(tile, HALL) == steps // 6 + 1
     assert world.count_travel_minutes(tile, "") == world.count_travel_minutes(tile, "Atlantis: quay") == 0

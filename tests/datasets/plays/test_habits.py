@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sociable.datasets.plays import Play, read_play
-from sociable.datasets.plays.cast import cast_members
+from sociable.datasets.plays.cast import read_members
 
 SAID = [
     ("Nora", "Who is there?"),
@@ -88,7 +88,7 @@ def test_a_bracket_that_is_left_open_swallows_nothing(tmp_path: Path, bracket: s
     ],
 )
 def test_a_list_may_say_how_headings_shorten_names(entry: str) -> None:
-    (member,) = cast_members(entry)
+    (member,) = read_members(entry)
     assert (member.name, member.short, member.description) == ("Lady Chiltern", "LC", "his wife")
 
 
@@ -96,11 +96,11 @@ def test_a_list_may_say_how_headings_shorten_names(entry: str) -> None:
     "entry", ["Nora – Helmer's wife", "Lady Chiltern (his wife)", "Kent: Old friend of the King", "Ann (20), a baker"]
 )
 def test_what_else_stands_beside_a_name_is_no_shorter_one(entry: str) -> None:
-    assert [member.short for member in cast_members(entry)] == [""]
+    assert [member.short for member in read_members(entry)] == [""]
 
 
 def test_a_list_may_say_what_somebody_is_called() -> None:
-    (member,) = cast_members("John (Jack) Worthing, of the Manor House")
+    (member,) = read_members("John (Jack) Worthing, of the Manor House")
     assert (member.name, member.short, member.description) == ("John Worthing", "Jack", "of the Manor House")
 
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from sociable.core.errors import DataError, InputError
 from sociable.datasets.plays import Direction, Play, Speech, read_play
-from sociable.datasets.plays.cast import cast_members
+from sociable.datasets.plays.cast import read_members
 from sociable.datasets.plays.directions import DirectionHabit, split_directions
-from sociable.datasets.plays.headings import HeadingKind, heading_of
+from sociable.datasets.plays.headings import HeadingKind, find_heading
 from sociable.datasets.plays.names import Names
-from sociable.datasets.plays.spelling import full_form
+from sociable.datasets.plays.spelling import to_full_form
 
 
 def read(tmp_path: Path, text: str, name: str = "play.txt") -> Play:
@@ -47,14 +47,14 @@ def spoken(play: Play) -> list[tuple[str, str]]:
     ],
 )
 def test_headings_come_in_many_forms(line: str, kind: HeadingKind, label: str, rest: str) -> None:
-    found = heading_of(line)
+    found = find_heading(line)
     assert found is not None
     assert (found.kind, found.label, found.rest) == (kind, label, rest)
 
 
 @pytest.mark.parametrize("line", ["Act one of your parts for us", "Scenes of joy", "Action!", "The end of it all was near", ""])
 def test_sentences_are_no_headings(line: str) -> None:
-    assert heading_of(line) is None
+    assert find_heading(line) is None
 
 
 PLAIN = """A PLAY
@@ -230,9 +230,9 @@ def test_speakers_together_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_abbreviations_need_one_meaning() -> None:
-    cast = [member for entry in ("Capulet, a father", "Lady Capulet", "Romeo", "Rosaline") for member in cast_members(entry)]
+    cast = [member for entry in ("Capulet, a father", "Lady Capulet", "Romeo", "Rosaline") for member in read_members(entry)]
     names = Names(cast, {"Cap.": 3, "La. Cap.": 2, "Rom.": 4, "Ro.": 1, "1. Mus.": 1})
-    assert [names.speakers(label) for label in ("Cap.", "La. Cap.", "Rom.", "Ro.", "1. Mus.")] == [
+    assert [names.find_speakers(label) for label in ("Cap.", "La. Cap.", "Rom.", "Ro.", "1. Mus.")] == [
         ("Capulet",),
         ("Lady Capulet",),
         ("Romeo",),
@@ -242,31 +242,31 @@ def test_abbreviations_need_one_meaning() -> None:
 
 
 def test_a_word_of_its_own_is_no_abbreviation() -> None:
-    cast = [*cast_members("Manson, a servant"), *cast_members("Ann")]
-    assert Names(cast, {"Man": 5, "Ann": 5}, {"Man", "Ann"}).speakers("Man") == ("Man",)
+    cast = [*read_members("Manson, a servant"), *read_members("Ann")]
+    assert Names(cast, {"Man": 5, "Ann": 5}, {"Man", "Ann"}).find_speakers("Man") == ("Man",)
 
 
 def test_the_one_whom_no_other_heading_means_bears_a_shared_name() -> None:
-    cast = [member for entry in ("Raina Petkoff", "Catherine Petkoff", "Major Paul Petkoff") for member in cast_members(entry)]
-    assert Names(cast, {"RAINA": 3, "CATHERINE": 3, "PETKOFF": 3}).speakers("PETKOFF") == ("Major Paul Petkoff",)
-    assert Names(cast, {"RAINA": 3, "PETKOFF": 3}).speakers("PETKOFF") == ("Petkoff",)
-    assert Names(cast, {"Rai.": 3, "Cath.": 3, "Pet.": 3}).speakers("Pet.") == ("Major Paul Petkoff",)
+    cast = [member for entry in ("Raina Petkoff", "Catherine Petkoff", "Major Paul Petkoff") for member in read_members(entry)]
+    assert Names(cast, {"RAINA": 3, "CATHERINE": 3, "PETKOFF": 3}).find_speakers("PETKOFF") == ("Major Paul Petkoff",)
+    assert Names(cast, {"RAINA": 3, "PETKOFF": 3}).find_speakers("PETKOFF") == ("Petkoff",)
+    assert Names(cast, {"Rai.": 3, "Cath.": 3, "Pet.": 3}).find_speakers("Pet.") == ("Major Paul Petkoff",)
 
 
 def test_a_bare_title_parts_nobody_from_the_name() -> None:
-    names = Names(cast_members("Dr. Thomas Hart; Ann"), {"Dr. Hart": 9, "Dr.": 1, "Ann": 3})
-    assert names.speakers("Dr. Hart") == ("Dr. Thomas Hart",)
+    names = Names(read_members("Dr. Thomas Hart; Ann"), {"Dr. Hart": 9, "Dr.": 1, "Ann": 3})
+    assert names.find_speakers("Dr. Hart") == ("Dr. Thomas Hart",)
 
 
 def test_a_name_without_a_stop_shortens_nobody_rarer() -> None:
     names = Names((), {"KIT": 90, "KITCHEN": 1, "VIG": 2, "VIGMAN": 40, "Rom.": 90, "Romeo.": 1})
-    assert [names.speakers(label) for label in ("KIT", "VIG", "Rom.")] == [("Kit",), ("Vigman",), ("Romeo",)]
+    assert [names.find_speakers(label) for label in ("KIT", "VIG", "Rom.")] == [("Kit",), ("Vigman",), ("Romeo",)]
 
 
 def test_titles_and_numerals_shorten_nothing() -> None:
     labels = {"MR. HART": 3, "MRS. HART": 3, "I WATCH.": 3, "II WATCH.": 3, "Voice": 2, "Voices": 2}
     names = Names((), labels)
-    assert [names.speakers(label) for label in labels] == [
+    assert [names.find_speakers(label) for label in labels] == [
         ("Mr. Hart",),
         ("Mrs. Hart",),
         ("I Watch",),
@@ -277,31 +277,31 @@ def test_titles_and_numerals_shorten_nothing() -> None:
 
 
 def test_several_people_of_one_entry_are_told_apart() -> None:
-    entry = cast_members("Sara Tansey, Susan Brady, and Honor Blake, village girls")
+    entry = read_members("Sara Tansey, Susan Brady, and Honor Blake, village girls")
     assert [(member.name, member.description) for member in entry] == [
         ("Sara Tansey", "village girls"),
         ("Susan Brady", "village girls"),
         ("Honor Blake", "village girls"),
     ]
-    assert [member.name for member in cast_members("Lords, Ladies and Attendants.")] == ["Lords", "Ladies", "Attendants"]
-    assert [member.name for member in cast_members("Jack, a clerk, and a friend of Ann")] == ["Jack"]
+    assert [member.name for member in read_members("Lords, Ladies and Attendants.")] == ["Lords", "Ladies", "Attendants"]
+    assert [member.name for member in read_members("Jack, a clerk, and a friend of Ann")] == ["Jack"]
 
 
 def test_who_has_a_heading_is_not_meant_by_a_description() -> None:
-    cast = cast_members("Reynold, servant to Paul; Paul")
-    assert Names(cast, {"Rey.": 3, "Servant.": 2, "Paul": 1}).speakers("Servant.") == ("Servant",)
-    assert Names(cast, {"Servant.": 2, "Paul": 1}).speakers("Servant.") == ("Reynold",)
+    cast = read_members("Reynold, servant to Paul; Paul")
+    assert Names(cast, {"Rey.": 3, "Servant.": 2, "Paul": 1}).find_speakers("Servant.") == ("Servant",)
+    assert Names(cast, {"Servant.": 2, "Paul": 1}).find_speakers("Servant.") == ("Reynold",)
 
 
 def test_two_speakers_are_not_short_for_two_others() -> None:
     names = Names((), {"Ros. and Guil.": 2, "Ros. and Guild.": 1, "Ros.": 3, "Guil.": 2})
-    assert names.speakers("Ros. and Guil.") == ("Ros", "Guil")
+    assert names.find_speakers("Ros. and Guil.") == ("Ros", "Guil")
 
 
 def test_one_of_many_is_not_whoever_is_described_so() -> None:
-    cast = (*cast_members("CURAN, gentleman of the household"), *cast_members("GENTLEMEN"))
-    assert Names(cast, {"GENTLEMAN": 3, "CURAN": 2}).speakers("GENTLEMAN") == ("Gentleman",)
-    assert Names(cast[:1], {"GENTLEMAN": 3}).speakers("GENTLEMAN") == ("Curan",)
+    cast = (*read_members("CURAN, gentleman of the household"), *read_members("GENTLEMEN"))
+    assert Names(cast, {"GENTLEMAN": 3, "CURAN": 2}).find_speakers("GENTLEMAN") == ("Gentleman",)
+    assert Names(cast[:1], {"GENTLEMAN": 3}).find_speakers("GENTLEMAN") == ("Curan",)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_one_of_many_is_not_whoever_is_described_so() -> None:
     ],
 )
 def test_entries_of_the_cast(entry: str, names: list[str]) -> None:
-    assert [member.name for member in cast_members(entry)] == names
+    assert [member.name for member in read_members(entry)] == names
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_entries_of_the_cast(entry: str, names: list[str]) -> None:
     ],
 )
 def test_headings_in_full_form(label: str, name: str) -> None:
-    assert full_form(label) == name
+    assert to_full_form(label) == name
 
 
 @pytest.mark.parametrize(
@@ -599,8 +599,8 @@ def test_what_is_on_every_page_is_nobodys_words(tmp_path: Path, printed: str) ->
 
 
 def test_ld_is_a_lord() -> None:
-    names = Names(cast_members("Lord Goring") + cast_members("Lord Caversham"), {"Ld. Gor.": 2, "Ld. Cav.": 2})
-    assert [names.speakers(each) for each in ("Ld. Gor.", "Ld. Cav.")] == [("Lord Goring",), ("Lord Caversham",)]
+    names = Names(read_members("Lord Goring") + read_members("Lord Caversham"), {"Ld. Gor.": 2, "Ld. Cav.": 2})
+    assert [names.find_speakers(each) for each in ("Ld. Gor.", "Ld. Cav.")] == [("Lord Goring",), ("Lord Caversham",)]
 
 
 @pytest.mark.parametrize("dash", ["–", "—", "-"])
@@ -651,6 +651,6 @@ TEMPEST = "Iris|Prospero|First Citizen|Second Citizen|Sir Robert Chiltern|Helmer
     ],
 )
 def test_headings_shorten_names_in_many_ways(cast: str, meant: dict[str, str]) -> None:
-    people = [member for name in cast.split("|") for member in cast_members(name)]
+    people = [member for name in cast.split("|") for member in read_members(name)]
     names = Names(people, dict.fromkeys(meant, 3), {"messenger"})
-    assert {label: names.speakers(label) for label in meant} == {label: (name,) for label, name in meant.items()}
+    assert {label: names.find_speakers(label) for label in meant} == {label: (name,) for label, name in meant.items()}

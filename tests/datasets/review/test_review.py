@@ -19,13 +19,37 @@ from hypothesis import strategies as st
 from sociable.api import datasets
 from sociable.core.errors import DataError, InputError, RunFolderError
 from sociable.core.view import Callout, Table
-from sociable.datasets.review.applying import apply_review, is_applied_before_last
-from sociable.datasets.review.items import ReviewItem, digest_record, fix_field, outline, parse_fix, show_json
-from sociable.datasets.review.outcomes import State, find_majority, settle
-from sociable.datasets.review.records import AGENTSENSE_TAGS, ALL_TAGS, HSII_TAGS, Choice, Decision, Group, ReviewSettings
-from sociable.datasets.review.reviewing import Review, load_tags
+from sociable.datasets.review.items import (
+    ReviewItem,
+    State,
+    digest_record,
+    find_majority,
+    fix_field,
+    outline,
+    parse_fix,
+    settle,
+    show_json,
+)
+from sociable.datasets.review.records import (
+    AGENTSENSE_TAGS,
+    ALL_TAGS,
+    HSII_TAGS,
+    Choice,
+    Decision,
+    Group,
+    ReviewSettings,
+    load_tags,
+)
+from sociable.datasets.review.results import (
+    DECISION,
+    apply_review,
+    find_labels,
+    is_applied_before_last,
+    measure_agreement,
+    show_status,
+)
+from sociable.datasets.review.reviewing import Review
 from sociable.datasets.review.sheets import Imported, read_review_sheet, write_review_sheet
-from sociable.datasets.review.status import DECISION, find_labels, measure_agreement, show_status
 
 PANDALM = Path(__file__).resolve().parents[4] / "shared" / "data" / "judge_pandalm" / "testset-v1.json"
 KEEP, FIX, DROP = Choice.KEEP, Choice.FIX, Choice.DROP
@@ -410,7 +434,7 @@ def test_agreement_on_what_tags_answer(folder: Path) -> None:
     assert labels["Ben"]["scene-0"] is None
     found = measure_agreement(labels)
     assert (found.pairs[0].items, found.pairs[0].kappa.value) == (5, pytest.approx(1.0))
-    assert found.fleiss is None
+    assert found.fleiss.value is None
     # On the decision they agree too, but on one answer only: nothing beyond chance can be said.
     assert measure_agreement(find_labels(review, review.read_decisions(), DECISION)).pairs[0].kappa.value is None
 
@@ -550,7 +574,6 @@ def test_agreement_of_three_real_annotators(tmp_path: Path) -> None:
     assert (found.reviewers, found.items) == (3, 999)
     kappas = {(pair.first[-1], pair.second[-1]): pair.kappa for pair in found.pairs}
     assert sorted(round(kappa.value or 0, 3) for kappa in kappas.values()) == [0.852, 0.862, 0.879]
-    assert found.fleiss is not None
     assert found.fleiss.value == pytest.approx(0.864, abs=0.0005)
     # Nothing is missing: alpha is Fleiss' kappa but for the correction for few answers, here 2997 (Krippendorff 2011).
     assert found.alpha.value == pytest.approx(1 - (1 - found.fleiss.value) * (1 - 1 / 2997), abs=1e-9)
@@ -569,7 +592,7 @@ def test_agreement_of_three_real_annotators(tmp_path: Path) -> None:
 def test_answers_may_be_missing_where_alpha_allows_it() -> None:
     labels = {"x": {"a": "k", "b": "k", "c": "d"}, "y": {"a": "k", "b": None, "c": "d"}, "z": {"d": "k"}}
     found = measure_agreement(labels)
-    assert (found.reviewers, found.items, found.fleiss) == (3, 4, None)
+    assert (found.reviewers, found.items, found.fleiss.value) == (3, 4, None)
     assert [(pair.items, pair.kappa.value) for pair in found.pairs] == [(2, pytest.approx(1.0)), (0, None), (0, None)]
     assert found.alpha.value == pytest.approx(1.0)
 

@@ -25,7 +25,7 @@ def test_the_authors_town() -> None:
     assert (len({address.sector for address in arenas}), len(arenas)) == (19, 63)
     # The ground inside the wall, 4158 tiles; the 7519 outside are more.
     assert int((~town.blocked).sum()) == 4158
-    assert all(town.free_tiles(address) for address in town.places)
+    assert all(town.find_free_tiles(address) for address in town.places)
 
 
 @needs_shared
@@ -36,12 +36,12 @@ def test_the_authors_personas_live_in_it_and_reach_each_other(folder: str) -> No
     assert len(personas) == 25
     assert all(town.is_free(each.start) and each.facts and each.age > 15 for each in personas)
     for each in personas:
-        address = town.address_of(each.start)
+        address = town.find_address(each.start)
         assert address is not None
-        assert address.within(each.home)
+        assert address.is_within(each.home)
     # Each first tile of a room must be on this side of the town's wall.
-    beds = [town.free_tiles(each.home)[0] for each in personas]
-    assert all(town.distance(one, other) is not None for one in beds for other in beds)
+    beds = [town.find_free_tiles(each.home)[0] for each in personas]
+    assert all(town.measure_distance(one, other) is not None for one in beds for other in beds)
     isabella = next(each for each in personas if each.name == "Isabella Rodriguez")
     assert (isabella.age, isabella.start) == (34, Tile(72, 14))
     assert ("Valentine" in isabella.currently) == (folder == "base_the_ville_n25")
@@ -100,9 +100,9 @@ def folder(tmp_path: Path) -> Path:
 
 def test_rooms_beyond_the_wall_are_not_free(folder: Path) -> None:
     town = load_smallville(folder)
-    assert town.free_tiles(Address("Hobbs Cafe", "cafe")) == [Tile(6, 3)]
+    assert town.find_free_tiles(Address("Hobbs Cafe", "cafe")) == (Tile(6, 3),)
     assert town.places[Address("Hobbs Cafe", "cafe")] == [Tile(5, 2), Tile(6, 3), Tile(7, 3)]
-    assert town.address_of(Tile(2, 2)) == Address("Ann's house", "bedroom", "bed")
+    assert town.find_address(Tile(2, 2)) == Address("Ann's house", "bedroom", "bed")
     # One can stand on a thing, as in the authors' town.
     assert town.is_free(Tile(2, 2))
     assert not town.is_free(Tile(0, 0))

@@ -74,7 +74,7 @@ def test_a_map_means_what_it_says(drawn: dict[str, Any]) -> None:
     assert as_text(town) == HOUSE
     assert (town.name, dict(town.kinds), set(town.doors)) == ("harbour", {"House": "café"}, {Tile(3, 2)})
     assert town.places[Address("House", "room", "chair")] == [Tile(2, 1)]
-    assert town.address_of(Tile(1, 2)) == Address("House", "room")
+    assert town.find_address(Tile(1, 2)) == Address("House", "room")
     drawn["properties"] = having(name="Gulls")
     assert read_tiled(drawn, "test", "harbour").name == "Gulls"
 

@@ -20,10 +20,10 @@ from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line
 from sociable.models.protocol import ChatMessage
 from sociable.town.clock import Clock, time_of_day
 from sociable.town.events import Line
-from sociable.town.map import Address, Tile, TownMap, neighbours
+from sociable.town.map import Address, Tile, TownMap, find_neighbours
 from sociable.town.memory import Memory
 from sociable.town.minds import Sighting
-from sociable.town.persona import Persona, ordinary_day
+from sociable.town.persona import Persona, make_ordinary_day
 
 PLACEHOLDERS = {
     name: frozenset(placeholders.split())
@@ -105,12 +105,12 @@ def render_places(town: TownMap, home: Address, tiles_per_minute: int) -> str:
     entrances = _find_entrances(town)
     start = entrances.get(home.sector)
     lines = []
-    for sector, arenas in _arenas(town).items():
+    for sector, arenas in _list_arenas(town).items():
         about = [town.kinds[sector]] if town.kinds.get(sector) else []
         if sector == home.sector:
             about.append("you live here")
-        elif start and (goal := entrances.get(sector)) and (distance := town.distance(start, goal)) is not None:
-            about.append(f"{_minutes(distance, tiles_per_minute)} min from home")
+        elif start and (goal := entrances.get(sector)) and (distance := town.measure_distance(start, goal)) is not None:
+            about.append(f"{_count_minutes(distance, tiles_per_minute)} min from home")
         lines.append(f"{sector} ({', '.join(about) or 'a place'}): {'; '.join(arenas) or '-'}")
     return "\n".join(lines)
 
@@ -118,20 +118,20 @@ def render_places(town: TownMap, home: Address, tiles_per_minute: int) -> str:
 @lru_cache(maxsize=16)
 def render_walks(town: TownMap, tiles_per_minute: int) -> str:
     """The time that walks between two sectors take, as far as there is a way; empty in a town of one."""
-    ways = (town.distance(start, goal) for goal, start in combinations(_find_entrances(town).values(), 2))
+    ways = (town.measure_distance(start, goal) for goal, start in combinations(_find_entrances(town).values(), 2))
     distances = [distance for distance in ways if distance is not None]
     if not distances:
         return ""
-    usual, longest = (_minutes(tiles, tiles_per_minute) for tiles in (median(distances), max(distances)))
+    usual, longest = (_count_minutes(tiles, tiles_per_minute) for tiles in (median(distances), max(distances)))
     return f"A walk between two places takes about {usual} minute{'s' * (usual > 1)}, the longest {longest}."
 
 
-def _minutes(tiles: float, tiles_per_minute: int) -> int:
+def _count_minutes(tiles: float, tiles_per_minute: int) -> int:
     return max(1, math.ceil(tiles / tiles_per_minute))
 
 
 @lru_cache(maxsize=16)
-def _arenas(town: TownMap) -> Mapping[str, Sequence[str]]:
+def _list_arenas(town: TownMap) -> Mapping[str, Sequence[str]]:
     """The names of the arenas by sector, both in alphabetical order."""
     found: dict[str, list[str]] = {}
     for address in sorted(town.places):
@@ -143,10 +143,10 @@ def _arenas(town: TownMap) -> Mapping[str, Sequence[str]]:
 def _find_entrances(town: TownMap) -> Mapping[str, Tile]:
     """A tile of every sector that can be stepped on from outside; any other of it where there is none."""
     found = {}
-    for sector in _arenas(town):
-        tiles = sorted(town.free_tiles(Address(sector)))
+    for sector in _list_arenas(town):
+        tiles = sorted(town.find_free_tiles(Address(sector)))
         own = set(tiles)
-        doors = (tile for tile in tiles if any(near not in own and town.is_free(near) for near in neighbours(tile)))
+        doors = (tile for tile in tiles if any(near not in own and town.is_free(near) for near in find_neighbours(tile)))
         if tiles:
             found[sector] = next(doors, tiles[0])
     return found
@@ -161,19 +161,16 @@ def render_place(address: Address | None) -> str:
 
 def render_memories(memories: Iterable[Memory], clock: Clock) -> str:
     """One line each, in order of time."""
-    ordered = sorted(memories, key=lambda memory: memory.number)
-    return quote("\n".join(_memory_line(memory, clock) for memory in ordered) or "(nothing)")
+    lines = []
+    for memory in sorted(memories, key=lambda memory: memory.number):
+        minute, kind = memory.minute, _KINDS.get(memory.kind)
+        source = f"{clock.to_datetime(minute):%a} {time_of_day(minute)}, {kind}: " if kind else ""
+        lines.append(f"- {source}{put_on_one_line(memory.text)}")
+    return quote("\n".join(lines) or "(nothing)")
 
 
 _KINDS = {"seen": "seen", "conversation": "a conversation", "plan": "your plan", "thought": "your thought", "told": "heard"}
-
-
-def _memory_line(memory: Memory, clock: Clock) -> str:
-    if memory.kind == "fact":
-        return f"- {put_on_one_line(memory.text)}"
-    return (
-        f"- {clock.moment(memory.minute):%a} {time_of_day(memory.minute)}, {_KINDS[memory.kind]}: {put_on_one_line(memory.text)}"
-    )
+"""What a memory is called, unless it is a fact known from the beginning."""
 
 
 def render_parts(parts: Sequence[Part], *, numbered: bool = False) -> str:
@@ -188,7 +185,7 @@ def render_parts(parts: Sequence[Part], *, numbered: bool = False) -> str:
 
 
 def render_habits(persona: Persona, clock: Clock, day: int) -> str:
-    blocks = ordinary_day(persona, clock, day)
+    blocks = make_ordinary_day(persona, clock, day)
     lines = [f"{time_of_day(block.start)} to {time_of_day(block.end)}: {block.doing}, at {block.place}" for block in blocks]
     return quote("\n".join(put_on_one_line(line) for line in lines) or "(nothing in particular)")
 

@@ -1,4 +1,4 @@
-"""Conversations: the words in a reply, the conclusions, and the agenda of agreements. No model inside."""
+"""Conversations and reflections: what is read out of replies, and the agenda of agreements. No model inside."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sociable.agents.generative.planning import DOING_LENGTH, PLACE_LENGTH, Unreadable
+from sociable.agents.generative.planning import DOING_LENGTH, PLACE_LENGTH
 from sociable.agents.generative.replies import (
+    Unreadable,
     clean_text,
     find_day,
     find_importance,
-    find_name,
+    find_list,
     find_times,
     is_yes,
     parse_fields,
@@ -22,6 +23,7 @@ from sociable.core.records import storable
 from sociable.models.protocol import Reply
 from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import Line
+from sociable.town.memory import Memory
 from sociable.town.minds import Utterance
 
 NOT_IN_FORM = "not in the form asked for"
@@ -63,14 +65,6 @@ def _strip_frame(text: str, speaker: str) -> str:
     return text[:SAYS_LENGTH].rstrip()
 
 
-def parse_choice(reply: str, names: Sequence[str]) -> str:
-    """The name of the one to talk to; empty for nobody. Raises Unreadable where there is no JSON."""
-    fields = parse_fields(reply)
-    if not fields:
-        raise Unreadable("there was no JSON in it.")
-    return find_name(fields.get("talk_to"), names)
-
-
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """Something a resident has promised, or means to do."""
@@ -88,18 +82,18 @@ class Agreement:
         last = self.end if self.end is not None else self.start + LATE if self.start is not None else None
         return last is not None and last <= minute
 
-    def in_words(self, clock: Clock) -> str:
+    def render(self, clock: Clock) -> str:
         when = self.said or "some time"
         if self.start is not None:
             until = f" to {time_of_day(self.end)}" if self.end is not None else ""
-            when = f"{clock.day_in_words(self.start)}, {time_of_day(self.start)}{until}"
+            when = f"{clock.render_day(self.start)}, {time_of_day(self.start)}{until}"
         place = f", at {self.place}" if self.place else ""
         open_hour = " (no hour settled)" if self.start is None else ""
         return put_on_one_line(f"{when}{open_hour}: {self.doing}{place} (agreed with {', '.join(self.partners)})")
 
 
 @dataclass(frozen=True, slots=True)
-class TakeAway:
+class Conclusions:
     """A resident's conclusions from a conversation."""
 
     summary: str
@@ -109,7 +103,7 @@ class TakeAway:
     plan_anew: bool = False
 
 
-def parse_take_away(reply: str, partner: str, minute: int, clock: Clock) -> TakeAway:
+def parse_conclusions(reply: str, partner: str, minute: int, clock: Clock) -> Conclusions:
     """The conclusions in a reply. Raises Unreadable where there is no summary in it."""
     fields = parse_fields(reply)
     summary = clean_text(fields.get("summary"), SUMMARY_LENGTH)
@@ -118,7 +112,7 @@ def parse_take_away(reply: str, partner: str, minute: int, clock: Clock) -> Take
     agreed, told = (each if isinstance(each, list) else [each] for each in (fields.get("agreed"), fields.get("remember")))
     agreements = (parse_agreement(item, partner, minute, clock) for item in agreed[:MOST_AGREEMENTS])
     facts = [fact for each in told if (fact := clean_text(each, FACT_LENGTH))]
-    return TakeAway(
+    return Conclusions(
         summary,
         find_importance(fields.get("importance")),
         tuple(filter(None, agreements)),
@@ -159,32 +153,28 @@ class Agenda:
     """All that a resident has agreed to."""
 
     def __init__(self) -> None:
-        self._agreements: list[Agreement] = []
-
-    @property
-    def agreements(self) -> Sequence[Agreement]:
-        return self._agreements
+        self.agreements: list[Agreement] = []
 
     def add(self, agreement: Agreement) -> bool:
-        """Tells whether an agreement is new. The same agreed on with somebody else only adds a name to the one there is."""
-        for place, known in enumerate(self._agreements):
-            if _appointment(known) == _appointment(agreement):
+        """Adds an agreement and tells whether it is new. The same with another partner only adds a name to the known one."""
+        for place, known in enumerate(self.agreements):
+            if _make_key(known) == _make_key(agreement):
                 partners = tuple(dict.fromkeys((*known.partners, *agreement.partners)))
-                self._agreements[place] = replace(known, partners=partners, end=known.end or agreement.end)
+                self.agreements[place] = replace(known, partners=partners, end=known.end or agreement.end)
                 return False
-        self._agreements.append(agreement)
+        self.agreements.append(agreement)
         return True
 
-    def in_words(self, minute: int, clock: Clock) -> str:
+    def render(self, minute: int, clock: Clock) -> str:
         """The agreements that are still to come, the soonest first, those without an hour at the end."""
-        coming = [each for each in self._agreements if each.start is not None and not each.is_over(minute)]
+        coming = [each for each in self.agreements if each.start is not None and not each.is_over(minute)]
         coming.sort(key=lambda each: each.start or 0)
-        without_hour = [each for each in self._agreements if each.start is None]
+        without_hour = [each for each in self.agreements if each.start is None]
         shown = coming[:MOST_SHOWN] + without_hour[-MOST_OPEN_SHOWN:]
-        return quote("\n".join(f"- {each.in_words(clock)}" for each in shown) or "(nothing)")
+        return quote("\n".join(f"- {each.render(clock)}" for each in shown) or "(nothing)")
 
 
-def _appointment(agreement: Agreement) -> tuple[object, ...]:
+def _make_key(agreement: Agreement) -> tuple[object, ...]:
     """A key that is the same for two agreements about the same."""
     place, doing = agreement.place.casefold(), agreement.doing.casefold()
     return (None, doing, place, agreement.said.casefold()) if agreement.start is None else (agreement.start, place or doing)
@@ -193,3 +183,72 @@ def _appointment(agreement: Agreement) -> tuple[object, ...]:
 def render_beginning(lines: Sequence[Line]) -> str:
     """The beginning of a conversation, which is remembered if its summary cannot be read."""
     return clean_text(" / ".join(f"{line.speaker}: {line.says}" for line in lines if line.says.strip()), SUMMARY_LENGTH // 2)
+
+
+# Ratings and reflections.
+
+REFLECTION_THRESHOLD = 150.0
+"""Importance gathered since the last reflection (Park et al. 2023, section 4.2)."""
+RATED_AT_ONCE = 20
+"""Memories in one call: enough to make calls rare, few enough for a small model to keep count."""
+LOOKED_BACK_ON = 100
+"""The latest memories that a reflection is made of (Park et al., section 4.2)."""
+LOOKED_BACK_LETTERS = 8000
+"""The most characters of those memories, for a window of 4096 tokens."""
+MOST_THOUGHTS = 5
+EVERYDAY = 3.0
+"""The importance of what stays unrated because a reply could not be read."""
+MIDDLE_IMPORTANCE = 5.0
+"""The importance of what nobody rates: facts from the beginning, plans, a thought that comes without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    text: str
+    importance: float
+
+
+def choose_latest(memories: Sequence[Memory]) -> Sequence[Memory]:
+    """The latest memories, oldest first, without those that were there from the beginning."""
+    found: list[Memory] = []
+    letters = 0
+    for memory in reversed(memories[-LOOKED_BACK_ON:]):
+        letters += len(memory.text)
+        if letters > LOOKED_BACK_LETTERS:
+            break
+        if memory.kind != "fact":
+            found.append(memory)
+    return found[::-1]
+
+
+def parse_ratings(reply: str, count: int) -> list[float]:
+    """A rating from 1 to 10 for each memory; missing ones are everyday. Raises Unreadable where there are none."""
+    fields = parse_fields(reply)
+    found = find_list(fields, "ratings")
+    if len(found) == 1 and isinstance(found[0], dict) and len(found[0]) > 1:
+        # {"ratings": {"1": 3, "2": 5}}
+        found = list(found[0].values())
+    elif not found:
+        found = [fields[key] for key in map(str, range(1, count + 1)) if key in fields]
+    ratings = [find_importance(_find_rating(each)) for each in found[:count]]
+    if not any(ratings):
+        raise Unreadable('"ratings" held no numbers.')
+    return [rating or EVERYDAY for rating in ratings] + [EVERYDAY] * (count - len(ratings))
+
+
+def _find_rating(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    return next((value[key] for key in ("importance", "rating", "score") if key in value), None)
+
+
+def parse_thoughts(reply: str) -> Sequence[Thought]:
+    """The thoughts in a reply. Raises Unreadable where there are none."""
+    thoughts = []
+    for item in find_list(parse_fields(reply), "thoughts")[:MOST_THOUGHTS]:
+        fields = item if isinstance(item, dict) else {"text": item}
+        if said := clean_text(fields.get("text", fields.get("thought")), 400):
+            thoughts.append(Thought(said, find_importance(fields.get("importance")) or MIDDLE_IMPORTANCE))
+    if not thoughts:
+        raise Unreadable('"thoughts" held none.')
+    return thoughts

@@ -11,39 +11,12 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
-from sociable.agents.architecture import Situation
-from sociable.agents.asking import Asker
-from sociable.agents.generative.briefing import (
-    PLACEHOLDERS,
-    build_messages,
-    load_generative_prompts,
-    render_habits,
-    render_memories,
-    render_parts,
-    render_place,
-    render_resident,
-    render_sighting,
-    render_transcript,
-    render_turns,
-)
-from sociable.agents.generative.conversing import (
-    Agenda,
-    Agreement,
-    TakeAway,
-    parse_choice,
-    parse_take_away,
-    parse_utterance,
-    render_beginning,
-)
-from sociable.agents.generative.planning import DayPlan, Frame, Part, Unreadable, parse_day_plan, parse_steps
-from sociable.agents.generative.reflecting import (
-    EVERYDAY,
-    RATED_AT_ONCE,
-    REFLECTION_THRESHOLD,
-    choose_latest,
-    parse_ratings,
-    parse_thoughts,
-)
+from sociable.agents.architecture import Asker, Situation
+from sociable.agents.generative import briefing, conversing
+from sociable.agents.generative.briefing import build_messages
+from sociable.agents.generative.conversing import MIDDLE_IMPORTANCE, RATED_AT_ONCE, Agenda, Agreement, Conclusions
+from sociable.agents.generative.planning import DayPlan, Frame, Part, parse_day_plan, parse_steps
+from sociable.agents.generative.replies import Unreadable, find_name, require_fields
 from sociable.agents.generative.target_driven import TargetDrivenPlanning
 from sociable.core.prompts import put_on_one_line, quote
 from sociable.core.records import storable
@@ -60,9 +33,6 @@ REACTION_PAUSE = 15
 free again, and each consideration is a call."""
 STRETCH = 180
 """Minutes of a plan that are broken into steps at once; what comes later may still change."""
-FACT_IMPORTANCE = 5.0
-"""The importance of what a resident knows from the beginning: rated by nobody, it stands in the middle."""
-PLAN_IMPORTANCE = 5.0
 INJECTED_IMPORTANCE = 8.0
 """The importance of what is injected: whoever does it means it to be noticed."""
 COUNTED: frozenset[MemoryKind] = frozenset({"seen", "conversation", "told"})
@@ -92,29 +62,28 @@ class GenerativeMind:
         self._situation = situation
         self._persona = situation.persona
         self._clock = situation.clock
-        self._prompts = load_generative_prompts(situation.prompts)
-        self._resident = render_resident(situation, self._prompts)
+        self._prompts = briefing.load_generative_prompts(situation.prompts)
+        self._resident = briefing.render_resident(situation, self._prompts)
         self._target_driven = (
             TargetDrivenPlanning(situation.task, situation.high, self._resident, self._clock, self._prompts)
             if target_driven and situation.task is not None
             else None
         )
-        high, low, react = situation.high, situation.low, situation.react
         self._questions: Mapping[str, tuple[Asker, str, int]] = {
-            "plan_day": (high, "plan", 2),
-            "replan": (high, "plan", 2),
-            "decompose": (low, "steps", 2),
-            "react": (react, "choice", 1),
-            "conclude": (low, "summary", 2),
-            "rate": (low, "ratings", 1),
-            "reflect": (low, "thoughts", 1),
+            "plan_day": (situation.high, "plan", 2),
+            "replan": (situation.high, "plan", 2),
+            "decompose": (situation.low, "steps", 2),
+            "react": (situation.react, "choice", 1),
+            "conclude": (situation.low, "summary", 2),
+            "rate": (situation.low, "ratings", 1),
+            "reflect": (situation.low, "thoughts", 1),
         }
-        """The model that is asked for each purpose, the name of what is wanted, and the most times it is asked."""
+        """By purpose, the model that is asked, the name of what is wanted, and the most times it is asked."""
         self._notes: list[AnyEvent] = []
         self._gathered = 0.0
         self._plan: DayPlan | None = None
         self._midnight = 0
-        """The midnight before the last time it got up."""
+        """The midnight before it last got up."""
         self._steps: deque[Part] = deque()
         self._activity: Activity | None = None
         self._talked: dict[str, int] = {}
@@ -128,18 +97,18 @@ class GenerativeMind:
         self._known: Sequence[Memory] | None = None
         """The memories of the partner it is talking to, the same until the end of the conversation."""
         for fact in self._persona.facts:
-            self._remember(0, "fact", fact, FACT_IMPORTANCE)
+            self._remember(0, "fact", fact, MIDDLE_IMPORTANCE)
 
     # What the town asks.
 
     def decide(self, view: View) -> Decision | Awaitable[Decision]:
         self._perceive(view)
         over = view.activity is None or view.minute >= view.activity.until
-        people = self._worth_considering(view)
+        people = self._find_worth_considering(view)
         if view.activity is None and view.minute < self._persona.wakes:
             return self._make_decision(view, Activity("sleeping", self._persona.wakes, self._persona.home, asleep=True))
-        due = len(self.memory.unrated) >= RATED_AT_ONCE or self._gathered >= REFLECTION_THRESHOLD
-        step = self._step_at(view.minute) if over else None
+        due = len(self.memory.unrated) >= RATED_AT_ONCE or self._gathered >= conversing.REFLECTION_THRESHOLD
+        step = self._find_step(view.minute) if over else None
         if people or due or (over and step is None):
             return self._think(view, over, people)
         return self._make_decision(view, step)
@@ -148,16 +117,16 @@ class GenerativeMind:
         """A decision that needs a model."""
         if len(self.memory.unrated) >= RATED_AT_ONCE:
             await self._rate(view.minute, RATED_AT_ONCE)
-        if self._gathered >= REFLECTION_THRESHOLD:
+        if self._gathered >= conversing.REFLECTION_THRESHOLD:
             await self._reflect(view.minute)
-        activity = await self._next_activity(view) if over else None
+        activity = await self._find_next_activity(view) if over else None
         talk_to = await self._react(view, activity, people) if people and not (activity and activity.asleep) else ""
         return self._make_decision(view, activity, talk_to)
 
     def _make_decision(self, view: View, activity: Activity | None, talk_to: str = "") -> Decision:
         self._activity = activity or view.activity
         self._in_sight = {sighting.name for sighting in view.sightings}
-        self.alarm = self._next_look(view)
+        self.alarm = self._find_next_look(view)
         return Decision(activity, talk_to, self._take_notes())
 
     async def speak(self, talk: Talk) -> Utterance:
@@ -177,23 +146,23 @@ class GenerativeMind:
         text = self._render(
             "speak",
             talk.minute,
-            place=render_place(talk.address),
+            place=briefing.render_place(talk.address),
             partner=partner,
             beginning="You have gone up to them." if talk.began else "They have come up to you.",
             acquaintance=quote(put_on_one_line(situation.acquaintances.get(partner, "(only what you remember)"))),
             doing=quote(
                 f"{self._persona.name}: {put_on_one_line(mine)}\n{partner}: {put_on_one_line(self._doings.get(partner, IDLE))}"
             ),
-            memories=render_memories(self._known, self._clock),
+            memories=briefing.render_memories(self._known, self._clock),
             task=task,
-            conversation=render_transcript(talk.lines),
-            subject=render_memories(more, self._clock),
-            turns=render_turns(talk.turns_left),
+            conversation=briefing.render_transcript(talk.lines),
+            subject=briefing.render_memories(more, self._clock),
+            turns=briefing.render_turns(talk.turns_left),
             form=self._prompts["speak_form_plain" if situation.plain else "speak_form"].render(),
         )
         # Section A.2: temperature 0.
         reply = await situation.high.ask("speak", build_messages(self._resident, text), temperature=0.0)
-        return parse_utterance(reply, self._persona.name, plain=situation.plain)
+        return conversing.parse_utterance(reply, self._persona.name, plain=situation.plain)
 
     async def conclude(self, talk: Talk, until: int) -> TakenAway:
         self._talked[talk.partner] = until
@@ -203,11 +172,11 @@ class GenerativeMind:
         taken = await self._ask(
             "conclude",
             until,
-            lambda reply: parse_take_away(reply, talk.partner, until, self._clock),
+            lambda reply: conversing.parse_conclusions(reply, talk.partner, until, self._clock),
             partner=talk.partner,
-            place=render_place(talk.address),
-            conversation=render_transcript(talk.lines),
-        ) or TakeAway(render_beginning(talk.lines))
+            place=briefing.render_place(talk.address),
+            conversation=briefing.render_transcript(talk.lines),
+        ) or Conclusions(conversing.render_beginning(talk.lines))
         me, partner, plan = self._persona.name, talk.partner, self._plan
         self._remember(until, "conversation", f"{partner}: {taken.summary}", taken.importance)
         for fact in taken.facts:
@@ -233,7 +202,7 @@ class GenerativeMind:
             "interview",
             minute,
             doing=quote(put_on_one_line(self._activity.doing if self._activity else IDLE)),
-            memories=render_memories(found, self._clock),
+            memories=briefing.render_memories(found, self._clock),
             question=quote(question),
             name=self._persona.name,
         )
@@ -263,9 +232,9 @@ class GenerativeMind:
         for sighting in view.sightings:
             self._doings[sighting.name] = sighting.doing
         for sighting in view.news:
-            # Whom it has talked with it remembers from the conversation.
+            # It remembers those it has talked with from the conversation.
             if sighting.doing and sighting.talking_to != self._persona.name:
-                self._remember(view.minute, "seen", render_sighting(sighting))
+                self._remember(view.minute, "seen", briefing.render_sighting(sighting))
 
     def _remember(self, minute: int, kind: MemoryKind, text: str, importance: float = 0.0) -> None:
         self.memory.add(minute, kind, text, importance)
@@ -286,29 +255,29 @@ class GenerativeMind:
             found = await self._ask(
                 "rate",
                 minute,
-                partial(parse_ratings, count=count),
+                partial(conversing.parse_ratings, count=count),
                 memories=quote(
                     "\n".join(f"{place}. {put_on_one_line(each.text)}" for place, each in enumerate(memories, start=1))
                 ),
                 count=str(count),
                 example=", ".join(str(3 + place % 3) for place in range(min(count, 3))) + (", ..." if count > 3 else ""),
             )
-            for memory, importance in zip(memories, found or [EVERYDAY] * count, strict=True):
+            for memory, importance in zip(memories, found or [conversing.EVERYDAY] * count, strict=True):
                 self.memory.rate(memory.number, importance)
                 self._gathered += importance if memory.kind in COUNTED else 0.0
 
     async def _reflect(self, minute: int) -> None:
         await self._rate(minute)
         self._gathered = 0.0
-        latest = render_memories(choose_latest(self.memory.memories), self._clock)
-        for thought in await self._ask("reflect", minute, parse_thoughts, memories=latest) or ():
+        latest = briefing.render_memories(conversing.choose_latest(self.memory.memories), self._clock)
+        for thought in await self._ask("reflect", minute, conversing.parse_thoughts, memories=latest) or ():
             self._remember(minute, "thought", thought.text, thought.importance)
 
     # Planning.
 
-    async def _next_activity(self, view: View) -> Activity:
+    async def _find_next_activity(self, view: View) -> Activity:
         minute = view.minute
-        if step := self._step_at(minute):
+        if step := self._find_step(minute):
             return step
         if view.activity is None or view.activity.asleep:
             self._plan, self._midnight = None, minute // MINUTES_PER_DAY * MINUTES_PER_DAY
@@ -324,14 +293,14 @@ class GenerativeMind:
         if minute >= plan.bed:
             return self._sleep(plan.wake, minute)
         self._steps = deque(await self._decompose(plan, minute))
-        step = self._step_at(minute)
+        step = self._find_step(minute)
         assert step is not None, "the steps of a stretch begin with it"
         return step
 
     def _sleep(self, wake: int, minute: int) -> Activity:
         return Activity("sleeping", max(wake, minute + IDLE_MINUTES), self._persona.home, asleep=True)
 
-    def _step_at(self, minute: int) -> Activity | None:
+    def _find_step(self, minute: int) -> Activity | None:
         while self._steps and self._steps[0].end <= minute:
             self._steps.popleft()
         if not self._steps:
@@ -346,13 +315,13 @@ class GenerativeMind:
         before, wake = Part(minute, minute, "getting ready for the day", persona.home), MINUTES_PER_DAY + persona.wakes
         plan = await self._make_plan(
             "plan_day",
-            f"plans for {self._clock.day_in_words(minute)}. {persona.currently}",
+            f"plans for {self._clock.render_day(minute)}. {persona.currently}",
             Frame(self._midnight, minute, before, self._midnight + persona.sleeps, self._midnight + wake),
-            weekday=f"{self._clock.day(minute):%A}",
-            habits=render_habits(persona, self._clock, minute // MINUTES_PER_DAY),
+            weekday=f"{self._clock.to_date(minute):%A}",
+            habits=briefing.render_habits(persona, self._clock, minute // MINUTES_PER_DAY),
         )
         if plan is not None and plan.words:
-            self._remember(minute, "plan", plan.words, PLAN_IMPORTANCE)
+            self._remember(minute, "plan", plan.words, MIDDLE_IMPORTANCE)
         return plan
 
     async def _replan(self, old: DayPlan, talk: Talk, minute: int) -> Activity | None:
@@ -360,7 +329,7 @@ class GenerativeMind:
         doing = self._activity or Activity(IDLE, minute)
         frame = Frame(self._midnight, minute, Part(minute, minute, doing.doing, doing.place), old.bed, old.wake)
         query = f"plans for today. {talk.partner}. {self._persona.currently}"
-        plan = await self._make_plan("replan", query, frame, place=render_place(talk.address))
+        plan = await self._make_plan("replan", query, frame, place=briefing.render_place(talk.address))
         if plan is None:
             return None
         self._plan = plan
@@ -370,7 +339,7 @@ class GenerativeMind:
         """A plan for what is left of a day, made with the memories that ``query`` brings to mind."""
         found = self.memory.retrieve(query, frame.now, REMEMBERED_FOR_PLANS)
         task = f"\n{self._target_driven.render_for_planning()}\n" if self._target_driven is not None else ""
-        told |= {"memories": render_memories(found, self._clock), "task": task}
+        told |= {"memories": briefing.render_memories(found, self._clock), "task": task}
         plan = await self._ask(purpose, frame.now, lambda reply: parse_day_plan(reply, frame), **told)
         if plan is not None:
             self._notes.append(Planned(minute=frame.now, resident=self._persona.name, plan=plan.in_lines))
@@ -380,12 +349,12 @@ class GenerativeMind:
         """The next stretch in steps; in whole parts where the reply cannot be read."""
         end = min(minute + STRETCH, plan.bed)
         parts = [Part(each.start, min(each.end, end), each.doing, each.place) for each in plan.rest(minute) if each.start < end]
-        told = render_parts(parts, numbered=True)
+        told = briefing.render_parts(parts, numbered=True)
         return await self._ask("decompose", minute, lambda reply: parse_steps(reply, parts), parts=told) or parts
 
     # Reacting.
 
-    def _worth_considering(self, view: View) -> Sequence[Sighting]:
+    def _find_worth_considering(self, view: View) -> Sequence[Sighting]:
         """Everybody it could talk to, if the model is to be asked about them; nobody else.
 
         It is asked when there is one whom it has not lately considered, or talked with; and then not too often.
@@ -395,7 +364,7 @@ class GenerativeMind:
         fresh = [each.name for each in able if self._considered.get(each.name, rested) <= rested]
         return able if fresh and (again or not self._in_sight.issuperset(fresh)) else ()
 
-    def _next_look(self, view: View) -> int | None:
+    def _find_next_look(self, view: View) -> int | None:
         """The minute at which to ask again though nobody new has come."""
         looks = (
             max(
@@ -416,18 +385,18 @@ class GenerativeMind:
         found = {memory for query, count in queries for memory in self.memory.retrieve(query, minute, count, kinds=OF_PEOPLE)}
         about = self._situation.acquaintances
         lines = (
-            f"- {render_sighting(each)}{f'. {put_on_one_line(about[each.name])}' if each.name in about else ''}"
+            f"- {briefing.render_sighting(each)}{f'. {put_on_one_line(about[each.name])}' if each.name in about else ''}"
             for each in people
         )
         names = [each.name for each in people]
         chosen = await self._ask(
             "react",
             minute,
-            lambda reply: parse_choice(reply, names),
-            place=render_place(view.address),
+            lambda reply: find_name(require_fields(reply).get("talk_to"), names),
+            place=briefing.render_place(view.address),
             doing=quote(put_on_one_line(doing.doing if doing else IDLE)),
             people=quote("\n".join(lines)),
-            memories=render_memories(found, self._clock),
+            memories=briefing.render_memories(found, self._clock),
         )
         self._reacted = minute
         if not chosen:
@@ -438,21 +407,20 @@ class GenerativeMind:
     # Asking.
 
     def _render(self, purpose: str, minute: int, **told: str) -> str:
-        """A question. What is not ``told`` in it is said of the moment."""
-        moment: Mapping[str, Callable[[], str]] = {
-            "now": lambda: self._clock.in_words(minute),
-            "plan": lambda: render_parts(self._plan.rest(minute) if self._plan is not None else ()),
-            "agenda": lambda: self.agenda.in_words(minute, self._clock),
+        """The text of a question. Placeholders that are not ``told`` are filled with what holds at the minute."""
+        known: Mapping[str, Callable[[], str]] = {
+            "now": lambda: self._clock.render_minute(minute),
+            "plan": lambda: briefing.render_parts(self._plan.rest(minute) if self._plan is not None else ()),
+            "agenda": lambda: self.agenda.render(minute, self._clock),
             # Times for an example: from now to the next full hour but one.
             "start": lambda: time_of_day(minute),
             "next": lambda: time_of_day((minute // 60 + 1) * 60),
         }
-        missing = PLACEHOLDERS[purpose] - told.keys()
-        return self._prompts[purpose].render(**told, **{name: moment[name]() for name in missing})
+        missing = briefing.PLACEHOLDERS[purpose] - told.keys()
+        return self._prompts[purpose].render(**told, **{name: known[name]() for name in missing})
 
     async def _ask(self, purpose: str, minute: int, read: Callable[[str], T], **told: str) -> T | None:
-        """The reply as ``read`` reads it. If it cannot, the model is told what was wrong and asked again; then it is None, and
-        noted."""
+        """The reply as ``read`` reads it, or None. A model whose reply cannot be read is told why and may be asked again."""
         asker, wanted, tries = self._questions[purpose]
         asked = text = self._render(purpose, minute, **told)
         excerpt = ""

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sociable.agents.generative.replies import clean_text, find_list, find_number, find_time, find_times, parse_fields
+from sociable.agents.generative.replies import (
+    Unreadable,
+    clean_text,
+    find_list,
+    find_number,
+    find_time,
+    find_times,
+    parse_fields,
+    require_fields,
+)
 from sociable.town.clock import MINUTES_PER_DAY, time_of_day
 
 SHORTEST_STEP, LONGEST_STEP = 5, 60
@@ -24,10 +33,6 @@ DOING_LENGTH, PLACE_LENGTH, PLAN_LENGTH = 160, 80, 2000
 _SLEEP = re.compile(r"\W*(?:sleep|asleep|(?:go|going|get|getting|head|heading|off|be|being|in)\b.{0,12}\b(?:bed|sleep)\b)", re.I)
 _CLOCK_TIME = r"\d{1,2}(?:[:.h]\d{2})?\s*(?:[ap]m\b)?"
 _IN_ONE_LINE = re.compile(rf"\W*{_CLOCK_TIME}\s*(?:(?:-|–|to|until)\s*{_CLOCK_TIME})?[\s:,–-]*(?P<doing>.*)", re.I)
-
-
-class Unreadable(Exception):
-    """Nothing can be had from a reply; the text tells the model what was wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class Frame:
     """The bounds of a plan, in minutes of the simulation."""
 
     midnight: int
-    """At the beginning of the day that is planned."""
+    """The beginning of the day that is planned."""
     now: int
     before: Part
     """The part that goes on until the first one begins."""
@@ -82,9 +87,7 @@ def parse_day_plan(reply: str, frame: Frame) -> DayPlan:
     """The plan in a reply, mended: a part without an end lasts until the next begins, a gap is filled by the part before it,
     of two that overlap the later begins in time, and parts in the past are left out. Raises Unreadable.
     """
-    fields = parse_fields(reply)
-    if not fields:
-        raise Unreadable("there was no JSON in it.")
+    fields = require_fields(reply)
     parts = [part for item in _find_items(fields)[:MOST_PARTS] if (part := _parse_part(item, frame)) is not None]
     if not parts:
         raise Unreadable('"hours" held no part with a time ("from") and what you do ("doing").')
@@ -129,15 +132,15 @@ def _parse_part(item: Any, frame: Frame) -> Part | None:
     doing = clean_text(item.get("doing", item.get("activity")), DOING_LENGTH)
     if not times or not doing:
         return None
-    start = _on_the_day(times[0], frame)
-    end = _on_the_day(end_time if end_time is not None else times[-1], frame)
+    start = _put_on_day(times[0], frame)
+    end = _put_on_day(end_time if end_time is not None else times[-1], frame)
     if end <= start:
         over_midnight = end_time is not None and end + MINUTES_PER_DAY - start < MINUTES_PER_DAY // 2
         end = end + MINUTES_PER_DAY if over_midnight else start + 1
     return Part(start, end, doing, clean_text(item.get("place"), PLACE_LENGTH))
 
 
-def _on_the_day(time: int, frame: Frame) -> int:
+def _put_on_day(time: int, frame: Frame) -> int:
     minute = frame.midnight + time
     return minute + MINUTES_PER_DAY if minute < frame.now and time < AFTER_MIDNIGHT else minute
 
@@ -154,7 +157,7 @@ def _close_gaps(parts: Sequence[Part], frame: Frame, bed: int) -> tuple[Part, ..
 def parse_steps(reply: str, parts: Sequence[Part]) -> list[Part]:
     """The steps of ``parts``, which follow each other without gaps. Each part's steps begin and end with it.
 
-    Steps that say not of which part they are follow each other through all of them. A step without a place is where its part
+    Steps that do not name their part follow each other through all of them. A step without a place is where its part
     is; the last step of a part goes on to its end. Raises Unreadable.
     """
     steps = [item for item in find_list(parse_fields(reply), "steps")[:MOST_STEPS] if isinstance(item, dict)]

@@ -1,4 +1,4 @@
-"""Reading what models reply: JSON with the faults they make, times and days in their many spellings. Nothing raises.
+"""Reading what models reply: JSON with the faults they make, times and days in their many spellings.
 
 More lenient than the reading of verdicts: a plan that can be understood should be lived, and nothing is scored here.
 """
@@ -68,13 +68,13 @@ def _parse_python(text: str) -> Any:
 def _parse_cut_off(text: str) -> Any:
     """The whole part of a text that ends too early: brackets are closed, if need be before its last commas."""
     for _ in range(_ATTEMPTS):
-        if (found := _parse_json(text + _closing(text))) is not None:
+        if (found := _parse_json(text + _find_closing(text))) is not None:
             return found
         text = text.rpartition(",")[0]
     return None
 
 
-def _closing(text: str) -> str:
+def _find_closing(text: str) -> str:
     open_brackets, inside, escaped = [], False, False
     for sign in text:
         if inside:
@@ -102,6 +102,17 @@ def parse_fields(text: str) -> dict[str, Any]:
     """The object in a reply; a list counts as one without names. Empty where there is neither."""
     found = parse_value(text) or {}
     return found if isinstance(found, dict) else {"": found}
+
+
+class Unreadable(Exception):
+    """Nothing can be had from a reply; the text tells the model what was wrong with it."""
+
+
+def require_fields(text: str) -> dict[str, Any]:
+    """The object in a reply. Raises Unreadable where there is none."""
+    if not (fields := parse_fields(text)):
+        raise Unreadable("there was no JSON in it.")
+    return fields
 
 
 def find_list(fields: Mapping[str, Any], name: str) -> list[Any]:
@@ -146,8 +157,7 @@ def find_importance(value: Any) -> float:
 
 
 _TIME = re.compile(
-    r"(?<![\d:.])(?P<hour>\d{1,2})\s*(?:[:.hH]\s*(?P<minute>[0-5]\d)(?::[0-5]\d)?)?\s*(?P<half>[ap]\.?\s?m\b\.?)?",
-    re.IGNORECASE,
+    r"(?<![\d:.])(?P<hour>\d{1,2})\s*(?:[:.hH]\s*(?P<minute>[0-5]\d)(?::[0-5]\d)?)?\s*(?P<half>[ap]\.?\s?m\b\.?)?", re.I
 )
 _FOUR_DIGITS = re.compile(r"\s*(\d{1,2})([0-5]\d)\s*")
 _ISO_DATE = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})T?")
@@ -209,13 +219,13 @@ def find_day(value: Any, minute: int, clock: Clock) -> int | None:
     if found := _ISO_DATE.search(value[:80]):
         return _count_days(clock, int(found[1]), int(found[2]), int(found[3]))
     if found := _DAY_MONTH.search(text) or _MONTH_DAY.search(text):
-        return _count_days(clock, clock.day(minute).year, _MONTHS.index(found["month"]) + 1, int(found["day"]))
+        return _count_days(clock, clock.to_date(minute).year, _MONTHS.index(found["month"]) + 1, int(found["day"]))
     for words, days in _SOON.items():
         if re.search(words, text):
             return today + days
     if found := _WEEKDAY.search(text):
         wanted = next(place for place, day in enumerate(_WEEKDAYS) if day.startswith(found[1][:3]))
-        return today + (wanted - clock.day(minute).weekday()) % 7
+        return today + (wanted - clock.to_date(minute).weekday()) % 7
     return None
 
 

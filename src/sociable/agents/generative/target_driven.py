@@ -10,8 +10,7 @@ into those for words, the task's description into both; none of them goes anywhe
 
 from __future__ import annotations
 
-from sociable.agents.architecture import TaskInWords
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, TaskInWords
 from sociable.agents.generative.briefing import build_messages, render_task
 from sociable.core.prompts import Prompts, quote
 from sociable.core.records import storable
@@ -30,46 +29,43 @@ class TargetDrivenPlanning:
         self._resident = resident
         self._clock = clock
         self._prompts = prompts
-        self._reminded_of: int | None = None
-        self.general_plan: str | None = None
-        self.plan_reminder = ""
-        self.conversation_reminder: str | None = None
+        self._texts: dict[str, str] = {}
+        """What it has thought of for each purpose."""
+        self._today: int | None = None
+        """The day of the reminder for planning."""
 
     async def begin_day(self, minute: int) -> None:
         """Makes what is missing on this day, in the order of the paper."""
-        await self._plan()
-        if self._reminded_of != minute // MINUTES_PER_DAY:
-            self.plan_reminder = await self._ask("plan_reminder", day=self._clock.day_in_words(minute))
-            self._reminded_of = minute // MINUTES_PER_DAY
-        await self.begin_to_talk()
+        await self._make("general_plan")
+        if self._today != minute // MINUTES_PER_DAY:
+            self._today = minute // MINUTES_PER_DAY
+            self._texts.pop("plan_reminder", None)
+        await self._make("plan_reminder", day=self._clock.render_day(minute))
+        await self._make("conversation_reminder")
 
     async def begin_to_talk(self) -> None:
         """Makes what conversations need, if it is missing: in the language-level benchmark there is no day before."""
-        await self._plan()
-        if self.conversation_reminder is None:
-            self.conversation_reminder = await self._ask("conversation_reminder")
+        await self._make("general_plan")
+        await self._make("conversation_reminder")
 
-    async def _plan(self) -> None:
-        if self.general_plan is None:
-            self.general_plan = await self._ask("general_plan")
-
-    async def _ask(self, purpose: str, **told: str) -> str:
+    async def _make(self, purpose: str, **told: str) -> None:
+        if purpose in self._texts:
+            return
         question = build_messages(self._resident, self._render(purpose, **told))
         reply = await self._asker.ask(purpose, question, temperature=0.0)
         lines = (line.strip() for line in storable(reply.text).splitlines())
-        return "\n".join(filter(None, lines))[:LONGEST].rstrip()
+        self._texts[purpose] = "\n".join(filter(None, lines))[:LONGEST].rstrip()
 
     def render_for_planning(self) -> str:
         """The text for the prompts that plan a day."""
-        return self._render("for_planning", reminder=_quote(self.plan_reminder))
+        return self._render("for_planning", reminder=self._quote("plan_reminder"))
 
     def render_for_talking(self) -> str:
         """The text for the prompts for words."""
-        return self._render("for_talking", reminder=_quote(self.conversation_reminder))
+        return self._render("for_talking", reminder=self._quote("conversation_reminder"))
 
     def _render(self, name: str, **told: str) -> str:
-        return self._prompts[f"tdp_{name}"].render(task=self._task, general_plan=_quote(self.general_plan), **told)
+        return self._prompts[f"tdp_{name}"].render(task=self._task, general_plan=self._quote("general_plan"), **told)
 
-
-def _quote(text: str | None) -> str:
-    return quote(text or "(nothing)")
+    def _quote(self, purpose: str) -> str:
+        return quote(self._texts.get(purpose) or "(nothing)")

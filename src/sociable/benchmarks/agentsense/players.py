@@ -102,7 +102,7 @@ class PromptedPlayer:
         self, seen: Sequence[Turn], question: str, form: Callable[[], Form], parse: Callable[[str], float | None]
     ) -> Answer:
         # No schema: a server that decodes within one would give its model's answers a form they do not have.
-        messages: list[ChatMessage] = [*self._participant.view(seen), {"role": "user", "content": question}]
+        messages: list[ChatMessage] = [*self._participant.make_messages(seen), {"role": "user", "content": question}]
         reply = await self._model.generate(Request(messages, self._participant.scope, self._probing, form=form))
         # What stands in a reply that was cut off need not be what it would have come to.
         return Answer(None if reply.defect else parse(reply.text), reply.text[:MAX_REPLY], reply.defect)

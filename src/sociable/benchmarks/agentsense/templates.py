@@ -208,18 +208,17 @@ def list_cast_faults(
 def _list_questions(template: str, owner: Mapping[str, Any], cast: Mapping[str, Member]) -> Iterator[dict[str, Any]]:
     """The questions about the secret of a filled part, in the native layout."""
     for number, question in enumerate(owner["questions"], start=1):
-        key = f"{template}/{owner['slot']}/{number}"
-        options = [question["answer"], *question["wrong"]]
-        order = list(range(len(options)))
-        # Nobody chose where the answer stands, and it stands in the same place for every cast.
-        make_generator(0, "options", key).shuffle(order)
-        yield {
-            "question": question["question"],
-            "options": [options[place] for place in order],
-            "answer_label": order.index(0),
-            "about": cast[owner["slot"]].name,
-            "key": key,
-        }
+        yield make_question(f"{template}/{owner['slot']}/{number}", question, cast[owner["slot"]].name)
+
+
+def make_question(key: str, written: Mapping[str, Any], about: str, seed: int = 0) -> dict[str, Any]:
+    """A question in the native layout, of one ``written`` with its answer and wrong answers."""
+    options = [written["answer"], *written["wrong"]]
+    order = list(range(len(options)))
+    # Nobody chose where the answer stands, and it stands in the same place for every cast.
+    make_generator(seed, "options", key).shuffle(order)
+    shown = [options[place] for place in order]
+    return {"question": written["question"], "options": shown, "answer_label": order.index(0), "about": about, "key": key}
 
 
 _SLOT = re.compile(r"\{(\w+)(?:\.(\w+)|:([^{}|]+)\|([^{}|]+))?\}")

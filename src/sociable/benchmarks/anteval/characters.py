@@ -1,16 +1,17 @@
-"""Characters: drawn by the rules (section 3.1), with a name and a description, on a sheet."""
+"""Characters: drawn by the rules (section 3.1), with a name and a description, on a sheet; and those whom players meet."""
 
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Self
 
 from pydantic import Field, model_validator
 
-from sociable.benchmarks.anteval.rules import DATA, Background, CharacterClass, Race, backgrounds, rules
+from sociable.benchmarks.anteval.rules import DATA, Background, CharacterClass, Race, load_backgrounds, load_rules
 from sociable.core.data_files import Loaded, RawRecord, Text, load_items, make_cut
 from sociable.core.errors import DataError, InputError
 from sociable.core.names import Name, normalise_name
@@ -32,8 +33,8 @@ class Attributes(Record):
     flaw: Text
 
     @model_validator(mode="after")
-    def _by_the_rules(self) -> Self:
-        if problems := "; ".join(_breaches(self)):
+    def _is_by_the_rules(self) -> Self:
+        if problems := "; ".join([*_find_unknown(self)] or _find_breaches(self)):
             raise ValueError(problems)
         return self
 
@@ -47,82 +48,116 @@ class Sheet(Attributes):
     description: Text
     """Looks, manner and past: what the others come to see."""
 
+    @property
+    def kind(self) -> str:
+        """Race and class, which others see at once."""
+        return f"{self.race} {self.character_class}"
+
+
+class Npc(Record):
+    """A character of the scene, whom the players meet."""
+
+    name: Name
+    pronouns: Name
+    who: Text
+    """What all can see, or have been told."""
+    manner: Text
+    """For whoever plays it."""
+
+    @property
+    def motive(self) -> str:
+        """What moves it, for whoever plays it; the empty string where nothing is said of it."""
+        return ""
+
+    def describe(self) -> str:
+        """What whoever plays it is told of it."""
+        return "\n".join(filter(None, (f"{self.name} ({self.pronouns}). {self.who}", self.manner, self.motive)))
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scene, its players, and the NPC whom they meet."""
+
+    id: str
+    players: Sequence[Sheet]
+    npc: Npc
+    setting: str
+    """What everybody at the table is told."""
+
 
 def draw_attributes(generator: random.Random) -> Attributes:
-    """Race, class, background and alignment evenly; the highest scores where the class needs them."""
-    known = rules()
-    race_name, class_name = generator.choice(list(known.races)), generator.choice(list(known.classes))
-    race, own_class = known.races[race_name], known.classes[class_name]
-    background = generator.choice(list(backgrounds().values()))
-    alignment = generator.choice(known.alignments)
+    """Draws race, class, background and alignment evenly; the highest scores are where the class needs them."""
+    rules = load_rules()
+    race_name, class_name = generator.choice(list(rules.races)), generator.choice(list(rules.classes))
+    race, own_class = rules.races[race_name], rules.classes[class_name]
+    background = generator.choice(list(load_backgrounds().values()))
+    alignment = generator.choice(rules.alignments)
     return Attributes.model_validate(
         {
             "race": race_name,
             "class": class_name,
             "background": background.name,
             "alignment": alignment,
-            "abilities": _drawn_abilities(race, own_class.abilities, generator),
-            "skills": _drawn_skills(race, background, own_class, generator),
+            "abilities": _draw_abilities(race, own_class.abilities, generator),
+            "skills": _draw_skills(race, background, own_class, generator),
             "trait": generator.choice(background.traits),
-            "ideal": generator.choice(_ideals_of(background, alignment)),
+            "ideal": generator.choice(_find_ideals(background, alignment)),
             "bond": generator.choice(background.bonds),
             "flaw": generator.choice(background.flaws),
         }
     )
 
 
-def _drawn_abilities(race: Race, needed: Sequence[str], generator: random.Random) -> dict[str, int]:
-    known = rules()
-    first, *rest = sorted(known.scores, reverse=True)
-    order = [*needed, *generator.sample(others := [each for each in known.abilities if each not in needed], len(others))]
-    scores = dict(zip(order, [first, *rest], strict=True))
-    chosen = generator.sample([each for each in known.abilities if each not in race.bonuses], race.free_bonuses)
-    return {each: scores[each] + race.bonuses.get(each, 0) + (each in chosen) for each in known.abilities}
+def _draw_abilities(race: Race, needed: Sequence[str], generator: random.Random) -> dict[str, int]:
+    rules = load_rules()
+    others = [each for each in rules.abilities if each not in needed]
+    order = [*needed, *generator.sample(others, len(others))]
+    scores = dict(zip(order, sorted(rules.scores, reverse=True), strict=True))
+    chosen = generator.sample([each for each in rules.abilities if each not in race.bonuses], race.free_bonuses)
+    return {each: scores[each] + race.bonuses.get(each, 0) + (each in chosen) for each in rules.abilities}
 
 
-def _drawn_skills(race: Race, background: Background, own: CharacterClass, generator: random.Random) -> list[str]:
+def _draw_skills(race: Race, background: Background, own: CharacterClass, generator: random.Random) -> list[str]:
     skills = [*dict.fromkeys((*race.skills, *background.skills))]
-    for options, count in ((own.skills, own.choose), (list(rules().skills), race.free_skills)):
+    for options, count in ((own.skills, own.choose), (list(load_rules().skills), race.free_skills)):
         skills += generator.sample([each for each in options if each not in skills], count)
     return sorted(skills)
 
 
-def _ideals_of(background: Background, alignment: str) -> list[str]:
-    """Those that go with an alignment; only who is evil has an evil one."""
+def _find_ideals(background: Background, alignment: str) -> list[str]:
+    """The background's ideals that go with an alignment; only who is evil has an evil one."""
     words = alignment.split()
     fitting = [each.text for each in background.ideals if each.alignment == "any" or each.alignment in words]
     return fitting or [each.text for each in background.ideals if each.alignment != "evil"]
 
 
-def _breaches(sheet: Attributes) -> Iterable[str]:
-    """What the rules do not allow, in words. Traits, ideals, bonds and flaws may be anybody's own."""
-    known = rules()
-    unknown = False
-    for called, value, there in (
-        ("race", sheet.race, known.races),
-        ("class", sheet.character_class, known.classes),
-        ("background", sheet.background, backgrounds()),
-        ("alignment", sheet.alignment, known.alignments),
+def _find_unknown(sheet: Attributes) -> Iterator[str]:
+    """What the rules do not know, in words."""
+    rules = load_rules()
+    for field, value, known in (
+        ("race", sheet.race, rules.races),
+        ("class", sheet.character_class, rules.classes),
+        ("background", sheet.background, load_backgrounds()),
+        ("alignment", sheet.alignment, rules.alignments),
     ):
-        if value not in there:
-            unknown = True
-            yield f"there is no {called} '{value}'; there are: {', '.join(there)}"
-    if unknown:
-        return
-    race, own_class, background = known.races[sheet.race], known.classes[sheet.character_class], backgrounds()[sheet.background]
-    if set(sheet.abilities) != set(known.abilities):
-        yield f"abilities must be {', '.join(known.abilities)}"
+        if value not in known:
+            yield f"there is no {field} '{value}'; there are: {', '.join(known)}"
+
+
+def _find_breaches(sheet: Attributes) -> Iterator[str]:
+    """What the rules do not allow, in words. Traits, ideals, bonds and flaws may be anybody's own."""
+    rules = load_rules()
+    race, background = rules.races[sheet.race], load_backgrounds()[sheet.background]
+    own_class = rules.classes[sheet.character_class]
+    if set(sheet.abilities) != set(rules.abilities):
+        yield f"abilities must be {', '.join(rules.abilities)}"
     else:
-        without = [sheet.abilities[each] - race.bonuses.get(each, 0) for each in known.abilities]
-        if race.free_bonuses:
-            free = [place for place, each in enumerate(known.abilities) if each not in race.bonuses]
-            allowed = any(_given_out(_less(without, raised)) for raised in _pairs(free))
-        else:
-            allowed = _given_out(without)
-        if not allowed:
-            yield f"abilities must be {', '.join(map(str, known.scores))} in some order, and the bonuses of a {sheet.race}"
-    if left := set(sheet.skills) - set(known.skills):
-        yield f"there is no skill '{min(left)}'"
+        raised = combinations([each for each in rules.abilities if each not in race.bonuses], race.free_bonuses)
+        scores = {each: sheet.abilities[each] - race.bonuses.get(each, 0) for each in rules.abilities}
+        if not any(sorted(scores[each] - (each in chosen) for each in scores) == sorted(rules.scores) for chosen in raised):
+            yield f"abilities must be {', '.join(map(str, rules.scores))} in some order, and the bonuses of a {sheet.race}"
+    if unknown := set(sheet.skills) - set(rules.skills):
+        yield f"there is no skill '{min(unknown)}'"
     due = {*race.skills, *background.skills}
     if lacking := due - set(sheet.skills):
         yield f"a {sheet.race} who was a {background.name} has {', '.join(sorted(lacking))}"
@@ -132,36 +167,24 @@ def _breaches(sheet: Attributes) -> Iterable[str]:
         yield f"a {sheet.character_class} has {own_class.choose} further skills out of {', '.join(own_class.skills)}{more}"
 
 
-def _given_out(scores: Sequence[int]) -> bool:
-    return Counter(scores) == Counter(rules().scores)
-
-
-def _less(scores: Sequence[int], raised: Sequence[int]) -> list[int]:
-    return [score - (place in raised) for place, score in enumerate(scores)]
-
-
-def _pairs(places: Sequence[int]) -> Iterable[tuple[int, int]]:
-    return ((first, second) for first in places for second in places if first < second)
-
-
 def load_sheets(path: Path | None) -> Loaded[Sheet]:
-    """Characters of a file, or the bundled ones. Raises DataError naming file, line and field."""
-    expected = "characters: name, race, class, background, …"
-    one = make_cut(Sheet)
-    names: dict[str, str] = {}
+    """Loads the characters of a file, or the bundled ones. Raises DataError naming file, line and field."""
+    read = make_cut(Sheet)
+    places: dict[str, str] = {}
 
-    def with_a_name_of_its_own(raw: RawRecord) -> list[Sheet]:
-        sheets = one(raw)
+    def read_sheet(raw: RawRecord) -> list[Sheet]:
+        sheets = read(raw)
         for sheet in sheets:
-            if (known := names.setdefault(normalise_name(sheet.name), raw.place)) != raw.place:
+            if (known := places.setdefault(normalise_name(sheet.name), raw.place)) != raw.place:
                 raise DataError(raw.place, "name", f"'{sheet.name}' is used already by {known}; who sits at a table must differ")
         return sheets
 
-    return load_items(path, DATA / "sheets.jsonl", with_a_name_of_its_own, skip_invalid=False, expected=expected)
+    expected = "characters: name, race, class, background, …"
+    return load_items(path, DATA / "sheets.jsonl", read_sheet, skip_invalid=False, expected=expected)
 
 
 def load_party(path: str | None, players: int) -> Loaded[Sheet]:
-    """Characters for tables with so many players. Raises InputError where there are not enough of them."""
+    """Loads characters for tables with so many players. Raises InputError where there are not enough of them."""
     sheets = load_sheets(Path(path) if path else None)
     if len(sheets.items) <= players:
         few = f"{len(sheets.items)} characters are too few for {players} players and one to spare"
@@ -169,13 +192,18 @@ def load_party(path: str | None, players: int) -> Loaded[Sheet]:
     return sheets
 
 
-def in_words(sheet: Sheet) -> str:
+def draw_players(sheets: Sequence[Sheet], npc: Npc, count: int, generator: random.Random) -> list[Sheet]:
+    """Draws the players of a session, none of whom has the NPC's name."""
+    return generator.sample([each for each in sheets if normalise_name(each.name) != normalise_name(npc.name)], count)
+
+
+def describe_sheet(sheet: Sheet) -> str:
     """The sheet as its player reads it."""
     abilities = ", ".join(f"{ability} {score} ({(score - 10) // 2:+d})" for ability, score in sheet.abilities.items())
     return "\n".join(
         [
-            f"{sheet.name} ({sheet.pronouns}), {in_brief(sheet)}, {sheet.alignment}. Before: {sheet.background}.",
-            backgrounds()[sheet.background].was,
+            f"{sheet.name} ({sheet.pronouns}), {sheet.kind}, {sheet.alignment}. Before: {sheet.background}.",
+            load_backgrounds()[sheet.background].was,
             sheet.description,
             f"Abilities: {abilities}.",
             f"Skilled in: {', '.join(sheet.skills)}.",
@@ -185,8 +213,3 @@ def in_words(sheet: Sheet) -> str:
             f"Flaw: {sheet.flaw}",
         ]
     )
-
-
-def in_brief(sheet: Sheet) -> str:
-    """What others see at once."""
-    return f"{sheet.race} {sheet.character_class}"

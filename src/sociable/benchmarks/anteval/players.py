@@ -1,22 +1,40 @@
-"""Who sits at the table: prompted models here, reference agents in the benchmarks' own rooms."""
+"""Who sits at a table, what everybody is told first, and a session turn by turn."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
+from random import Random
+from typing import ClassVar, Generic, Protocol, TypeVar
 
 from sociable.agents.prompted import PromptedParticipant
-from sociable.benchmarks.anteval.characters import Sheet, in_brief
+from sociable.benchmarks.anteval.characters import Scenario, describe_sheet
 from sociable.benchmarks.anteval.session import Move, TableTurn, read_move
-from sociable.core.errors import InstrumentFailure
 from sociable.core.form import Form, Question
 from sociable.core.names import strip_own_name
-from sociable.core.prompts import put_on_one_line
+from sociable.core.prompts import Prompts, put_on_one_line, quote
 from sociable.core.records import CUT_OFF, Turn, Usage
 from sociable.core.view import Block, Line, Paragraph, Transcript
 from sociable.dialogue.conversation import MAX_CHARACTERS
-from sociable.engine.seats import Role, Seat
+from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import ChatMessage, Reply, Request, Sampling
+
+
+def brief(
+    scenario: Scenario, name: str, prompts: Prompts, for_player: Mapping[str, str], for_npc: Mapping[str, str]
+) -> list[ChatMessage]:
+    """A participant's first messages. ``for_player`` and ``for_npc`` fill the placeholders that only one benchmark has."""
+    there = [*((sheet.name, sheet.kind) for sheet in scenario.players), (scenario.npc.name, "played by the dungeon master")]
+    others = ", ".join(f"{other} ({what})" for other, what in there if other != name)
+    shared = {"name": name, "scene": quote(scenario.setting), "others": others}
+    if name == scenario.npc.name:
+        text = prompts["npc"].render(**shared, character=quote(scenario.npc.describe()), **for_npc)
+    else:
+        sheet = next(each for each in scenario.players if each.name == name)
+        text = prompts["player"].render(**shared, sheet=quote(describe_sheet(sheet)), **for_player)
+    # A conversation that began with the participant's own turn would be refused by some servers.
+    return [{"role": "system", "content": text}, {"role": "user", "content": "The scene opens."}]
 
 
 class Player(Protocol):
@@ -29,6 +47,30 @@ class Player(Protocol):
     def usage(self) -> Usage: ...
 
     async def take_turn(self, seen: Sequence[TableTurn]) -> Move: ...
+
+
+S = TypeVar("S", bound=Scenario)
+P = TypeVar("P", bound=Player)
+
+
+@dataclass
+class ReferencePlayer(Generic[S]):
+    """A player that needs no model."""
+
+    usage: ClassVar[Usage] = Usage()
+
+    scenario: S
+    name: str
+    turns: int
+    """Of the whole session."""
+    draw: Callable[..., Random]
+    """Makes the generator for the thing named; all players of a session share their draws."""
+    error_rate: float
+
+    @property
+    def own_turns(self) -> int:
+        """How many of the turns everybody has at least; 1 where they are too few."""
+        return max(self.turns // (len(self.scenario.players) + 1), 1)
 
 
 class PromptedPlayer:
@@ -45,7 +87,7 @@ class PromptedPlayer:
             scope=seat.scope(item, name),
             sampling=seat.sampling,
             heard=lambda turn: f"{turn.speaker}: {put_on_one_line(turn.content)}",
-            form=self._form,
+            form=self._make_form,
         )
         self._briefing = briefing
         self._shown: int | None = None
@@ -65,7 +107,7 @@ class PromptedPlayer:
         shortened = f"shortened from {len(text)} characters" if len(text) > MAX_CHARACTERS else ""
         return Move(act, words, utterance.thinking, note="; ".join(filter(None, (utterance.defect, shortened))))
 
-    def _form(self, seen: Sequence[Turn]) -> Form:
+    def _make_form(self, seen: Sequence[Turn]) -> Form:
         """What a person is shown: the briefing once, then what has happened since."""
         blocks: list[Block] = [] if self._shown is not None else [Paragraph(self._briefing[0]["content"])]
         lines = [Line(turn.speaker, "", turn.content or "(passes)") for turn in seen if turn.index > (self._shown or 0)]
@@ -76,39 +118,43 @@ class PromptedPlayer:
         return Form(title, blocks, [Question(f"You are {self.name}. What do you do and say? (one line, or PASS)")])
 
     async def ask(self, seen: Sequence[Turn], question: ChatMessage, sampling: Sampling) -> Reply:
-        """A question away from the table, on a copy of its view."""
-        return await self._model.generate(Request([*self._participant.view(seen), question], self._participant.scope, sampling))
+        """The answer to a question away from the table, asked on a copy of the player's view."""
+        return await self._model.generate(
+            Request([*self._participant.make_messages(seen), question], self._participant.scope, sampling)
+        )
 
 
-async def play(players: Sequence[Player], turns: int, *, instruments: frozenset[str] = frozenset()) -> list[TableTurn]:
-    """A session (section 5.1): in order, each acts, speaks, does both or passes; one participant's action is a turn.
+@dataclass(frozen=True)
+class Table(Generic[P]):
+    """The players in the order of their turns, and the NPC, who comes last."""
 
-    Raises InstrumentFailure when one of ``instruments``, who are not under test, gives a reply that cannot stand.
-    """
-    seen: list[TableTurn] = []
-    for index in range(1, turns + 1):
-        player = players[(index - 1) % len(players)]
-        move = await player.take_turn(seen)
-        if move.defect and player.name in instruments:
-            raise InstrumentFailure(f"{player.name}'s turn {index}: {move.defect}")
-        seen.append(move.as_turn(index, player.name))
-    return seen
+    players: Sequence[P]
+    npc: P
+    is_npc_tested: bool
+    """Whether the model under test plays the NPC as well."""
+
+    async def play(self, turns: int) -> tuple[list[TableTurn], str]:
+        """(the turns of a session, section 5.1, what the NPC failed at). A session that failed has no turns.
+
+        In order, each acts, speaks, does both or passes; one participant's action is a turn. An NPC that is not under test
+        fails where its reply cannot stand.
+        """
+        seen: list[TableTurn] = []
+        for index, player in enumerate(islice(cycle((*self.players, self.npc)), turns), start=1):
+            move = await player.take_turn(seen)
+            if move.defect and player is self.npc and not self.is_npc_tested:
+                return [], f"{player.name}'s turn {index}: {move.defect}"
+            seen.append(move.as_turn(index, player.name))
+        return seen, ""
+
+    def sum_usage(self) -> dict[str, Usage]:
+        """What the session cost, by role."""
+        used = {Role.SUBJECT: sum((player.usage for player in self.players), Usage()), Role.PARTNER: Usage()}
+        used[Role.SUBJECT if self.is_npc_tested else Role.PARTNER] += self.npc.usage
+        return {role.value: usage for role, usage in used.items() if usage.calls}
 
 
-def usage_by_role(players: Sequence[Player], npc: Player, *, alone: bool) -> dict[str, Usage]:
-    """What a session cost; ``alone``, the model under test plays the NPC as well."""
-    used = {Role.SUBJECT: sum((player.usage for player in players), Usage()), Role.PARTNER: Usage()}
-    used[Role.SUBJECT if alone else Role.PARTNER] += npc.usage
-    return {role.value: usage for role, usage in used.items() if usage.calls}
-
-
-def opening(briefing: str) -> list[ChatMessage]:
-    """A participant's messages before anybody has taken a turn."""
-    # A conversation that began with the participant's own turn would be refused by some servers.
-    return [{"role": "system", "content": briefing}, {"role": "user", "content": "The scene opens."}]
-
-
-def present(players: Sequence[Sheet], npc: str, *, without: str) -> str:
-    """Who else sits at the table, and what can be seen of them."""
-    there = [*((sheet.name, in_brief(sheet)) for sheet in players), (npc, "played by the dungeon master")]
-    return ", ".join(f"{name} ({what})" for name, what in there if name != without)
+def seat_players(scenario: Scenario, seats: Seats, make_player: Callable[[str, Seat], P]) -> Table[P]:
+    """The model under test plays everybody; where a partner is named, the partner plays the NPC."""
+    players = [make_player(sheet.name, seats.subject) for sheet in scenario.players]
+    return Table(players, make_player(scenario.npc.name, seats.partner or seats.subject), seats.partner is None)

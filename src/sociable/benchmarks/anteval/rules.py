@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
@@ -23,26 +22,27 @@ class Race(Record):
     """By ability."""
     skills: Sequence[str] = ()
     free_bonuses: int = 0
-    """Further abilities, of its own choice, that it has one more of."""
+    """How many further abilities, of the character's own choice, are raised by one."""
     free_skills: int = 0
-    """Skills of its own choice."""
+    """How many further skills are of the character's own choice."""
 
 
 class CharacterClass(Record):
     abilities: Sequence[str]
-    """Those that a character of it has most of."""
+    """Those in which its characters have the highest scores."""
     choose: int
+    """How many of ``skills`` a character has."""
     skills: Sequence[str]
 
 
 class Rules(Record):
     notice: str
-    """Which the licence requires wherever these facts are."""
+    """The licence requires it wherever these facts are."""
     scores: Sequence[int]
     """To be given out among the abilities, before the race's bonuses."""
     abilities: Sequence[str]
     skills: Mapping[str, str]
-    """By skill the ability it rests on."""
+    """By skill, the ability that it rests on."""
     alignments: Sequence[str]
     races: Mapping[str, Race]
     classes: Mapping[str, CharacterClass]
@@ -54,7 +54,7 @@ class Ideal(Record):
 
 
 class Background(Record):
-    """What somebody was before, with what it may have left behind."""
+    """What somebody was before, and the traits, ideals, bonds and flaws that may come of it."""
 
     name: Text
     was: Text
@@ -66,11 +66,11 @@ class Background(Record):
 
 
 @cache
-def rules() -> Rules:
-    return Rules.model_validate_json((DATA / "rules.json").read_text(encoding="utf-8"))
+def load_rules() -> Rules:
+    return Rules.model_validate_json((DATA / "rules.json").read_bytes())
 
 
 @cache
-def backgrounds() -> Mapping[str, Background]:
-    raw = json.loads((DATA / "backgrounds.json").read_text(encoding="utf-8"))
-    return {each.name: each for each in TypeAdapter(list[Background]).validate_python(raw)}
+def load_backgrounds() -> Mapping[str, Background]:
+    """The backgrounds by name."""
+    return {each.name: each for each in TypeAdapter(list[Background]).validate_json((DATA / "backgrounds.json").read_bytes())}

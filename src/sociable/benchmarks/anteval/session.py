@@ -37,14 +37,9 @@ class Move:
 
     def as_turn(self, index: int, speaker: str) -> TableTurn:
         content = " ".join(filter(None, (f"*{self.act}*" if self.act else "", self.words)))
+        note, thinking = self.defect or self.note, self.thinking
         return TableTurn(
-            index=index,
-            speaker=speaker,
-            content=content,
-            act=self.act,
-            words=self.words,
-            thinking=self.thinking,
-            note=self.defect or self.note,
+            index=index, speaker=speaker, content=content, act=self.act, words=self.words, thinking=thinking, note=note
         )
 
 

@@ -8,18 +8,19 @@ their agreement is shown; and dialogues that are too alike are named.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
+
 from sociable.benchmarks.hsii.clusters import find_longest_cases
-from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases
+from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, load_dataset
 from sociable.benchmarks.hsii.measure import measure_points
-from sociable.benchmarks.hsii.shortcuts import AVOIDANCES, SHORTCUTS, classify_addressees
 from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure
+from sociable.core.wording import pad_words
 from sociable.reports.audits import (
     ShortcutResult,
     compare_with_chance,
@@ -30,22 +31,119 @@ from sociable.reports.audits import (
     shorten_list,
 )
 from sociable.statistics.agreement import measure_fleiss
-from sociable.statistics.guessing import share_hit
+from sociable.statistics.guessing import cross_validate, share_hit
+from sociable.statistics.intervals import Floats
 
 FEW_CASES = 24
 """With fewer even a fair data set is further than the tolerance from chance, by chance alone."""
 
 TOLERANCE = 0.15
-"""How far from chance a shortcut may be on data that is to be trusted."""
+"""The distance from chance that a shortcut may have on data that are to be trusted."""
+
+Shortcut = Callable[[Case], str | None]
+"""A rule: the character that it picks, or None (which is wrong)."""
+
+
+class _Turns:
+    """The names in a case's turns, each in the order of the turns."""
+
+    def __init__(self, case: Case) -> None:
+        self.speakers = [message.role_from for message in case.messages if message.role_from != ASSISTANT]
+        self.askers = [message.role_from for message in case.messages if message.role_to == ASSISTANT]
+        self.answered = [message.role_to for message in case.messages if message.role_from == ASSISTANT]
+        self.addressed = [message.role_to for message in case.messages if message.role_to != ASSISTANT]
+
+
+def _take_last(names: Sequence[str]) -> str | None:
+    return names[-1] if names else None
+
+
+def _find_most_frequent(case: Case, names: Sequence[str]) -> str | None:
+    """The most frequent; among equals the one listed first."""
+    counts = Counter(names)
+    return max(case.characters, key=lambda name: counts[name]) if names else None
+
+
+def _count_mentions(case: Case, name: str) -> int:
+    text = pad_words(" ".join(message.content for message in case.messages))
+    return max(text.count(pad_words(spelling)) for spelling in (name, *case.aliases.get(name, ())))
+
+
+SHORTCUTS: dict[str, Shortcut] = {
+    "last speaker": lambda case: _take_last(_Turns(case).speakers),
+    "last to address the assistant": lambda case: _take_last(_Turns(case).askers),
+    "last person addressed by anybody": lambda case: _take_last(_Turns(case).addressed),
+    "first speaker": lambda case: next(iter(_Turns(case).speakers), None),
+    "first character listed": lambda case: case.characters[0],
+    "last character listed": lambda case: case.characters[-1],
+    "speaks most": lambda case: _find_most_frequent(case, _Turns(case).speakers),
+    "speaks least": lambda case: min(case.characters, key=lambda name: _Turns(case).speakers.count(name)),
+    "most mentioned": lambda case: max(case.characters, key=lambda name: _count_mentions(case, name)),
+    "addresses the assistant most": lambda case: _find_most_frequent(case, _Turns(case).askers),
+    "most frequent addressee of the assistant": lambda case: _find_most_frequent(case, _Turns(case).answered),
+    "addressed by the assistant last": lambda case: _take_last(_Turns(case).answered),
+    "waiting longest for an answer": lambda case: next(iter(case.waiting), None),
+    "last to ask and still waiting": lambda case: _take_last(list(case.waiting)) or _take_last(_Turns(case).speakers),
+}
+AVOIDANCES: dict[str, Shortcut] = {
+    "never the last speaker": SHORTCUTS["last speaker"],
+    "never the last to address the assistant": SHORTCUTS["last to address the assistant"],
+    "never whom the assistant addressed last": SHORTCUTS["addressed by the assistant last"],
+}
+"""Rules that pick at random among all characters but the one named here."""
 
 
 def measure_shortcuts(cases: Sequence[Case]) -> list[ShortcutResult]:
-    """How often each shortcut picks the golden addressee; farthest from chance first."""
+    """The share of cases in which each shortcut picks the golden addressee; farthest from chance first."""
     hits = {name: [float(pick(case) == case.golden.role_to) for case in cases] for name, pick in SHORTCUTS.items()}
     for name, avoid in AVOIDANCES.items():
         hits[name] = [share_hit([n for n in case.characters if n != avoid(case)], case.golden.role_to) for case in cases]
     hits |= {f"{name}, other dialogues": own for name, own in classify_addressees(cases).items()}
     return compare_with_chance(hits, [case.dialogue for case in cases], [1 / len(case.characters) for case in cases])
+
+
+def classify_addressees(cases: Sequence[Case]) -> dict[str, list[float]]:
+    """By classifier its hits (see ``cross_validate``): 1.0 for a case whose golden addressee it finds likeliest."""
+    from sklearn.ensemble import RandomForestClassifier  # type: ignore[import-untyped]
+    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
+    from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+    from sklearn.preprocessing import StandardScaler  # type: ignore[import-untyped]
+
+    rows = np.concatenate([_compare_characters(case) for case in cases])
+    classifiers = {
+        "logistic regression": (make_pipeline(StandardScaler(), LogisticRegression()), rows),
+        "random forest": (RandomForestClassifier(n_estimators=60, min_samples_leaf=4, random_state=0), rows),
+    }
+    golden = [[name == case.golden.role_to for name in case.characters] for case in cases]
+    return cross_validate(classifiers, golden, [case.dialogue for case in cases])
+
+
+def _compare_characters(case: Case) -> Floats:
+    """[characters, features]: numbers that compare each character with the others in all that the shortcuts look at."""
+    turns = _Turns(case)
+    said = (turns.speakers, turns.askers, turns.answered, turns.addressed)
+    waiting = list(case.waiting)
+    mentions = {name: _count_mentions(case, name) for name in case.characters}
+    rows = []
+    for place, name in enumerate(case.characters):
+        spoke_at = [number for number, message in enumerate(case.messages) if message.role_from == name]
+        rows.append(
+            [
+                place == 0,
+                place == len(case.characters) - 1,
+                *(_take_last(names) == name for names in said),
+                *(names.count(name) / max(1, len(names)) for names in said),
+                mentions[name] / max(1, sum(mentions.values())),
+                name in waiting,
+                waiting[:1] == [name],
+                waiting[-1:] == [name],
+                not spoke_at,
+                len(case.messages) - spoke_at[-1] if spoke_at else len(case.messages) + 1,
+                said[0][:1] == [name],
+                len(case.characters),
+            ]
+        )
+    return np.array(rows, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +165,14 @@ class Readings:
 
 
 def measure_readings(cases: Sequence[Case]) -> Readings | None:
-    """None if no case was read by two."""
+    """The readers' agreement with the data and with each other; None if no case was read by two."""
     read = [case for case in cases if len(case.readings) > 1]
     if not read:
         return None
-    right = {case.id: sum(case.who_is(name) == case.golden.role_to for name in case.readings) for case in read}
+    right = {case.id: sum(case.find_character(name) == case.golden.role_to for name in case.readings) for case in read}
     counts = Counter(len(case.readings) for case in read)
     usual = counts.most_common(1)[0][0]
-    labels = [[case.characters.index(case.who_is(name) or name) for name in case.readings] for case in read]
+    labels = [[case.characters.index(case.find_character(name) or name) for name in case.readings] for case in read]
     return Readings(
         cases=len(read),
         readers=(min(counts), max(counts)),
@@ -90,12 +188,9 @@ def find_alike_dialogues(cases: Sequence[Case]) -> list[str]:
     turns = {name: (*case.messages, case.golden) for name, case in longest.items()}
     texts = {name: " ".join([longest[name].background.scene, *(turn.content for turn in own)]) for name, own in turns.items()}
     speakers = {name: _number_speakers([turn.role_from for turn in own]) for name, own in turns.items() if len(own) > 4}
-    same = [
-        f"{one} and {other} have the same sequence of speakers"
-        for one, other in combinations(speakers, 2)
-        if speakers[one] == speakers[other]
-    ]
-    return [*shorten_list(find_alike_texts(texts)), *shorten_list(same)]
+    same = [pair for pair in combinations(speakers, 2) if speakers[pair[0]] == speakers[pair[1]]]
+    told = [f"{one} and {other} have the same sequence of speakers" for one, other in same]
+    return [*shorten_list(find_alike_texts(texts)), *shorten_list(told)]
 
 
 def _number_speakers(speakers: Sequence[str]) -> list[int]:
@@ -118,14 +213,12 @@ def find_rule_faults(cases: Sequence[Case]) -> list[str]:
     return faults
 
 
-def load_printed_cases() -> list[Case]:
+def load_printed_cases() -> tuple[Case, ...]:
     """The three cases of Tables 3 to 5: their names and turns; the words are paraphrased."""
-    file = Path(__file__).parent / "data" / "printed_cases.json"
-    records = json.loads(file.read_text(encoding="utf-8"))
-    return [case for raw in records for case in cut_cases(raw, file.name, raw["id"])]
+    return load_dataset(Path(__file__).parent / "data" / "printed_cases.json").items
 
 
-def _readings_table(readings: Readings, cases: int) -> Table:
+def _make_readings_table(readings: Readings, cases: int) -> Table:
     fewest, most = readings.readers
     rows = [
         ["cases read", f"{readings.cases} of {cases}"],
@@ -134,17 +227,18 @@ def _readings_table(readings: Readings, cases: int) -> Table:
         ["at least two of three did", f"{readings.cases - len(readings.contested)} of {readings.cases}"],
         ["Fleiss' kappa among readers", figure(readings.kappa, 2)],
     ]
-    caption = "Whom independent readers would have addressed, knowing the dialogue up to there only"
+    caption = "The addressees that independent readers chose, who knew the dialogue up to there only"
     return Table(caption, [Column(""), Column("", True)], [Row(row) for row in rows])
 
 
-def audit_document(cases: Sequence[Case], source: str) -> Document:
+def make_audit(cases: Sequence[Case], source: str) -> Document:
+    """The audit: shortcuts on these and on the printed cases, agreement with readers, faults of the data."""
     own, printed = measure_shortcuts(cases), measure_shortcuts(load_printed_cases())
     readings = measure_readings(cases)
     problems = [*find_rule_faults(cases), *find_alike_dialogues(cases)]
     if readings and readings.contested:
         listed = ", ".join(readings.contested)
-        problems.append(f"Fewer than two of three readers would address whom the data do in: {listed}.")
+        problems.append(f"Fewer than two of three readers chose the golden addressee in: {listed}.")
     few = [Callout(f"{len(cases)} cases are too few to tell.", Tone.WARNING)] if len(cases) < FEW_CASES else []
     beside = Column("Printed cases", numeric=True, explanation="the three cases of the paper's Tables 3 to 5")
     printed_hits = {result.name: figure(result.hits.value, 2) for result in printed}
@@ -158,7 +252,7 @@ def audit_document(cases: Sequence[Case], source: str) -> Document:
         ),
         sections=[
             Section("Verdict", [rate_shortcuts(own, TOLERANCE), *few, *(Callout(problem, Tone.BAD) for problem in problems)]),
-            *([Section("Readers", [_readings_table(readings, len(cases))])] if readings else []),
+            *([Section("Readers", [_make_readings_table(readings, len(cases))])] if readings else []),
             Section("Shortcuts", [make_shortcuts_plot(own, "cases")]),
         ],
     )

@@ -1,7 +1,4 @@
-"""HSII, declared: the assistant among many users, in four stages.
-
-How Social Is It? A Benchmark for LLMs' Capabilities in Multi-user Multi-turn Social Agent Tasks.
-"""
+"""HSII, declared: How Social Is It? A Benchmark for LLMs' Capabilities in Multi-user Multi-turn Social Agent Tasks."""
 
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role

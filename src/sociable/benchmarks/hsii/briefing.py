@@ -1,4 +1,4 @@
-"""What each role of HSII is told: from a case to chat messages.
+"""HSII's prompts: from a case to the chat messages for each role.
 
 The system message and the setting come first and do not change within a case, so that a server's prefix cache serves
 all its calls.
@@ -30,13 +30,13 @@ PLACEHOLDERS = {
 }
 
 
-def hsii_prompts(override: Path | None = None) -> Prompts:
+def load_hsii_prompts(override: Path | None = None) -> Prompts:
     """The bundled prompts, or the user's own in their place."""
     return load_package_prompts("sociable.benchmarks.hsii", PLACEHOLDERS, override)
 
 
 class Situation(Protocol):
-    """What a setting shows."""
+    """The parts of a case that a setting shows."""
 
     @property
     def topic(self) -> str: ...
@@ -46,74 +46,66 @@ class Situation(Protocol):
     def messages(self) -> Sequence[Message]: ...
 
 
-def setting(case: Situation) -> str:
+def render_setting(case: Situation) -> str:
     """Topic, background and the conversation so far, in the layout of the paper's Figure 8, every line quoted."""
     background = case.background
     lines = [
-        f'{{"topic": {_json(case.topic)},',
-        f' "background": {{"scene": {_json(background.scene)},',
-        f'  "characters": {_json(list(background.characters))},',
-        f'  "relationships": {_json(" ".join(background.relationships))}'
-        + (f',\n  "conflicts": {_json(background.conflicts)}}},' if background.conflicts else "},"),
+        f'{{"topic": {_to_json(case.topic)},',
+        f' "background": {{"scene": {_to_json(background.scene)},',
+        f'  "characters": {_to_json(list(background.characters))},',
+        f'  "relationships": {_to_json(" ".join(background.relationships))}'
+        + (f',\n  "conflicts": {_to_json(background.conflicts)}}},' if background.conflicts else "},"),
         ' "messages": [',
-        ",\n".join(f"  {_json(message.model_dump())}" for message in case.messages),
+        ",\n".join(f"  {_to_json(message.model_dump())}" for message in case.messages),
         " ]}",
     ]
     return quote("\n".join(lines))
 
 
-def setting_in_words(case: Situation) -> str:
-    """The same for a person to read."""
+def render_setting_in_words(case: Situation) -> str:
+    """Background and the conversation so far, for a person to read."""
     background = case.background
-    said = [f"{message.role_from} to {message.role_to}: {put_on_one_line(message.content)}" for message in case.messages]
-    parts = (background.scene, " ".join(background.relationships), background.conflicts, "\n".join(said))
+    parts = (background.scene, " ".join(background.relationships), background.conflicts, _render_messages(case.messages))
     return "\n\n".join(part for part in parts if part)
 
 
+def brief_assistant(task: str, prompts: Prompts) -> list[ChatMessage]:
+    """A task for the assistant; ``prompts`` are HSII's own, which say who it is."""
+    return make_chat(prompts["assistant"].render(assistant=ASSISTANT), task)
+
+
 def ask_for_choice(case: Case, prompts: Prompts) -> list[ChatMessage]:
-    """Stages 1 to 3: whom to address and what to say."""
-    task = prompts["choose_and_speak"].render(
-        setting=setting(case), assistant=ASSISTANT, characters=", ".join(_json(name) for name in case.characters)
-    )
-    return [_system(prompts["assistant"].render(assistant=ASSISTANT)), {"role": "user", "content": task}]
+    """The question of stages 1 to 3: whom to address and what to say."""
+    names = list_names(case.characters)
+    task = prompts["choose_and_speak"].render(setting=render_setting(case), assistant=ASSISTANT, characters=names)
+    return brief_assistant(task, prompts)
 
 
-def ask_to_speak(case: Case, target: str, prompts: Prompts) -> list[ChatMessage]:
-    """Stage 3 alone: what to say to an addressee who is given."""
-    task = prompts["speak"].render(setting=setting(case), target=target)
-    return [_system(prompts["assistant"].render(assistant=ASSISTANT)), {"role": "user", "content": task}]
-
-
-def ask_to_go_on(case: Case, target: str, prompts: Prompts) -> list[ChatMessage]:
-    """Stage 4: the assistant's briefing for the conversation with its target."""
-    task = prompts["long_run"].render(setting=setting(case), target=target)
-    return [_system(prompts["assistant"].render(assistant=ASSISTANT)), {"role": "user", "content": task}]
+def ask_to_speak(case: Case, target: str, prompts: Prompts, *, long_run: bool) -> list[ChatMessage]:
+    """The task of speaking to an addressee who is given: once in stage 3, or in the conversation of stage 4."""
+    task = prompts["long_run" if long_run else "speak"].render(setting=render_setting(case), target=target)
+    return brief_assistant(task, prompts)
 
 
 def ask_to_play(case: Case, character: str, prompts: Prompts) -> list[ChatMessage]:
-    """The partner's briefing: only what that character could know."""
+    """The partner's briefing, which holds only what that character could know."""
     heard = [message for message in case.messages if character in (message.role_from, message.role_to)]
-    return [
-        _system(
-            prompts["partner"].render(
-                character=character,
-                scene=quote(case.background.scene),
-                relationships=quote("\n".join(own_relationships(case, character)) or "(nothing was said)"),
-                heard=quote(
-                    "\n".join(f"{m.role_from} to {m.role_to}: {put_on_one_line(m.content)}" for m in heard) or "(nothing yet)"
-                ),
-                assistant=ASSISTANT,
-            )
-        )
-    ]
+    briefing = prompts["partner"].render(
+        character=character,
+        scene=quote(case.background.scene),
+        relationships=quote("\n".join(find_relationships(case, character)) or "(nothing was said)"),
+        heard=quote(_render_messages(heard) or "(nothing yet)"),
+        assistant=ASSISTANT,
+    )
+    return [{"role": "system", "content": briefing}]
 
 
 def ask_to_compare(case: Case, first: str, second: str, prompts: Prompts, *, long_run: bool) -> list[ChatMessage]:
     """The judge's question about one pair in one order."""
     question = prompts["judge_long_run" if long_run else "judge_first_utterance"].render(
-        setting=setting(case), target=case.golden.role_to, first=quote(first), second=quote(second)
+        setting=render_setting(case), target=case.golden.role_to, first=quote(first), second=quote(second)
     )
-    return [_system(prompts["judge_system"].render()), {"role": "user", "content": question}]
+    return make_chat(prompts["judge_system"].render(), question)
 
 
 # A full stop ends a sentence unless it belongs to a title. After an initial it does: a sentence too few is shown rather
@@ -123,20 +115,29 @@ _SENTENCE_END = re.compile(
 )
 
 
-def own_relationships(case: Case, character: str) -> list[str]:
+def find_relationships(case: Case, character: str) -> list[str]:
     """The sentences of ``relationships`` that name the character."""
     sentences = [sentence.strip() for text in case.background.relationships for sentence in _SENTENCE_END.split(text)]
     return [sentence for sentence in sentences if character in find_people(sentence, case.characters, case.aliases)]
 
 
-def transcript(turns: Sequence[Turn], target: str) -> str:
+def render_transcript(turns: Sequence[Turn], target: str) -> str:
     """A conversation of two as one text for the judge."""
     return "\n".join(f"{'Assistant' if turn.speaker == ASSISTANT else target}: {put_on_one_line(turn.content)}" for turn in turns)
 
 
-def _system(text: str) -> ChatMessage:
-    return {"role": "system", "content": text}
+def make_chat(system: str, question: str) -> list[ChatMessage]:
+    return [{"role": "system", "content": system}, {"role": "user", "content": question}]
 
 
-def _json(value: object) -> str:
+def list_names(names: Sequence[str]) -> str:
+    """The names in double quotes, separated by commas."""
+    return ", ".join(map(_to_json, names))
+
+
+def _render_messages(messages: Sequence[Message]) -> str:
+    return "\n".join(f"{m.role_from} to {m.role_to}: {put_on_one_line(m.content)}" for m in messages)
+
+
+def _to_json(value: object) -> str:
     return put_on_one_line(json.dumps(value, ensure_ascii=False))

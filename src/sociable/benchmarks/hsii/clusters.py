@@ -41,6 +41,7 @@ from sociable.statistics.intervals import Floats
 FEATURES = ("tfidf", "embeddings")
 
 EMBEDDING_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+"""The sentence-transformers model that makes the embeddings."""
 
 FEWEST_DIALOGUES = 2 * SMALLEST_CLUSTER
 """Fewer cannot make two clusters, and the distances of so few say nothing."""
@@ -102,18 +103,16 @@ class Clustering:
     def count(self) -> int:
         return max(self.labels) + 1
 
-    def members(self, label: int) -> list[Case]:
+    def list_members(self, label: int) -> list[Case]:
         return [case for case, own in zip(self.dialogues, self.labels, strict=True) if own == label]
 
 
-def cluster_dialogues(
-    cases: Sequence[Case], features: str = "tfidf", embedding_model: str = EMBEDDING_MODEL
-) -> Clustering | None:
+def cluster_dialogues(cases: Sequence[Case], features: str = "tfidf") -> Clustering | None:
     """The clusters of the dialogues; None for fewer than FEWEST_DIALOGUES, or when they have no telling words in common."""
     if features not in FEATURES:
         raise InputError(f"There are no features '{features}'. Choose {' or '.join(repr(name) for name in FEATURES)}.")
     dialogues = find_longest_cases(cases)
-    encode = load_encoder(embedding_model) if features == "embeddings" else None
+    encode = load_encoder(EMBEDDING_MODEL) if features == "embeddings" else None
     if len(dialogues) < FEWEST_DIALOGUES:
         return None
     passages = [list_nameless_passages(case) for case in dialogues]

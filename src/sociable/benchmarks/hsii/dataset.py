@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, field_validator, model_validator
 
 from sociable.core.data_files import Loaded, Text, load_items, make_data_error, validate_record
 from sociable.core.errors import DataError
@@ -25,15 +25,13 @@ from sociable.core.spelling import CastName, CastNames, Speller
 from sociable.core.wording import Wording
 
 ASSISTANT = "Intelligent Assistant"
-"""The one who is played by the model under test, as the paper spells it."""
+"""The name of the character that the model under test plays, as the paper spells it."""
 
 Sentences = Annotated[tuple[Text, ...], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
 
 
 class Message(Record):
     """One turn of the background conversation."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     role_from: CastName = Field(validation_alias=AliasChoices("role_from", "role-from"))
     role_to: CastName = Field(validation_alias=AliasChoices("role_to", "role-to"))
@@ -51,7 +49,7 @@ class Background(Record):
 
     @field_validator("characters")
     @classmethod
-    def _are_different_people(cls, characters: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_characters(cls, characters: tuple[str, ...]) -> tuple[str, ...]:
         spellings = {normalise_name(name) for name in characters}
         if len(spellings) < len(characters):
             raise ValueError("two characters have the same name once case and titles are ignored")
@@ -67,9 +65,9 @@ class PrivateFact(Record):
     owner: CastName
     permitted: CastNames = ()
     told_at: int = Field(default=0, ge=0)
-    """Index of the message in which the assistant learns it; before, it cannot be passed on."""
+    """Index of the message in which the assistant learns the fact; before, it cannot pass it on."""
     public_at: int | None = None
-    """Index of the message in which it is said for all to hear, if it is; from then on it is no secret."""
+    """Index of the message in which the fact is said for all to hear, if it is; from then on it is no secret."""
     wording: Wording
 
 
@@ -79,16 +77,16 @@ class Point(Record):
     point: Text
     wording: Wording
     faces_conflict: bool = False
-    """Whether it takes hold of the clash, or of the bad news: a reply that misses it goes round them (section 6.3)."""
+    """Whether the point takes hold of the clash or of the bad news: a reply that misses it goes round them (section 6.3)."""
 
 
 class SaidAlready(Record):
-    """Something known before the tested turn, and how a question for it would read."""
+    """Something known before the tested turn, and the wordings of a question that asks for it again."""
 
     point: Text
     told_at: int = Field(default=0, ge=0)
     wording: Wording
-    """Looked for in sentences that end with a question mark."""
+    """The wording is looked for in sentences that end with a question mark."""
 
 
 class WeakerResponse(Record):
@@ -100,7 +98,7 @@ class WeakerResponse(Record):
 
 
 class CaseNotes(Record):
-    """Notes on one case that a data file may have; all of them optional."""
+    """The notes on one case that a data file may have; all of them are optional."""
 
     why: str = ""
     """The reason why this character comes first."""
@@ -109,7 +107,7 @@ class CaseNotes(Record):
     already_said: tuple[SaidAlready, ...] = ()
     """Things a reply need not ask for again (section 6.3)."""
     readings: tuple[Text, ...] = ()
-    """The addressees that independent readers chose, who knew the dialogue up to here and not the golden response."""
+    """The addressees that independent readers chose, who knew the dialogue up to here but not the golden response."""
     continuation: tuple[Message, ...] = ()
     """The rest of the golden conversation: the addressee and the assistant in turn, beginning with the addressee."""
 
@@ -125,7 +123,7 @@ class _DialogueFields(Record):
     id: str = ""
     topic: Text
     stage: Literal["single", "multi", ""] = ""
-    """App. A.4: all users at once, or one after the other."""
+    """Whether all users speak at once, or one after the other (App. A.4)."""
     canary: str = ""
     """A string by which the data can be found in training corpora. Never shown to any model."""
     background: Background
@@ -144,12 +142,12 @@ class CaseRecord(_DialogueFields, CaseNotes):
     """A single case as in Tables 3 to 5: the conversation so far, and the golden response."""
 
     dialogue: str = ""
-    """The dialogue it was cut from: cases that share it are one cluster."""
+    """The dialogue from which the case was cut: cases of one dialogue are one cluster."""
     golden: Message
 
 
 class Case(CaseNotes):
-    """One test case. Immutable; names are spelled as in ``background.characters`` throughout."""
+    """One test case. All names are spelled as in ``background.characters``."""
 
     id: str
     dialogue: str
@@ -158,12 +156,12 @@ class Case(CaseNotes):
     background: Background
     aliases: dict[str, tuple[str, ...]]
     private_facts: tuple[PrivateFact, ...]
-    """Only those the assistant has been told by now, and that are not public yet."""
+    """The facts that the assistant has been told by now and that are not public yet."""
     messages: tuple[Message, ...]
     golden: Message
 
     @model_validator(mode="after")
-    def _consistent(self) -> Self:
+    def _check_consistency(self) -> Self:
         if self.golden.role_from != ASSISTANT:
             raise ValueError(f"golden: role_from must be '{ASSISTANT}', not '{self.golden.role_from}'")
         if self.golden.role_to == ASSISTANT:
@@ -183,13 +181,13 @@ class Case(CaseNotes):
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of all a conversation about this case depends on: while it stays, a reference made for it stays good."""
+        """The SHA-256 of all that a conversation about this case depends on: a reference fits as long as it stays the same."""
         parts = (self.topic, self.background.model_dump(), [m.model_dump() for m in self.messages], self.golden.model_dump())
         return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8", "replace")).hexdigest()
 
     @property
     def waiting(self) -> dict[str, str]:
-        """Those who addressed the assistant and have had no answer since, with their last words, in the order of these."""
+        """The characters who addressed the assistant and have had no answer since, with their last words, in their order."""
         waiting: dict[str, str] = {}
         for message in self.messages:
             if message.role_to == ASSISTANT:
@@ -199,12 +197,12 @@ class Case(CaseNotes):
                 waiting.pop(message.role_to, None)
         return waiting
 
-    def who_is(self, name: str) -> str | None:
-        """The character ``name`` means, or None."""
+    def find_character(self, name: str) -> str | None:
+        """The character that ``name`` means, or None."""
         return find_person(name, self.characters, self.aliases)
 
-    def hidden_from(self, hearer: str) -> tuple[PrivateFact, ...]:
-        """The private facts ``hearer`` must not be told."""
+    def list_hidden_facts(self, hearer: str) -> tuple[PrivateFact, ...]:
+        """The private facts that ``hearer`` must not be told."""
         return tuple(fact for fact in self.private_facts if hearer != fact.owner and hearer not in fact.permitted)
 
 
@@ -237,7 +235,7 @@ def select_dialogues(cases: Sequence[Case], limit: int | None, seed: int) -> tup
 
 
 def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
-    """The cases of one record: one for every turn of the assistant, or the one it is. Raises DataError."""
+    """The cases of one record: one for every turn of the assistant in a dialogue, or the single case. Raises DataError."""
     kind: type[CaseRecord | DialogueRecord] = CaseRecord if isinstance(raw, dict) and "golden" in raw else DialogueRecord
     record = validate_record(kind, raw, place)
     _check_aliases(record, place)
@@ -275,7 +273,7 @@ def cut_cases(raw: Any, place: str, default_id: str) -> Iterator[Case]:
 
 
 def _list_cases(record: DialogueRecord, place: str) -> dict[int, CaseNotes]:
-    """The cases' notes, by the number of turns before the assistant's. Its opening turn, which answers nobody, is no case."""
+    """Every case's notes, by the number of turns before it. An opening turn of the assistant answers nobody and is no case."""
     places = [number for number, turn in enumerate(record.messages) if turn.role_from == ASSISTANT and number > 0]
     if not places:
         raise DataError(place, "messages", f"no turn of '{ASSISTANT}' after the first message: there is nothing to test")
@@ -289,7 +287,7 @@ def _list_cases(record: DialogueRecord, place: str) -> dict[int, CaseNotes]:
 
 
 def make_speller(background: Background, place: str) -> Speller:
-    """Spells names as in ``background.characters``, and the assistant's, and complains about strangers."""
+    """A speller that knows the characters and the assistant, and complains about strangers."""
     spellings = {normalise_name(name): name for name in (*background.characters, ASSISTANT)}
     return Speller(place, spellings.values(), lambda name: spellings.get(normalise_name(name)))
 
@@ -305,9 +303,14 @@ def _check_aliases(record: _DialogueFields, place: str) -> None:
 
 
 def number_turns(turns: Sequence[Message], place: str, *, golden_last: bool = False) -> tuple[Message, ...]:
-    """The turns with their numbers from 1. Raises DataError where the data number one otherwise."""
+    """The turns, numbered from 1. Raises DataError where the data give a turn another number."""
     for number, turn in enumerate(turns, start=1):
         if turn.index not in (None, number):
             field = "golden" if golden_last and number == len(turns) else f"messages.{number - 1}"
             raise DataError(place, f"{field}.index", f"expected {number}, found {turn.index}: turns are numbered from 1")
     return tuple(turn.model_copy(update={"index": number}) for number, turn in enumerate(turns, start=1))
+
+
+def write_reply(role_to: str, content: str) -> str:
+    """A reply in the form that models are asked for."""
+    return json.dumps({"role_from": ASSISTANT, "role_to": role_to, "content": content}, ensure_ascii=False)

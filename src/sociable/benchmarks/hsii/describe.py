@@ -40,7 +40,7 @@ from sociable.core.view import (
 from sociable.statistics.density import NEAR, SEED, UNCLUSTERED
 
 MOST_AXES = 12
-"""Axes of a radar chart that can be read."""
+"""The number of axes of a radar chart that can still be read."""
 
 OPTIONAL_FIELDS: dict[str, Callable[[Case], Any]] = {
     "relationships": attrgetter("background.relationships"),
@@ -51,35 +51,33 @@ OPTIONAL_FIELDS: dict[str, Callable[[Case], Any]] = {
 """Fields that a data file may leave out, by their names there."""
 
 
-def describe_document(
-    cases: Sequence[Case], source: str, features: str = "tfidf", embedding_model: str = EMBEDDING_MODEL
-) -> Document:
+def make_description(cases: Sequence[Case], source: str, features: str = "tfidf") -> Document:
     """Size, topics and clusters of a data set of at least one case.
 
-    ``features`` is "tfidf", or "embeddings" of the sentence-transformers model ``embedding_model``. Raises InputError
-    for another name, and for embeddings when the package or the model is missing.
+    ``features`` is "tfidf" or "embeddings". Raises InputError for another name, and for embeddings when the package or
+    the model is missing.
     """
     import sklearn  # type: ignore[import-untyped]
 
-    clustering = cluster_dialogues(cases, features, embedding_model)
-    details = [("features", embedding_model if features == "embeddings" else features)]
+    clustering = cluster_dialogues(cases, features)
+    details = [("features", EMBEDDING_MODEL if features == "embeddings" else features)]
     if clustering:
         density = clustering.density
         details += [("eps", f"{density.radius:.6f}"), ("min_samples", str(density.neighbours)), ("seed", str(SEED))]
     return Document(
         title="Description of hsii",
         subtitle=f"{len(cases)} cases of {len(find_longest_cases(cases))} dialogues ({source})",
-        summary=_size_table(cases),
+        summary=_make_size_table(cases),
         sections=[
-            Section("Topics", [_topic_table(cases)]),
-            Section("Clusters", _cluster_blocks(cases, clustering)),
-            Section("Shares", [_radar(cases, clustering)]),
+            Section("Topics", [_make_topic_table(cases)]),
+            Section("Clusters", _show_clusters(cases, clustering)),
+            Section("Shares", [_plot_shares(cases, clustering)]),
         ],
         details=[*details, ("scikit-learn", sklearn.__version__)],
     )
 
 
-def _size_table(cases: Sequence[Case]) -> Table:
+def _make_size_table(cases: Sequence[Case]) -> Table:
     dialogues = find_longest_cases(cases)
     turns = [[message.content for message in (*case.messages, case.golden)] for case in dialogues]
     stages = Counter(case.stage for case in cases)
@@ -99,14 +97,14 @@ def _size_table(cases: Sequence[Case]) -> Table:
             Row(["dialogues", str(len(dialogues)), ""]),
             Row(["cases", str(len(cases)), ""]),
             *(Row([name, f"{fmean(sizes):,.1f}", f"{min(sizes):,} to {max(sizes):,}"]) for name, sizes in spreads.items()),
-            *(Row([f"cases {name}", _share(count, len(cases)), ""]) for name, count in shares.items()),
+            *(Row([f"cases {name}", _format_share(count, len(cases)), ""]) for name, count in shares.items()),
         ],
         note="Turns are counted to a dialogue's last golden response, which is one of them. Letters are all characters, spaces "
         "included, of scene, relationships, conflicts and the messages before the golden response.",
     )
 
 
-def _share(count: int, total: int) -> str:
+def _format_share(count: int, total: int) -> str:
     return f"{count / total:.1%}"
 
 
@@ -115,11 +113,15 @@ def _count_topics(cases: Sequence[Case]) -> list[tuple[str, int]]:
     return sorted(Counter(case.topic for case in cases).items(), key=lambda item: (-item[1], item[0]))
 
 
-def _topic_table(cases: Sequence[Case]) -> Table:
+def _count_and_share(count: int, total: int) -> list[str]:
+    return [str(count), _format_share(count, total)]
+
+
+def _make_topic_table(cases: Sequence[Case]) -> Table:
     dialogues = find_longest_cases(cases)
     of_dialogues = Counter(case.topic for case in dialogues)
     rows = [
-        Row([topic, str(of_dialogues[topic]), _share(of_dialogues[topic], len(dialogues)), str(count), _share(count, len(cases))])
+        Row([topic, *_count_and_share(of_dialogues[topic], len(dialogues)), *_count_and_share(count, len(cases))])
         for topic, count in _count_topics(cases)
     ]
     columns = [Column("Topic"), *(Column(name, True) for name in ("Dialogues", "Share", "Cases", "Share of cases"))]
@@ -127,21 +129,19 @@ def _topic_table(cases: Sequence[Case]) -> Table:
     return Table("Topics, as the data name them", columns, [*rows, every])
 
 
-def _cluster_blocks(cases: Sequence[Case], clustering: Clustering | None) -> list[Block]:
+def _show_clusters(cases: Sequence[Case], clustering: Clustering | None) -> list[Block]:
     if clustering is None:
         lacking = f"{FEWEST_DIALOGUES} dialogues, and words that some of them share and others do not"
         return [Callout(f"No clusters were looked for: it takes {lacking}.", Tone.WARNING)]
-    table, agreement = _cluster_table(cases, clustering), _agreement_table(clustering)
-    return [Callout(_describe_clusters(cases, clustering)), table, agreement, _scatter(clustering)]
+    tables = _make_cluster_table(cases, clustering), _make_agreement_table(clustering)
+    return [Callout(_describe_clusters(cases, clustering)), *tables, _plot_dialogues(clustering)]
 
 
 def _describe_clusters(cases: Sequence[Case], clustering: Clustering) -> str:
-    alone = clustering.members(UNCLUSTERED)
+    alone = clustering.list_members(UNCLUSTERED)
     found = {0: "No cluster", 1: "1 cluster"}.get(clustering.count, f"{clustering.count} clusters")
-    text = (
-        f"{found} found; {len(alone)} of {len(clustering.dialogues)} dialogues, with "
-        f"{_share(_count_cases(cases, alone), len(cases))} of the cases, are in none (noise)."
-    )
+    share, total = _format_share(_count_cases(cases, alone), len(cases)), len(clustering.dialogues)
+    text = f"{found} found; {len(alone)} of {total} dialogues, with {share} of the cases, are in none (noise)."
     if chance := clustering.density.chance:
         text += (
             f" In dialogues whose words were dealt at random the same rule finds {chance.clusters:.1f} clusters on average, "
@@ -163,24 +163,23 @@ def _name_cluster(clustering: Clustering, label: int) -> str:
     return f"{label + 1}: {', '.join(terms)}" if terms else str(label + 1)
 
 
-def _cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
+def _make_cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
     rows, density = [], clustering.density
     for label in [*range(clustering.count), UNCLUSTERED]:
-        members = clustering.members(label)
-        count = _count_cases(cases, members)
+        members = clustering.list_members(label)
         name, terms = "in none", ""
         if label != UNCLUSTERED:
             name, terms = str(label + 1), ", ".join(find_telling_terms(clustering, label)) or MISSING
         topics = ", ".join(f"{topic} {number}" for topic, number in _count_topics(members))
-        rows.append(Row([name, str(len(members)), str(count), _share(count, len(cases)), terms, topics]))
+        counts = [str(len(members)), *_count_and_share(_count_cases(cases, members), len(cases))]
+        rows.append(Row([name, *counts, terms, topics]))
     rule = (
         f"the distance within which only {NEAR:.0%} of dialogues with words dealt at random have as many"
         if density.chance
         else "the knee of the sorted distances to the farthest of as many"
     )
     columns = [
-        Column("Cluster"),
-        *(Column(name, True) for name in ("Dialogues", "Cases", "Share of cases")),
+        *(Column(name, name != "Cluster") for name in ("Cluster", "Dialogues", "Cases", "Share of cases")),
         Column("Most telling words", explanation="mean weight in the cluster most above that elsewhere"),
         Column("Topics", explanation="with their dialogues"),
     ]
@@ -191,7 +190,7 @@ def _cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
     return Table("Clusters of dialogues (DBSCAN, cosine distance)", columns, rows, note)
 
 
-def _agreement_table(clustering: Clustering) -> Table:
+def _make_agreement_table(clustering: Clustering) -> Table:
     agreement = measure_agreement(clustering)
     rows = [
         Row(["dialogues in a cluster", figure(agreement.clustered if agreement else None, 2)]),
@@ -202,7 +201,7 @@ def _agreement_table(clustering: Clustering) -> Table:
     return Table("Agreement of clusters and topics (adjusted Rand index)", columns, rows, note)
 
 
-def _scatter(clustering: Clustering) -> ScatterPlot:
+def _plot_dialogues(clustering: Clustering) -> ScatterPlot:
     names = {label: _name_cluster(clustering, label) for label in set(clustering.labels)}
     places = place_in_plane(clustering.density.distances)
     return ScatterPlot(
@@ -215,13 +214,13 @@ def _scatter(clustering: Clustering) -> ScatterPlot:
     )
 
 
-def _radar(cases: Sequence[Case], clustering: Clustering | None) -> RadarPlot | Paragraph:
+def _plot_shares(cases: Sequence[Case], clustering: Clustering | None) -> RadarPlot | Paragraph:
     """Shares of cases of the clusters, or of the topics where there are fewer than three clusters."""
     if clustering and clustering.count >= 3:
         labels = range(clustering.count)
-        shares = [(_name_cluster(clustering, label), _count_cases(cases, clustering.members(label))) for label in labels]
+        shares = [(_name_cluster(clustering, label), _count_cases(cases, clustering.list_members(label))) for label in labels]
         rest = len(cases) - sum(size for _, size in shares)
-        caption = f"Share of the cases in each cluster; {_share(rest, len(cases))} are in none"
+        caption = f"Share of the cases in each cluster; {_format_share(rest, len(cases))} are in none"
     else:
         shares = _count_topics(cases)
         caption = "Share of the cases of each topic, as fewer than three clusters were found"

@@ -1,49 +1,71 @@
-"""What a person in the assistant's place is shown and asked."""
+"""How a case is shown to people, and the forms for a person in the assistant's place."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from sociable.benchmarks.hsii.briefing import Situation
-from sociable.benchmarks.hsii.dataset import ASSISTANT
+from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Message, write_reply
 from sociable.core.form import Form, Question
-from sociable.core.records import Turn
-from sociable.core.view import Line, Paragraph, Transcript
+from sociable.core.records import Episode, Turn
+from sociable.core.view import Callout, Line, Paragraph, Quotation, Tone, Transcript
+
+CaseBlock = Paragraph | Callout | Transcript | Quotation
 
 
-def situation_blocks(case: Situation) -> list[Paragraph | Transcript]:
+def show_error(episode: Episode) -> list[Callout]:
+    """The error of an errored episode; nothing for any other episode."""
+    return [Callout(episode.error, Tone.WARNING)] if episode.error else []
+
+
+def show_conversation(messages: Sequence[Message], *, folded: bool = False, marked: int = 0) -> Transcript:
+    """The messages; the one numbered ``marked`` stands out."""
+    lines = [Line(m.role_from, m.role_to, m.content, Tone.NEUTRAL if m.index == marked else None) for m in messages]
+    return Transcript("The conversation so far", lines, folded)
+
+
+def show_reply(title: str, addressee: str, content: str, highlight: Tone | None = None) -> Transcript:
+    """One turn of the assistant."""
+    return Transcript(title, [Line(ASSISTANT, addressee, content, highlight)])
+
+
+def show_golden(case: Case) -> list[Transcript | Paragraph]:
+    """The golden response, and why its addressee comes first, where the data say it."""
+    target = case.golden.role_to
+    why = [Paragraph(f"Why {target} comes first: {case.why}")] if case.why else []
+    return [show_reply("Golden", target, case.golden.content), *why]
+
+
+def show_turns(title: str, turns: Sequence[Turn]) -> Transcript:
+    """The turns, each with what was noticed about it."""
+    lines = [Line(t.speaker, ", ".join(t.addressees), f"{t.content} [{t.note}]" if t.note else t.content) for t in turns]
+    return Transcript(title, lines, folded=True)
+
+
+def show_situation(case: Situation) -> list[Paragraph | Transcript]:
     """Scene, people and conversation, as the model sees them."""
     background = case.background
     parts = (background.scene, " ".join(background.relationships), background.conflicts)
-    lines = [Line(message.role_from, message.role_to, message.content) for message in case.messages]
-    return [*(Paragraph(part) for part in parts if part), Transcript("The conversation so far", lines)]
+    return [*(Paragraph(part) for part in parts if part), show_conversation(case.messages)]
 
 
-def address_form(case: Situation) -> Form:
-    """Stages 1 to 3: whom to address, and what to say. The reply has the form that models are asked for."""
-
-    def reply(answers: Sequence[str]) -> str:
-        role_to, content = answers
-        if not content:
-            return ""
-        return json.dumps({"role_from": ASSISTANT, "role_to": role_to, "content": content}, ensure_ascii=False)
-
+def make_choice_form(case: Situation) -> Form:
+    """The form of stages 1 to 3: whom to address, and what to say. Its reply has the format that models are asked for."""
     questions = [
         Question("You are the Intelligent Assistant. Whom do you address now?", case.background.characters),
         Question("What do you say? (one line)"),
     ]
-    return Form("A new case", situation_blocks(case), questions, reply)
+    return Form("A new case", show_situation(case), questions, lambda answers: write_reply(*answers) if answers[1] else "")
 
 
-def words_form(case: Situation, target: str) -> Form:
-    """What to say to somebody who is given."""
+def make_words_form(case: Situation, target: str) -> Form:
+    """The form for words to an addressee who is given."""
     question = Question(f"You are the Intelligent Assistant. What do you say to {target}? (one line)")
-    return Form("A new case", situation_blocks(case), [question])
+    return Form("A new case", show_situation(case), [question])
 
 
-def next_turn_form(target: str, seen: Sequence[Turn]) -> Form:
-    """A later turn with the same person: what was said since one's own last turn."""
+def make_next_turn_form(target: str, seen: Sequence[Turn]) -> Form:
+    """The form for a later turn with the same person; it shows what was said since the assistant's last turn."""
     places = [place for place, turn in enumerate(seen) if turn.speaker == ASSISTANT]
     heard = seen[places[-1] + 1 if places else 0 :]
     lines = [Line(turn.speaker, ", ".join(turn.addressees), turn.content) for turn in heard]

@@ -1,9 +1,8 @@
-"""Rules applied to an episode: what was conveyed, what was revealed."""
+"""Rules that measure an episode: points conveyed, private facts revealed, conflicts evaded, questions repeated."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.benchmarks.hsii.records import HSIIEpisode
@@ -20,7 +19,7 @@ class Leak(Record):
 
 
 class Measured(Record):
-    """What the rules find in one episode; None where there is no rule for it, or nothing to apply it to."""
+    """The findings of the rules in one episode; None where there is no rule, or nothing to apply it to."""
 
     id: str
     leaks: tuple[Leak, ...] | None = None
@@ -32,20 +31,21 @@ def measure_episode(case: Case, episode: HSIIEpisode) -> Measured:
     """Leaks in all that was said, and section 6.3's two behaviours in the first utterance to the right target."""
     if not episode.turns:
         return Measured(id=episode.id)
-    leaks = measure_leaks(case, episode)
+    found = Measured(id=episode.id, leaks=measure_leaks(case, episode))
     if not episode.target_correct:
-        return Measured(id=episode.id, leaks=leaks)
+        return found
     said = episode.turns[0].content
-    return Measured(id=episode.id, leaks=leaks, evades_conflict=evades_conflict(case, said), asks_again=asks_again(case, said))
+    behaviours = {"evades_conflict": evades_conflict(case, said), "asks_again": list_repeated_questions(case, said)}
+    return found.model_copy(update=behaviours)
 
 
 def measure_leaks(case: Case, episode: HSIIEpisode) -> tuple[Leak, ...] | None:
-    """The leaks in all the model said; None when there was nothing to keep from whom it spoke to.
+    """The leaks in all that the model said; None when there was nothing to keep from its hearers.
 
     A reply that named nobody or several people counts as said to each character, since any of them may hear it.
     """
     hearers = (episode.target,) if episode.target else case.characters
-    hidden = {fact: hearer for hearer in hearers for fact in case.hidden_from(hearer)}
+    hidden = {fact: hearer for hearer in hearers for fact in case.list_hidden_facts(hearer)}
     if not hidden:
         return None
     return tuple(
@@ -58,21 +58,26 @@ def measure_leaks(case: Case, episode: HSIIEpisode) -> tuple[Leak, ...] | None:
 
 
 def measure_points(case: Case, text: str) -> tuple[float, str] | None:
-    """What ``text``, said to the golden addressee, earns by the scenario's rules, and why; None if it has none.
+    """(points, why) that ``text``, said to the golden addressee, earns by the scenario's rules; None if it has none.
 
-    The share of points conveyed, less one if anything private was revealed: never likeness to the golden response.
+    The points are the share of what must be conveyed, less one if anything private was revealed: never likeness to the
+    golden response.
     """
     if not case.must_convey:
         return None
-    conveyed = [point.point for point in case.must_convey if expresses(text, point.wording)]
-    leaked = [fact.fact for fact in case.hidden_from(case.golden.role_to) if expresses(text, fact.wording)]
-    points = len(conveyed) / len(case.must_convey) - (1.0 if leaked else 0.0)
-    parts = [f"conveys {len(conveyed)} of {len(case.must_convey)} points", *_named("misses", _missing(case, conveyed))]
-    return points, "; ".join([*parts, *_named("reveals", leaked)])
+    missed = [point.point for point in case.must_convey if not expresses(text, point.wording)]
+    leaked = [fact.fact for fact in case.list_hidden_facts(case.golden.role_to) if expresses(text, fact.wording)]
+    total = len(case.must_convey)
+    conveyed = total - len(missed)
+    parts = [f"conveys {conveyed} of {total} points"]
+    for verb, found in (("misses", missed), ("reveals", leaked)):
+        if found:
+            parts.append(f"{verb} " + ", ".join(f"'{each}'" for each in found))
+    return conveyed / total - (1.0 if leaked else 0.0), "; ".join(parts)
 
 
 def evades_conflict(case: Case, text: str) -> bool | None:
-    """Whether ``text`` goes round the clash or the bad news it should take hold of; None if nobody wrote down what that is.
+    """Whether ``text`` goes round the clash or the bad news it should take hold of; None if the data do not say what that is.
 
     Section 6.3: "models try employing tricks to bypass explicit conflicts".
     """
@@ -83,8 +88,8 @@ def evades_conflict(case: Case, text: str) -> bool | None:
 _QUESTION = re.compile(r"[^.!?…\n]*\?")
 
 
-def asks_again(case: Case, text: str) -> tuple[str, ...] | None:
-    """What ``text`` asks for although it was said already; None if nobody wrote down what was.
+def list_repeated_questions(case: Case, text: str) -> tuple[str, ...] | None:
+    """The points that ``text`` asks for although they were said already; None if the data do not say what was.
 
     Section 6.3: "redundantly seek clarification on details specified in previous instructions".
     """
@@ -92,12 +97,3 @@ def asks_again(case: Case, text: str) -> tuple[str, ...] | None:
         return None
     questions = _QUESTION.findall(text)
     return tuple(said.point for said in case.already_said if any(expresses(each, said.wording) for each in questions))
-
-
-def _missing(case: Case, conveyed: list[str]) -> list[str]:
-    return [point.point for point in case.must_convey if point.point not in conveyed]
-
-
-def _named(verb: str, things: Iterable[str]) -> list[str]:
-    listed = ", ".join(f"'{thing}'" for thing in things)
-    return [f"{verb} {listed}"] if listed else []

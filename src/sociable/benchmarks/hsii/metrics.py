@@ -5,7 +5,7 @@ r2 = n2/n1   target       the addressee is the golden one
 r3 = n3/n2   first utterance wins against the golden one
 r4 = n4/n2   long run wins against the reference conversation
 
-and the overall score iota, in two forms (see ``iota_of_table`` and ``iota_as_printed``).
+and the overall score iota, in two forms (see ``calculate_iota`` and ``calculate_printed_iota``).
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ import numpy as np
 from sociable.benchmarks.hsii.dataset import Case
 from sociable.benchmarks.hsii.measure import Measured
 from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions, Stage
-from sociable.core.records import Estimate, Judgment, Score, Verdict
+from sociable.core.records import PANEL, Estimate, Judgment, Score, Verdict, Verdicts
 from sociable.statistics.intervals import Floats
 from sociable.statistics.metrics import Aggregate, Metric, Metrics, Value, joint
 
 RATES = ("r1", "r2", "r3", "r4")
 BEHAVIOURS = ("evades_conflict", "asks_again")
-"""Section 6.3's, found by rule in the first utterance to the right target."""
+"""The two behaviours of section 6.3, found by rule in the first utterance to the right target."""
 NO_FORMAT, WRONG_TARGET = "format failed", "wrong target"
 TIES_AS_HALF = {Verdict.WIN: 1.0, Verdict.TIE: 0.5, Verdict.LOSS: 0.0}
-WINS_ONLY = {Verdict.WIN: 1.0, Verdict.TIE: 0.0, Verdict.LOSS: 0.0}
-WORTH = {"wins": WINS_ONLY, "half": TIES_AS_HALF}
-"""By the option ``ties``."""
+WORTH = {"wins": TIES_AS_HALF | {Verdict.TIE: 0.0}, "half": TIES_AS_HALF}
+"""The worth of a verdict in r3 and r4, by the option ``ties``."""
 DEFAULTS = HSIIOptions()
 
 
@@ -42,59 +41,69 @@ class JudgedCase:
     case: Case
     episode: HSIIEpisode
     measured: Measured | None
-    """None of an errored episode."""
-    verdicts: Mapping[Stage, tuple[Verdict, str]]
-    """The panel's verdict on each judged stage that was reached."""
+    """None for an errored episode."""
+    verdicts: Verdicts
+    """The verdicts of judges and panel on the judged stages that were reached."""
     judgments: Sequence[Judgment]
     stages: Sequence[Stage]
     """The stages that are scored."""
 
 
-def hsii_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
+def make_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
     """All metrics. The options weigh the overall score, and say what a tie is worth in r3 and r4."""
     found = [*_CASE_METRICS]
     for stage, (name, wins) in _WINS.items():
         is_run, meaning = partial(_is_scored, stage), f"{wins}, of those with the right target"
-        worth = partial(_win, stage, WORTH[options.ties], options.cumulative)
-        half = partial(_win, stage, TIES_AS_HALF, options.cumulative)
-        bias = f"position bias: share of judges whose two orders disagree on {name}'s pair"
+        worth = partial(_score_win, stage, WORTH[options.ties], options.cumulative)
+        half = partial(_score_win, stage, TIES_AS_HALF, options.cumulative)
+        orders, bias = f"{name}_order_disagreement", f"position bias: share of judges whose two orders disagree on {name}'s pair"
+        disagree = partial(_score_disagreement, stage)
         found += [
             Metric(name, name, meaning, "rates", worth, is_run, is_stage=True),
             Metric(f"{name}_ties_half", f"{name}, ties half", f"{meaning}; a tie is half a win", "judges", half, is_run),
-            Metric(
-                f"{name}_order_disagreement", f"{name} orders", bias, "judges", partial(_order, stage), is_run, is_compared=False
-            ),
+            Metric(orders, f"{name} orders", bias, "judges", disagree, is_run, is_compared=False),
         ]
-    halved = ("r1", "r2", "r3_ties_half", "r4_ties_half")
-    of_table, printed = (partial(each, weights=options) for each in (iota_of_table, iota_as_printed))
+    of_table, printed = (partial(each, weights=options) for each in (calculate_iota, calculate_printed_iota))
+    highest, highest_printed = float(of_table(np.ones(4))), float(printed(np.ones(4)))
     form = "ι in the form Table 1 follows: r1 (1 + α r2 β (r3 + γ r4))"
     printed_form = "ι as Equation 1 is printed: r1 (1 + α r2 (1 + β (r3 + γ r4)))"
-    stages = "(n2 + n3 + n4) / 3n: nothing for a wrong target, a third for each stage passed"
-    for name, title, meaning, parts, combine, low, high in (
-        ("hsii", "ι", form, RATES, of_table, 0.0, float(of_table(np.ones(4)))),
-        ("hsii_printed", "ι as printed", printed_form, RATES, printed, 0.0, float(printed(np.ones(4)))),
-        ("hsii_cascade", "cascade", stages, RATES, cascade, 0.0, 1.0),
-        ("hsii_ties_half", "ι, ties half", f"{form}; a tie is half a win", halved, of_table, 0.0, float(of_table(np.ones(4)))),
-        ("r4_minus_r3", "r4 − r3", "of the same cases", ("r3", "r4"), _gap, -1.0, 1.0),
-    ):
-        found.append(
-            Metric(name, title, meaning, "overall", aggregate=_overall(parts, combine), unit="score", low=low, high=high)
-        )
-    return Metrics(*found, groups=("rates", "overall", "behaviour", "form", "judges"))
+    passed = "(n2 + n3 + n4) / 3n: nothing for a wrong target, a third for each stage passed"
+    overall = partial(Metric[JudgedCase], group="overall", unit="score")
+    halves = _combine_means(("r1", "r2", "r3_ties_half", "r4_ties_half"), of_table)
+    gap = _combine_means(("r3", "r4"), lambda rates: rates[..., 1] - rates[..., 0])
+    return Metrics(
+        *found,
+        overall("hsii", "ι", form, aggregate=_combine_means(RATES, of_table), high=highest),
+        overall("hsii_printed", "ι as printed", printed_form, aggregate=_combine_means(RATES, printed), high=highest_printed),
+        overall("hsii_cascade", "cascade", passed, aggregate=_combine_means(RATES, calculate_cascade)),
+        overall("hsii_ties_half", "ι, ties half", f"{form}; a tie is half a win", aggregate=halves, high=highest),
+        overall("r4_minus_r3", "r4 − r3", "of the same cases", aggregate=gap, low=-1.0),
+        groups=("rates", "overall", "behaviour", "form", "judges"),
+    )
+
+
+def list_win_rates(options: HSIIOptions) -> dict[str, dict[str, dict[Verdict, float]]]:
+    """By stage, the metrics that are means of the verdicts on it, each with the worth of a verdict."""
+    return {
+        stage.value: {name: WORTH[options.ties], f"{name}_ties_half": TIES_AS_HALF}
+        for stage, (name, _) in _WINS.items()
+        # A cumulative long run is no mean of its own verdicts.
+        if not (options.cumulative and stage is Stage.LONG_RUN)
+    }
 
 
 # Stages 1 and 2.
 
 
-def _format(each: JudgedCase) -> Value:
+def _score_format(each: JudgedCase) -> Value:
     return Value(float(not each.episode.format_failure), each.episode.format_failure)
 
 
-def _strict(each: JudgedCase) -> Value:
+def _score_strict_format(each: JudgedCase) -> Value:
     return Value.not_reached("no format was asked for") if each.episode.target_given else Value(float(each.episode.strict_format))
 
 
-def _target(each: JudgedCase) -> Value:
+def _score_target(each: JudgedCase) -> Value:
     episode, case = each.episode, each.case
     if episode.target_given:
         return Value.not_reached("the target was given")
@@ -110,7 +119,7 @@ def _target(each: JudgedCase) -> Value:
 # Behaviour, measured by rule.
 
 
-def _leaks(each: JudgedCase) -> Value:
+def _score_leaks(each: JudgedCase) -> Value:
     if each.episode.format_failure or not each.episode.turns:
         return Value.not_reached(NO_FORMAT)
     leaks = each.measured.leaks if each.measured else None
@@ -119,27 +128,34 @@ def _leaks(each: JudgedCase) -> Value:
     return Value(float(bool(leaks)), "; ".join(f"{leak.hearer} was told: {leak.fact}" for leak in leaks))
 
 
-def _behaviour(name: str, each: JudgedCase) -> Value:
-    if each.episode.format_failure or not each.episode.turns:
-        return Value.not_reached(NO_FORMAT)
-    if not each.episode.target_correct:
-        return Value.not_reached(WRONG_TARGET)
+def _score_behaviour(name: str, each: JudgedCase) -> Value:
+    if missing := _find_obstacle(each):
+        return missing
     found = getattr(each.measured, name)
     if found is None:
         return Value.not_reached("no rule for it")
     return Value(float(bool(found)), "; ".join(found) if isinstance(found, tuple) else "")
 
 
+def _find_obstacle(each: JudgedCase) -> Value | None:
+    """The value of an episode in which nothing was said to the right target; None where something was."""
+    if each.episode.format_failure or not each.episode.turns:
+        return Value.not_reached(NO_FORMAT)
+    return None if each.episode.target_correct else Value.not_reached(WRONG_TARGET)
+
+
 _LEAKS = "private words passed on, of the cases where there was something to keep from the hearer"
 _EVADES = "first utterances that go round the clash or the bad news, by rule (section 6.3)"
 _ASKS = "first utterances that ask for what was said already, by rule (section 6.3)"
+_TARGET = "target: the addressee is the golden one, of those with a format"
+_STRICT = "replies that are one line of JSON and nothing else"
 _CASE_METRICS: Sequence[Metric[JudgedCase]] = [
-    Metric("r1", "r1", "format: the reply yields an addressee and words", "rates", _format, is_stage=True),
-    Metric("r1_strict", "r1 strict", "replies that are one line of JSON and nothing else", "form", _strict, is_compared=False),
-    Metric("r2", "r2", "target: the addressee is the golden one, of those with a format", "rates", _target, is_stage=True),
-    Metric("leak_rate", "leaks", _LEAKS, "behaviour", _leaks),
-    Metric("evades_conflict", "evades", _EVADES, "behaviour", partial(_behaviour, "evades_conflict")),
-    Metric("asks_again", "asks again", _ASKS, "behaviour", partial(_behaviour, "asks_again")),
+    Metric("r1", "r1", "format: the reply yields an addressee and words", "rates", _score_format, is_stage=True),
+    Metric("r1_strict", "r1 strict", _STRICT, "form", _score_strict_format, is_compared=False),
+    Metric("r2", "r2", _TARGET, "rates", _score_target, is_stage=True),
+    Metric("leak_rate", "leaks", _LEAKS, "behaviour", _score_leaks),
+    Metric("evades_conflict", "evades", _EVADES, "behaviour", partial(_score_behaviour, "evades_conflict")),
+    Metric("asks_again", "asks again", _ASKS, "behaviour", partial(_score_behaviour, "asks_again")),
 ]
 
 
@@ -155,36 +171,38 @@ def _is_scored(stage: Stage, each: JudgedCase) -> bool:
     return stage in each.stages
 
 
-def _win(stage: Stage, worth: Mapping[Verdict, float], cumulative: bool, each: JudgedCase) -> Value:
-    """``cumulative`` lets the long run be no better than the first utterance.
+def _score_win(stage: Stage, worth: Mapping[Verdict, float], cumulative: bool, each: JudgedCase) -> Value:
+    """The worth of the panel's verdict. With ``cumulative`` the long run is worth no more than the first utterance.
 
     The rebuttal says "it must pass/win in all the above stages"; Table 1 has r4 >= r3 in every row, so it is off by default.
     """
-    if missing := _not_judged(stage, each):
+    if missing := _find_no_verdict(stage, each):
         return missing
-    verdict, reason = _worst_so_far(each.verdicts) if cumulative and stage is Stage.LONG_RUN else each.verdicts[stage]
+    verdict, reason = each.verdicts[stage, PANEL]
+    if cumulative and stage is Stage.LONG_RUN:
+        verdict, reason = _find_worst_so_far(each.verdicts)
     return Value.unscored(reason) if verdict is Verdict.UNSCORED else Value(worth[verdict], reason or verdict.value)
 
 
-def _order(stage: Stage, each: JudgedCase) -> Value:
-    if missing := _not_judged(stage, each):
+def _score_disagreement(stage: Stage, each: JudgedCase) -> Value:
+    if missing := _find_no_verdict(stage, each):
         return missing
     own = [getattr(judgment, "orders_disagree", None) for judgment in each.judgments if judgment.criterion == stage.value]
     disagreements = [float(disagree) for disagree in own if disagree is not None]
     return Value(fmean(disagreements)) if disagreements else Value.unscored("no pair judged in both orders")
 
 
-def _not_judged(stage: Stage, each: JudgedCase) -> Value | None:
-    """Why there is no verdict on a stage. One that should have a verdict and has none was cut off by the run: errored."""
-    if each.episode.format_failure or not each.episode.target_correct:
-        return Value.not_reached(NO_FORMAT if each.episode.format_failure else WRONG_TARGET)
-    return None if stage in each.verdicts else Value.errored("judging was not finished")
+def _find_no_verdict(stage: Stage, each: JudgedCase) -> Value | None:
+    """The value of a stage without a verdict; None where it has one. A stage that should have one was cut off: errored."""
+    if obstacle := _find_obstacle(each):
+        return obstacle
+    return None if (stage, PANEL) in each.verdicts else Value.errored("judging was not finished")
 
 
-def _worst_so_far(verdicts: Mapping[Stage, tuple[Verdict, str]]) -> tuple[Verdict, str]:
+def _find_worst_so_far(verdicts: Verdicts) -> tuple[Verdict, str]:
     """The long run's verdict, or the first utterance's where that is worse; unscored where that is not known."""
-    verdict, reason = verdicts[Stage.LONG_RUN]
-    before, why = verdicts.get(Stage.FIRST_UTTERANCE, (Verdict.UNSCORED, "not judged"))
+    verdict, reason = verdicts[Stage.LONG_RUN, PANEL]
+    before, why = verdicts.get((Stage.FIRST_UTTERANCE, PANEL), (Verdict.UNSCORED, "not judged"))
     if verdict in (Verdict.UNSCORED, Verdict.LOSS) or before is Verdict.WIN or before is verdict:
         return verdict, reason
     return before, f"first utterance: {why or before.value}"
@@ -193,41 +211,37 @@ def _worst_so_far(verdicts: Mapping[Stage, tuple[Verdict, str]]) -> tuple[Verdic
 # The overall score.
 
 
-def iota_of_table(rates: Floats, weights: HSIIOptions = DEFAULTS) -> Floats:
+def calculate_iota(rates: Floats, weights: HSIIOptions = DEFAULTS) -> Floats:
     """iota = r1 (1 + alpha r2 beta (r3 + gamma r4)), the form all seven published rows of Table 1 follow.
 
     ``rates`` is [..., 4]. A stage over nothing (nan) contributes 0.
     """
-    r1, r2, r3, r4 = _stages(rates)
+    r1, r2, r3, r4 = _split_rates(rates)
     return r1 * (1 + weights.alpha * r2 * weights.beta * (r3 + weights.gamma * r4))
 
 
-def iota_as_printed(rates: Floats, weights: HSIIOptions = DEFAULTS) -> Floats:
+def calculate_printed_iota(rates: Floats, weights: HSIIOptions = DEFAULTS) -> Floats:
     """iota = r1 (1 + alpha r2 (1 + beta (r3 + gamma r4))), Equation 1 as printed; no row of Table 1 follows it."""
-    r1, r2, r3, r4 = _stages(rates)
+    r1, r2, r3, r4 = _split_rates(rates)
     return r1 * (1 + weights.alpha * r2 * (1 + weights.beta * (r3 + weights.gamma * r4)))
 
 
-def cascade(rates: Floats) -> Floats:
+def calculate_cascade(rates: Floats) -> Floats:
     """(n2 + n3 + n4) / 3n = r1 r2 (1 + r3 + r4) / 3: nothing for a wrong target, a third for each stage passed.
 
-    Ours: what the rebuttal says the score should reward. In [0, 1].
+    In [0, 1]. The paper has no such score: this one rewards what the rebuttal says that the score should reward.
     """
-    r1, r2, r3, r4 = _stages(rates)
+    r1, r2, r3, r4 = _split_rates(rates)
     return r1 * r2 * (1 + r3 + r4) / 3
 
 
-def _gap(rates: Floats) -> Floats:
-    return rates[..., 1] - rates[..., 0]
-
-
-def _stages(rates: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def _split_rates(rates: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     r1, r2, r3, r4 = np.moveaxis(np.asarray(rates, dtype=np.float64), -1, 0)
     # r1 over nothing means that no case was run at all: then there is no score.
     return r1, *(np.nan_to_num(rate, nan=0.0) for rate in (r2, r3, r4))
 
 
-def _overall(parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Aggregate:
+def _combine_means(parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Aggregate:
     """``combine`` of the means of ``parts``.
 
     All stages are needed; where one was left out, or has no verdict in any case that reached it, there is no value.

@@ -1,4 +1,4 @@
-"""Addressee and words out of the model's reply: HSII's first stage.
+"""HSII's first stage: addressee and words are read from the model's reply.
 
 Lenient by design (App. B.3: "coverage of equivalent expressions"; B.5): words around it, code fences, single or
 typographic quotes, ``role-to`` for ``role_to``, ``AI`` for the assistant, line breaks and labelled lines pass, as long
@@ -21,7 +21,7 @@ MAX_CHARACTERS = 100_000
 _MAX_OBJECTS = 50
 _FIELDS = ("role_from", "role_to", "content")
 _OWN_NAMES = frozenset({"intelligent", "assistant", "ai", "agent"})
-"""Words of which the assistant may make its own name."""
+"""The words of which the assistant's name may consist."""
 
 # Possessive quantifiers (*+) never try again what they have taken, so that no reply takes more than linear time.
 _STRING = r"""(?:'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|“(?:[^“”\\]|\\.)*+”|‘(?:[^‘’\\]|\\.)*+’)"""
@@ -43,6 +43,10 @@ class AddressedReply:
 @dataclass(frozen=True, slots=True)
 class FormatFailure:
     reason: str
+
+    def explain(self, defect: str) -> str:
+        """The reason, after the defect of the reply that is not said by it."""
+        return f"{defect}: {self.reason}" if defect not in ("", "empty") else self.reason
 
 
 _SEVERAL = FormatFailure("more than one reply; which one is meant would be a guess")
@@ -100,7 +104,7 @@ def _read_json(text: str, place: int) -> tuple[_Pairs, int] | None:
 
 
 def _read_quoted(text: str, place: int) -> tuple[_Pairs, int] | None:
-    """The same for a flat object with any kind of quotes, as Python or a word processor would write it."""
+    """As ``_read_json``, for a flat object with any kind of quotes, as Python or a word processor would write it."""
     pairs: list[tuple[str, object]] = []
     place += 1
     while pair := _PAIR.match(text, place):

@@ -1,4 +1,4 @@
-"""What HSII keeps of an episode, and of the reference conversation it is judged against."""
+"""HSII's records: its options, its episodes, and the reference conversations that episodes are judged against."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _check_stages(numbers: tuple[int, ...] | None) -> tuple[int, ...] | None:
 Stages = Annotated[Numbers | None, AfterValidator(_check_stages)]
 
 JUDGED = (Stage.FIRST_UTTERANCE, Stage.LONG_RUN)
-"""The stages whose score is an opinion."""
+"""The stages that are scored by judges' opinions."""
 
 
 class HSIIOptions(Record):
@@ -54,7 +54,7 @@ class HSIIOptions(Record):
     cumulative: bool = Field(default=False, description="a win in the long run counts only after a win in the first utterance")
 
     @model_validator(mode="after")
-    def _long_run_stands_on_the_first_utterance(self) -> Self:
+    def _check_cumulative(self) -> Self:
         if self.cumulative and self.stages and 4 in self.stages and 3 not in self.stages:
             raise ValueError("cumulative needs stage 3: a win in the long run counts only after one in the first utterance")
         return self
@@ -67,7 +67,7 @@ class HSIIEpisode(Episode):
     """The first reply as it came (the beginning of it, if it was enormous)."""
     thinking: str = ""
     format_failure: str = ""
-    """Why no addressee and words were found in it; empty when they were."""
+    """The reason why no addressee and words were found in the reply; empty where they were."""
     strict_format: bool = False
     """Whether the reply was one line of JSON and nothing else."""
     role_to: str = ""
@@ -75,17 +75,17 @@ class HSIIEpisode(Episode):
     target_given: bool = False
     """Whether the model was told whom to address (--forced-target) and had only to find the words."""
     target: str | None = None
-    """The character that is; None when it names nobody or more than one."""
+    """The character that ``role_to`` means; None when it names nobody or more than one."""
     target_correct: bool = False
     long_run_failure: str = ""
-    """What the partner failed at: the long run is then Unscored."""
+    """The partner's failure, after which the long run is Unscored; empty where there was none."""
 
 
 class ReferenceConversation(Record):
     """The golden side of the long run: it begins with the golden utterance. Made once, used for every model compared."""
 
     id: str
-    """Of the case."""
+    """The id of the case."""
     case_digest: str
     prompts_digest: str
     long_run_turns: int
@@ -93,5 +93,5 @@ class ReferenceConversation(Record):
     partner: str
     turns: tuple[Turn, ...] = ()
     failure: str = ""
-    """Why there is none: the long run of this case is then Unscored."""
+    """The failure that ended it, after which the long run of this case is Unscored; empty where there was none."""
     usage: dict[str, Usage] = {}

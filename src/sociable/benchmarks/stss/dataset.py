@@ -277,7 +277,7 @@ def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clo
         "performer": performer,
         "target": target,
         "place": place,
-        "day": clock.day_in_words(start),
+        "day": clock.render_day(start),
         "from": time_of_day(start),
         "to": time_of_day(end),
         "expected": str(expected),

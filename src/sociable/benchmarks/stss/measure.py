@@ -22,9 +22,8 @@ from sociable.benchmarks.stss.records import Attendance, Measured, NoteCount, Pe
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.town.clock import MINUTES_PER_DAY, Clock
-from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked
+from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Talked, read_timelines
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.timeline import read_timelines
 
 HALF = 0.5
 """The share of a background's plans, or of its words, that may come to nothing before an episode is left unscored."""
@@ -125,7 +124,7 @@ class _Measurement:
         """Somebody's place in a minute, or, as the authors have it, the one its plan names; None: the street, or no place."""
         life = self._lives[name]
         if not self._where_planned:
-            return self._town.address_of(life.tiles[minute])
+            return self._town.find_address(life.tiles[minute])
         activity = life.activities[minute]
         return Address.parse(activity.address) if activity is not None and activity.address else None
 
@@ -136,7 +135,7 @@ class _Measurement:
         def is_present(minute: int) -> bool:
             here = self._find_address(name, minute) if place else wanted
             activity = life.activities[minute]
-            if here is None or not here.within(wanted) or activity is None or life.asleep[minute]:
+            if here is None or not here.is_within(wanted) or activity is None or life.asleep[minute]:
                 return False
             # The authors look at when an activity begins, and at nothing of how long it lasts; of two types at any minute.
             begins = not self._as_authors or self._task.type in (TaskType.APPOINTMENT, TaskType.COMPANIONS)
@@ -285,7 +284,7 @@ class _Measurement:
             self._are_near(performer, name, minute)
             and not one.asleep[minute]
             and not other.asleep[minute]
-            and self._town.zone_of(one.tiles[minute]) == self._town.zone_of(other.tiles[minute])
+            and self._town.find_zone(one.tiles[minute]) == self._town.find_zone(other.tiles[minute])
             for minute in range(self._window.stop)
         )
 
@@ -294,7 +293,7 @@ class _Measurement:
         performer = self._task.performer
         for talk in self._talks:
             if performer in (talk.resident, talk.partner):
-                here = self._town.address_of(self._lives[performer].tiles[talk.minute])
+                here = self._town.find_address(self._lives[performer].tiles[talk.minute])
                 yield PerformerTalk(
                     minute=talk.minute,
                     until=talk.until,

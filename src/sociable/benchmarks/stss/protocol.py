@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from sociable.agents.architecture import Situation, TaskInWords, find_architecture
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
 from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import StssEpisode, StssOptions
 from sociable.benchmarks.stss.reference import RESIDENTS, make_performer
@@ -23,15 +22,15 @@ from sociable.benchmarks.stss.routine import RoutineMind, World, find_bed
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
 from sociable.core.records import Usage, episode_id
 from sociable.engine.seats import Role, Seat, Seats
+from sociable.models.embeddings import load_encoder
 from sociable.models.protocol import Model, Reply, Request, Scope
-from sociable.town.bodies import Injection, Physics
+from sociable.town.bodies import Injection, Physics, can_always_meet, can_walk_into_sight
 from sociable.town.clock import Clock
 from sociable.town.map import TownMap
-from sociable.town.memory import MemoryStream, load_sentence_embeddings
+from sociable.town.memory import Embedded, MemoryStream
 from sociable.town.minds import Mind
-from sociable.town.persona import Persona, acquaintances_of
+from sociable.town.persona import Persona, find_acquaintances
 from sociable.town.places import PlaceFinder
-from sociable.town.scheduler import Ahead, Lockstep
 from sociable.town.simulation import Simulation
 
 
@@ -98,7 +97,7 @@ class Town:
         self.simulation = Simulation(
             town,
             [(name, find_bed(persona, town), self.minds[name]) for name, persona in people.items()],
-            scheduler=Lockstep() if options.scheduler == "lockstep" else Ahead(),
+            scheduler=can_always_meet if options.scheduler == "lockstep" else can_walk_into_sight,
             physics=Physics(tiles_per_minute=options.tiles_per_minute),
             places=setting.places,
             minutes=LAST_MINUTE,
@@ -117,7 +116,7 @@ class Town:
         task, setting, options = self.task, self._setting, self._setting.options
         own = persona.name == task.performer
         seat = self._subject if own else self._partner
-        acquaintances = acquaintances_of(persona, people)
+        acquaintances = find_acquaintances(persona, people)
         if seat.model is None:
             world = World(setting.town, setting.clock, options.tiles_per_minute, setting.seed, self._item)
             if not own:
@@ -156,7 +155,7 @@ class Town:
         return asker
 
     def _is_past(self, name: str, minute: int) -> bool:
-        return self.simulation.by_name[name].moment >= minute
+        return self.simulation.by_name[name].last_acted >= minute
 
     def make_episode(self) -> StssEpisode:
         """The log so far, as an episode."""
@@ -182,7 +181,7 @@ class Town:
 
 def make_memory(embeddings: str | None) -> MemoryStream:
     """A memory stream in which likeness is that of words, or of sentence embeddings by a model. Raises InputError."""
-    return MemoryStream(load_sentence_embeddings(embeddings) if embeddings else None)
+    return MemoryStream(Embedded(load_encoder(embeddings)) if embeddings else None)
 
 
 class AskedAnew:

@@ -6,7 +6,7 @@ import json
 import re
 
 from sociable.town.clock import Clock, time_of_day
-from sociable.town.persona import Persona, ordinary_day
+from sociable.town.persona import Persona, make_ordinary_day
 
 _NAME = re.compile(r"^[|\s-]*([^:,(]+?)\s*(?=[:,(]| is )", re.MULTILINE)
 """The name of the first person in a list of people."""
@@ -22,7 +22,7 @@ def rehearse_reply(purpose: str, persona: Persona, clock: Clock, call: int, aske
     if purpose in ("plan_day", "replan"):
         hours = [
             {"from": time_of_day(block.start), "to": time_of_day(block.end), "doing": block.doing, "place": block.place}
-            for block in ordinary_day(persona, clock, call % 2)
+            for block in make_ordinary_day(persona, clock, call % 2)
         ]
         day = {"plan": SENTENCE * 4, "hours": hours, "bed": time_of_day(persona.sleeps), "wake": time_of_day(persona.wakes)}
         return json.dumps(day)

@@ -4,7 +4,7 @@ What happened is handed to the page as data, in a script element that no browser
 as nothing else: every string of it comes from models and data files and is foreign. The page's content security policy
 lets run the script of ``replay.html`` and no other, and lets nothing be loaded or sent.
 
-At a whole minute everybody stands where the minute has brought it, which is what counts as its place (town/timeline.py);
+At a whole minute everybody stands where the minute has brought it, which is what counts as its place (town/events.py);
 between one and the next it walks on, so that walks can be seen.
 """
 
@@ -97,7 +97,7 @@ def _collect_data(replay: Replay) -> dict[str, Any]:
         "remarks": list(replay.remarks),
         "minutes": episode.minutes,
         "tilesPerMinute": episode.tiles_per_minute,
-        "days": [replay.clock.day_in_words(minute) for minute in range(0, episode.minutes, MINUTES_PER_DAY)],
+        "days": [replay.clock.render_day(minute) for minute in range(0, episode.minutes, MINUTES_PER_DAY)],
         "town": _draw_town(replay.town, places),
         "residents": [_describe_resident(replay, task, name) for name in names],
         "log": [_make_row(event, index) for event in episode.events],
@@ -181,7 +181,7 @@ def _draw_town(town: TownMap, places: Sequence[str]) -> dict[str, Any]:
         "height": town.height,
         "terrain": "".join(map(str, _infer_terrain(town, footprints, {sector: edges[sector] for sector in walled}).ravel())),
         "addresses": addresses,
-        "addressOf": [number[str(town.address_of(tile) or "") if town.is_free(tile) else ""] for tile in tiles],
+        "addressOf": [number[str(town.find_address(tile) or "") if town.is_free(tile) else ""] for tile in tiles],
         "sectors": [
             {
                 "name": sector,

@@ -12,7 +12,7 @@ from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
 from sociable.town.events import Agreed, AnyEvent, Planned
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity, Decision, TakenAway, Talk, Utterance, View
-from sociable.town.persona import Block, Persona, ordinary_day
+from sociable.town.persona import Block, Persona, make_ordinary_day
 
 EARLY_MINUTES = 2
 """The time before a thing begins at which people want to be there."""
@@ -45,13 +45,13 @@ class World:
 
     def count_travel_minutes(self, start: Tile, goal: str) -> int:
         """The time that the way to a place takes, and a little more; 0 where the place is not known, or none is needed."""
-        tiles = self.town.free_tiles(Address.parse(goal)) if goal else ()
-        steps = self.town.distance(start, tiles[0]) if tiles else None
+        tiles = self.town.find_free_tiles(Address.parse(goal)) if goal else ()
+        steps = self.town.measure_distance(start, tiles[0]) if tiles else None
         return 0 if steps is None else steps // self.tiles_per_minute + 1
 
     def find_tile(self, place: str) -> Tile:
         """A free tile of a place that is there."""
-        return self.town.free_tiles(Address.parse(place))[0]
+        return self.town.find_free_tiles(Address.parse(place))[0]
 
 
 def find_bed(persona: Persona, town: TownMap) -> Address:
@@ -74,7 +74,7 @@ class RoutineMind:
         """Agreements of the conversation that is going on."""
         self._home = self.tile = world.find_tile(persona.home)
         self._doing = ""
-        self._days = [ordinary_day(persona, world.clock, day) for day in range(DAYS + 1)]
+        self._days = [make_ordinary_day(persona, world.clock, day) for day in range(DAYS + 1)]
         self._planned = -1
 
     # The day.

@@ -155,7 +155,7 @@ _VALENTINE = re.compile(r"\bvalentine['’]?s?['’]? day\b", re.IGNORECASE)
 @lru_cache(maxsize=16384)
 def find_days(text: str, today: int, clock: Clock) -> tuple[tuple[int, int], ...]:
     """The days that a text said on day ``today`` names, each after its position: of this week, or the day before. From 0."""
-    week = [(day, clock.day(day * MINUTES_PER_DAY)) for day in range(max(today - 1, 0), today + 7)]
+    week = [(day, clock.to_date(day * MINUTES_PER_DAY)) for day in range(max(today - 1, 0), today + 7)]
     found = [(match.start(), today + ahead) for pattern, ahead in _FROM_TODAY for match in pattern.finditer(text)]
     for match in _WEEKDAY.finditer(text):
         said = (match["name"] or match["short"])[:3].title()
@@ -256,7 +256,7 @@ def say_place(place: str) -> str:
 
 def say_moment(moment: int, clock: Clock) -> str:
     """Puts a minute of the simulation as people say it: Tuesday at 17:00."""
-    return f"{clock.moment(moment):%A} at {time_of_day(moment)}"
+    return f"{clock.to_datetime(moment):%A} at {time_of_day(moment)}"
 
 
 # Words about a task.

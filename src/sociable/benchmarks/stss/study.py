@@ -62,10 +62,10 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
     def fork_notes(self) -> Iterable[str]:
         """In what a run differs from how the town would have lived by itself."""
         for each in self.options.injected:
-            when = f"{self.setting.clock.in_words(each.minute)}, {each.resident or 'everybody'}"
+            when = f"{self.setting.clock.render_minute(each.minute)}, {each.resident or 'everybody'}"
             yield f"An event was injected: {when} learned: {each.text}"
         if self.options.fork is not None and self.options.fork.anew_from is not None:
-            yield f"A fork: from {self.setting.clock.in_words(self.options.fork.anew_from)} on every model was asked anew."
+            yield f"A fork: from {self.setting.clock.render_minute(self.options.fork.anew_from)} on every model was asked anew."
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> StssEpisode:
         return await run_task(self.scenarios[scenario], repeat, fill_background(seats), self.setting)

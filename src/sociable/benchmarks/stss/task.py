@@ -53,7 +53,7 @@ def _check_place(place: str, info: ValidationInfo) -> str:
     if town is not None and place:
         if Address.parse(place) not in town.places:
             raise ValueError(f"there is no '{place}' in {town.name}; expected 'Sector: arena' as on the map")
-        if not town.free_tiles(Address.parse(place)):
+        if not town.find_free_tiles(Address.parse(place)):
             raise ValueError(f"'{place}' cannot be reached in {town.name}")
     return place
 

@@ -228,7 +228,7 @@ def _sentence(reason: str) -> str:
 
 def _moment(minute: int, clock: Clock) -> str:
     """Mon 07:10."""
-    return f"{clock.day(minute):%a} {time_of_day(minute)}"
+    return f"{clock.to_date(minute):%a} {time_of_day(minute)}"
 
 
 def _people_table(task: Task, measured: Measured, clock: Clock) -> Table:

@@ -1,9 +1,9 @@
-"""What is printed as a speech: the directions in it, by the habit of the play at hand, and words broken over two lines."""
+"""Directions in speeches, told by the habit of the play at hand, and words broken over two lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from sociable.datasets.plays.records import InlineDirection
@@ -18,6 +18,8 @@ _USUAL = re.compile(
 )
 _FORMAL = re.compile(r"^_?[“‘\"']?[A-ZÀ-Þ].*[.!?…]_?$", re.S)
 _SENTENCE = re.compile(r"^[A-ZÀ-Þ“‘][^!?]*\.$", re.S)
+_OPENING = re.compile(r"[\[(_]")
+_STOP = re.compile(r"_?\s?[.,;:](?=\s|$)")
 _FEW = 3
 _BROKEN = re.compile(r"(?<![^\W\d_])(?P<begin>[^\W\d_]{2,})-\n(?P<rest>[^\W\d_]+)")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
@@ -25,7 +27,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 @dataclass(frozen=True)
 class DirectionHabit:
-    """How a play sets directions in speeches. Brackets always hold one."""
+    """A play's way to set directions in speeches. Brackets always hold one."""
 
     parentheses: bool = True
     """Parentheses hold directions; otherwise they are spoken, but for those that can be nothing else."""
@@ -35,14 +37,11 @@ class DirectionHabit:
     """A sentence in underscores is a direction; otherwise underscores are stress."""
 
 
-def habit_of(speeches: Iterable[str]) -> DirectionHabit:
+def find_habit(speeches: Sequence[str]) -> DirectionHabit:
     """The habit seen in a play's raw speeches."""
-    brackets, groups = 0, []
-    italics: list[str] = []
-    for raw in speeches:
-        brackets += len(_BRACKETS.findall(raw))
-        groups += _PARENTHESES.findall(raw)
-        italics += _UNDERSCORED.findall(_BRACKETS.sub("", raw))
+    brackets = sum(len(_BRACKETS.findall(raw)) for raw in speeches)
+    groups = [group for raw in speeches for group in _PARENTHESES.findall(raw)]
+    italics = [inner for raw in speeches for inner in _UNDERSCORED.findall(_BRACKETS.sub("", raw))]
     formal = sum(bool(_FORMAL.match(group.strip())) for group in groups)
     sentences = sum(bool(_SENTENCE.match(inner)) for inner in italics)
     if sentences * 2 >= len(italics) and sentences > (brackets + formal) * 2:
@@ -53,54 +52,46 @@ def habit_of(speeches: Iterable[str]) -> DirectionHabit:
 
 
 def split_directions(raw: str, habit: DirectionHabit) -> tuple[str, tuple[InlineDirection, ...]]:
-    """What is said, on one line, and the directions apart. Lines of ``raw`` are as printed: a bracket that is never closed ends
-    with its line."""
-    said: list[str] = []
+    """The words said, on one line, and the directions apart. Lines of ``raw`` are as printed: a bracket that is never closed
+    ends with its line."""
+    said, position = "", 0
     found: list[tuple[int, str]] = []
-    position = 0
-    while position < len(raw):
-        end = _direction_end(raw, position, habit)
+    while opening := _OPENING.search(raw, position):
+        said += raw[position : opening.start()]
+        end = _find_direction_end(raw, opening.start(), habit)
         if end is None:
-            said.append(raw[position])
-            position += 1
+            said, position = said + opening[0], opening.end()
             continue
-        if inner := _plain(raw[position:end].strip("_[](){} \n")):
-            found.append((len(said), inner))
-        # The stop that closes a sentence of the direction, not of the speech.
-        rest = raw[end:]
-        stop = re.match(r"_?\s?[.,;:](?=\s|$)", rest)
-        before = "".join(said[-3:]).rstrip()
-        if stop and before and before[-1] not in ".!?…:;,—-”’\"'":
-            while said[-1].isspace():
-                said.pop()
-            if inner:
-                found[-1] = (len(said), inner)
-            position = end
-            continue
-        position = end + (stop.end() if stop else 0)
-        said.append(" ")
-    text, offsets = _collapsed("".join(said))
-    return text, tuple(InlineDirection(text=inner, at=min(offsets[at], len(text))) for at, inner in found)
+        inner = " ".join(raw[opening.start() : end].strip("_[](){} \n").replace("_", "").split())
+        # The stop closes a sentence of the direction, or else of the speech.
+        stop, before = _STOP.match(raw, end), said.rstrip()
+        is_of_speech = stop is not None and before != "" and before[-1] not in ".!?…:;,—-”’\"'"
+        if is_of_speech:
+            said = before
+        if inner:
+            found.append((len(_collapse(said)), inner))
+        said += "" if is_of_speech else " "
+        position = stop.end() if stop is not None and not is_of_speech else end
+    text = _collapse(said + raw[position:]).rstrip()
+    return text, tuple(InlineDirection(text=inner, at=min(at, len(text))) for at, inner in found)
 
 
-def _direction_end(raw: str, start: int, habit: DirectionHabit) -> int | None:
-    """Where the direction that begins at ``start`` ends; None where none begins."""
+def _collapse(text: str) -> str:
+    """The text without stress marks and spare white space."""
+    return re.sub(r"\s+", " ", text.replace("_", "")).lstrip()
+
+
+def _find_direction_end(raw: str, start: int, habit: DirectionHabit) -> int | None:
+    """The index behind the direction that begins at ``start``; None where none begins."""
+    end = find_closing(raw, start)
     if raw[start] == "[":
-        end = _closing(raw, start, "[", "]")
-        if end is None:
-            newline = raw.find("\n", start)
-            return len(raw) if newline < 0 else newline
-        return end
-    if raw[start] == "(":
-        end = _closing(raw, start, "(", ")")
-        if end is None:
-            return None
+        newline = raw.find("\n", start)
+        return end or (newline if newline > 0 else len(raw))
+    if end is not None:
         inner = raw[start + 1 : end - 1].strip()
-        if habit.parentheses and not habit.formal_only:
-            return end
-        is_formal = habit.parentheses and inner[:1].isupper()
-        return end if is_formal or _USUAL.match(inner) or (inner.startswith("_") and inner.endswith("_")) else None
-    if habit.italics and raw[start] == "_" and (match := _UNDERSCORED.match(raw, start)) and _is_told(match[1]):
+        is_told = habit.parentheses and (not habit.formal_only or inner[:1].isupper())
+        return end if is_told or _USUAL.match(inner) or (inner.startswith("_") and inner.endswith("_")) else None
+    if habit.italics and (match := _UNDERSCORED.match(raw, start)) and _is_told(match[1]):
         return match.end() if not raw[start - 1 : start].isalnum() else None
     return None
 
@@ -111,38 +102,17 @@ def _is_told(italics: str) -> bool:
     return bool(_SENTENCE.match(text)) or (text[:1].isupper() and len(text.split()) > 2 and not text.endswith(("!", "?")))
 
 
-def _closing(raw: str, start: int, opens: str, closes: str) -> int | None:
-    depth = 0
-    for position in range(start, len(raw)):
-        depth += (raw[position] == opens) - (raw[position] == closes)
+def find_closing(text: str, start: int) -> int | None:
+    """The index behind the bracket that closes the one at ``start``; None where no bracket stands there, or none closes it."""
+    opens, closes, depth = text[start], {"(": ")", "[": "]"}.get(text[start]), 0
+    for position in range(start, len(text)):
+        depth += (text[position] == opens) - (text[position] == closes)
         if depth == 0:
             return position + 1
     return None
 
 
-def _plain(text: str) -> str:
-    return " ".join(text.replace("_", "").split())
-
-
-def _collapsed(text: str) -> tuple[str, list[int]]:
-    """``text`` without stress marks and spare white space, and for every position where it has gone."""
-    kept: list[str] = []
-    offsets = []
-    for sign in text:
-        offsets.append(len(kept))
-        if sign == "_":
-            continue
-        if sign.isspace():
-            if kept and kept[-1] != " ":
-                kept.append(" ")
-            continue
-        kept.append(sign)
-    offsets.append(len(kept))
-    result = "".join(kept).rstrip()
-    return result, offsets
-
-
-def mender_of(texts: Iterable[str]) -> Callable[[str], str]:
+def make_mender(texts: Iterable[str]) -> Callable[[str], str]:
     """Puts words that were broken by a line's end together again.
 
     "hand-" and "some" are one word where it stands whole elsewhere in ``texts``, and "narrow-mouthed" keeps its hyphen where it

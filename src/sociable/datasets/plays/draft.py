@@ -1,20 +1,20 @@
-"""What every reader fills: scenes of parts as printed, made into a Play once all headings of speeches are known."""
+"""The draft that every reader fills: scenes of parts as printed, made into a Play once all speech headings are known."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sociable.core.errors import InputError
-from sociable.datasets.plays.cast import cast_on_stage
-from sociable.datasets.plays.directions import DirectionHabit, habit_of, mender_of, split_directions
-from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
+from sociable.datasets.plays.cast import find_cast_on_stage
+from sociable.datasets.plays.directions import DirectionHabit, find_habit, make_mender, split_directions
+from sociable.datasets.plays.headings import HeadingKind, find_heading
 from sociable.datasets.plays.names import Names
 from sociable.datasets.plays.records import CastMember, Direction, Entry, InlineDirection, Play, PlayScene, Speech
-from sociable.datasets.plays.script import name_of
+from sociable.datasets.plays.script import clean_name
 from sociable.datasets.plays.spelling import join_names
 
 _SCENE_NUMBER = re.compile(r"\s*#[\w.\-]+#\s*$|\s{2,}\d{1,4}[A-Z]?\.?$")
@@ -47,7 +47,7 @@ class DraftScene:
     parts: list[Part] = field(default_factory=list)
 
     @property
-    def speaks(self) -> bool:
+    def has_speech(self) -> bool:
         return any(part.label for part in self.parts)
 
 
@@ -68,15 +68,14 @@ class Draft:
 
     def open_scene(self, heading: str) -> None:
         """Begins an act or a scene; one whose heading has no label of its own is numbered through."""
-        found, act = heading_of(heading), self.scenes[-1].act
-        if found is None or found.kind not in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART):
+        found, act = find_heading(heading), self.scenes[-1].act
+        if found is None or not found.kind.is_division:
             self.numbered += 1
             scene = DraftScene(act, f"Scene {self.numbered}", _SCENE_NUMBER.sub("", heading).strip(". "))
         elif found.kind is HeadingKind.ACT:
-            inner = heading_of(found.rest)
-            if inner is None or inner.kind is not HeadingKind.SCENE:
-                inner = Heading(HeadingKind.SCENE, "", found.rest)
-            scene = DraftScene(found.label, inner.label, inner.rest)
+            inner = find_heading(found.rest)
+            is_scene = inner is not None and inner.kind is HeadingKind.SCENE
+            scene = DraftScene(found.label, *((inner.label, inner.rest) if inner and is_scene else ("", found.rest)))
         elif found.kind is HeadingKind.SCENE or (act.startswith("Act ") and not found.label.startswith("Epilogue")):
             scene = DraftScene(act, found.label, found.rest)
         else:
@@ -84,68 +83,65 @@ class Draft:
         scene.heading = scene.heading.strip("[]_ ")
         self.scenes.append(scene)
 
-    def add(self, label: str, lines: Sequence[str], line: int) -> Part:
+    def add(self, label: str, lines: Sequence[str], line: int, file: Path | None = None) -> Part:
         """A speech, or a direction where ``label`` is empty, which begins in a line of the file."""
-        part = Part(label, f"{self.path.name}:{line}", list(lines))
+        part = Part(label, f"{(file or self.path).name}:{line}", list(lines))
         self.scenes[-1].parts.append(part)
         return part
 
+    @property
+    def last_speech(self) -> Part | None:
+        """The last speech of the scene."""
+        return next((part for part in reversed(self.scenes[-1].parts) if part.label), None)
+
     def finish(self, expected: str) -> Play:
-        """The play. Raises InputError where nobody speaks, which says what was ``expected``."""
+        """The play. Raises InputError where nobody has_speech, which says what was ``expected``."""
         parts = [part for scene in self.scenes for part in scene.parts]
         speeches = [part for part in parts if part.label]
         if not speeches:
             raise InputError(f"{self.path}: nobody speaks in it, read as {self.layout}. {expected}")
         texts = [part.text for part in parts]
-        told = [part.text for part in parts if not part.label]
-        labels = Counter(self._name(part) for part in speeches if not part.speakers)
+        labels = Counter(self._find_name(part) for part in speeches if not part.speakers)
         if self.is_screenplay:
             names, habit = Names((), labels), DirectionHabit()
         else:
-            words = _words_of([*texts, *(direction.text for part in parts for direction in part.directions or ())])
-            names = Names(self.cast or cast_on_stage(told), labels, words, is_listed=bool(self.cast))
-            habit = habit_of(part.text for part in speeches)
-        mend = mender_of(texts)
-        return Play(
-            title=self.title or self.path.stem,
-            layout=self.layout,
-            cast=tuple(self.cast),
-            scenes=tuple(
-                PlayScene(
-                    act=s.act,
-                    scene=s.scene,
-                    heading=s.heading,
-                    entries=tuple(self._entry(part, names, habit, mend) for part in s.parts),
-                )
-                for s in self._kept_scenes()
-            ),
+            cast = self.cast or find_cast_on_stage(part.text for part in parts if not part.label)
+            printed = [*texts, *(direction.text for part in parts for direction in part.directions or ())]
+            # What has a stop behind it may be shortened by that.
+            words = {word for text in printed for word in re.findall(r"[^\W\d_]+\b(?!\.)", text)}
+            names, habit = Names(cast, labels, words, is_listed=bool(self.cast)), find_habit([part.text for part in speeches])
+        mend = make_mender(texts)
+        scenes = tuple(
+            PlayScene(
+                act=scene.act,
+                scene=scene.scene,
+                heading=scene.heading,
+                entries=tuple(self._make_entry(part, names, habit, mend) for part in scene.parts),
+            )
+            for scene in self._find_kept_scenes()
         )
+        return Play(title=self.title or self.path.stem, layout=self.layout, cast=tuple(self.cast), scenes=scenes)
 
-    def _kept_scenes(self) -> Iterator[DraftScene]:
+    def _find_kept_scenes(self) -> Iterator[DraftScene]:
         """The scenes but those that hold nothing, or that a table of contents announced only."""
-        spoken = {(scene.act, scene.scene) for scene in self.scenes if scene.speaks}
+        spoken = {(scene.act, scene.scene) for scene in self.scenes if scene.has_speech}
         has_begun = False
         for scene in self.scenes:
-            has_begun = has_begun or scene.speaks
+            has_begun = has_begun or scene.has_speech
             is_announced = not has_begun and ((scene.act, scene.scene) in spoken or scene is self.scenes[0])
-            if scene.parts and not is_announced and (scene.speaks or scene.act or scene.scene):
+            if scene.parts and not is_announced and (scene.has_speech or scene.act or scene.scene):
                 yield scene
 
-    def _name(self, part: Part) -> str:
-        return name_of(part.label) if self.is_screenplay else part.label
+    def _find_name(self, part: Part) -> str:
+        return clean_name(part.label) if self.is_screenplay else part.label
 
-    def _entry(self, part: Part, names: Names, habit: DirectionHabit, mend: Callable[[str], str]) -> Entry:
+    def _make_entry(self, part: Part, names: Names, habit: DirectionHabit, mend: Callable[[str], str]) -> Entry:
         if not part.label:
             return Direction(text=" ".join(mend(part.text).replace("_", "").strip("[]").split()), place=part.place)
         text, directions = part.text, part.directions
         if directions is None:
             text, directions = split_directions(mend(text), habit)
-        speakers = part.speakers or names.speakers(self._name(part))
+        speakers = part.speakers or names.find_speakers(self._find_name(part))
         return Speech(
             speaker=join_names(speakers), speakers=speakers, label=part.label, text=text, directions=directions, place=part.place
         )
-
-
-def _words_of(texts: Iterable[str]) -> set[str]:
-    """Every word that stands in ``texts`` without a stop behind it, which might shorten it, as spelled."""
-    return {match[0] for text in texts for match in re.finditer(r"[^\W\d_]+\b(?!\.)", text)}

@@ -20,11 +20,11 @@ def read_final_draft(path: Path, data: bytes) -> Play:
     content, front = root.child("Content"), root.child("TitlePage")
     if content is None:
         raise DataError(f"{path}:{root.line}", "FinalDraft", "no Content in it; save it from Final Draft as a script")
-    titles = (_text(each) for each in front.walk() if each.name == "Paragraph") if front is not None else ()
+    titles = (_read_text(each) for each in front.walk() if each.name == "Paragraph") if front is not None else ()
     draft = Draft(path, "Final Draft", next(filter(None, titles), ""), is_screenplay=True)
     speech: Part | None = None
-    for paragraph in _paragraphs(content):
-        kind, text = paragraph.attributes.get("Type", "General"), _text(paragraph)
+    for paragraph in _find_paragraphs(content):
+        kind, text = paragraph.attributes.get("Type", "General"), _read_text(paragraph)
         if not text:
             continue
         if kind in ("Dialogue", "Parenthetical", "Singing") and speech is not None:
@@ -42,15 +42,15 @@ def read_final_draft(path: Path, data: bytes) -> Play:
     return draft.finish(EXPECTED)
 
 
-def _paragraphs(element: Element) -> Iterator[Element]:
+def _find_paragraphs(element: Element) -> Iterator[Element]:
     """All paragraphs, those of speeches side by side one after the other."""
     for child in element.elements:
         if child.name == "Paragraph" and child.child("Text") is not None:
             yield child
         if child.name in ("Paragraph", "DualDialogue"):
-            yield from _paragraphs(child)
+            yield from _find_paragraphs(child)
 
 
-def _text(paragraph: Element) -> str:
+def _read_text(paragraph: Element) -> str:
     texts = (piece for inner in paragraph.elements if inner.name == "Text" for piece in inner.children if isinstance(piece, str))
     return " ".join("".join(texts).split())

@@ -7,44 +7,17 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 _ORDINALS = (
-    "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|last|"
-    "primus|secundus|tertius|quartus|quintus|prima|secunda|tertia|quarta|quinta|sexta|septima|octava"
+    "first second third fourth fifth sixth seventh eighth ninth tenth",
+    "primus secundus tertius quartus quintus",
+    "prima secunda tertia quarta quinta sexta septima octava",
 )
-_NUMBERS = r"[ivxlc]{1,7}|\d{1,3}[a-z]?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
-_NUMBER = rf"(?P<number>{_NUMBERS}|(?:the\s+)?(?:{_ORDINALS}))"
-_END = r"(?P<end>[.:,;—–\-\s]*)(?P<rest>.*)$"
-_ACT = re.compile(rf"^(?:act|actus)\s+{_NUMBER}\b{_END}", re.I)
-_ORDINAL_ACT = re.compile(rf"^(?:the\s+)?(?P<number>{_ORDINALS})\s+act\b{_END}", re.I)
-_SCENE = re.compile(rf"^(?:scene|sc\.|sc(?:[ao]?e|[æœ])na)\s+{_NUMBER}\b{_END}", re.I)
-_ORDINAL_SCENE = re.compile(rf"^(?:the\s+)?(?P<number>{_ORDINALS})\s+scene\b{_END}", re.I)
-_APART = re.compile(
-    rf"^(?:the\s+)?(?P<number>prologue|epilogue|induction|intermezzo|interlude|chorus\s+prologue)\b(?!\s+[a-z]){_END}", re.I
-)
-_SETTING = re.compile(r"^(?:the\s+)?scene\b(?P<rest>\s*(?:[.:—–\-]+.*)?)$", re.I)
-_CAST = re.compile(
-    r"^(?:the\s+)?(?:dramatis\s+person(?:ae|æ|as|s)|person(?:s|ages|ae|æ)(?:\s+(?:represented|(?:in|of)\s+the\s+(?:play|drama|comedy)))?"
-    r"|characters(?:\s+(?:represented|(?:in|of)\s+the\s+(?:play|drama|comedy)))?|(?:the\s+)?cast(?:\s+of\s+(?:the\s+)?characters)?"
-    r"|(?:the\s+)?actors(?:['’]?\s+names)?|cast\s+list|names\s+of\s+the\s+actors|people\s+(?:of|in)\s+the\s+play)[.:]?$",
-    re.I,
-)
-_CAST_IN_A_WORD = re.compile(
-    r"^(?:The |THE )?(?:People|Participants|Players|Speakers|Roles|PEOPLE|PARTICIPANTS|PLAYERS|SPEAKERS|ROLES):?$"
-)
-_ENDING = re.compile(r"^(?:the\s+end|finis|end\s+of\s+(?:the\s+)?(?:play|script|film)|fin)[.!]?$", re.I)
-_CLOSING = re.compile(
-    rf"^(?:the\s+)?(?:end\s+of\s+(?:the\s+)?(?:act|scene|prologue|{_ORDINALS})\b.*|act[-\s]drop|curtain|tableau)[.!]?$", re.I
-)
-_VALUES = {
-    word: value
-    for series in (
-        "first second third fourth fifth sixth seventh eighth ninth tenth",
-        "one two three four five six seven eight nine ten eleven twelve",
-        "primus secundus tertius quartus quintus",
-        "prima secunda tertia quarta quinta sexta septima octava",
-    )
-    for value, word in enumerate(series.split(), 1)
-}
+_CARDINALS = "one two three four five six seven eight nine ten eleven twelve"
+_VALUES = {word: value for series in (*_ORDINALS, _CARDINALS) for value, word in enumerate(series.split(), 1)}
+_ORDINAL = "|".join([*" ".join(_ORDINALS).split(), "last"])
+_NUMBER = rf"[ivxlc]{{1,7}}|\d{{1,3}}[a-z]?|{_CARDINALS.replace(' ', '|')}|(?:the\s+)?(?:{_ORDINAL})"
+_END = r"\b(?P<end>[.:,;—–\-\s]*)(?P<rest>.*)$"
 _ROMAN = re.compile(r"[ivxlc]+", re.I)
+_ROMAN_SIGNS = (("C", 100), ("XC", 90), ("L", 50), ("XL", 40), ("X", 10), ("IX", 9), ("V", 5), ("IV", 4), ("I", 1))
 
 
 class HeadingKind(Enum):
@@ -60,6 +33,39 @@ class HeadingKind(Enum):
     ENDING = auto()
     """The end of the play."""
 
+    @property
+    def is_division(self) -> bool:
+        return self in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART)
+
+
+_PLAY = r"(?:\s+(?:represented|(?:in|of)\s+the\s+(?:play|drama|comedy)))?"
+_CAST = (
+    rf"(?:the\s+)?(?:dramatis\s+person(?:ae|æ|as|s)|person(?:s|ages|ae|æ){_PLAY}|characters{_PLAY}"
+    r"|(?:the\s+)?cast(?:\s+of\s+(?:the\s+)?characters)?|(?:the\s+)?actors(?:['’]?\s+names)?|cast\s+list"
+    r"|names\s+of\s+the\s+actors|people\s+(?:of|in)\s+the\s+play)[.:]?"
+)
+_CAST_IN_A_WORD = (
+    "(?-i:(?:The |THE )?(?:People|Participants|Players|Speakers|Roles|PEOPLE|PARTICIPANTS|PLAYERS|SPEAKERS|ROLES):?)"
+)
+_ENDING = r"(?:the\s+end|finis|end\s+of\s+(?:the\s+)?(?:play|script|film)|fin)[.!]?"
+_CLOSING = rf"(?:the\s+)?(?:end\s+of\s+(?:the\s+)?(?:act|scene|prologue|{_ORDINAL})\b.*|act[-\s]drop|curtain|tableau)[.!]?"
+_ACT = rf"(?:act|actus)\s+(?P<number>{_NUMBER})"
+_SCENE = rf"(?:scene|sc\.|sc(?:[ao]?e|[æœ])na)\s+(?P<number>{_NUMBER})"
+_APART = r"(?:the\s+)?(?P<number>prologue|epilogue|induction|intermezzo|interlude|chorus\s+prologue)\b(?!\s+[a-z])"
+_WHOLE_LINES = [
+    (HeadingKind.CAST, re.compile(f"{_CAST}|{_CAST_IN_A_WORD}", re.I)),
+    (HeadingKind.ENDING, re.compile(_ENDING, re.I)),
+    (HeadingKind.CLOSING, re.compile(_CLOSING, re.I)),
+]
+_NUMBERED = [
+    (HeadingKind.ACT, "Act", re.compile(_ACT + _END, re.I)),
+    (HeadingKind.ACT, "Act", re.compile(rf"(?:the\s+)?(?P<number>{_ORDINAL})\s+act{_END}", re.I)),
+    (HeadingKind.SCENE, "Scene", re.compile(_SCENE + _END, re.I)),
+    (HeadingKind.SCENE, "Scene", re.compile(rf"(?:the\s+)?(?P<number>{_ORDINAL})\s+scene{_END}", re.I)),
+    (HeadingKind.APART, "", re.compile(_APART + _END, re.I)),
+]
+_SETTING = re.compile(r"(?:the\s+)?scene\b(?P<rest>\s*(?:[.:—–\-]+.*)?)", re.I)
+
 
 @dataclass(frozen=True)
 class Heading:
@@ -70,29 +76,18 @@ class Heading:
     rest: str = ""
 
 
-def heading_of(line: str) -> Heading | None:
-    """What heading a line is; None for any other line. Decoration (underscores, brackets, asterisks) does not matter."""
+def find_heading(line: str) -> Heading | None:
+    """The heading that a line is; None for any other line. Decoration (underscores, brackets, asterisks) does not matter."""
     text = " ".join(line.split()).strip("_*#=[]<>~ ").strip()
     if not text or len(text) > 160:
         return None
-    for kind, pattern in (
-        (HeadingKind.CAST, _CAST),
-        (HeadingKind.CAST, _CAST_IN_A_WORD),
-        (HeadingKind.ENDING, _ENDING),
-        (HeadingKind.CLOSING, _CLOSING),
-    ):
-        if pattern.match(text):
+    for kind, pattern in _WHOLE_LINES:
+        if pattern.fullmatch(text):
             return Heading(kind, text)
-    for kind, word, patterns in (
-        (HeadingKind.ACT, "Act", (_ACT, _ORDINAL_ACT)),
-        (HeadingKind.SCENE, "Scene", (_SCENE, _ORDINAL_SCENE)),
-        (HeadingKind.APART, "", (_APART,)),
-    ):
-        for pattern in patterns:
-            if (match := pattern.match(text)) and _is_whole(match, text):
-                number = _numbered(match["number"])
-                return Heading(kind, f"{word} {number}".strip(), match["rest"].strip())
-    if match := _SETTING.match(text):
+    for kind, word, pattern in _NUMBERED:
+        if (match := pattern.fullmatch(text)) and _is_whole(match, text):
+            return Heading(kind, f"{word} {_to_number(match['number'])}".strip(), match["rest"].strip())
+    if match := _SETTING.fullmatch(text):
         return Heading(HeadingKind.SETTING, "Scene", match["rest"].lstrip(" .:—–-").strip())
     return None
 
@@ -100,26 +95,22 @@ def heading_of(line: str) -> Heading | None:
 def _is_whole(match: re.Match[str], text: str) -> bool:
     """A sentence such as "Act one of them" is no heading: after the number comes nothing, a stop, or a place."""
     rest = match["rest"]
-    if not rest:
+    if not rest or re.match(r"(?:scene|sc\.)", rest, re.I):
         return True
-    if match["end"].strip(" "):
-        return not rest[0].islower() or bool(re.match(r"(?:scene|sc\.)", rest, re.I))
-    return text.split()[0].isupper() or rest[0] in "([_" or bool(re.match(r"(?:scene|sc\.)", rest, re.I))
+    return not rest[0].islower() if match["end"].strip(" ") else text.split()[0].isupper() or rest[0] in "([_"
 
 
-def _numbered(number: str) -> str:
+def _to_number(number: str) -> str:
     """A number in Roman figures, however the heading writes it; what is no number, with a capital."""
     word = re.sub(r"^the\s+", "", number, flags=re.I).casefold()
-    if word in _VALUES:
-        return roman(_VALUES[word])
-    if word.isdigit():
-        return roman(int(word))
+    if word in _VALUES or word.isdigit():
+        return to_roman(_VALUES.get(word) or int(word))
     return word.upper() if _ROMAN.fullmatch(word) else word.capitalize()
 
 
-def roman(value: int) -> str:
-    parts = []
-    for sign, worth in (("C", 100), ("XC", 90), ("L", 50), ("XL", 40), ("X", 10), ("IX", 9), ("V", 5), ("IV", 4), ("I", 1)):
+def to_roman(value: int) -> str:
+    figures = ""
+    for sign, worth in _ROMAN_SIGNS:
         count, value = divmod(value, worth)
-        parts.append(sign * count)
-    return "".join(parts)
+        figures += sign * count
+    return figures

@@ -1,4 +1,4 @@
-"""Whom a speech heading means: abbreviations and titles by the dramatis personae and the play's other names; several speakers."""
+"""Speech headings are resolved to one or several people, by the dramatis personae and the play's other names."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sociable.datasets.plays.records import CastMember
 from sociable.datasets.plays.spelling import (
-    begins,
-    begins_words,
-    contracts,
-    forms_of,
-    full_form,
+    can_begin,
+    can_begin_words,
+    can_contract,
+    can_run_over,
     is_familiar,
-    runs_over,
-    significant,
-    words_in,
+    list_forms,
+    pick_words,
+    split_words,
+    to_full_form,
 )
 from sociable.datasets.plays.wordlists import ARTICLES, LADIES, ORDINALS, TITLES
 
 _JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|/|\+)\s*", re.I)
 _SELDOM = 20
-"""What stands once for so many of another heading of the same person is an accident of print."""
+"""A heading that stands once for so many of another one of the same person is an accident of print."""
 _FEW_SHORTENED = 4
 """At least one in so many known headings is shortened in a play that abbreviates."""
 
@@ -38,20 +38,16 @@ class Names:
     def __init__(
         self, cast: Sequence[CastMember], labels: Mapping[str, int], words: Iterable[str] = (), *, is_listed: bool = True
     ) -> None:
-        self._cast = tuple({tuple(significant(member.name)): member for member in reversed(cast)}.values())[::-1]
-        self._forms = {member.name: forms_of(member.name) for member in self._cast}
-        self._words = frozenset(words)
-        self._is_listed = is_listed
+        self._cast = tuple({pick_words(member.name): member for member in reversed(cast)}.values())[::-1]
+        self._forms = {member.name: list_forms(member.name) for member in self._cast}
+        self._words, self._is_listed, self._abbreviates = frozenset(words), is_listed, False
         self._known: dict[str, str] = {}
         self._several: dict[str, list[str]] = {}
-        """Whom of the cast a heading fits that fits more than one."""
-        self._abbreviates = False
-        singles = Counter[str]()
+        """For a heading that fits more than one of the cast, all whom it fits."""
+        self._labels = Counter[str]()
         for label, count in labels.items():
-            singles[full_form(label)] += count
-        self._labels = singles
-        self._parts = {label: significant(label) for label in singles}
-        self._stopped = {full_form(label) for label in labels if label.endswith(".")}
+            self._labels[to_full_form(label)] += count
+        self._stopped = {to_full_form(label) for label in labels if label.endswith(".")}
         self._resolve()
 
     def _resolve(self) -> None:
@@ -60,23 +56,23 @@ class Names:
         known, several = dict(self._known), dict(self._several)
         # A play that abbreviates does so even where that makes a word, such as "Nor."
         self._abbreviates = True
-        for label in self._waiting():
+        for label in self._find_waiting():
             self._settle(label)
-        shortened = sum(self._is_short(label) for label in self._known)
+        shortened = sum(not set(pick_words(label)) <= set(pick_words(name)) for label, name in self._known.items())
         if shortened < 2 or shortened * _FEW_SHORTENED < len(self._known):
             self._abbreviates, self._known, self._several = False, known, several
-        self._part_the_merged()
+        self._split_merged()
         self._settle_by_elimination()
-        for label in self._waiting():
+        for label in self._find_waiting():
             if not _JOINED.search(label):
-                longer = "" if label in self._several else self._longer(label)
-                if full := longer or self._spelled_out(label):
+                longer = "" if label in self._several else self._find_longer(label)
+                if full := longer or self._spell_out(label):
                     self._known[label] = self._known.get(full, full)
 
-    def _waiting(self) -> list[str]:
+    def _find_waiting(self) -> list[str]:
         return [label for label in self._labels if label not in self._known]
 
-    def _part_the_merged(self) -> None:
+    def _split_merged(self) -> None:
         """Two names that share nothing are two people, even where one entry of the cast holds both: each keeps its own words."""
         by_member: dict[str, list[str]] = {}
         for label, name in self._known.items():
@@ -85,132 +81,116 @@ class Names:
             # A name at the beginning of a line of prose may pass for a heading, once or twice.
             most = max(self._labels[label] for label in found)
             labels = [label for label in found if self._labels[label] * _SELDOM >= most]
-            own = {label: self._own_words(label, name) for label in labels}
+            own = {label: self._find_own_words(label, name) for label in labels}
             telling = [said for words in own.values() if (said := {word.casefold() for word in words} - TITLES)]
             if any(not one & other for one in telling for other in telling):
                 self._known.update({label: " ".join(words) for label, words in own.items() if words})
 
-    def _own_words(self, label: str, name: str) -> list[str]:
+    def _find_own_words(self, label: str, name: str) -> list[str]:
         """The words of a name that a heading is made of, or shortens."""
-        tokens = significant(label)
-        return [word for token in tokens for word in name.split() if words_in(word)[:1] and begins(token, words_in(word)[0])][
-            : len(tokens)
+        tokens = pick_words(label)
+        own = [
+            word for token in tokens for word in name.split() if split_words(word)[:1] and can_begin(token, split_words(word)[0])
         ]
+        return own[: len(tokens)]
 
     def _settle_by_elimination(self) -> None:
-        """Of several people whom a heading fits, the one whom no other heading means; and so on, for those that are left."""
-        for label in self._waiting():
-            bearing = [member.name for member in self._cast if set(significant(label)) <= set(significant(member.name))]
-            if label not in self._several and len(bearing) > 1:
-                self._several[label] = bearing
-        is_new = True
-        while is_new:
-            is_new = False
-            taken = set(self._known.values())
-            for label in self._waiting():
-                free = [name for name in self._several.get(label, ()) if name not in taken]
+        """A heading that fits several people means the one whom no other heading means; this goes on while it settles any."""
+        before = -1
+        while before < len(self._known):
+            before = len(self._known)
+            for label in self._find_waiting():
+                free = set(self._several.get(label, ())) - set(self._known.values())
                 if len(free) == 1 and not self._may_shorten_a_known_one(label):
-                    self._known[label] = free[0]
-                    taken.add(free[0])
-                    is_new = True
+                    self._known[label] = free.pop()
 
     def _may_shorten_a_known_one(self, label: str) -> bool:
         """ "Ro." beside "Rom." may be Romeo again rather than Rosaline, for whom nobody else speaks."""
-        wanted = significant(label)
-        shortened = [
-            member.name for member in self._cast if self._shortened(wanted, member) and member.name in self._several[label]
-        ]
-        return any(name in shortened and begins_words(wanted, significant(known)) for known, name in self._known.items())
-
-    def _is_short(self, label: str) -> bool:
-        return not set(significant(label)) <= set(significant(self._known[label]))
+        wanted = pick_words(label)
+        short = {m.name for m in self._cast if m.name in self._several[label] and self._is_shortened(wanted, m)}
+        return any(name in short and can_begin_words(wanted, pick_words(known)) for known, name in self._known.items())
 
     def _settle(self, label: str) -> bool:
-        """By the cast, the surest ground first; a ground that fits several people settles nothing, nor do weaker ones then."""
-        wanted = significant(label)
-        if wanted in (["mr"], ["mrs"]):
+        """Whether the cast tells whom it means. The surest ground comes first; where it fits several, nothing is settled."""
+        wanted = pick_words(label)
+        if wanted in (("mr",), ("mrs",)):
             return False
-        grounds = [self._listed, self._same, self._part, self._described, self._shortened]
+        grounds = [self._has_short, self._has_name, self._has_words, self._is_described, self._is_shortened]
         if self._is_listed:
-            grounds += [self._run_together, self._contracted, self._familiar, self._described_in_short]
+            grounds += [self._is_run_together, self._is_contracted, self._is_called_familiarly, self._is_described_in_short]
         for fits in grounds:
             found = [member for member in self._cast if fits(wanted, member) and not self._is_one_of(wanted, member)]
-            if fits in (self._described, self._described_in_short):
+            if fits in (self._is_described, self._is_described_in_short):
                 found = [member for member in found if not self._is_named(member)]
-            if len(found) > 1 and fits in (self._shortened, self._contracted):
-                found = self._first_of(wanted, found)
+            if len(found) > 1 and fits in (self._is_shortened, self._is_contracted):
+                found = self._prefer(wanted, found)
             if len(found) == 1:
                 self._known[label] = found[0].name
                 return True
-            if found and fits != self._described:
+            if found:
                 self._several[label] = [member.name for member in found]
                 return False
         return False
 
-    def _first_of(self, wanted: list[str], found: list[CastMember]) -> list[CastMember]:
+    def _prefer(self, wanted: Sequence[str], found: list[CastMember]) -> list[CastMember]:
         """ "Cap." is Capulet rather than Lady Capulet: the only one who begins so, is as long, or needs no title."""
-        if len("".join(wanted)) == 1:
-            return found
-        begin = [member for member in found if begins(wanted[0], significant(member.name)[0])]
-        alike = [member for member in begin or found if len(significant(member.name)) == len(wanted)]
-        men = [member for member in found if not (set(significant(member.name)) - set(wanted)) & LADIES]
+        begin = [member for member in found if can_begin(wanted[0], pick_words(member.name)[0])]
+        alike = [member for member in begin or found if len(pick_words(member.name)) == len(wanted)]
+        men = [member for member in found if not (set(pick_words(member.name)) - set(wanted)) & LADIES]
         return next((few for few in (begin, alike, men) if len(few) == 1), found)
 
-    def _is_one_of(self, wanted: list[str], member: CastMember) -> bool:
+    def _is_one_of(self, wanted: Sequence[str], member: CastMember) -> bool:
         """ "Lord" is another than "Lords", but "Iri." may be Iris."""
         own = self._forms[member.name][0]
         return any(f"{token}s" in own and (not self._abbreviates or self._is_said(token)) for token in wanted)
 
-    def _listed(self, wanted: list[str], member: CastMember) -> bool:
-        return bool(member.short) and wanted == significant(member.short)
+    def _has_short(self, wanted: Sequence[str], member: CastMember) -> bool:
+        return bool(member.short) and wanted == pick_words(member.short)
 
-    def _same(self, wanted: list[str], member: CastMember) -> bool:
-        return wanted == significant(member.name)
+    def _has_name(self, wanted: Sequence[str], member: CastMember) -> bool:
+        return wanted == pick_words(member.name)
 
-    def _part(self, wanted: list[str], member: CastMember) -> bool:
+    def _has_words(self, wanted: Sequence[str], member: CastMember) -> bool:
         # A bare title is nobody's name; "Man" may be another than "An old man" of the list.
-        is_described = words_in(member.name)[0] in ARTICLES
-        return set(wanted) <= set(significant(member.name)) and not is_described and not set(wanted) <= TITLES
+        is_described = split_words(member.name)[0] in ARTICLES
+        return set(wanted) <= set(pick_words(member.name)) and not is_described and not set(wanted) <= TITLES
 
-    def _described(self, wanted: list[str], member: CastMember) -> bool:
-        """Not where the list has others who are called so: "Gentlemen" beside "Curan, gentleman of the household"."""
-        others = {token for other in self._cast for token in words_in(other.name)}
+    def _is_described(self, wanted: Sequence[str], member: CastMember) -> bool:
+        """The list describes the person so and calls no others so: "Gentlemen" beside "Curan, gentleman of the household"."""
+        others = {token for other in self._cast for token in split_words(other.name)}
         is_one_of_many = bool(others & ({f"{wanted[-1]}s", re.sub("man$", "men", wanted[-1])} - {wanted[-1]}))
-        return significant(member.description)[: len(wanted)] == wanted and not is_one_of_many
+        return pick_words(member.description)[: len(wanted)] == wanted and not is_one_of_many
 
-    def _described_in_short(self, wanted: list[str], member: CastMember) -> bool:
-        """ "Prin." is Escalus, Prince of Verona."""
-        told = significant(member.description)[: len(wanted)]
-        # "The children's nurse" is no child.
-        if any(word.endswith(("'s", "s'")) for word in told):
+    def _is_described_in_short(self, wanted: Sequence[str], member: CastMember) -> bool:
+        """ "Prin." is Escalus, Prince of Verona, but "The children's nurse" is no child."""
+        told = pick_words(member.description)[: len(wanted)]
+        if not self._abbreviates or len(told) < len(wanted) or any(word.endswith(("'s", "s'")) for word in told):
             return False
-        return self._abbreviates and len(told) == len(wanted) and all(map(begins, wanted, told)) and self._described(told, member)
+        return all(map(can_begin, wanted, told)) and self._is_described(told, member)
 
     def _is_named(self, member: CastMember) -> bool:
         """Some heading has the name of this person, so that "Servant" will be another than "Reynaldo, servant of Polonius"."""
-        return any(
-            fits(significant(label), member)
-            for label in self._labels
-            for fits in (self._listed, self._same, self._part, self._shortened)
-        ) or any(is_familiar(significant(label), significant(member.name)) for label in self._labels)
+        own, names = pick_words(member.name), [pick_words(label) for label in self._labels]
+        grounds = (self._has_short, self._has_name, self._has_words, self._is_shortened)
+        return any(is_familiar(name, own) or any(fits(name, member) for fits in grounds) for name in names)
 
-    def _shortened(self, wanted: list[str], member: CastMember) -> bool:
-        return any(begins_words(wanted, form) for form in self._forms[member.name]) and not self._is_word(wanted)
+    def _is_shortened(self, wanted: Sequence[str], member: CastMember) -> bool:
+        return any(can_begin_words(wanted, form) for form in self._forms[member.name]) and not self._is_word(wanted)
 
-    def _run_together(self, wanted: list[str], member: CastMember) -> bool:
-        return any(runs_over(wanted, form) for form in self._forms[member.name]) and not self._is_word(wanted)
+    def _is_run_together(self, wanted: Sequence[str], member: CastMember) -> bool:
+        return any(can_run_over(wanted, form) for form in self._forms[member.name]) and not self._is_word(wanted)
 
-    def _contracted(self, wanted: list[str], member: CastMember) -> bool:
+    def _is_contracted(self, wanted: Sequence[str], member: CastMember) -> bool:
         is_word = any(self._is_said(token) for token in wanted if token not in TITLES and len(token) > 1)
-        return self._abbreviates and contracts(wanted, significant(member.name)) and not is_word
+        return self._abbreviates and can_contract(wanted, pick_words(member.name)) and not is_word
 
-    def _familiar(self, wanted: list[str], member: CastMember) -> bool:
-        return self._abbreviates and is_familiar(wanted, significant(member.name))
+    def _is_called_familiarly(self, wanted: Sequence[str], member: CastMember) -> bool:
+        return self._abbreviates and is_familiar(wanted, pick_words(member.name))
 
     def _is_said(self, token: str) -> bool:
         return token in self._words or token.capitalize() in self._words
 
-    def _is_word(self, wanted: list[str]) -> bool:
+    def _is_word(self, wanted: Sequence[str]) -> bool:
         """Every part of it stands somewhere else in the play as a name or a word of its own."""
         if self._abbreviates:
             return False
@@ -218,47 +198,37 @@ class Names:
         long = [token for token in telling if len(token) > 1]
         return bool(long) and all(token.capitalize() in self._words for token in long)
 
-    def _longer(self, label: str) -> str:
+    def _find_longer(self, label: str) -> str:
         """The one other heading that this one abbreviates, or nothing."""
-        wanted = significant(label)
-        if not wanted or self._is_word(wanted) or len("".join(wanted)) < 2:
+        wanted = pick_words(label)
+        if self._is_word(wanted) or len("".join(wanted)) < 2:
             return ""
         found = []
-        for other, own in self._parts.items():
-            if len(own) != len(wanted) or own == wanted or not begins(wanted[0], own[0]):
-                continue
+        for other, count in self._labels.items():
+            own = pick_words(other)
             # Without a stop it is a name of its own ("KIT" beside one "KITCHEN"), unless the longer is the usual one.
-            is_alike = label in self._stopped or self._labels[other] > self._labels[label]
-            is_plural = any(word == f"{token}s" for token, word in zip(wanted, own, strict=False))
-            if is_alike and not is_plural and all(begins(token, word) for token, word in zip(wanted, own, strict=True)):
-                found.append(other)
+            is_alike = own != wanted and (label in self._stopped or count > self._labels[label])
+            if is_alike and len(own) == len(wanted) and all(map(can_begin, wanted, own)):
+                found += [] if any(word == f"{token}s" for token, word in zip(wanted, own, strict=True)) else [other]
         return found[0] if len(found) == 1 else ""
 
-    def _spelled_out(self, label: str) -> str:
+    def _spell_out(self, label: str) -> str:
         """ "1 Cit." is First Citizen where the cast has citizens: every word in full that begins one word of the cast alone."""
-        singular = {word.removesuffix("s") for member in self._cast for word in words_in(member.name)}
-        spelled: list[str] = []
-        if not self._abbreviates or set(significant(label)) <= {*ORDINALS.values()}:
+        numbers, tokens = {*ORDINALS.values()}, pick_words(label)
+        singular = {word.removesuffix("s") for member in self._cast for word in split_words(member.name)}
+        found = [[word for word in singular if can_begin(token, word)] or [token] for token in tokens]
+        is_clear = all(len(words) == 1 and words[0] in singular | numbers for words in found)
+        if not self._abbreviates or set(tokens) <= numbers or not is_clear:
             return ""
-        for token in significant(label):
-            found = [word for word in singular if begins(token, word)]
-            if len(found) != 1 and token not in ORDINALS.values():
-                return ""
-            spelled.append((found or [token])[0].capitalize())
-        return " ".join(spelled)
+        return " ".join(words[0].capitalize() for words in found)
 
-    def speakers(self, label: str) -> tuple[str, ...]:
-        """Who is meant, each in full. Never empty."""
-        whole = full_form(label)
-        if whole in self._known:
-            return (self._known[whole],)
-        parts = [full_form(part) for part in _JOINED.split(whole) if part.strip()]
-        if len(parts) > 1 and all(self._is_somebody(part) for part in parts):
-            return tuple(dict.fromkeys(self._one(part) for part in parts))
-        return (whole,)
+    def find_speakers(self, label: str) -> tuple[str, ...]:
+        """The people whom a heading means, each in full; at least one."""
+        whole = to_full_form(label)
+        parts = [to_full_form(part) for part in _JOINED.split(whole) if part.strip()]
+        if whole not in self._known and len(parts) > 1 and all(map(self._is_somebody, parts)):
+            return tuple(dict.fromkeys(self._known.get(part, part) for part in parts))
+        return (self._known.get(whole, whole),)
 
     def _is_somebody(self, part: str) -> bool:
         return part in self._known or part in self._labels or self._settle(part)
-
-    def _one(self, part: str) -> str:
-        return self._known.get(part, part)

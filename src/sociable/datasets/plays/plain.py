@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from sociable.core.errors import InputError
-from sociable.datasets.plays.cast import cast_of
+from sociable.datasets.plays.cast import find_cast
+from sociable.datasets.plays.directions import find_closing
 from sociable.datasets.plays.draft import Draft, Part
-from sociable.datasets.plays.evening import evened
-from sociable.datasets.plays.frame import Line, filled, framed_title, lines_of, without_frame
-from sociable.datasets.plays.furniture import without_furniture
-from sociable.datasets.plays.headings import Heading, HeadingKind, heading_of
-from sociable.datasets.plays.labels import Labels
+from sociable.datasets.plays.frame import Line, find_framed_title, iterate_filled, split_lines, strip_frame, strip_furniture
+from sociable.datasets.plays.headings import Heading, HeadingKind, find_heading
+from sociable.datasets.plays.labels import Labels, is_talk
 from sociable.datasets.plays.records import Play
 from sociable.datasets.plays.script import is_scene_heading
-from sociable.datasets.plays.spelling import full_form
+from sociable.datasets.plays.spelling import to_full_form
 
 _MOVES = re.compile(
     r"^[_\[(]*(?:enter|re-?enters?|exit|exeunt|manet|manent|alarums?|flourish|sennet|trumpets?|thunder|music|curtain|silence|pause|"
@@ -28,27 +29,52 @@ _TALKS = re.compile(
     r"\b(?:I|me|my|mine|myself|you|your|yours|we|us|our|ours|thou|thee|thy|thine|ye|I['’]\w+|you['’]\w+|we['’]\w+)\b"
 )
 _QUOTED = re.compile(r"[“\"][^”\"]*[”\"]")
-_OPENS, _CLOSES = "[(", "])"
 _ENDS_WITH_ITALICS = re.compile(r"\[_[^\[\]_]+[.!?]_$", re.M)
 _UNWRAPPED_COLUMNS, _UNWRAPPED_SHARE = 100, 0.05
 _ITALIC_SENTENCES = re.compile(r"^_[A-Z][^_]+\._$")
 _SENTENCE_ENDS = re.compile(r"[.!?…:—)\]_][”’\"')_]*$")
-_LONGEST_DIRECTION_LINES = 10
+_ITALIC_LINE = re.compile(r"_[^_]{3,}_\.*$")
+_PRONOUNS = ("They", "He", "She", "Both", "All", "Everyone", "Everybody")
+_LONGEST_DIRECTION, _LONGEST_BARE = 10, 200
+"""The longest direction in lines, and the longest that nothing marks in characters."""
 _OFTEN_OPEN, _USUALLY_OPEN = 10, 1.3
-"""So many brackets, and so many more than are closed, has a play that leaves those open that end with their line."""
-_FEW_SPEECHES, _LINES_PER_SPEECH = 6, 25
+"""A play with so many brackets, and so many more than are closed, leaves those open that end with their line."""
+_LINES_PER_SPEECH = 25
 _RULE = re.compile(r"^(?:\*\s*){5,}$|^[-=_—]{5,}$")
+
+_WIDE = re.compile("[\u2000-\u2003\u3000]")
+"""Spaces as wide as two."""
+_BUSINESS = re.compile(r"(?<!:)//(?=\S)([^/\n]+)//")
+_STARRED = re.compile(r"(?<![*\w])\*(?![\s*])([^*\n]+?)(?<!\s)\*(?![*\w])")
+_JOINED = re.compile(r"^([ \t]*_[^_\n]{1,30}|[ \t]*[A-Z][^_a-z\n]{1,30})_? (_?(?:and|&)_?) _?(?=[A-Z])", re.M)
+"""Names that speak together, each or what joins them in its own italics."""
+_EMPHASIS = re.compile(r"^(\s*)\*\*([^*\n]+?)\*\*[ \t]*(\*[^*\n]+\*|_[^_\n]+_|\([^)\n]+\))[ \t]*:", re.M)
+"""In Markdown a direction between name and colon; behind the colon it is one as others are."""
+
+_NUMBER = r"(?:[(\[]?\d{1,5}[.):\]]?[ \t]+)"
+_WORD = r"[^\W_a-z][\w.'’&+/#-]*"
+_NAME = rf"{_WORD}(?:,? (?:{_WORD}|#\d|and|&|of|the|de|von|van)){{0,6}}"
+_FRONT = rf"^(?P<indent>[ \t]*)(?P<number>{_NUMBER})?"
+_HEADED = [
+    re.compile(rf"{_FRONT}(?P<open>[\[<({{])(?P<label>{_NAME})(?P<mark>[\]>)}}]):?(?=\s|$)[ \t]*(?P<rest>.*)$"),
+    re.compile(rf"{_FRONT}(?P<open>[*~=#>@|-]{{1,3}} ?)(?P<label>{_NAME})(?P<mark>:? ?[*~=#<@|-]{{0,3}})(?P<rest>)$"),
+    re.compile(rf"{_FRONT}(?P<open>)(?P<label>{_NAME}?)(?P<mark>[ \t]*[|>=–—)]|[ \t]+(?:-{{1,2}}|:))(?=\s|$)[ \t]*(?P<rest>.*)$"),
+    re.compile(rf"{_FRONT}(?P<open>)(?P<label>{_NAME}?)(?P<mark>[.:]|\t|  )[ \t]*(?P<rest>.*)$"),
+]
+_FEWEST, _AGAIN = 10, 0.8
 
 
 def read_plain(path: Path, text: str) -> Play:
     """A play in plain text. Raises InputError where no habit of speech headings shows."""
-    whole = lines_of(evened(text))
-    framed = without_frame(whole)
-    title = framed_title(whole) or _title(framed) or path.stem
-    lines = without_furniture(framed, title)
-    cast, cast_end = cast_of(lines)
+    whole = split_lines(even_headings(text))
+    framed = strip_frame(whole)
+    title = find_framed_title(whole) or _find_title(framed) or path.stem
+    lines = strip_furniture(framed, title)
+    cast, cast_end = find_cast(lines)
     labels = Labels(lines[cast_end:], [member.name for member in cast])
-    if not _is_play(lines[cast_end:], labels):
+    speakers = [to_full_form(found.label) for found in labels.found.values()]
+    filled_lines = sum(not line.is_blank for line in lines[cast_end + min(labels.found, default=0) :])
+    if len(speakers) < 2 or not is_talk(speakers, filled_lines, _LINES_PER_SPEECH):
         raise InputError(
             f"{path}: no play in it that can be read: lines 1 to {len(whole)} have no two speeches with a heading alike. "
             "Expected speeches such as 'NORA. Yes.', 'Nora: Yes.' or a name alone on its line with the speech under it; or "
@@ -59,24 +85,13 @@ def read_plain(path: Path, text: str) -> Play:
     return draft.finish("Expected speeches such as 'NORA. Yes.'.")
 
 
-def _is_play(lines: Sequence[Line], labels: Labels) -> bool:
-    """There are speeches, people speak again, and it is not that a few lines of a long text look like headings."""
-    counts = Counter(full_form(found.label) for found in labels.found.values())
-    again = sum(count for count in counts.values() if count > 1)
-    first = min(labels.found, default=0)
-    lines_from_there = sum(bool(line.text) for line in lines[first:])
-    is_short = len(labels.found) < _FEW_SPEECHES
-    is_repeated = is_short or again * 2 >= len(labels.found)
-    return len(labels.found) >= 2 and is_repeated and len(labels.found) * _LINES_PER_SPEECH >= lines_from_there
-
-
-def _title(lines: Sequence[Line]) -> str:
+def _find_title(lines: Sequence[Line]) -> str:
     place = next((place for place, line in enumerate(lines) if any(map(str.isalpha, line.text))), len(lines))
     first, under = ([line.text for line in lines[place : place + 2]] + ["", ""])[:2]
     if first.isupper() and first.count(".") == 1 and not under:
         # Title pages of old editions end every line with a stop.
         first = first.rstrip(".")
-    is_title = first and heading_of(first) is None and len(first) <= 90 and not first.endswith((".", ",", ";"))
+    is_title = first and find_heading(first) is None and len(first) <= 90 and not first.endswith((".", ",", ";"))
     return " ".join(first.strip("_*# ").split()) if is_title else ""
 
 
@@ -85,101 +100,65 @@ class _Reader:
 
     def __init__(self, lines: Sequence[Line], labels: Labels, draft: Draft) -> None:
         self._lines, self._labels, self._draft = lines, labels, draft
-        full = [line for line in lines if line.text]
-        self._unwrapped = sum(len(line.text) > _UNWRAPPED_COLUMNS for line in full) > _UNWRAPPED_SHARE * len(full)
+        full = [line.text for line in lines if line.text]
+        self._unwrapped = sum(len(text) > _UNWRAPPED_COLUMNS for text in full) > _UNWRAPPED_SHARE * len(full)
         self._is_alone = bool(labels.style and labels.style.is_alone)
-        self._subjects = {
-            word for found in labels.found.values() for word in re.findall(r"\w+", found.label.title()) if len(word) > 2
-        }
-        self._subjects |= {word for member in draft.cast for word in re.findall(r"\w+", member.name) if len(word) > 2}
-        self._text_indent = self._usual_text_indent()
-        self._brackets_directions = self._sets_directions_in_brackets()
-        text = "\n".join(line.text for line in full)
-        self._leaves_open = text.count("[") >= _OFTEN_OPEN and text.count("[") > _USUALLY_OPEN * text.count("]")
+        names = [*(found.label.title() for found in labels.found.values()), *(member.name for member in draft.cast)]
+        self._subjects = {word for name in names for word in re.findall(r"\w{3,}", name)}
+        # Where speeches stand under headings alone on their lines.
+        under = Counter(lines[index + 1].indent for index in labels.found if index + 1 < len(lines) and lines[index + 1].text)
+        self._text_indent = max(under, key=lambda indent: under[indent], default=0)
+        # Where paragraphs between speeches that are directions are marked as such, a bare one is speech.
+        between = [
+            line.text for index, line, after_blank in iterate_filled(lines) if index and after_blank and index not in labels.found
+        ]
+        marked = sum(text.startswith(("[", "(", "_")) or _MOVES.match(text) is not None for text in between)
+        self._brackets_directions = marked * 3 >= len(between)
+        opened, closed = (sum(text.count(bracket) for text in full) for bracket in "[]")
+        self._leaves_open = opened >= _OFTEN_OPEN and opened > _USUALLY_OPEN * closed
         self._open: Part | None = None
         self._ended = False
 
-    def _usual_text_indent(self) -> int:
-        """Where speeches stand under headings alone on their lines."""
-        under = Counter(
-            self._lines[index + 1].indent
-            for index in self._labels.found
-            if index + 1 < len(self._lines) and not self._lines[index + 1].is_blank
-        )
-        return under.most_common(1)[0][0] if under else 0
-
-    def _sets_directions_in_brackets(self) -> bool:
-        """Whether paragraphs between speeches that are directions are marked as such, so that a bare one is speech."""
-        marked = bare = 0
-        for index, line in enumerate(self._lines):
-            if line.text and index and self._lines[index - 1].is_blank and index not in self._labels.found:
-                is_marked = line.text.startswith(("[", "(", "_")) or _MOVES.match(line.text)
-                marked, bare = marked + bool(is_marked), bare + (not is_marked)
-        return marked * 2 >= bare
-
-    def _paragraph(self, index: int) -> str:
-        """The text from a line to the next blank line or speech."""
-        texts: list[str] = []
-        while index < len(self._lines) and self._lines[index].text and (not texts or index not in self._labels.found):
-            texts.append(self._lines[index].text)
-            index += 1
-            if self._unwrapped:
-                break
-        return " ".join(texts)
-
     def read(self) -> None:
-        for index, line, after_blank in filled(self._lines):
-            self._take(index, line, after_blank)
-
-    def _take(self, index: int, line: Line, after_blank: bool) -> None:
-        if index in self._labels.found and (after_blank or not (self._is_within_direction() or self._ends_a_direction(index))):
-            found = self._labels.found[index]
-            self._ended = False
-            self._begin(line, found.label, found.rest)
-            return
-        heading = heading_of(line.text)
-        if heading is not None and self._is_heading(heading, line, after_blank):
-            self._turn(heading, line)
-            return
-        if is_scene_heading(line.text):
-            self._open, self._ended = None, False
-            self._draft.open_scene(line.text)
-            return
-        if _RULE.match(line.text):
-            self._open = None
-            # What follows a rule without any heading is an afterword.
-            self._ended = after_blank and line.text.count("*") >= 5 and "* *" not in line.text
-            return
-        if not self._ended:
-            self._add(index, line, after_blank)
+        for index, line, after_blank in iterate_filled(self._lines):
+            found, heading = self._labels.found.get(index), find_heading(line.text)
+            if found is not None and (after_blank or not (self._is_within_direction() or self._is_end_of_direction(index))):
+                self._ended = False
+                self._begin(line, found.label, found.rest)
+            elif heading is not None and self._is_heading(heading, line, after_blank):
+                self._turn(heading, line)
+            elif is_scene_heading(line.text):
+                self._open, self._ended = None, False
+                self._draft.open_scene(line.text)
+            elif _RULE.match(line.text):
+                self._open = None
+                # What follows a rule without any heading is an afterword.
+                self._ended = after_blank and line.text.count("*") >= 5 and "* *" not in line.text
+            elif not self._ended:
+                self._add(index, line, after_blank)
 
     def _is_within_direction(self) -> bool:
         """A name with a stop here belongs to a direction, unless its bracket was never closed at all."""
-        if self._open is None or not _is_unclosed(self._open) or len(self._open.lines) >= _LONGEST_DIRECTION_LINES:
+        if self._open is None or self._leaves_open or len(self._open.lines) >= _LONGEST_DIRECTION:
             return False
-        return not self._leaves_open and not _SENTENCE_ENDS.search(self._open.text)
+        return _is_unclosed(self._open) and not _SENTENCE_ENDS.search(self._open.text)
 
-    def _ends_a_direction(self, index: int) -> bool:
+    def _is_end_of_direction(self, index: int) -> bool:
         """Whether a bracket that the speech opened is closed behind this line's name: "(_Enter JACK and" over "ALGERNON._)"."""
-        if self._open is None:
+        text = " ".join(line.text for line in takewhile(lambda line: line.text, self._lines[index : index + _LONGEST_DIRECTION]))
+        closing = re.match(r"[^()\[\]]*(?P<bracket>[)\]])", text)
+        if self._open is None or closing is None:
             return False
-        said = self._open.text
-        for line in self._lines[index : index + _LONGEST_DIRECTION_LINES]:
-            if line.is_blank:
-                return False
-            if bracket := re.search(r"[()\[\]]", line.text):
-                opens = {")": "(", "]": "["}.get(bracket[0])
-                return opens is not None and said.count(opens) > said.count(bracket[0])
-        return False
+        opens = "(" if closing["bracket"] == ")" else "["
+        return self._open.text.count(opens) > self._open.text.count(closing["bracket"])
 
     def _is_heading(self, heading: Heading, line: Line, after_blank: bool) -> bool:
-        """Not what somebody says, as "Characters" in the middle of a speech."""
-        is_division = heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART)
-        return heading.kind is not HeadingKind.CAST and (is_division or after_blank or line.text.isupper())
+        """The line is a heading, and nobody says it, as "Characters" in the middle of a speech."""
+        return heading.kind is not HeadingKind.CAST and (heading.kind.is_division or after_blank or line.text.isupper())
 
     def _turn(self, heading: Heading, line: Line) -> None:
         self._open = None
-        if heading.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART):
+        if heading.kind.is_division:
             self._draft.open_scene(line.text)
             self._ended = False
         elif heading.kind is HeadingKind.SETTING and heading.rest:
@@ -192,69 +171,48 @@ class _Reader:
 
     def _add(self, index: int, line: Line, after_blank: bool) -> None:
         """An unheaded line: more of what is open, a direction, or the speech before it going on."""
-        opened, speech = self._open, self._last_speech()
-        is_new = after_blank or self._unwrapped or opened is None
-        if opened is not None and ((_is_unclosed(opened) and not after_blank) or (opened.label and not opened.text)):
-            opened.lines.append(line.text)
-        elif self._is_direction_line(line, is_new):
-            self._begin(line, "", line.text)
-        elif opened is None or speech is None or opened.label:
-            if opened is None or (is_new and (speech is None or self._reads_as_direction(index, line))):
-                self._begin(line, "", line.text)
-            else:
-                opened.lines.append(line.text)
-        elif is_new or opened.text[:1] in _OPENS:
-            if self._unwrapped or self._reads_as_direction(index, line):
-                self._begin(line, "", line.text)
-            else:
-                self._resume(line, opened, speech)
-        elif opened.text.rstrip("_ ").endswith((".", "]")) and _MOVES.match(opened.text):
-            self._resume(line, opened, speech)
-        else:
-            opened.lines.append(line.text)
-
-    def _resume(self, line: Line, direction: Part, speech: Part) -> None:
-        """The speech goes on; the directions between become part of it."""
-        entries = self._draft.scenes[-1].parts
-        if entries[-1] is not direction or speech not in entries:
+        opened, is_new = self._open, after_blank or self._unwrapped
+        parts, speech = self._draft.scenes[-1].parts, self._draft.last_speech
+        if opened is None:
             self._begin(line, "", line.text)
             return
-        first = entries.index(speech) + 1
-        for between in entries[first:]:
-            inner = between.text.strip("[]()_ ")
-            speech.lines.append(f"[{inner}]")
-        del entries[first:]
-        speech.lines.append(line.text)
-        self._open = speech
-
-    def _last_speech(self) -> Part | None:
-        return next((entry for entry in reversed(self._draft.scenes[-1].parts) if entry.label), None)
+        is_behind_direction = speech is not None and not opened.label
+        is_apart = is_new or (is_behind_direction and opened.text[:1] in ("[", "("))
+        if (_is_unclosed(opened) and not after_blank) or (opened.label and not opened.text):
+            opened.lines.append(line.text)
+        elif self._is_direction_line(line, is_new) or (
+            is_apart and (speech is None or (self._unwrapped and not opened.label) or self._is_told(index, line))
+        ):
+            self._begin(line, "", line.text)
+        elif speech is not None and is_behind_direction and (is_apart or _is_whole_move(opened.text)):
+            # The speech goes on; the directions between become part of it.
+            first = parts.index(speech) + 1
+            speech.lines += [*(f"[{between.text.strip('[]()_ ')}]" for between in parts[first:]), line.text]
+            del parts[first:]
+            self._open = speech
+        else:
+            opened.lines.append(line.text)
 
     def _is_direction_line(self, line: Line, is_new: bool) -> bool:
         text = line.text
         if text.startswith(("[", "_[")):
             return is_new or text.endswith(("]", "]_")) or line.indent >= self._text_indent + 8
         if is_new and text[0] == "(":
-            return self._wraps(text)
-        if is_new and text[0] == "_" and text.rstrip(".").endswith("_") and text.count("_") == 2 and len(text) > 4:
+            # Parentheses hold all of it, or are still open at its end.
+            end = find_closing(text, 0)
+            return end is None or not text[end:].strip(" ._")
+        if is_new and _ITALIC_LINE.match(text):
             return True
         is_set_apart = is_new or text.startswith(("Enter", "Exit", "Exeunt", "Re-enter"))
         return is_set_apart and bool(_MOVES.match(text)) and not _TALKS.search(text)
 
-    def _wraps(self, text: str) -> bool:
-        """Parentheses hold all of it, or are still open at its end."""
-        depth = 0
-        for position, sign in enumerate(text):
-            depth += (sign == "(") - (sign == ")")
-            if depth == 0:
-                return not text[position + 1 :].strip(" ._")
-        return True
-
-    def _reads_as_direction(self, index: int, line: Line) -> bool:
+    def _is_told(self, index: int, line: Line) -> bool:
         """Whether an unheaded paragraph behind a speech tells what happens rather than goes on speaking."""
         if _MOVES.match(line.text):
             return True
-        printed = self._paragraph(index)
+        behind = range(index + 1, index + 1 if self._unwrapped else len(self._lines))
+        rest = takewhile(lambda at: self._lines[at].text and at not in self._labels.found, behind)
+        printed = " ".join([line.text, *(self._lines[at].text for at in rest)])
         text = printed.strip("_ ")
         if _TALKS.search(_QUOTED.sub("", text)):
             return False
@@ -264,13 +222,73 @@ class _Reader:
             return False
         if not self._brackets_directions and not self._is_alone:
             return len(text.split()) > 2
-        first = re.match(r"(?:(?:The|A|An)\s+)?([\w’'.]+)(?:\s+([\w’']+))?", text)
-        if first and first[1].rstrip(".").title() in self._subjects and first[2] and first[2].islower() and first[2] != "and":
-            return not self._brackets_directions or len(text) < 200
-        return bool(re.match(r"(?:They|He|She|Both|All|Everyone|Everybody)\s[a-z]+s?\b", text)) and not self._brackets_directions
+        first = re.match(r"(?:(?:The|A|An)\s+)?(?P<who>[\w’']+)\.?\s+(?P<next>[a-z][\w’']*)", text)
+        is_subject = first is not None and first["who"].title() in self._subjects and first["next"] != "and"
+        if self._brackets_directions:
+            return is_subject and len(text) < _LONGEST_BARE
+        return is_subject or (first is not None and first["who"] in _PRONOUNS)
+
+
+def _is_whole_move(text: str) -> bool:
+    return text.rstrip("_ ").endswith((".", "]")) and _MOVES.match(text) is not None
 
 
 def _is_unclosed(part: Part) -> bool:
     """A bracket was opened that is not closed yet; "[_Exit._" ends with its italics."""
     text = _ENDS_WITH_ITALICS.sub("", part.text)
     return text.count("[") > text.count("]") or (text.startswith("(") and text.count("(") > text.count(")"))
+
+
+def even_headings(text: str) -> str:
+    """The text with "NORA: Yes." for "12. NORA: Yes.", "NORA – Yes.", "[NORA]" over "Yes." and others, where most begin so.
+
+    Lines stay what they are in number.
+    """
+    text = _WIDE.sub("  ", _EMPHASIS.sub(lambda found: f"{found[1]}**{found[2]}:** ({found[3].strip('*_()')})", text))
+    text = _JOINED.sub(lambda found: f"{found[1]} {found[2].strip('_')} ", text)
+    if len(_BUSINESS.findall(text)) >= _FEWEST:
+        text = _BUSINESS.sub(r"(\1)", text)
+    if len(_STARRED.findall(text)) >= _FEWEST:
+        text = _STARRED.sub(r"_\1_", text)
+    lines = text.splitlines()
+    habits: dict[_Habit, dict[int, re.Match[str]]] = defaultdict(dict)
+    for number, line in enumerate(lines):
+        for place, pattern in enumerate(_HEADED):
+            if match := pattern.match(line):
+                habit = _Habit(place, match["number"] is not None, match["open"].strip(), match["mark"].strip())
+                if habit.is_unusual:
+                    habits[habit][number] = match
+    told = {
+        habit: again for habit, found in habits.items() if (again := _count_again(match["label"] for match in found.values()))
+    }
+    best = max(told, key=lambda habit: told[habit], default=None)
+    if best is None or told[best] < _count_again(found.label for found in Labels(split_lines(text)).found.values()):
+        return text
+    for number, line in enumerate(lines):
+        if match := habits[best].get(number):
+            lines[number] = f"{match['indent']}{match['label'].replace('#', '')}: {match['rest']}".rstrip(" ")
+        elif best.is_numbered:
+            lines[number] = re.sub(rf"^([ \t]*){_NUMBER}", r"\1", line)
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class _Habit:
+    """One way to set headings: by which pattern, and with what around the name."""
+
+    pattern: int
+    is_numbered: bool
+    opens: str
+    mark: str
+
+    @property
+    def is_unusual(self) -> bool:
+        """It is another habit than ``labels`` reads: a name and a stop, colon or gap."""
+        return self.pattern < len(_HEADED) - 1 or self.is_numbered
+
+
+def _count_again(labels: Iterable[str]) -> int:
+    """The number of headings of people who speak again; 0 where these are few, or few of all."""
+    counts = Counter(to_full_form(label) for label in labels)
+    again = sum(count for count in counts.values() if count > 1)
+    return again if again >= _FEWEST and again >= _AGAIN * sum(counts.values()) else 0

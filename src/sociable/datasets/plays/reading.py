@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from sociable.core.errors import InputError
 from sociable.core.records import storable
 from sociable.datasets.plays.final_draft import read_final_draft
 from sociable.datasets.plays.fountain import read_fountain
-from sociable.datasets.plays.pages import Pages, pages_of
+from sociable.datasets.plays.labels import FEW_SPEECHES, is_talk
 from sociable.datasets.plays.plain import read_plain
 from sociable.datasets.plays.records import Play
-from sociable.datasets.plays.standard_ebooks import chapters_in, read_standard_ebooks
+from sociable.datasets.plays.standard_ebooks import find_chapters, read_standard_ebooks
 from sociable.datasets.plays.tei import read_tei
 from sociable.datasets.plays.tree import LARGEST_BYTES
-from sociable.datasets.plays.typed import read_typed
-from sociable.datasets.plays.typed_layouts import find_layout
+from sociable.datasets.plays.typed import find_layout, read_typed, split_pages
 
 _FOUNTAIN = frozenset({".fountain", ".spmd"})
 _XHTML = frozenset({".xhtml", ".html", ".htm"})
-_FEW_SPEECHES, _LINES_PER_SPEECH, _LINES_PER_PLAIN_SPEECH = 6, 60, 20
+_LINES_PER_SPEECH, _LINES_PER_PLAIN_SPEECH = 60, 20
 
 
 def read_play(path: Path) -> Play:
     """The play in a file or folder, whose layout is found out.
 
     Known are plays in plain text (with Project Gutenberg's frame or without it), folders and files of Standard Ebooks XHTML,
-    Fountain, Final Draft's XML (.fdx) and typed screenplays. Raises InputError, or DataError with the line, where it is none.
+    TEI as DraCor publishes it (.xml), Fountain, Final Draft's XML (.fdx) and typed screenplays. Raises InputError, or DataError
+    with the line, where it is none.
     """
     if path.is_dir():
-        files = chapters_in(path)
+        files = find_chapters(path)
         if not files:
             raise InputError(
                 f"{path}: no play in this folder: expected act-1.xhtml and its like, in it or under src/epub/text, as Standard "
@@ -52,29 +52,30 @@ def read_play(path: Path) -> Play:
         return read_tei(path, data)
     if kind in _XHTML:
         return read_standard_ebooks(path, [path])
-    return _read_text(path, _decoded(path, data))
+    return _read_text(path, _decode(path, data))
 
 
 def _read_text(path: Path, text: str) -> Play:
     if path.suffix.casefold() in _FOUNTAIN:
         return read_fountain(path, text)
-    pages = pages_of(text)
+    pages = split_pages(text)
     layout = find_layout(pages)
     if not pages.is_film:
         return read_typed(path, pages, layout) if layout is not None else read_plain(path, text)
     readers: list[tuple[Callable[[], Play], int]] = [
+        *([(lambda: read_typed(path, pages, layout), _LINES_PER_SPEECH)] if layout is not None else []),
         (lambda: read_fountain(path, text), _LINES_PER_SPEECH),
         (lambda: read_plain(path, text), _LINES_PER_PLAIN_SPEECH),
     ]
-    if layout is not None:
-        readers.insert(0, (lambda: read_typed(path, pages, layout), _LINES_PER_SPEECH))
+    filled = sum(not line.is_blank for line in pages.lines)
     for read, lines_per_speech in readers:
-        try:
+        with suppress(InputError):
             play = read()
-        except InputError:
-            continue
-        if _is_talk(play, pages, lines_per_speech):
-            return play
+            speakers = [speech.speaker for speech in play.speeches()]
+            # Of a short script any speech will do.
+            is_short = len(speakers) < FEW_SPEECHES and filled < FEW_SPEECHES * lines_per_speech
+            if is_short or is_talk(speakers, filled, lines_per_speech):
+                return play
     raise InputError(
         f"{path}: a film script whose layout does not tell who speaks. Expected names in capitals on lines of their own over the "
         "speeches, or 'NAME: speech'. Lines that a PDF's text lost can be had by saving it with its layout; or give a Fountain "
@@ -82,17 +83,7 @@ def _read_text(path: Path, text: str) -> Play:
     )
 
 
-def _is_talk(play: Play, pages: Pages, lines_per_speech: int) -> bool:
-    """People speak, and again; otherwise the lines were taken for something they are not."""
-    speeches = tuple(play.speeches())
-    counts = Counter(speech.speaker for speech in speeches)
-    again = sum(count for count in counts.values() if count > 1)
-    filled = sum(not line.is_blank for line in pages.lines)
-    is_short = len(speeches) < _FEW_SPEECHES and filled < _FEW_SPEECHES * lines_per_speech
-    return is_short or (again * 2 >= len(speeches) and len(speeches) * lines_per_speech >= filled)
-
-
-def _decoded(path: Path, data: bytes) -> str:
+def _decode(path: Path, data: bytes) -> str:
     if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{path}: no text file. Save the play as plain text, or give .fountain, .fdx or Standard Ebooks XHTML.")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):

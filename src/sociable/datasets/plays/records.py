@@ -1,4 +1,4 @@
-"""What a play is once its layout is read: a title, a cast, and scenes of speeches and directions in order."""
+"""A play once its layout is read: a title, a cast, and scenes of speeches and directions in order."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Direction(Record):
 
 
 class Speech(Record):
-    """What somebody says without a break.
+    """Words that somebody says without a break.
 
     ``speaker`` is the name in full: as the cast has it where the heading means one of the cast and no other, otherwise as
     the heading has it. ``speakers`` are they one by one where several speak together. ``label`` is the heading as printed.
@@ -79,7 +79,7 @@ class PlayScene(Record):
 
     @property
     def speakers(self) -> tuple[str, ...]:
-        """Everybody who speaks, in the order of their first speeches."""
+        """Everybody who has_speech, in the order of their first speeches."""
         return tuple(dict.fromkeys(name for speech in self.speeches for name in speech.speakers))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sociable.datasets.plays.headings import HeadingKind, heading_of
+from sociable.datasets.plays.headings import find_heading
 
 EXPECTED = (
     "Expected a name in capitals on a line of its own with the speech under it; for a stage play in another layout give the file "
@@ -19,7 +19,7 @@ _CUE = re.compile(r"^[^a-zß-öø-ÿ]*[A-ZÀ-Þ][^a-zß-öø-ÿ]*$")
 _LONGEST_CUE = 45
 
 
-def name_of(cue: str) -> str:
+def clean_name(cue: str) -> str:
     """The name alone, without where the voice comes from and whether the speech goes on."""
     return _SCANNED_STOP.sub("", _EXTENSION.sub(" ", cue).strip(" ^@:-'`\"*"))
 
@@ -29,21 +29,21 @@ def is_scene_heading(text: str) -> bool:
 
 
 def is_stage_heading(text: str) -> bool:
-    found = heading_of(text.strip("> <"))
-    return found is not None and found.kind in (HeadingKind.ACT, HeadingKind.SCENE, HeadingKind.APART)
+    found = find_heading(text.strip("> <"))
+    return found is not None and found.kind.is_division
 
 
 def is_cue(text: str) -> bool:
     """It can be somebody's name over a speech."""
-    name = name_in(text)
+    name = find_name(text)
     is_name = bool(name and _CUE.match(name)) and len(name) <= _LONGEST_CUE and (len(name) > 1 or name.isascii())
     return is_name and name[-1] not in "!?" and not name.endswith("TO:") and not CONTINUED.match(text)
 
 
-def name_in(text: str) -> str:
+def find_name(text: str) -> str:
     return _EXTENSION.sub(" ", text).strip(" ^")
 
 
 def is_marked(text: str) -> bool:
     """It is a heading or a transition."""
-    return heading_of(text) is not None or is_scene_heading(text) or bool(TRANSITION.match(text))
+    return find_heading(text) is not None or is_scene_heading(text) or bool(TRANSITION.match(text))

@@ -1,9 +1,10 @@
-"""How names are spelled: in full, word by word, and in the ways in which the heading of a speech shortens them."""
+"""Spellings of names: in full, word by word, and in the ways in which the heading of a speech shortens them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from sociable.datasets.plays.wordlists import ABBREVIATED_TITLES, ARTICLES, ORDINALS, PEERESSES, PEERS, SMALL, TITLES
 
@@ -17,7 +18,7 @@ _FOND = re.compile(r"(.)\1?(?:y|ie|ey|e)$")
 _ROMAN = re.compile(r"^(?:I{1,3}|IV|VI{0,3}|IX|XI{0,3})$")
 
 
-def full_form(label: str) -> str:
+def to_full_form(label: str) -> str:
     """A heading as a name: no stop or colon behind, no shouting ("THE FLOWER GIRL" is The Flower Girl)."""
     text = " ".join(label.replace("_", "").replace("*", "").split()).rstrip(":;,—- ")
     if text.endswith(".") and text.split()[-1].casefold().rstrip(".") not in ABBREVIATED_TITLES:
@@ -48,76 +49,84 @@ def join_names(speakers: Sequence[str]) -> str:
     return " and ".join([", ".join(speakers[:-1]), speakers[-1]]) if len(speakers) > 1 else speakers[0]
 
 
-def words_in(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """The words of a name in small letters. Of several people of one name their number comes first, as a word: "Robot 2", "2nd
     Robot" and "II. Robot" are all second robot."""
     found = [word.casefold().replace("’", "'") for word in _WORD.findall(name)]
-    told = [_number(word) if len(found) > 1 or word[0].isdigit() else "" for word in found]
-    return [number for number in told if number] + [
-        _TITLES_IN_FULL.get(word, word) for word, number in zip(found, told, strict=True) if not number
-    ]
+    numbers = {word: _number(word) for word in found if len(found) > 1 or word[0].isdigit()}
+    rest = [_TITLES_IN_FULL.get(word, word) for word in found if not numbers.get(word)]
+    return [numbers[word] for word in found if numbers.get(word)] + rest
 
 
 def _number(word: str) -> str:
     return word if word in ORDINALS.values() else ORDINALS.get(re.sub(r"(?<=\d)(?:st|nd|rd|th|d)$", "", word), "")
 
 
-def significant(name: str) -> list[str]:
-    """The words of a name without articles."""
-    # "A.M." has an initial.
-    words = words_in(name)
-    return [word for word in words if word not in ARTICLES or (word == "a" and _INITIAL_A.search(name))] or words
+@lru_cache(10_000)
+def pick_words(name: str) -> tuple[str, ...]:
+    """The words of a name without articles; but "A.M." has an initial."""
+    words = tuple(split_words(name))
+    return tuple(word for word in words if word not in ARTICLES or (word == "a" and _INITIAL_A.search(name))) or words
 
 
-def forms_of(name: str) -> list[list[str]]:
+def list_forms(name: str) -> list[tuple[str, ...]]:
     """A name's words in all forms that a heading may shorten: as printed, peers as lords, without small words, without titles."""
-    words = significant(name)
-    rank = "lord" if words[0] in PEERS else "lady" if words[0] in PEERESSES else words[0]
-    ranked = [rank, *words[1:]]
-    large = [word for word in ranked if word not in SMALL]
-    bare = [word for word in large if word not in TITLES]
-    return [list(form) for form in dict.fromkeys(tuple(form) for form in (words, ranked, large, bare) if form)]
+    words = pick_words(name)
+    ranked = ("lord" if words[0] in PEERS else "lady" if words[0] in PEERESSES else words[0], *words[1:])
+    large = tuple(word for word in ranked if word not in SMALL)
+    bare = tuple(word for word in large if word not in TITLES)
+    return [form for form in dict.fromkeys((words, ranked, large, bare)) if form]
 
 
-def begins(token: str, word: str) -> bool:
+def can_begin(token: str, word: str) -> bool:
     """ "Mr" is not short for "Mrs", nor one number for another."""
     return word == token if token in _EXACT else word.startswith(token)
 
 
-def begins_words(tokens: Sequence[str], words: Sequence[str]) -> bool:
+def can_begin_words(tokens: Sequence[str], words: Sequence[str]) -> bool:
     """Every token begins a word, in order: "Lady Brack." is Lady Bracknell. "Helmer's three children" is nobody called Helmer."""
     own = iter(word for word in words if not word.endswith(("'s", "s'")))
-    return all(any(begins(token, word) for word in own) for token in tokens)
+    return all(any(can_begin(token, word) for word in own) for token in tokens)
 
 
-def runs_over(tokens: Sequence[str], words: Sequence[str]) -> bool:
+def can_run_over(tokens: Sequence[str], words: Sequence[str]) -> bool:
     """The tokens are beginnings of all the words, run together: "LG" is Lord Goring, "LCAV" Lord Caversham."""
     if not tokens or not words:
         return not tokens and not words
-    token, word = tokens[0], words[0]
+    (token, *others), (word, *more) = tokens, words
     if token in _EXACT:
-        return token == word and runs_over(tokens[1:], words[1:])
+        return token == word and can_run_over(others, more)
     lengths = [length for length in range(1, len(token) + 1) if word.startswith(token[:length])]
-    return any(runs_over([rest, *tokens[1:]] if (rest := token[length:]) else tokens[1:], words[1:]) for length in lengths)
+    return any(can_run_over([*filter(None, [token[length:]]), *others], more) for length in lengths)
 
 
-def contracts(tokens: Sequence[str], words: Sequence[str]) -> bool:
-    """Every token leaves letters of a word out (``_contracts_word``); or all of them do so to one: "H. Maid" is Housemaid."""
+def can_contract(tokens: Sequence[str], words: Sequence[str]) -> bool:
+    """Every token leaves letters of a word out (``_can_contract_word``); or all of them do so to one: "H. Maid" is Housemaid."""
     own = iter(words)
-    return all(any(_contracts_word(token, word) for word in own) for token in tokens) or (
-        len(tokens) > 1 and any(_joins("".join(tokens), word) for word in words)
-    )
+    is_one = len(tokens) > 1 and any(_can_join("".join(tokens), word) for word in words)
+    return is_one or all(any(_can_contract_word(token, word) for word in own) for token in tokens)
 
 
-def _contracts_word(token: str, word: str) -> bool:
+def _can_contract_word(token: str, word: str) -> bool:
     """ "Jas." is James, its beginning and end; "Hlm." Helmer and "Bos'n" Boatswain, the beginning and consonants after it; and
     "Jno." John."""
     token = token.replace("'", "")
-    if begins(token, word) or _OLD.get(token) == word:
+    if can_begin(token, word) or _OLD.get(token) == word:
         return True
     if len(token) < _LEAST_CONTRACTED or token in _EXACT or token[0] != word[0]:
         return False
-    return _joins(token, word) or _has_consonants(token, word)
+    begin = next((at for at, (one, other) in enumerate(zip(token, word, strict=False)) if one != other), len(token))
+    left = iter(word[begin:])
+    has_consonants = not set(token[begin:]) & set("aeiou") and all(letter in left for letter in token[begin:])
+    return has_consonants or _can_join(token, word)
+
+
+def _can_join(token: str, word: str) -> bool:
+    """The beginning of a word and its end, neither of them by chance."""
+    return len(token) < len(word) and any(
+        word.startswith(token[:begin]) and word.endswith(token[begin:]) and (begin > 1 or len(token) - begin != 2)
+        for begin in range(1, len(token))
+    )
 
 
 def is_familiar(tokens: Sequence[str], words: Sequence[str]) -> bool:
@@ -125,37 +134,15 @@ def is_familiar(tokens: Sequence[str], words: Sequence[str]) -> bool:
     if len(tokens) != 1:
         return False
     fond = _FOND.sub(r"\1", tokens[0])
-    is_fond = fond != tokens[0] and len(fond) > 1
-    return any(
-        (is_fond and word.startswith(fond)) or (len(tokens[0]) > _LEAST_END and word.endswith(tokens[0])) for word in words
-    )
+    is_fond, is_end = fond != tokens[0] and len(fond) > 1, len(tokens[0]) > _LEAST_END
+    return any((is_fond and word.startswith(fond)) or (is_end and word.endswith(tokens[0])) for word in words)
 
 
-def _joins(token: str, word: str) -> bool:
-    """The beginning of a word and its end, neither of them by chance."""
-    if len(token) >= len(word):
-        return False
-    parts = ((length, len(token) - length) for length in range(1, len(token)))
-    return any(
-        word.startswith(token[:begin]) and word.endswith(token[begin:]) and (begin > 1 or end == 1 or end > 2)
-        for begin, end in parts
-    )
-
-
-def _has_consonants(token: str, word: str) -> bool:
-    begin = next((at for at, (one, other) in enumerate(zip(token, word, strict=False)) if one != other), len(token))
-    left = iter(word[begin:])
-    return not set(token[begin:]) & set("aeiou") and all(letter in left for letter in token[begin:])
-
-
-def may_stand_for(code: str, name: str) -> bool:
+def can_stand_for(code: str, name: str) -> bool:
     """Whether a list that has ``code`` beside ``name`` says how headings shorten it: letters in order, the first a word's."""
-    letters = "".join(words_in(code)) if not code.isdigit() else ""
-    for form in forms_of(name):
-        if len(letters) > _LEAST_END - 1 and any(letters in word for word in form):
-            return True
-        for first in range(len(form)):
-            left = iter("".join(form[first:]))
-            if letters and form[first][0] == letters[0] and all(letter in left for letter in letters):
-                return True
-    return False
+    letters = "".join(split_words(code)) if not code.isdigit() else ""
+    tails = [form[first:] for form in list_forms(name) for first in range(len(form))]
+    if len(letters) >= _LEAST_END and any(letters in tail[0] for tail in tails):
+        return True
+    spelled = [iter("".join(tail)) for tail in tails if tail[0][0] == letters[:1]]
+    return any(all(letter in left for letter in letters) for left in spelled)

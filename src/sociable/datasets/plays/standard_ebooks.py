@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sociable.datasets.plays.cast import cast_members
+from sociable.datasets.plays.cast import read_members
 from sociable.datasets.plays.draft import Draft, DraftScene, Part
-from sociable.datasets.plays.headings import HeadingKind, heading_of
+from sociable.datasets.plays.headings import Heading, HeadingKind, find_heading
 from sociable.datasets.plays.records import CastMember, InlineDirection, Play
 from sociable.datasets.plays.tree import Element, part_directions, read_tree
 
@@ -17,16 +17,16 @@ _ORDER = ("dramatis-personae", "prologue", "induction", "act", "scene", "chapter
 _FOLDERS = ("xhtml", "src/epub/text", "epub/text", "text", ".")
 
 
-def chapters_in(folder: Path) -> list[Path]:
+def find_chapters(folder: Path) -> list[Path]:
     """The XHTML files of a book's folder that hold its text, in the order of the play; none where it is no such folder."""
     for place in _FOLDERS:
-        ranked = {file: rank for file in (folder / place).glob("*.xhtml") if (rank := _rank(file)) is not None}
+        ranked = [(rank, file) for file in (folder / place).glob("*.xhtml") if (rank := _find_rank(file)) is not None]
         if ranked:
-            return sorted(ranked, key=lambda file: ranked[file])
+            return [file for _, file in sorted(ranked)]
     return []
 
 
-def _rank(file: Path) -> tuple[int, int, str] | None:
+def _find_rank(file: Path) -> tuple[int, int, str] | None:
     match = re.match(r"(dramatis-personae|[a-z]+)-?(\d*)", file.stem)
     if match is None or match[1] not in _ORDER:
         return None
@@ -36,12 +36,12 @@ def _rank(file: Path) -> tuple[int, int, str] | None:
 def read_standard_ebooks(path: Path, files: Sequence[Path]) -> Play:
     """A play from the files of its acts. Raises DataError for XML that cannot be read, InputError where nobody speaks."""
     cast: list[CastMember] = []
-    draft = Draft(path, "Standard Ebooks XHTML", _title(path, files), cast)
+    draft = Draft(path, "Standard Ebooks XHTML", _find_title(path, files), cast)
     for file in files:
         body = next((each for each in read_tree(file, file.read_bytes()).walk() if each.name == "body"), None)
         for section in body.elements if body is not None else ():
             if section.has_type("z3998:dramatis-personae"):
-                cast += _cast(section)
+                cast += _read_cast(section)
             else:
                 _Chapter(file, draft).read(section, 0)
     return draft.finish(
@@ -50,7 +50,7 @@ def read_standard_ebooks(path: Path, files: Sequence[Path]) -> Play:
     )
 
 
-def _title(path: Path, files: Sequence[Path]) -> str:
+def _find_title(path: Path, files: Sequence[Path]) -> str:
     """The title on the title page or in the package; otherwise the folder's."""
     folder = files[0].parent
     for file in (folder / "titlepage.xhtml", folder.parent / "content.opf"):
@@ -63,11 +63,11 @@ def _title(path: Path, files: Sequence[Path]) -> str:
     return (work or author).partition("_")[0].replace("-", " ").capitalize()
 
 
-def _cast(section: Element) -> Iterator[CastMember]:
+def _read_cast(section: Element) -> Iterator[CastMember]:
     items = [element.text for element in section.walk() if element.name == "li"]
     rows = [element for element in section.walk() if element.name == "tr"]
     for entry in items or [", ".join(cell.text for cell in row.elements if cell.text) for row in rows]:
-        yield from cast_members(entry)
+        yield from read_members(entry)
 
 
 class _Chapter:
@@ -78,62 +78,51 @@ class _Chapter:
         self._act = ""
         self._speech: Part | None = None
         self._rows_left = 0
-        """So many rows go on with the speech before, whose speakers' names stand beside all of them."""
+        """The number of rows that go on with the speech before, whose speakers' names stand beside all of them."""
 
     def read(self, element: Element, depth: int) -> None:
         if element.name == "section":
             self._open(element, depth)
-        if element.name in ("section", "article", "div"):
+        if element.name in ("section", "article", "div", "table", "tbody", "thead"):
             for child in element.elements:
                 self.read(child, depth + 1)
-        elif element.name in ("table", "tbody", "thead"):
-            for child in element.elements:
-                self.read(child, depth)
         elif element.name == "tr":
-            self._row(element)
-        elif element.name in ("p", "blockquote", "ul", "ol"):
-            self._tell(element)
+            self._read_row(element)
+        elif element.name in ("p", "blockquote", "ul", "ol") and element.text:
+            self._add("", element.text, element)
 
     def _open(self, section: Element, depth: int) -> None:
-        header = next((e for e in section.elements if re.fullmatch(r"h[1-6]|hgroup|header", e.name)), None)
-        text = header.text if header is not None else ""
-        heading = heading_of(text)
-        label = heading.label if heading is not None and heading.label else text
-        rest = heading.rest if heading is not None and heading.kind is not HeadingKind.SETTING else ""
+        text = next((e.text for e in section.elements if re.fullmatch(r"h[1-6]|hgroup|header", e.name)), "")
+        heading = find_heading(text) or Heading(HeadingKind.SETTING)
+        label = heading.label or text
         if depth == 0:
             self._act = label
-            self._draft.scenes.append(DraftScene(label, "", rest))
-        elif label:
-            self._draft.scenes.append(DraftScene(self._act, label, rest))
+        if depth == 0 or label:
+            rest = heading.rest if heading.kind is not HeadingKind.SETTING else ""
+            self._draft.scenes.append(DraftScene(self._act, label if depth else "", rest))
 
-    def _row(self, row: Element) -> None:
+    def _read_row(self, row: Element) -> None:
         cells = [cell for cell in row.elements if cell.name in ("td", "th")]
         persona = next((cell for cell in cells if cell.has_type(_PERSONA)), None)
         text, directions = part_directions(cell for cell in cells if cell is not persona)
         if persona is not None:
             rows = persona.attributes.get("rowspan", "1")
             self._rows_left = int(rows) - 1 if rows.isdecimal() and len(rows) < 4 else 0
-            self._speech = self._add(_label(persona), text, row)
+            self._speech = self._add(_read_label(persona), text, row)
             self._speech.directions = directions
         elif self._rows_left and len(cells) == 1 and self._speech is not None and self._speech.directions is not None:
             self._rows_left -= 1
             shift = len(self._speech.text) + 1
             self._speech.directions += tuple(InlineDirection(text=each.text, at=each.at + shift) for each in directions)
             self._speech.lines = [f"{self._speech.text} {text}".strip()]
-        else:
-            self._tell(row)
-
-    def _tell(self, element: Element) -> None:
-        if element.text:
-            self._add("", element.text, element)
+        elif row.text:
+            self._add("", row.text, row)
 
     def _add(self, label: str, text: str, element: Element) -> Part:
-        part = self._draft.add(label, [text], element.line)
-        part.place = f"{self._file.name}:{element.line}"
-        return part
+        return self._draft.add(label, [text], element.line, self._file)
 
 
-def _label(persona: Element) -> str:
+def _read_label(persona: Element) -> str:
     """The name, or the names of those who speak together, one under the other."""
     names = [""]
     for child in persona.children:

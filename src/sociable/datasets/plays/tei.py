@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from sociable.core.errors import DataError
-from sociable.datasets.plays.cast import cast_members
+from sociable.datasets.plays.cast import read_members
 from sociable.datasets.plays.draft import Draft, DraftScene
-from sociable.datasets.plays.headings import heading_of
+from sociable.datasets.plays.headings import find_heading
 from sociable.datasets.plays.records import CastMember, Play
-from sociable.datasets.plays.spelling import full_form, join_names
+from sociable.datasets.plays.spelling import join_names, to_full_form
 from sociable.datasets.plays.tree import Element, part_directions, read_tree
 
 _TOLD = frozenset({"stage", "p", "ab", "l", "lg"})
-"""What stands between speeches and is not spoken."""
+"""Elements between speeches that are not spoken."""
 
 
 def read_tei(path: Path, data: bytes) -> Play:
@@ -26,8 +26,13 @@ def read_tei(path: Path, data: bytes) -> Play:
             f"{path}:{root.line}", "", f"element {root.name}; expected TEI with a text and its body, as DraCor publishes plays"
         )
     elements = list(root.walk())
-    people = _people(elements)
-    told = {member.name.casefold(): member.description for each in elements if each.name == "castItem" for member in _cast(each)}
+    people = _read_people(elements)
+    told = {
+        member.name.casefold(): member.description
+        for each in elements
+        if each.name == "castItem"
+        for member in _read_cast_item(each)
+    }
     cast = [CastMember(name=name, description=told.get(name.casefold(), "")) for name in people.values()]
     title = next((each.text for each in elements if each.name == "title" and each.text), "")
     draft = Draft(path, "TEI", title, cast)
@@ -35,8 +40,8 @@ def read_tei(path: Path, data: bytes) -> Play:
     return draft.finish("Expected sp elements with words in them, as DraCor has them.")
 
 
-def _people(elements: list[Element]) -> dict[str, str]:
-    """By id the name of everybody in the list of persons; those who share a name are numbered, for they are different people."""
+def _read_people(elements: list[Element]) -> dict[str, str]:
+    """The name of everybody in the list of persons, by id; those who share a name are numbered, for they are different people."""
     people: dict[str, str] = {}
     for each in elements:
         if each.name in ("person", "personGrp") and (id_ := each.attributes.get("xml:id")):
@@ -46,13 +51,15 @@ def _people(elements: list[Element]) -> dict[str, str]:
     return people
 
 
-def _cast(item: Element) -> Iterator[CastMember]:
-    """Whom an entry of the list at the front names, and what it says of them."""
+def _read_cast_item(item: Element) -> Iterator[CastMember]:
+    """The people whom an entry of the list at the front names, and their descriptions."""
     role, description = item.child("role"), item.child("roleDesc")
     if role is None:
-        yield from cast_members(item.text)
+        yield from read_members(item.text)
     else:
-        yield CastMember(name=full_form(role.text.rstrip(",")), description=description.text.rstrip(".") if description else "")
+        yield CastMember(
+            name=to_full_form(role.text.rstrip(",")), description=description.text.rstrip(".") if description else ""
+        )
 
 
 def _read(element: Element, draft: Draft, people: dict[str, str], act: str | None = None) -> None:
@@ -74,7 +81,7 @@ def _open(div: Element, draft: Draft, act: str | None) -> str:
     is_act = kind == "act" or (act is None and kind != "scene")
     if head is None or not head.text:
         return "" if is_act else act or ""
-    heading = heading_of(head.text)
+    heading = find_heading(head.text)
     label, rest = (heading.label, heading.rest) if heading is not None and heading.label else (head.text, "")
     draft.scenes.append(DraftScene(label, "", rest) if is_act else DraftScene(act or "", label, rest))
     return draft.scenes[-1].act
@@ -86,7 +93,7 @@ def _add_speech(sp: Element, draft: Draft, people: dict[str, str]) -> None:
     speaker = sp.child("speaker")
     label = speaker.text if speaker is not None else ""
     ids = (id_.removeprefix("#") for id_ in sp.attributes.get("who", "").split())
-    speakers = tuple(dict.fromkeys(people[id_] for id_ in ids if id_ in people)) or (full_form(label) or "Somebody",)
+    speakers = tuple(dict.fromkeys(people[id_] for id_ in ids if id_ in people)) or (to_full_form(label) or "Somebody",)
     if text:
         part = draft.add(label or join_names(speakers), [text], sp.line)
         part.directions, part.speakers = directions, speakers

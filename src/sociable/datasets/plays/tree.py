@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from html.entities import html5
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
@@ -61,7 +62,7 @@ class Element:
 
 
 def part_directions(elements: Iterable[Element], *, are_spoken: bool = False) -> tuple[str, tuple[InlineDirection, ...]]:
-    """What is said in ``elements``, on one line, and the directions in it, unless these ``are_spoken`` too."""
+    """The words said in ``elements``, on one line, and the directions in them, unless these ``are_spoken`` too."""
     said: list[str] = []
     found: list[InlineDirection] = []
 
@@ -71,7 +72,7 @@ def part_directions(elements: Iterable[Element], *, are_spoken: bool = False) ->
                 said.append(child)
             elif child.is_direction and not are_spoken:
                 if child.text:
-                    found.append(InlineDirection(text=child.text, at=len(_on_one_line("".join(said)))))
+                    found.append(InlineDirection(text=child.text, at=len(_put_on_one_line("".join(said)))))
                 said.append(" ")
             elif not child.is_beside:
                 take(child)
@@ -80,16 +81,18 @@ def part_directions(elements: Iterable[Element], *, are_spoken: bool = False) ->
     for element in elements:
         take(element)
         said.append(" ")
-    return _on_one_line("".join(said)), tuple(found)
+    return _put_on_one_line("".join(said)), tuple(found)
 
 
-def _on_one_line(text: str) -> str:
+def _put_on_one_line(text: str) -> str:
     return " ".join(text.translate(_INVISIBLE).split())
 
 
 def read_tree(path: Path, data: bytes) -> Element:
-    """The root of an XML document. Raises DataError where it is not well formed, declares entities, or is nested or large beyond
-    reason."""
+    """The root of an XML document; characters that another file would declare are those of HTML (``&eacute;``).
+
+    Raises DataError where it is not well formed, declares entities, or is nested or large beyond reason.
+    """
     if len(data) > LARGEST_BYTES:
         raise DataError(str(path), "", f"{len(data)} bytes; at most {LARGEST_BYTES} are read")
     root = Element("", {}, 0)
@@ -116,10 +119,16 @@ def read_tree(path: Path, data: bytes) -> Element:
     def entity(*_: Any) -> None:
         raise refuse("declares an entity, which is refused since it may be a trap; write the characters themselves")
 
+    def skip(name: str, is_parameter: bool) -> None:
+        if f"{name};" not in html5 and not is_parameter:
+            raise refuse(f"&{name}; is not declared in this file, and other files are not read; write the character itself")
+        stack[-1].children.append(html5.get(f"{name};", ""))
+
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = text
     parser.EntityDeclHandler = entity
+    parser.SkippedEntityHandler = skip
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:

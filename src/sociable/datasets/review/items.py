@@ -1,10 +1,16 @@
-"""The items under review: records of a data set, what people make of them, and how they are shown."""
+"""The items under review: records of a data set, how they are fixed and shown, and what decisions on them come to.
+
+The majority of the first group decides on an item, or that of the second where there was none.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +18,7 @@ from sociable.core.data_files import RawRecord, load_items
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
 from sociable.datasets.build import DATASET
+from sociable.datasets.review.records import Choice, Decision, Group, ReviewSettings
 
 DEEPEST = 100
 """Levels of objects and lists in a record: beyond what anybody can read."""
@@ -30,7 +37,7 @@ class ReviewItem(Record):
         return str(self.record.get("dialogue") or self.record.get("template_idx") or self.id)
 
 
-def load_items_of(folder: Path) -> dict[str, ReviewItem]:
+def load_review_items(folder: Path) -> dict[str, ReviewItem]:
     """The records of ``folder/dataset.jsonl`` by id. Raises DataError naming line and field, InputError where there are none."""
     file = folder / DATASET
     if not file.exists():
@@ -45,10 +52,17 @@ def _cut_item(raw: RawRecord) -> list[ReviewItem]:
     given = raw.value.get("id")
     if isinstance(given, bool) or not isinstance(given, (str, int)) or not str(given).strip():
         raise DataError(raw.place, "id", "expected a text that tells this record from the others; add one")
-    try:
+    with complain_of(raw.place):
         return [ReviewItem(id=str(given), record=raw.value, digest=digest_record(raw.value))]
+
+
+@contextmanager
+def complain_of(place: str, field: str = "") -> Iterator[None]:
+    """Says of an error inside in which place and field it is. Raises DataError."""
+    try:
+        yield
     except InputError as problem:
-        raise DataError(raw.place, "", str(problem)) from None
+        raise DataError(place, field, str(problem)) from None
 
 
 def parse_fix(text: str, item: ReviewItem) -> dict[str, Any]:
@@ -79,7 +93,7 @@ def fix_field(item: ReviewItem, record: Mapping[str, Any], path: str, value: str
 
 
 def find_value(record: Mapping[str, Any], path: str) -> Any:
-    """The value at a path as in ``fix_field``. Raises InputError where nothing does."""
+    """The value at a path as in ``fix_field``. Raises InputError where there is none."""
     holder, key = _find_field(record, path)
     return holder[key]
 
@@ -154,3 +168,78 @@ def _outline_lines(value: Any) -> list[str]:
         lines += [f"{name}:", f"  {first}"] if nested else [f"{name}: {first}"]
         lines += [f"  {line}" for line in more]
     return lines
+
+
+class State(StrEnum):
+    """The progress of an item's review."""
+
+    KEPT = "kept"
+    FIXED = "fixed"
+    DROPPED = "dropped"
+    FIRST = "waits for the first group"
+    SECOND = "waits for the second group"
+    OPEN = "the second group does not agree either"
+
+
+SETTLED = {Choice.KEEP: State.KEPT, Choice.FIX: State.FIXED, Choice.DROP: State.DROPPED}
+_REASONS = {None: "no majority", Choice.FIX: "no fix that most agree on", Choice.DROP: "dropped by the first group"}
+"""Why an item goes to the second group, by what most of the first chose."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOutcome:
+    """The fate of an item: with ``record`` if it is kept or fixed, and the group that settled it, or is to."""
+
+    state: State
+    group: Group
+    record: Mapping[str, Any] | None = None
+    reason: str = ""
+    """Why it is with the second group."""
+
+
+def find_majority(choices: Sequence[Choice | None], panel: int) -> Choice | None:
+    """The choice of more than half of the panel (two of three); None where there is no such choice, or not yet.
+
+    Where more people than the panel have decided, more than half of these.
+    """
+    return next((choice for choice in Choice if 2 * choices.count(choice) > max(panel, len(choices))), None)
+
+
+def settle(item: ReviewItem, decisions: Sequence[Decision], settings: ReviewSettings) -> ReviewOutcome:
+    """The outcome of all current decisions on an item.
+
+    A fix needs more than a majority for fixing: the first group must agree on the fixed record itself. In the second group,
+    where every fix has its record, the earliest stands if there is a majority for fixing and none for one record.
+    """
+    first, second = ([each for each in decisions if each.group == group] for group in (1, 2))
+    choice, fixed = _count_votes(first, settings.panel)
+    if not (choice is Choice.DROP and settings.dropped_again):
+        if outcome := _make_outcome(item, choice, fixed, 1):
+            return outcome
+        if len(first) < settings.panel:
+            return ReviewOutcome(State.FIRST, 1)
+    reason = _REASONS[choice]
+    choice, fixed = _count_votes(second, settings.second_panel)
+    earliest = next((each.fixed for each in second if each.fixed is not None), None)
+    if outcome := _make_outcome(item, choice, fixed or earliest, 2, reason):
+        return outcome
+    waits = choice is None and len(second) < settings.second_panel
+    return ReviewOutcome(State.SECOND if waits else State.OPEN, 2, reason=reason)
+
+
+def _count_votes(own: Sequence[Decision], panel: int) -> tuple[Choice | None, Mapping[str, Any] | None]:
+    """The choice of most of a group, and the fixed record that more than half gave, to the letter."""
+    fixes = [each.fixed for each in own if each.fixed is not None]
+    digests = [digest_record(fixed) for fixed in fixes]
+    alike = (fixed for fixed, digest in zip(fixes, digests, strict=True) if 2 * digests.count(digest) > max(panel, len(own)))
+    return find_majority([each.decision for each in own], panel), next(alike, None)
+
+
+def _make_outcome(
+    item: ReviewItem, choice: Choice | None, fixed: Mapping[str, Any] | None, group: Group, reason: str = ""
+) -> ReviewOutcome | None:
+    """The outcome that a group's choice settles; None where it settles nothing."""
+    if choice is None or (choice is Choice.FIX and not fixed):
+        return None
+    records = {Choice.KEEP: item.record, Choice.FIX: fixed}
+    return ReviewOutcome(SETTLED[choice], group, records.get(choice), reason)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
-from sociable.core.data_files import Text
+from sociable.core.data_files import Text, read_records, validate_record
+from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
 
 Group = Literal[1, 2]
@@ -34,36 +36,24 @@ class Tag(Record):
     """The question that the tag answers, as do others that exclude it; empty: it stands alone."""
 
 
-_GOALS, _INFORMATION = "social goals", "private information"
+def load_tags(file: Path) -> tuple[Tag, ...]:
+    """Tags of one's own: JSON (a list) or JSON Lines with ``name``, ``means`` and, optionally, ``question``. Raises DataError."""
+    tags: dict[str, Tag] = {}
+    for raw in read_records(file, None):
+        tag = validate_record(Tag, raw.value, raw.place)
+        if any(sign.isspace() or sign == "," for sign in tag.name) or tag.name.isdecimal() or tag.name in tags:
+            raise DataError(raw.place, "name", f"'{tag.name[:40]}': expected one word, no number, that no other tag has")
+        tags[tag.name] = tag
+    if not tags:
+        raise InputError(f"{file}: no tag in it. Expected objects with 'name' and 'means'.")
+    return tuple(tags.values())
 
-# HSII, section 6.1, and the authors' reply to reviewers on cleaning by people.
-_LIFELIKE = Tag(name="not-lifelike", means="not as in real life: nothing is at stake, or they do not act like people")
 
-AGENTSENSE_TAGS = (
-    # Appendix A.3, in the order and with the numbers' meaning there.
-    Tag(name="goals-invalid", question=_GOALS, means="0: some character has no social goal that is valid"),
-    Tag(name="goals-valid", question=_GOALS, means="1: all social goals are valid: achievable, and clear enough to be judged"),
-    Tag(name="goals-need-fix", question=_GOALS, means="2: some are invalid, but every character has a valid one"),
-    Tag(name="information-invalid", question=_INFORMATION, means="0: its owner could not answer the question from it"),
-    Tag(name="information-with-goal", question=_INFORMATION, means="1: it answers the question together with the owner's goal"),
-    Tag(name="information-complete", question=_INFORMATION, means="2: it answers the question by itself"),
-    Tag(name="information-with-answer", question=_INFORMATION, means="3: it would, with what only the right answer says"),
-    # What section 3.5 asks of goals and of private information.
-    Tag(name="goal-unachievable", means="a goal that its character cannot reach in this scene"),
-    Tag(name="goal-unclear", means="a goal of which nobody could tell whether it was reached"),
-    Tag(name="information-known", means="others know the private information, or the background gives it away"),
-    _LIFELIKE,
-)
-HSII_TAGS = (
-    _LIFELIKE,
-    Tag(name="against-values", means="the golden response goes against human values"),
-    # What Figure 7 asks of a dialogue.
-    Tag(name="wrong-addressee", means="the assistant should speak to somebody else first"),
-    Tag(name="given-away", means="the golden response stands in what was said before"),
-    Tag(name="confidence-broken", means="the assistant tells what it was told in private"),
-    Tag(name="no-conflict", means="nobody wants what another cannot also have"),
-)
-ALL_TAGS = (*AGENTSENSE_TAGS, *HSII_TAGS[1:])
+AGENTSENSE_TAGS = load_tags(Path(__file__).parent / "tags" / "agentsense.jsonl")
+"""Appendix A.3, in the order and with the numbers' meaning there; then what section 3.5 asks of goals and private information."""
+HSII_TAGS = load_tags(Path(__file__).parent / "tags" / "hsii.jsonl")
+"""Section 6.1 and the authors' reply to reviewers on cleaning by people; then what Figure 7 asks of a dialogue."""
+ALL_TAGS = tuple(dict.fromkeys((*AGENTSENSE_TAGS, *HSII_TAGS)))
 """The papers' tags, in our own words: for data of which it is not known what they are for."""
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,16 +22,15 @@ from typing import Any
 import filelock
 from pydantic import ValidationError
 
-from sociable.core.data_files import make_data_error, read_records
+from sociable.core.data_files import make_data_error
 from sociable.core.errors import DataError, InputError, StorageFailure
 from sociable.core.records import storable
 from sociable.core.run_folder import RecordFile, write_atomically
 from sociable.core.seeding import derive_seed
 from sociable.datasets.build import DATASET, format_json_lines, read_build_manifest
 from sociable.datasets.recipe import Recipe, find_recipe_of
-from sociable.datasets.review.items import ReviewItem, load_items_of
-from sociable.datasets.review.outcomes import ReviewOutcome, settle
-from sociable.datasets.review.records import ALL_TAGS, Choice, Decision, Group, ReviewSettings, Tag
+from sociable.datasets.review.items import ReviewItem, ReviewOutcome, load_review_items, settle
+from sociable.datasets.review.records import ALL_TAGS, Choice, Decision, Group, ReviewSettings
 
 LONGEST_NAME = 80
 
@@ -45,7 +44,7 @@ class Review:
     def __init__(self, folder: Path) -> None:
         """Raises InputError where there is no such data set."""
         self.folder = folder
-        self.items: Mapping[str, ReviewItem] = load_items_of(folder)
+        self.items: Mapping[str, ReviewItem] = load_review_items(folder)
         """The items by id, in the order of the data set."""
         self._recipe: Recipe[Any, Any, Any] | None = find_recipe_of(read_build_manifest(folder))
         self._own = folder / "review"
@@ -65,7 +64,7 @@ class Review:
             raise InputError(
                 f"{own} cannot be made: {error}. Make {folder} writable, or copy it to a place of your own."
             ) from None
-        with _locked(own):
+        with _lock(own):
             review.settings = review._read_settings() or review.settings
             if not all((own / name).exists() for name in ("settings.json", "decisions.jsonl")):
                 review.settings = ReviewSettings(**{**dict(review.settings), **asked})
@@ -100,15 +99,15 @@ class Review:
             raise make_data_error(error, str(file)) from None
 
     def read_decisions(self) -> list[Decision]:
-        """All that stand, in the order in which they were made: not taken back, on an item that is still as it was shown."""
-        return [each for each in self._made() if not self._is_outdated(each)]
+        """All decisions that stand, in their order: not taken back, and on an item that is still as it was shown."""
+        return [each for each in self._read_made() if not self._is_outdated(each)]
 
     def count_outdated(self) -> int:
         """The number of decisions on items that have been changed or taken out of the data set since."""
-        return sum(map(self._is_outdated, self._made()))
+        return sum(map(self._is_outdated, self._read_made()))
 
-    def _made(self) -> Iterator[Decision]:
-        return (each for each in self._file() if each.decision is not None)
+    def _read_made(self) -> Iterator[Decision]:
+        return (each for each in self._open_decisions() if each.decision is not None)
 
     def _is_outdated(self, decision: Decision) -> bool:
         return decision.item not in self.items or self.items[decision.item].digest != decision.digest
@@ -130,7 +129,7 @@ class Review:
             raise InputError(
                 f"--reviewer takes a name of up to {LONGEST_NAME} printable characters without '|' or blanks around it."
             )
-        for each in self._made():
+        for each in self._read_made():
             if each.reviewer == name and each.group != group:
                 raise InputError(
                     f"{name} has decided in group {each.group}. The second group is of people who have not seen the items: "
@@ -169,11 +168,11 @@ class Review:
         seconds: float | None = None,
     ) -> Decision:
         """A decision that can be added. Raises InputError where its parts contradict one another."""
-        if fixed is not None and choice is not Choice.FIX:
-            raise InputError(f"There is a fix, but the decision is '{choice}'.")
         if fixed is not None:
+            if choice is not Choice.FIX:
+                raise InputError(f"There is a fix, but the decision is '{choice}'.")
             self.check_layout(fixed)
-        if fixed is None and choice is Choice.FIX and group == 2:
+        elif choice is Choice.FIX and group == 2:
             raise InputError("The second group's word is the last: a fix needs the fixed record.")
         return Decision(
             id=f"{item.id}|{reviewer}",
@@ -186,7 +185,7 @@ class Review:
             note=storable(note.strip()),
             fixed=None if fixed is None else dict(fixed),
             seconds=None if seconds is None else round(seconds, 1),
-            time=now(),
+            time=tell_time(),
         )
 
     def check_layout(self, record: Mapping[str, Any]) -> None:
@@ -205,21 +204,17 @@ class Review:
 
     def add(self, decisions: Iterable[Decision]) -> None:
         """Writes decisions down, in the place of earlier ones of the same people on the same items. Raises StorageFailure."""
-        with _locked(self._own):
-            # Opened anew, since others may have added to it: what is behind the end it knows would be cut off.
-            file = self._file()
-            try:
-                for each in decisions:
-                    file.append(each)
-            finally:
-                file.close()
+        # Opened anew, since others may have added to it: what is behind the end it knows would be cut off.
+        with _lock(self._own), closing(self._open_decisions()) as file:
+            for each in decisions:
+                file.append(each)
 
     def take_back(self, reviewer: str) -> ReviewItem | None:
         """Takes back the last decision of somebody that stands, and returns its item; None where there is none."""
         last = next((each for each in reversed(self.read_decisions()) if each.reviewer == reviewer), None)
         if last is None:
             return None
-        nothing = {"decision": None, "tags": (), "note": "", "fixed": None, "seconds": None, "time": now()}
+        nothing = {"decision": None, "tags": (), "note": "", "fixed": None, "seconds": None, "time": tell_time()}
         self.add([last.model_copy(update=nothing)])
         return self.items[last.item]
 
@@ -245,30 +240,14 @@ class Review:
             raise InputError(f"The tag '{given[:40]}' {what}.")
         return meant[0]
 
-    def _file(self) -> RecordFile[Decision]:
+    def _open_decisions(self) -> RecordFile[Decision]:
         remedy = "Mend that line, or remove it: its item is then asked about again."
         return RecordFile(self._own / "decisions.jsonl", Decision, remedy)
 
 
-def load_tags(file: Path) -> tuple[Tag, ...]:
-    """Tags of one's own: JSON (a list) or JSON Lines with ``name``, ``means`` and, optionally, ``question``. Raises DataError."""
-    tags: dict[str, Tag] = {}
-    for raw in read_records(file, None):
-        try:
-            tag = Tag.model_validate(raw.value)
-        except ValidationError as error:
-            raise make_data_error(error, raw.place) from None
-        if any(sign.isspace() or sign == "," for sign in tag.name) or tag.name.isdecimal() or tag.name in tags:
-            raise DataError(raw.place, "name", f"'{tag.name[:40]}': expected one word, no number, that no other tag has")
-        tags[tag.name] = tag
-    if not tags:
-        raise InputError(f"{file}: no tag in it. Expected objects with 'name' and 'means'.")
-    return tuple(tags.values())
-
-
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Others wait their turn: a decision is written in milliseconds. Raises StorageFailure."""
+def _lock(folder: Path) -> Iterator[None]:
+    """Keeps others waiting for their turn: a decision is written in milliseconds. Raises StorageFailure."""
     try:
         lock = filelock.FileLock(folder / ".lock").acquire(timeout=LOCK_SECONDS)
     except filelock.Timeout:
@@ -279,5 +258,6 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def now() -> str:
+def tell_time() -> str:
+    """The time, in UTC and to the second, as ISO 8601 writes it."""
     return datetime.now(UTC).isoformat(timespec="seconds")

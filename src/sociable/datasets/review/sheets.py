@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
 from sociable.core.spreadsheets import read_rows, render_csv
-from sociable.datasets.review.items import ReviewItem, fix_field, outline
+from sociable.datasets.review.items import ReviewItem, complain_of, fix_field, outline
 from sociable.datasets.review.records import CHOICES, Decision, Group
 from sociable.datasets.review.reviewing import Review
 
@@ -88,13 +88,10 @@ def read_review_sheet(review: Review, reviewer: str | None, group: Group | None,
     waiting = {(who, item.id) for who in reviewers for item in review.find_open_items(*who)}
     new = [made for made in found.values() if made.id not in before]
     in_time = [made for made in new if ((made.reviewer, made.group), made.item) in waiting]
-    changed = [made for made in found.values() if made.id in before and _find_said(made) != _find_said(before[made.id])]
+    find_said = attrgetter("decision", "tags", "note", "fixed")
+    changed = [made for made in found.values() if made.id in before and find_said(made) != find_said(before[made.id])]
     review.add([*changed, *in_time])
     return Imported(len(in_time), len(changed), len(new) - len(in_time))
-
-
-def _find_said(decision: Decision) -> tuple[object, ...]:
-    return (decision.decision, decision.tags, decision.note, decision.fixed)
 
 
 def _read_own(row: Mapping[str, str], column: str, asked: object, place: str) -> str:
@@ -118,22 +115,13 @@ def _read_decision(review: Review, item: ReviewItem, reviewer: str, group: str, 
         raise DataError(place, "fix_field", "is empty, but there is a new value; name the field")
     # The name as it stands in the heading will do too.
     name = field if field in item.record else field.removeprefix("item.")
-    with _complain_of(place, "fix_field"):
+    with complain_of(place, "fix_field"):
         fixed = fix_field(item, item.record, name, value) if field else None
-    with _complain_of(place, "tags"):
+    with complain_of(place, "tags"):
         tags = review.find_tags(row.get("tags", "").replace(",", " ").replace(";", " ").split())
-    with _complain_of(place, "fix_value"):
+    with complain_of(place, "fix_value"):
         if fixed is not None:
             review.check_layout(fixed)
-    with _complain_of(place, "decision"):
+    with complain_of(place, "decision"):
         note = row.get("note", "")
         return review.decide(item, reviewer, 2 if group == "2" else 1, CHOICES[given], tags=tags, note=note, fixed=fixed)
-
-
-@contextmanager
-def _complain_of(place: str, field: str) -> Iterator[None]:
-    """Says of an error inside in which row and field it is."""
-    try:
-        yield
-    except InputError as problem:
-        raise DataError(place, field, str(problem)) from None

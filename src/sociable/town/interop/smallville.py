@@ -11,16 +11,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator
 
-from sociable.core.data_files import Text, make_data_error, read_records
+from sociable.core.data_files import Text, read_records, validate_record
 from sociable.core.errors import DataError, InputError
 from sociable.town.map import LARGEST, Address, Tile, TownMap, find_street, group_by_place
 
@@ -28,9 +27,9 @@ META, BLOCKS = "maze_meta_info.json", "special_blocks"
 _MISSING = "no such file. It is a part of Smallville; copy its folder whole."
 
 
-def is_smallville(folder: Path) -> bool:
-    """Whether it is the folder of matrices, or has one called ``matrix``."""
-    return (folder / META).is_file() or (folder / "matrix" / META).is_file()
+def find_matrices(folder: Path) -> Path | None:
+    """Finds the folder of matrices: ``folder`` itself, or the one called ``matrix`` in it; None where there is none."""
+    return next((each for each in (folder, folder / "matrix") if (each / META).is_file()), None)
 
 
 class _Meta(BaseModel):
@@ -40,10 +39,9 @@ class _Meta(BaseModel):
 
 
 def load_smallville(folder: Path) -> TownMap:
-    """The map. Raises InputError or DataError, which name the file that is missing or wrong."""
-    if not (folder / META).is_file() and (folder / "matrix" / META).is_file():
-        folder = folder / "matrix"
-    meta = _check(_Meta, _read_json(folder / META), str(folder / META))
+    """Loads the map. Raises InputError or DataError, which name the file that is missing or wrong."""
+    folder = find_matrices(folder) or folder
+    meta = validate_record(_Meta, _read_json(folder / META), str(folder / META))
     at = {name: _read_matrix(folder, name, meta) for name in ("collision", "sector", "arena", "game_object")}
     names = {name: _read_names(folder, name, at[name]) for name in ("sector", "arena", "game_object")}
     tiles = []
@@ -89,25 +87,17 @@ def _read_names(folder: Path, name: str, ids: NDArray[np.int64]) -> Mapping[int,
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class SmallvillePersona:
-    """A resident of Smallville, as the authors wrote it."""
-
-    name: str
-    age: int
-    innate: str
-    learned: str
-    currently: str
-    lifestyle: str
-    home: Address
-    start: Tile
-    """The tile it stands on when the simulation begins."""
-    facts: tuple[str, ...] = ()
-    """Sentences it knows, in the second person. Some misspell the names of others."""
+def _parse_home(area: object) -> Address:
+    _, *home = (part.strip() for part in str(area).split(":"))
+    if len(home) != 2 or not all(home):
+        raise ValueError(f"expected 'world:sector:arena', found {area!r}")
+    return Address(*home)
 
 
-class _Scratch(BaseModel):
-    """The fields of ``scratch.json`` that say who somebody is."""
+class SmallvillePersona(BaseModel):
+    """A resident of Smallville, as its authors describe it in ``scratch.json``."""
+
+    model_config = ConfigDict(frozen=True)
 
     name: Text
     age: int
@@ -115,7 +105,11 @@ class _Scratch(BaseModel):
     learned: Text
     currently: str
     lifestyle: Text
-    living_area: Text
+    home: Annotated[Address, PlainValidator(_parse_home)] = Field(alias="living_area")
+    start: Tile = Tile(0, 0)
+    """The tile it stands on when the simulation begins. This and the facts come from files of their own."""
+    facts: tuple[str, ...] = ()
+    """Sentences it knows, in the second person. Some misspell the names of others."""
 
 
 class _Start(BaseModel):
@@ -123,11 +117,11 @@ class _Start(BaseModel):
     y: int
 
 
-def load_smallville_personas(folder: Path, history: Path | None = None) -> list[SmallvillePersona]:
-    """The personas of a folder with ``personas`` and ``environment/0.json``, in the order of their names.
+def load_smallville_personas(folder: Path) -> list[SmallvillePersona]:
+    """Loads the personas of a folder with ``personas`` and ``environment/0.json``, in the order of their names.
 
-    Facts are taken from ``history``, or from ``agent_history_init_n25.csv`` (for 25 personas) in the folder or beside it.
-    Raises InputError or DataError, which name what is missing.
+    Their facts come from ``agent_history_init_n25.csv`` (for 25 personas) in the folder or beside it. Raises InputError or
+    DataError, which name what is missing.
     """
     if not (folder / "personas").is_dir():
         others = sorted(path.name for path in folder.glob("*") if (path / "personas").is_dir())
@@ -136,33 +130,24 @@ def load_smallville_personas(folder: Path, history: Path | None = None) -> list[
     people = sorted(path for path in (folder / "personas").iterdir() if path.is_dir())
     if not people:
         raise InputError(f"{folder / 'personas'}: nobody in it; expected a folder for each persona.")
-    history = history or _find_history(folder, len(people))
+    name = f"agent_history_init_n{len(people)}.csv"
+    history = next((each / name for each in (folder, folder.parent) if (each / name).is_file()), None)
+    if history is None:
+        raise InputError(f"{folder}: {name}, with what the {len(people)} personas know, is neither in this folder nor beside it.")
     facts = dict(_read_facts(history))
     starts_file = folder / "environment" / "0.json"
     starts = _read_json(starts_file)
     personas = []
     for person in people:
         file = person / "bootstrap_memory" / "scratch.json"
-        who = _check(_Scratch, _read_json(file), str(file))
-        _, *home = (part.strip() for part in who.living_area.split(":"))
-        if len(home) != 2 or not all(home):
-            raise DataError(str(file), "living_area", f"expected 'world:sector:arena', found {who.living_area!r}")
+        who = validate_record(SmallvillePersona, _read_json(file), str(file))
         if not isinstance(starts, dict) or who.name not in starts:
             raise DataError(str(starts_file), who.name, "is missing; expected x and y of the tile where this persona starts")
-        start = _check(_Start, starts[who.name], f"{starts_file}, {who.name}")
+        start = validate_record(_Start, starts[who.name], f"{starts_file}, {who.name}")
         if who.name not in facts:
             raise DataError(str(history), "Name", f"has no row for {who.name}")
-        written = who.model_dump(exclude={"living_area"})
-        personas.append(SmallvillePersona(**written, home=Address(*home), start=Tile(start.x, start.y), facts=facts[who.name]))
+        personas.append(who.model_copy(update={"start": Tile(start.x, start.y), "facts": facts[who.name]}))
     return personas
-
-
-def _find_history(folder: Path, people: int) -> Path:
-    name = f"agent_history_init_n{people}.csv"
-    for place in (folder, folder.parent):
-        if (place / name).is_file():
-            return place / name
-    raise InputError(f"{folder}: {name}, with what the {people} personas know, is neither in this folder nor beside it.")
 
 
 def _read_facts(history: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -194,13 +179,3 @@ def _read_json(file: Path) -> Any:
     if not file.is_file():
         raise InputError(f"{file}: {_MISSING}")
     return next((raw.value for raw in read_records(file, None)), None)
-
-
-R = TypeVar("R", bound=BaseModel)
-
-
-def _check(kind: type[R], value: Any, place: str) -> R:
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        raise make_data_error(error, place) from None

@@ -1,17 +1,6 @@
 """Towns drawn in Tiled (mapeditor.org), in its JSON map format, and any town written so that it can be opened there.
 
-How a map says what it means; layers of other names are there to be looked at:
-
-* tile layer ``collision``: any tile blocks. Tile layer ``water``, if there is one: any tile blocks and is drawn as water.
-* object layer ``sectors``: rectangles with a name; the property ``kind``, or else the class, says what each is.
-* object layer ``arenas``: rectangles named ``Sector: arena``, or ``arena`` with the property ``sector``, or lying in one.
-* object layer ``objects``, if there is one: rectangles, points, or pictures of an embedded tileset, each in an arena.
-  With the property ``seat`` they can be stood on, without it they block.
-* object layer ``doors``, if there is one: points or rectangles. They mark what the collision layer leaves open.
-
-Several rectangles of one name are one place. Edges are rounded to whole tiles; layers may be in groups and have offsets.
-The map's property ``name`` is the town's. Maps are orthogonal, finite or infinite; an infinite one reaches as far as the
-chunks of its tile layers and its sectors do. Tile layers are arrays, or base64, plain or compressed with zlib or gzip.
+``docs/guide/towns.md`` says which layers mean what.
 """
 
 from __future__ import annotations
@@ -26,9 +15,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from sociable.core.data_files import make_data_error
+from sociable.core.data_files import validate_record
 from sociable.core.errors import DataError, StorageFailure
 from sociable.core.run_folder import write_atomically
 from sociable.town.map import LARGEST, Address, Rect, Tile, TownMap, claim_tiles, find_street, group_by_place
@@ -56,7 +45,7 @@ class _Property(_Part):
 
 
 class _Object(_Part, extra="allow"):
-    """Has an extra field for its form where that is neither a rectangle nor a point."""
+    """An object; it has an extra field for its form unless that is a rectangle or a point."""
 
     id: int = 0
     name: str = ""
@@ -119,11 +108,7 @@ def is_tiled(value: Any) -> bool:
 
 def read_tiled(value: Any, source: str, name: str) -> TownMap:
     """The town of a parsed file; ``name`` for a map that has none. Raises DataError with ``source``, layer and object."""
-    try:
-        drawn = _Map.model_validate(value)
-    except ValidationError as error:
-        raise make_data_error(error, source) from None
-    return _Reader(drawn, source).town(name)
+    return _Reader(validate_record(_Map, value, source), source).read(name)
 
 
 class _Shape(NamedTuple):
@@ -138,7 +123,7 @@ class _Shape(NamedTuple):
 
 
 class _Reader:
-    """Reads the layers that mean something, each into what the ones before have made."""
+    """Reads the layers that mean something; each adds to what the ones before have made."""
 
     def __init__(self, drawn: _Map, source: str) -> None:
         self.drawn = drawn
@@ -154,7 +139,7 @@ class _Reader:
     def _fail(self, where: str, problem: str) -> DataError:
         return DataError(f"{self.source}, {where}", "", problem)
 
-    def town(self, name: str) -> TownMap:
+    def read(self, name: str) -> TownMap:
         if not self._find_layers("collision", "tilelayer"):
             raise self._fail("field 'layers'", "there is no tile layer 'collision', in which any tile is a wall")
         water = self._read_painted("water")
@@ -176,7 +161,7 @@ class _Reader:
         return [layer for layer in self.layers if layer.name == name and layer.type == kind]
 
     def _find_extent(self) -> Rect:
-        """In the map's own coordinates, which can be negative in an infinite one."""
+        """The tiles that the map covers, in its own coordinates, which can be negative in an infinite map."""
         if not self.drawn.infinite:
             return Rect(0, 0, self.drawn.width, self.drawn.height)
         parts = [spot for layer in self.layers for spot, _ in self._find_chunks(layer)]
@@ -260,7 +245,7 @@ class _Reader:
         for layer in self._find_layers(name, "objectgroup"):
             for drawn in layer.objects:
                 where, rect = _render_place(layer, drawn), self._read_rect(layer, drawn)
-                if not rect.within(self.extent):
+                if not rect.is_within(self.extent):
                     raise self._fail(where, f"is not inside the map of {self.extent.width} by {self.extent.height} tiles")
                 tiles = [Tile(x - self.extent.x, y - self.extent.y) for x, y in rect.tiles()]
                 properties = {each.name: each.value for each in drawn.properties}
@@ -275,7 +260,7 @@ class _Reader:
             raise self._fail(shape.where, problem)
 
     def _read_sectors(self) -> Mapping[str, str]:
-        """Their kinds."""
+        """Claims the tiles of the sectors. Returns the kinds of sectors by name."""
         kinds: dict[str, str] = {}
         for shape in self._read_shapes("sectors"):
             self._claim(Address(shape.name), shape)
@@ -298,7 +283,7 @@ class _Reader:
             self._claim(Address(sector, arena), shape)
 
     def _read_things(self) -> Iterator[Tile]:
-        """Gives the tiles of those that are no seats."""
+        """Claims the tiles of things. Yields the tiles of those that are no seats."""
         for shape in self._read_shapes("objects"):
             around = self.claims.get(shape.tiles[0], Address(""))
             if not around.arena:
@@ -390,7 +375,12 @@ def write_tiled(town: TownMap, path: Path) -> None:
         "layers": [{"id": place} | layer | common for place, layer in enumerate(layers, start=1)],
     }  # fmt: skip
     write_atomically(path, json.dumps(drawn, ensure_ascii=False))
-    _write_picture(picture)
+    from matplotlib.image import imsave  # takes a while to load, and only writers need it
+
+    try:
+        imsave(picture, np.array([_COLOURS], np.uint8).repeat(TILE_SIZE, axis=0).repeat(TILE_SIZE, axis=1))
+    except OSError as error:
+        raise StorageFailure.at(picture, error) from error
 
 
 def _render_shapes(
@@ -416,12 +406,3 @@ def cover_with_rectangles(tiles: Iterable[Tile]) -> list[Rect]:
         found.append(Rect(x, y, right - x, bottom - y))
         left.difference_update(found[-1].tiles())
     return found
-
-
-def _write_picture(path: Path) -> None:
-    from matplotlib.image import imsave  # takes a while to load, and only writers need it
-
-    try:
-        imsave(path, np.array([_COLOURS], np.uint8).repeat(TILE_SIZE, axis=0).repeat(TILE_SIZE, axis=1))
-    except OSError as error:
-        raise StorageFailure.at(path, error) from error

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.anteval.ieg.calls import Attributed, Heard, attributed_calls, calls_in, reports_a_roll
-from sociable.benchmarks.anteval.ieg.interop.crd3 import EVERYBODY, is_crd3, people_of, read_crd3
+from sociable.benchmarks.anteval.ieg.calls import Attributed, Heard, attribute_calls, find_calls, is_roll_report
+from sociable.benchmarks.anteval.ieg.interop.crd3 import EVERYBODY, find_people, is_crd3, read_crd3
 from sociable.benchmarks.anteval.ieg.interop.fireball import read_fireball
 from sociable.benchmarks.anteval.ieg.logs import MASTER
 from sociable.benchmarks.anteval.ieg.real import read_real_sessions
@@ -47,7 +47,7 @@ needs_fireball = pytest.mark.skipif(not FIREBALL.is_file(), reason="needs FIREBA
     ],
 )
 def test_a_call_is_told_from_talk_about_skills(text: str, skills: list[tuple[str, ...]]) -> None:
-    assert [each.skills for each in calls_in(text)] == skills
+    assert [each.skills for each in find_calls(text)] == skills
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_a_call_is_told_from_talk_about_skills(text: str, skills: list[tuple[str
     ],
 )
 def test_a_roll_is_told_from_other_numbers(text: str, is_report: bool) -> None:
-    assert reports_a_roll(text) is is_report
+    assert is_roll_report(text) is is_report
 
 
 def attributed(*turns: tuple[str, str]) -> list[Attributed]:
     heard = [Heard((speaker,), text) for speaker, text in turns]
-    return list(attributed_calls(heard, "GM", {"ANN": ["Ash", "Ann"], "BO": ["Birch", "Bo"], "CY": ["Cedar", "Cy"]}))
+    return list(attribute_calls(heard, "GM", {"ANN": ["Ash", "Ann"], "BO": ["Birch", "Bo"], "CY": ["Cedar", "Cy"]}))
 
 
 def test_whoever_is_named_is_meant() -> None:
@@ -110,9 +110,9 @@ def test_asking_again_is_the_same_call() -> None:
 
 def test_a_word_is_no_name_and_endless_sentences_end() -> None:
     heard = [Heard(("GM",), "If you will, make an investigation check."), Heard(("BO",), "14.")]
-    (call,) = attributed_calls(heard, "GM", {"WILL": ["Kash", "Will"], "BO": ["Birch"]})
+    (call,) = attribute_calls(heard, "GM", {"WILL": ["Kash", "Will"], "BO": ["Birch"]})
     assert call.who == ("BO",)
-    assert calls_in("- " * 20_000 + "stealth") == []
+    assert find_calls("- " * 20_000 + "stealth") == []
 
 
 @needs_crd3
@@ -122,7 +122,7 @@ def test_calls_in_real_transcripts_are_attributed_to_whom_readers_say() -> None:
     found = {
         (file.stem, call.index): call
         for file in sorted(CRD3.glob("*.json"))
-        for call in attributed_calls(heard(file), "MATT", spelled(file.stem))
+        for call in attribute_calls(heard(file), "MATT", spelled(file.stem))
     }
     called = [(episode, index, calls) for episode, index, calls in labels["mentions"] if calls]
     assert len(called) >= 100
@@ -147,7 +147,7 @@ def heard(file: Path) -> list[Heard]:
 
 
 def spelled(episode: str) -> Mapping[str, list[str]]:
-    return {actor: [*names, actor.title()] for actor, names in people_of(episode).items()}
+    return {actor: [*names, actor.title()] for actor, names in find_people(episode).items()}
 
 
 @needs_crd3

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sociable.benchmarks.anteval.ieg.fscore import f_scores
+from sociable.benchmarks.anteval.ieg.fscore import measure_f_scores
 from sociable.benchmarks.anteval.ieg.logs import Spoken
-from sociable.benchmarks.anteval.ieg.masters.kinds import find_master_kind
+from sociable.benchmarks.anteval.ieg.masters import find_master_kind
 from sociable.benchmarks.anteval.ieg.masters.local import LocalKind
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError
@@ -81,8 +81,8 @@ def test_words_never_read_are_understood_by_their_meaning(embeddings: str, tmp_p
     labels = [window.checks for window in test]
     kind = find_master_kind("local", None, embeddings)
     master = kind.train(training, 0, "r")
-    assert f_scores(master.predict(test), labels).tuple == 1.0
-    assert (f_scores(LocalKind().train(training, 0, "r").predict(test), labels).tuple or 0) < 0.5
+    assert measure_f_scores(master.predict(test), labels).tuple == 1.0
+    assert (measure_f_scores(LocalKind().train(training, 0, "r").predict(test), labels).tuple or 0) < 0.5
     master.save(tmp_path / "dm")
     again = kind.load(tmp_path / "dm")
     assert again.made_of["embeddings"] == embeddings

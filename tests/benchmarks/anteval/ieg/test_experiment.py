@@ -10,6 +10,8 @@ import pytest
 from sociable.benchmarks.anteval.ieg.experiment import run_experiment
 from sociable.benchmarks.anteval.ieg.logs import Call, Check, Log, Spoken
 from sociable.benchmarks.anteval.ieg.masters.local import LocalKind
+from sociable.benchmarks.anteval.ieg.real import RealSessions, SplitSessions
+from sociable.benchmarks.anteval.ieg.records import IegOptions
 
 
 def log(name: str, skill: str, calls: int = 3) -> Log:
@@ -29,9 +31,15 @@ TRAINING = [log(f"t{number}", "Arcana") for number in range(3)]
 HELD_OUT = [log(f"h{number}", "Perception") for number in range(2)]
 
 
-def run(kind: Any = None, **changes: Any) -> Any:
-    asked: dict[str, Any] = {"width": 6, "quiet": 0.0, "resamples": 0, "curve": False, "seed": 0, **changes}
-    return run_experiment([[each] for each in GENERATED], TRAINING, HELD_OUT, kind or LocalKind(), **asked)
+def run_on(generated: Any, training: Any, held_out: Any, kind: Any, **asked: Any) -> Any:
+    keep = asked.pop("keep", None)
+    options = IegOptions(**{"window": 6, "resamples": 0, "curve": False, **asked})
+    sessions = SplitSessions(RealSessions((), "logs", {}, ""), training, held_out, options)
+    return run_experiment(generated, sessions, kind, 0, keep)
+
+
+def run(**asked: Any) -> Any:
+    return run_on([[each] for each in GENERATED], TRAINING, HELD_OUT, LocalKind(), **asked)
 
 
 def test_skills_that_training_never_saw_are_named_and_cannot_be_found() -> None:
@@ -51,10 +59,9 @@ def test_both_masters_are_tuned_on_equally_many_windows() -> None:
 def test_windows_without_a_call_are_as_many_as_asked_for() -> None:
     long = [log(f"l{number}", "Arcana", 1).model_copy(update={"turns": log("x", "Arcana", 9).turns}) for number in range(3)]
     twice = [each.model_copy(update={"calls": (*each.calls, each.calls[0].model_copy(update={"before": 54}))}) for each in long]
-    asked: dict[str, Any] = {"width": 6, "resamples": 0, "curve": False, "seed": 0}
     for held_out, called in ((twice, 6), (long, 3)):
         for quiet, tested_on in ((0.0, called), (0.34, called + round(0.34 * called)), (1.0, 2 * called)):
-            found = run_experiment([GENERATED], TRAINING, held_out, LocalKind(), quiet=quiet, **asked)
+            found = run_on([GENERATED], TRAINING, held_out, LocalKind(), quiet=quiet)
             assert found is not None and found.tested_on == tested_on
 
 
@@ -67,21 +74,19 @@ def test_repeats_are_drawn_with_their_scenario() -> None:
                 drawn.append(len({each.session for each in windows}))
             return super().train(windows, seed, purpose, folder)
 
-    asked: dict[str, Any] = {"width": 6, "quiet": 0.0, "resamples": 12, "curve": False, "seed": 0}
-    results = run_experiment([GENERATED[:2], GENERATED[2:]], [*TRAINING, *TRAINING], HELD_OUT, Watched(), **asked)
+    results = run_on([GENERATED[:2], GENERATED[2:]], [*TRAINING, *TRAINING], HELD_OUT, Watched(), resamples=12)
     assert results is not None and results.generated_sessions == 4
     # One scenario twice, or both: two sessions or four, and never three.
     assert set(drawn) == {2, 4}
 
 
 def test_nothing_to_learn_from_is_no_experiment() -> None:
-    asked: dict[str, Any] = {"width": 6, "quiet": 0.0, "resamples": 0, "curve": False, "seed": 0}
-    assert run_experiment([], TRAINING, HELD_OUT, LocalKind(), **asked) is None
-    assert run_experiment([GENERATED], TRAINING, [log("h", "Arcana", 0)], LocalKind(), **asked) is None
+    assert run_on([], TRAINING, HELD_OUT, LocalKind()) is None
+    assert run_on([GENERATED], TRAINING, [log("h", "Arcana", 0)], LocalKind()) is None
 
 
 def test_a_master_tuned_on_the_same_is_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = run(keep=tmp_path / "a")
+    first = run(keep=tmp_path / "a" / "masters")
     trained: list[str] = []
     train = LocalKind.train
 
@@ -91,15 +96,14 @@ def test_a_master_tuned_on_the_same_is_found_again(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(LocalKind, "train", counted)
     # In the same run, and by another run that asks for it; not where the windows differ.
-    assert run(keep=tmp_path / "a") == first
-    other = run(keep=tmp_path / "b", take=tmp_path / "a")
+    assert run(keep=tmp_path / "a" / "masters") == first
+    other = run(keep=tmp_path / "b", masters=str(tmp_path / "a"))
     assert other.taken_over == ("f_g", "f_r", "shuffled", "f_g masked", "f_r masked", "shuffled masked")
     assert other.model_copy(update={"taken_over": ()}) == first
     assert trained == []
     assert (tmp_path / "b" / "f_r" / "made_of.json").is_file()
     others = [log(f"o{number}", "Insight") for number in range(4)]
-    asked: dict[str, Any] = {"width": 6, "quiet": 0.0, "resamples": 0, "curve": False, "seed": 0}
-    run_experiment([others], TRAINING, HELD_OUT, LocalKind(), keep=tmp_path / "c", take=tmp_path / "a", **asked)
+    run_on([others], TRAINING, HELD_OUT, LocalKind(), keep=tmp_path / "c", masters=str(tmp_path / "a"))
     assert trained == ["f_g", "shuffled", "f_g masked", "shuffled masked"]
 
 

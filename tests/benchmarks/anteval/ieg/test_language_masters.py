@@ -15,8 +15,8 @@ import pytest
 
 from sociable.api import runs
 from sociable.benchmarks.anteval.ieg.logs import Spoken
+from sociable.benchmarks.anteval.ieg.masters import find_master_kind
 from sociable.benchmarks.anteval.ieg.masters.hosted import HostedKind
-from sociable.benchmarks.anteval.ieg.masters.kinds import find_master_kind
 from sociable.benchmarks.anteval.ieg.masters.wording import NOBODY, parse_checks, render_checks, render_window
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError, RunStopped

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sociable.benchmarks.anteval.ieg.fscore import f_scores
+from sociable.benchmarks.anteval.ieg.fscore import measure_f_scores
 from sociable.benchmarks.anteval.ieg.logs import Spoken
-from sociable.benchmarks.anteval.ieg.masters.kinds import find_master_kind
+from sociable.benchmarks.anteval.ieg.masters import find_master_kind
 from sociable.benchmarks.anteval.ieg.masters.local import LocalKind
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError
@@ -40,8 +40,8 @@ def windows(count: int, names: tuple[str, ...], seed: int) -> list[Window]:
 def test_it_learns_and_predicts_people_it_has_never_met() -> None:
     trained = LocalKind().train(windows(150, ("Ann", "Bo", "Cy"), 1), 0, "r")
     test = windows(60, ("Dora", "Emil", "Fay", "Gus"), 2)
-    found = f_scores(trained.predict(test), [each.checks for each in test])
-    untrained = f_scores(LocalKind().untrained().predict(test), [each.checks for each in test])
+    found = measure_f_scores(trained.predict(test), [each.checks for each in test])
+    untrained = measure_f_scores(LocalKind().untrained().predict(test), [each.checks for each in test])
     assert found.character is not None and untrained.character is not None
     assert found.character > 0.9 > untrained.character > 0.4
     assert (found.tuple or 0) > 0.85
@@ -60,7 +60,7 @@ def test_labels_that_mean_nothing_teach_nothing() -> None:
         for each in windows(150, ("Ann", "Bo", "Cy"), 1)
     ]
     test = windows(60, ("Dora", "Emil", "Fay", "Gus"), 2)
-    found = f_scores(LocalKind().train(training, 0, "r").predict(test), [each.checks for each in test])
+    found = measure_f_scores(LocalKind().train(training, 0, "r").predict(test), [each.checks for each in test])
     assert found.character is not None and found.character < 0.6
 
 

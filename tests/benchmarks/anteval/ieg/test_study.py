@@ -12,15 +12,14 @@ import pytest
 
 from sociable.api import runs
 from sociable.benchmarks.anteval.characters import load_sheets
-from sociable.benchmarks.anteval.ieg.experiment import shuffled_labels
-from sociable.benchmarks.anteval.ieg.intentions import Marginals, drawn_intentions
+from sociable.benchmarks.anteval.ieg.experiment import shuffle_labels
 from sociable.benchmarks.anteval.ieg.metrics import METRICS, PlayedSession
+from sociable.benchmarks.anteval.ieg.real import split_sessions
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
 from sociable.benchmarks.anteval.ieg.results import read_results
-from sociable.benchmarks.anteval.ieg.scenario import drawn_scenarios, scenes
-from sociable.benchmarks.anteval.ieg.split_sessions import split_sessions
-from sociable.benchmarks.anteval.ieg.windows import names_skill, windows_of
-from sociable.benchmarks.anteval.rules import rules
+from sociable.benchmarks.anteval.ieg.scenario import Marginals, draw_intentions, draw_scenarios, load_scenes
+from sociable.benchmarks.anteval.ieg.windows import cut_windows, names_skill
+from sociable.benchmarks.anteval.rules import load_rules
 from sociable.benchmarks.anteval.session import Move
 from sociable.core.errors import InputError, Interrupted, RunStopped
 from sociable.core.records import Outcome
@@ -117,7 +116,7 @@ def test_a_model_is_told_its_intention_and_no_other(tmp_path: Path) -> None:
             (own,) = [text for text in briefings if f"play {sheet.name}." in text and scenario.scene.scene in text]
             skill = scenario.intentions.get(sheet.name)
             assert ("Nothing in particular" in own) is (skill is None)
-            assert [name for name in rules().skills if f"mean to use {name} on" in own] == ([skill] if skill else [])
+            assert [name for name in load_rules().skills if f"mean to use {name} on" in own] == ([skill] if skill else [])
         (npc,) = [text for text in briefings if f"play {scenario.scene.npc.name}," in text and scenario.scene.scene in text]
         assert "mean to use" not in npc
 
@@ -138,7 +137,7 @@ def test_it_runs_on_real_sessions_and_says_how_few_they_are(tmp_path: Path) -> N
     # Intentions are drawn from the training sessions' marginals.
     study = runs.load_study("anteval-ieg", options={**SMALL, "real": str(CRD3), "sessions": 300})
     drawn = [skill for each in study.scenarios.values() for skill in each.intentions.values()]
-    real = [skill for window in windows_of(study.sessions.training, 30) for _, skill in window.checks]
+    real = [skill for window in cut_windows(study.sessions.training, 30) for _, skill in window.checks]
     assert set(drawn) <= set(real)
     assert abs(drawn.count("Perception") / len(drawn) - real.count("Perception") / len(real)) < 0.1
 
@@ -204,7 +203,7 @@ def test_what_is_known_is_kept_when_the_rest_fails(tmp_path: Path, monkeypatch: 
 def test_intentions_follow_the_marginals() -> None:
     marginals = Marginals({"Stealth": 3, "Arcana": 1}, {1: 3, 5: 1})
     drawn = [
-        drawn_intentions({"a": ["Stealth"], "b": [], "c": []}, marginals, make_generator(1, number)) for number in range(2000)
+        draw_intentions({"a": ["Stealth"], "b": [], "c": []}, marginals, make_generator(1, number)) for number in range(2000)
     ]
     skills = [skill for each in drawn for skill in each.values()]
     assert skills.count("Stealth") / len(skills) == pytest.approx(0.75, abs=0.03)
@@ -217,21 +216,21 @@ def test_intentions_follow_the_marginals() -> None:
 
 def test_quiet_sessions_have_no_intention_and_labels_can_be_shuffled() -> None:
     sheets = load_sheets(None).items
-    drawn = drawn_scenarios(sheets, 400, 3, Marginals({"Stealth": 1}, {1: 1}), 1.0, 0)
+    drawn = draw_scenarios(sheets, 400, 3, Marginals({"Stealth": 1}, {1: 1}), 1.0, 0)
     assert sum(not each.intentions for each in drawn) / 400 == pytest.approx(0.5, abs=0.07)
     study = runs.load_study("anteval-ieg", options=SMALL)
-    windows = windows_of(study.sessions.training, 30)
-    shuffled = shuffled_labels(windows, make_generator(0, "x"))
+    windows = cut_windows(study.sessions.training, 30)
+    shuffled = shuffle_labels(windows, make_generator(0, "x"))
     assert [len(each.checks) for each in shuffled] == [len(each.checks) for each in windows]
     assert sorted(skill for each in shuffled for _, skill in each.checks) == sorted(s for each in windows for _, s in each.checks)
     assert sum(one.checks == other.checks for one, other in zip(shuffled, windows, strict=True)) < len(windows) / 5
 
 
 def test_scenes_name_no_skill() -> None:
-    assert len(scenes()) >= 24
-    for scene in scenes():
+    assert len(load_scenes()) >= 24
+    for scene in load_scenes():
         text = f"{scene.scene} {'; '.join(scene.things)}"
-        assert not [skill for skill in rules().skills if names_skill(text, skill)], scene.id
+        assert not [skill for skill in load_rules().skills if names_skill(text, skill)], scene.id
 
 
 def test_conduct_of_a_session() -> None:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from sociable.benchmarks.anteval.ieg.logs import Call, Check, Log, Spoken
-from sociable.benchmarks.anteval.ieg.windows import masked, names_skill, quiet_windows, windows_of
+from sociable.benchmarks.anteval.ieg.windows import cut_windows, draw_quiet_windows, mask_skills, names_skill
 
 
 def log(turns: int = 20, calls: dict[int, list[tuple[str, str]]] | None = None) -> Log:
@@ -25,23 +25,23 @@ def log(turns: int = 20, calls: dict[int, list[tuple[str, str]]] | None = None) 
 
 
 def test_a_window_ends_before_the_call() -> None:
-    (window,) = windows_of([log(calls={6: [("Ann", "Stealth")]})], 4)
+    (window,) = cut_windows([log(calls={6: [("Ann", "Stealth")]})], 4)
     assert [turn.text for turn in window.turns] == ["turn 2", "turn 3", "turn 4", "turn 5"]
     assert window.players == ("Bo", "Ann")
     assert window.checks == {("Ann", "Stealth")}
 
 
 def test_a_short_beginning_is_a_window_too_but_nothing_is_none() -> None:
-    windows = windows_of([log(calls={0: [("Ann", "Stealth")], 1: [("Bo", "Arcana")]})], 30)
+    windows = cut_windows([log(calls={0: [("Ann", "Stealth")], 1: [("Bo", "Arcana")]})], 30)
     assert [(len(window.turns), window.players) for window in windows] == [(1, ("Ann",))]
 
 
 def test_quiet_windows_keep_away_from_calls() -> None:
     called = log(60, {30: [("Ann", "Stealth")]})
-    quiet = quiet_windows(called, 10, 100, random.Random(1))
+    quiet = draw_quiet_windows(called, 10, 100, random.Random(1))
     assert len(quiet) == len(range(10, 21)) + len(range(40, 61))
     assert all(not window.checks and len(window.turns) == 10 for window in quiet)
-    assert len(quiet_windows(called, 10, 5, random.Random(1))) == 5
+    assert len(draw_quiet_windows(called, 10, 5, random.Random(1))) == 5
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_quiet_windows_keep_away_from_calls() -> None:
     ],
 )
 def test_skills_are_masked_in_all_their_forms(text: str, after: str) -> None:
-    (window,) = windows_of(
+    (window,) = cut_windows(
         [log(1, {1: [("Ann", "Stealth")]}).model_copy(update={"turns": (Spoken(speaker="Ann", text=text),)})], 5
     )
-    assert masked(window).turns[0].text == after
+    assert mask_skills(window).turns[0].text == after
 
 
 def test_a_skill_is_named_by_its_name_only() -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.anteval.characters import load_sheets
-from sociable.benchmarks.anteval.iep.cards import KnowledgeCard
-from sociable.benchmarks.anteval.iep.scenario import IepScenario
+from sociable.benchmarks.anteval.iep.cards import IepScenario, KnowledgeCard, make_scenario
 
 MakeCard = Callable[..., dict[str, Any]]
 
@@ -44,4 +43,4 @@ def card() -> KnowledgeCard:
 
 @pytest.fixture
 def scenario(card: KnowledgeCard) -> IepScenario:
-    return IepScenario(card, load_sheets(None).items[:3])
+    return make_scenario(card, load_sheets(None).items[:3])

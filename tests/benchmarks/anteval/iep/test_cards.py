@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.anteval.characters import load_sheets
-from sociable.benchmarks.anteval.iep.audit import TOLERANCE, measure_shortcuts
-from sociable.benchmarks.anteval.iep.cards import load_cards
-from sociable.benchmarks.anteval.iep.checked import checked_cards
-from sociable.benchmarks.anteval.iep.scenario import IepScenario, cast
+from sociable.benchmarks.anteval.iep.audit import TOLERANCE, load_checked_cards, measure_shortcuts
+from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards, make_scenario
 from sociable.core.errors import DataError
 from sociable.core.wording import expresses
 
@@ -70,16 +68,16 @@ def test_bad_cards_can_be_left_out_and_are_counted(raw_card: MakeCard, tmp_path:
 def test_a_key_point_in_a_players_own_sheet_does_not_count_for_it(scenario: IepScenario) -> None:
     knows, *others = scenario.players
     told = knows.model_copy(update={"bond": "Ruprecht my nephew once cut the rope on me."})
-    again = IepScenario(scenario.card, [told, *others])
+    again = make_scenario(scenario.card, [told, *others])
     assert again.counted[knows.name] == (0, 2)
     assert all(again.counted[each.name] == (0, 1, 2) for each in others)
 
 
 def test_casts_differ_by_card_and_seed_and_never_meet_themselves() -> None:
     cards, sheets = load_cards(None, skip_invalid=False).items, load_sheets(None).items
-    casts = [tuple(each.name for each in cast(card, sheets, 3, 0).players) for card in cards]
+    casts = [tuple(each.name for each in draw_scenario(card, sheets, 3, 0).players) for card in cards]
     assert len(set(casts)) > len(cards) // 2
-    assert casts != [tuple(each.name for each in cast(card, sheets, 3, 1).players) for card in cards]
+    assert casts != [tuple(each.name for each in draw_scenario(card, sheets, 3, 1).players) for card in cards]
     for card, names in zip(cards, casts, strict=True):
         assert card.npc.name not in names
 
@@ -98,7 +96,7 @@ def test_the_bundled_cards_are_many_of_four_kinds_and_not_to_be_guessed() -> Non
 
 
 def test_the_rule_takes_most_key_points_in_other_words() -> None:
-    read = checked_cards()
+    read = load_checked_cards()
     cards = load_cards(None, skip_invalid=False).items
     assert set(read) == {card.id for card in cards}
     taken = [

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sociable.benchmarks.anteval.iep.claims import LONGEST_CLAIM, match_claims, read_claims
 from sociable.benchmarks.anteval.iep.judge import parse_matches
-from sociable.benchmarks.anteval.iep.matching import matched
-from sociable.benchmarks.anteval.iep.recall import LONGEST_CLAIM, read_claims
 
 
 @pytest.mark.parametrize(
@@ -25,14 +24,14 @@ from sociable.benchmarks.anteval.iep.recall import LONGEST_CLAIM, read_claims
     ],
 )
 def test_as_many_as_can_be(pairs: list[tuple[int, int]], expected: int) -> None:
-    found = matched(pairs, 3, 3)
+    found = match_claims(pairs, 3, 3)
     assert len(found) == expected
     assert all((point, claim) in pairs for point, claim in found.items())
 
 
 @given(st.sets(st.tuples(st.integers(0, 3), st.integers(0, 3))))
 def test_no_better_matching_exists(pairs: set[tuple[int, int]]) -> None:
-    found = matched(pairs, 4, 4)
+    found = match_claims(pairs, 4, 4)
     assert len(set(found.values())) == len(found)
     best = max(sum((point, claim) in pairs for point, claim in enumerate(order)) for order in itertools.permutations(range(4)))
     assert len(found) == best

@@ -8,8 +8,16 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.anteval.iep.cards import KnowledgeCard
-from sociable.benchmarks.anteval.iep.measure import measure_session
-from sociable.benchmarks.anteval.iep.metrics import BEFORE, GAIN, IEP, METRICS, JudgedSession, estimate_sessions, player_criterion
+from sociable.benchmarks.anteval.iep.metrics import (
+    BEFORE,
+    GAIN,
+    IEP,
+    METRICS,
+    JudgedSession,
+    estimate_sessions,
+    measure_session,
+    player_criterion,
+)
 from sociable.benchmarks.anteval.iep.records import IepEpisode, Recall, When
 from sociable.benchmarks.anteval.session import Move
 from sociable.core.records import PANEL, EpisodeStatus, Outcome, Score, Verdict

@@ -13,15 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociable.benchmarks.hsii.briefing import hsii_prompts
 from sociable.benchmarks.hsii.cot.benchmark import BENCHMARK
-from sociable.benchmarks.hsii.cot.briefing import cot_prompts, drawbacks_in
-from sociable.benchmarks.hsii.cot.metrics import PlayedPair, cot_metrics, solved_by_cycle
-from sociable.benchmarks.hsii.cot.protocol import run_pair
-from sociable.benchmarks.hsii.cot.published import TABLE_2
+from sociable.benchmarks.hsii.cot.metrics import PlayedPair, estimate_solved_by_cycle, make_metrics
+from sociable.benchmarks.hsii.cot.protocol import find_drawbacks, load_cot_prompts, run_pair
 from sociable.benchmarks.hsii.cot.records import CoTEpisode, Cycle, End, Pair
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, load_dataset
-from sociable.benchmarks.hsii.published import TABLE_1
+from sociable.benchmarks.hsii.published import TABLE_1, TABLE_2
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus, Outcome, Score, Usage
 from sociable.engine.seats import Role, Seat, Seats
@@ -48,9 +45,7 @@ def play(case: Case, seat: Callable[..., Seat]) -> Callable[..., Any]:
 
     async def played(*script: str, design: str = "states", cap: int = 128) -> Played:
         made = seat(Role.SUBJECT, list(script))
-        episode = await run_pair(
-            Pair(case=case, design=design), 0, Seats(made), cot_prompts(DESIGNS), hsii_prompts(), seed=0, cycle_cap=cap
-        )
+        episode = await run_pair(Pair(case=case, design=design), 0, Seats(made), load_cot_prompts(DESIGNS), seed=0, cycle_cap=cap)
         return Played(episode, made.model)  # type: ignore[arg-type]
 
     return played
@@ -143,7 +138,7 @@ async def test_what_a_model_wrote_cannot_leave_its_quotation(play: Any) -> None:
     ],
 )
 def test_whether_drawbacks_are_named(reply: str, found: bool) -> None:
-    assert bool(drawbacks_in(reply)) is found
+    assert bool(find_drawbacks(reply)) is found
 
 
 def episode(name: str, solved_at: int | None, *, cap: int = 10, end: End | None = None, repeat: int = 0) -> CoTEpisode:
@@ -156,7 +151,7 @@ def episode(name: str, solved_at: int | None, *, cap: int = 10, end: End | None 
 
 
 def score_episode(pair: Pair, episode: CoTEpisode, cap: int) -> list[Score]:
-    return cot_metrics(cap).score(episode, PlayedPair(pair, episode))
+    return make_metrics(cap).score(episode, PlayedPair(pair, episode))
 
 
 def scores_of(case: Case, solved: list[int | None], cap: int = 10) -> list[Score]:
@@ -168,7 +163,7 @@ def scores_of(case: Case, solved: list[int | None], cap: int = 10) -> list[Score
 
 
 def found(scores: list[Score], cap: int = 10) -> dict[str, float | None]:
-    return {estimate.metric: estimate.value for estimate in cot_metrics(cap).estimate(scores, 0)}
+    return {estimate.metric: estimate.value for estimate in make_metrics(cap).estimate(scores, 0)}
 
 
 def test_complexity_counts_the_unsolved_as_the_cap(case: Case) -> None:
@@ -200,7 +195,7 @@ def test_figures_against_a_sorted_list(solved: list[int | None]) -> None:
     need = int(np.ceil(0.7 * len(ks) - 1e-9))
     in_order = sorted(k for k in solved if k)
     assert values["cycle_for_70"] == (in_order[need - 1] if len(in_order) >= need else None)
-    curve = [interval.value for interval in solved_by_cycle(scores_of(case, solved), 10)]
+    curve = [interval.value for interval in estimate_solved_by_cycle(scores_of(case, solved), 10)]
     assert all(one is not None and other is not None and one <= other + 1e-9 for one, other in itertools.pairwise(curve))
     assert curve[0] == pytest.approx(sum(k == 1 for k in solved) / len(solved))
     assert curve[-1] == pytest.approx(len(in_order) / len(solved))
@@ -208,14 +203,14 @@ def test_figures_against_a_sorted_list(solved: list[int | None]) -> None:
 
 def test_where_seventy_per_cent_is_out_of_sight_for_many_resamples_there_is_no_limit(case: Case) -> None:
     scores = scores_of(case, [*range(1, 8), *range(1, 8), *[None] * 6])
-    (estimate,) = [each for each in cot_metrics(10).estimate(scores, 0) if each.metric == "cycle_for_70"]
+    (estimate,) = [each for each in make_metrics(10).estimate(scores, 0) if each.metric == "cycle_for_70"]
     assert (estimate.value, estimate.low, estimate.high) == (7.0, None, None)
 
 
 def test_repeats_are_no_new_pairs_in_the_curve(case: Case) -> None:
     once = scores_of(case, [1, 2, None, 1, None])
     thrice = [score.model_copy(update={"repeat": repeat}) for repeat in range(3) for score in once]
-    assert solved_by_cycle(thrice, 10) == solved_by_cycle(once, 10)
+    assert estimate_solved_by_cycle(thrice, 10) == estimate_solved_by_cycle(once, 10)
 
 
 def test_format_failures_are_no_part_of_success_and_all_of_the_curve(case: Case) -> None:

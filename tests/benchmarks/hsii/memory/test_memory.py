@@ -10,15 +10,11 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT
-from sociable.benchmarks.hsii.memory.audit import audit_document
+from sociable.benchmarks.hsii.memory.audit import make_audit
 from sociable.benchmarks.hsii.memory.benchmark import BENCHMARK
-from sociable.benchmarks.hsii.memory.briefing import memory_prompts
-from sociable.benchmarks.hsii.memory.dataset import Check, MemoryCase, cut_distances, load_memory
-from sociable.benchmarks.hsii.memory.judge import judge_reply
-from sociable.benchmarks.hsii.memory.languages import language_of
+from sociable.benchmarks.hsii.memory.dataset import Check, MemoryCase, MemoryEpisode, cut_distances, detect_language, load_memory
 from sociable.benchmarks.hsii.memory.metrics import METRICS, Decision
-from sociable.benchmarks.hsii.memory.protocol import run_case
-from sociable.benchmarks.hsii.memory.records import MemoryEpisode
+from sociable.benchmarks.hsii.memory.protocol import judge_reply, load_memory_prompts, run_case
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import EpisodeStatus, Judgment, Outcome, Score, Verdict
 from sociable.engine.seats import Role, Seat, Seats
@@ -111,19 +107,19 @@ def test_bad_records_can_be_left_out(tmp_path: Path) -> None:
     ],
 )
 def test_rules(check: dict[str, Any], reply: str, holds: bool) -> None:
-    assert Check.model_validate(check).holds(reply)[0] is holds
+    assert Check.model_validate(check).apply(reply)[0] is holds
 
 
 def test_languages_are_told_apart_among_those_that_could_be_meant() -> None:
-    assert language_of("Sicher, um sechs.", frozenset({"de", "en"})) == "de"
+    assert detect_language("Sicher, um sechs.", frozenset({"de", "en"})) == "de"
     with pytest.raises(ValueError, match="xx"):
-        language_of("?", frozenset({"en", "xx"}))
+        detect_language("?", frozenset({"en", "xx"}))
 
 
 async def play(case: MemoryCase, who: str | list[Any]) -> tuple[MemoryEpisode, ScriptedModel | None]:
     model = None if isinstance(who, str) else ScriptedModel(who, "scripted/model")
     seat = Seat(Role.SUBJECT, str(who) if model is None else model.name, model, Sampling())
-    return await run_case(case, 0, Seats(seat), memory_prompts(), seed=0), model
+    return await run_case(case, 0, Seats(seat), load_memory_prompts(), seed=0), model
 
 
 async def test_the_model_sees_everything_up_to_the_question_and_nothing_of_the_check(near: MemoryCase) -> None:
@@ -186,7 +182,7 @@ async def test_a_judge_is_asked_the_question_about_the_reply(said: str, verdict:
     case = cut(check={"said": [["captain"]], "question": "Does it call him Captain?"})[0]
     episode, _ = await play(case, ["At six.\nAnswer yes."])
     model = ScriptedModel([said], "scripted/judge")
-    judgment = await judge_reply(case, episode, Seat(Role.JUDGE, model.name, model, Sampling()), memory_prompts())
+    judgment = await judge_reply(case, episode, Seat(Role.JUDGE, model.name, model, Sampling()), load_memory_prompts())
     assert judgment.verdict is verdict
     text = model.requests[0].messages[1]["content"]
     assert "Does it call him Captain?" in text
@@ -196,7 +192,7 @@ async def test_a_judge_is_asked_the_question_about_the_reply(said: str, verdict:
 async def test_the_rule_judges_by_its_wording() -> None:
     case = cut(check={"said": [["captain"]], "question": "?"})[0]
     episode, _ = await play(case, ["Soon."])
-    judgment = await judge_reply(case, episode, Seat(Role.JUDGE, "reference/rule", None, Sampling()), memory_prompts())
+    judgment = await judge_reply(case, episode, Seat(Role.JUDGE, "reference/rule", None, Sampling()), load_memory_prompts())
     assert isinstance(judgment, Judgment)
     assert judgment.verdict is Verdict.LOSS
 
@@ -252,11 +248,11 @@ def test_there_are_enough_of_every_kind(bundled: tuple[MemoryCase, ...]) -> None
 
 
 def test_no_stock_answer_gets_far(bundled: tuple[MemoryCase, ...]) -> None:
-    document = audit_document(bundled, "bundled")
+    document = make_audit(bundled, "bundled")
     assert "No stock answer" in document.sections[0].blocks[0].text  # type: ignore[union-attr]
 
 
 def test_the_audit_finds_a_stock_answer_that_wins() -> None:
     told = cut(check={"unsaid": [["captain"]]}, right="Soon.", wrong="Soon, Captain.")
     control = cut(id="b", control=True, check={"unsaid": [["captain"]]}, right="Soon.", wrong="Soon, Captain.")
-    assert "above 0.15" in audit_document([*told, *control], "own").sections[0].blocks[0].text  # type: ignore[union-attr]
+    assert "above 0.15" in make_audit([*told, *control], "own").sections[0].blocks[0].text  # type: ignore[union-attr]

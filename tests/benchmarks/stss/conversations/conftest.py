@@ -44,19 +44,16 @@ class Kept:
 
 @pytest.fixture(scope="session")
 def make_run(town: TownMap, people: Mapping[str, Persona], clock: Clock) -> Callable[..., TownRun]:
-    def make(name: str, *episodes: StssEpisode, **changes: Any) -> TownRun:
-        fields: dict[str, Any] = {
-            "name": name,
-            "agent": "reference/oracle",
-            "residents": "reference/residents",
-            "seed": 0,
-            "version": "1.0.0",
-            "town": town,
-            "people": people,
-            "clock": clock,
-            "episodes": Kept(*episodes),
-        }
-        return TownRun(**{**fields, **changes})
+    def make(
+        name: str,
+        *episodes: StssEpisode,
+        agent: str = "reference/oracle",
+        seed: int = 0,
+        people: Mapping[str, Persona] = people,
+    ) -> TownRun:
+        source = Source(run=name, episode="", agent=agent, residents="reference/residents", seed=seed, version="1.0.0")
+        kept: Any = Kept(*episodes)
+        return TownRun(source, town, people, clock, kept)
 
     return make
 

@@ -14,10 +14,9 @@ from sociable.benchmarks.stss.interop.smallville_export import export_smallville
 from sociable.benchmarks.stss.records import StssEpisode
 from sociable.core.errors import InputError, StorageFailure
 from sociable.town.clock import Clock
-from sociable.town.events import Began, Line, Remembered, Slept, Talked, Walked
+from sociable.town.events import Began, Line, Remembered, Slept, Talked, Walked, read_timelines
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.persona import Persona
-from sociable.town.timeline import read_timelines
 
 ANN, BO = "Ann Ferry", "Bo Harker"
 MINUTES = 12

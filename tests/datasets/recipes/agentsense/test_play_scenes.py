@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sociable.datasets.plays import Direction, InlineDirection, Play, PlayScene, Speech, read_play
-from sociable.datasets.recipes.agentsense.play_scenes import cut_by_entrances, find_scenarios
+from sociable.datasets.recipes.agentsense.passages import cut_by_entrances, find_scenarios
 
 
 def said(speaker: str, *directions: str) -> Speech:
@@ -116,5 +116,5 @@ def test_real_acts_without_scenes_are_cut_into_scenarios() -> None:
 
 
 def test_readers_of_plays_are_loaded_when_a_play_is_read() -> None:
-    told = "import sys, sociable.datasets.recipes.agentsense.passages; sys.exit('sociable.datasets.plays' in sys.modules)"
+    told = "import sys, sociable.datasets.recipes.agentsense.scripts; sys.exit('sociable.datasets.plays' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", told]).returncode == 0

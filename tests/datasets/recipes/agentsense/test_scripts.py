@@ -17,7 +17,7 @@ import pytest
 from sociable.api import datasets, runs
 from sociable.benchmarks.agentsense.dataset import load_scenarios
 from sociable.benchmarks.agentsense.templates import AgeGap, Member, Slot
-from sociable.core.errors import InputError
+from sociable.core.errors import DataError, InputError
 from sociable.core.records import Usage
 from sociable.datasets.recipe import load_prompts
 from sociable.datasets.recipes.agentsense.casting import find_casts, make_slots, predict_script, replace_entities, write_scenarios
@@ -32,8 +32,7 @@ from sociable.datasets.recipes.agentsense.draft import (
     make_slot_replacer,
 )
 from sociable.datasets.recipes.agentsense.passages import LONGEST, LONGEST_TEXT, read_passages
-from sociable.datasets.recipes.agentsense.scenes import filter_goals, find_goals, find_secrets, rewrite, set_scene
-from sociable.datasets.recipes.agentsense.scripts import RECIPE
+from sociable.datasets.recipes.agentsense.scripts import RECIPE, filter_goals, find_goals, find_secrets, rewrite_scene, set_scene
 from sociable.datasets.stages import Rejected, Writer
 from sociable.models.protocol import Reply, Request, Sampling, Scope
 
@@ -43,6 +42,18 @@ needs_plays = pytest.mark.skipif(not PLAYS.is_dir(), reason="needs ../shared/dat
 
 PLAY = "THE KEY\n\nACT I\n\nSCENE I. A room.\n\n" + "\n".join(
     f"{who}. Where is the key, number {number}?\n" for number in range(8) for who in ("ANN", "BO", "CY")
+)
+
+TEI = (
+    '<?xml version="1.0" encoding="utf-8"?>\n<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><title>The Key</title><listPerson>'
+    + "".join(f'<person xml:id="{who.lower()}"><persName>{who}</persName></person>' for who in ("Ann", "Bo", "Cy"))
+    + '</listPerson></teiHeader><text><body><div type="act"><head>Act I</head><div type="scene"><head>Scene I. A room.</head>'
+    + "".join(
+        f'<sp who="#{who.lower()}"><speaker>{who}.</speaker><p>Where is the key, number {number}?</p></sp>'
+        for number in range(8)
+        for who in ("Ann", "Bo", "Cy")
+    )
+    + "</div></div></body></text></TEI>"
 )
 
 
@@ -81,6 +92,37 @@ def test_a_real_play_becomes_scenarios_that_run(chat_server: Any, tmp_path: Path
         options={"turns": 4, "script": True},
     )
     assert all(score.outcome != "errored" for score in result.scores)
+
+
+def test_tei_becomes_scenarios_too(chat_server: Any, tmp_path: Path) -> None:
+    play = tmp_path / "key.xml"
+    play.write_text(TEI)
+    (passage,) = read_passages(play)
+    assert (passage.id, passage.title, passage.scene, passage.names) == (
+        "key-1",
+        "The Key",
+        "Act I, Scene I, A room.",
+        ("Ann", "Bo", "Cy"),
+    )
+    assert len(passage.said) == 24
+    document = datasets.construct(
+        "agentsense", play, tmp_path / "build", model=f"openai-compatible/writer:play@{chat_server.url}"
+    )
+    funnel = {row.cells[0]: list(map(int, row.cells[2:])) for row in document.summary.rows}
+    assert funnel["backgrounds"] == [1, 0, 1] and funnel["scenarios"] == [1, 0, 5]
+    assert len(load_scenarios(tmp_path / "build" / "dataset.jsonl").items) == 5
+
+
+def test_of_the_xml_in_a_folder_only_tei_is_a_play(tmp_path: Path) -> None:
+    (tmp_path / "book" / "META-INF").mkdir(parents=True)
+    (tmp_path / "book" / "META-INF" / "container.xml").write_text("<container/>")
+    with pytest.raises(InputError, match=r"no scene with enough .*TEI \(\.xml\)"):
+        read_passages(tmp_path)
+    (tmp_path / "key.xml").write_text(TEI)
+    assert [each.id for each in read_passages(tmp_path)] == ["key-1"]
+    # A file that is named is read, whatever it is.
+    with pytest.raises(DataError, match="element container; expected TEI"):
+        read_passages(tmp_path / "book" / "META-INF" / "container.xml")
 
 
 def test_passages_know_what_came_before_and_long_ones_are_cut(tmp_path: Path) -> None:
@@ -431,7 +473,7 @@ def test_material_is_fenced_wherever_it_stands() -> None:
             found = next((reply for marker, reply in replies.items() if marker in text.rpartition("Reply with JSON only")[2]), {})
             return Reply(json.dumps(found), Usage(calls=1))
 
-    drafts = [(stage, draft) for stage in (find_goals, rewrite, filter_goals, find_secrets, replace_entities, make_slots)]
+    drafts = [(stage, draft) for stage in (find_goals, rewrite_scene, filter_goals, find_secrets, replace_entities, make_slots)]
     shown: list[tuple[Any, Any]] = [(set_scene, passage), *drafts, (find_casts, parts)]
     shown.append((partial(predict_script, False), parts))
     for stage, item in shown:
@@ -452,7 +494,7 @@ def test_somebody_new_in_a_rewritten_scene_is_refused() -> None:
     people = [{"name": name, "goals": ["To know."]} for name in ("Ann", "Dee")]
     answer = {"background": "A house.", "description": "Night.", "characters": people}
     with pytest.raises(Rejected, match="somebody new in the rewritten scene"):
-        work(rewrite, DRAFT, answer)
+        work(rewrite_scene, DRAFT, answer)
 
 
 @pytest.mark.parametrize(("trait", "wanted"), [("gender", "male"), ("occupation", "smith")])

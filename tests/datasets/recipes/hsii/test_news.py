@@ -18,10 +18,10 @@ import pytest
 
 from sociable.api import datasets, runs
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
-from sociable.core.errors import ContextLengthExceeded, InputError, RunFolderError
+from sociable.core.errors import ContextLengthExceeded, DataError, InputError, RunFolderError
 from sociable.core.records import Usage
-from sociable.datasets import selection
-from sociable.datasets.articles import Article, read_articles
+from sociable.datasets import articles as articles_module
+from sociable.datasets.articles import Article, drop_toxic, read_articles, spread_articles
 from sociable.datasets.build import StageCounts, Writing, open_build
 from sociable.datasets.recipe import load_prompts
 from sociable.datasets.recipes.hsii.checks import (
@@ -40,7 +40,6 @@ from sociable.datasets.recipes.hsii.news import (
     write_dialogue,
     write_scene,
 )
-from sociable.datasets.selection import drop_toxic, spread_articles
 from sociable.datasets.stages import Rejected, Writer
 from sociable.datasets.toxicity import Toxicity
 from sociable.models.protocol import Reply, Request, Sampling, Scope
@@ -267,7 +266,7 @@ def test_a_good_dialogue_gives_a_case_for_every_turn_of_the_assistant() -> None:
     [
         (GOOD[:4], "fewer than 3 times"),
         ((*GOOD[:3], (ASSISTANT, "CLERK", "Yes."), *GOOD[4:]), "to one character only"),
-        ((*GOOD[:6], (ASSISTANT, "PRIEST", "Well?")), "not in the data's layout"),
+        ((*GOOD[:6], (ASSISTANT, "PRIEST", "Well?")), "'PRIEST' is nobody"),
         (
             (*GOOD[:3], (ASSISTANT, "BAKER", "Nobody may see the fee that I wrote in it, says the clerk."), *GOOD[4:]),
             "private words passed on",
@@ -290,7 +289,7 @@ def test_a_good_dialogue_gives_a_case_for_every_turn_of_the_assistant() -> None:
     ],
 )
 def test_bad_dialogues_are_rejected_with_a_reason(turns: tuple[tuple[str, str, str], ...], reason: str) -> None:
-    with pytest.raises(Rejected, match=reason):
+    with pytest.raises((Rejected, DataError), match=reason):
         check_dialogue(dialogue(*turns), "d")
 
 
@@ -507,7 +506,9 @@ def test_articles_with_people_at_odds_come_first(tmp_path: Path) -> None:
 
 
 def test_a_classifier_judges_in_place_of_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "load_classifier", lambda _model: lambda texts: [Toxicity(1.0, "it says so") for _ in texts])
+    monkeypatch.setattr(
+        articles_module, "load_classifier", lambda _model: lambda texts: [Toxicity(1.0, "it says so") for _ in texts]
+    )
     rejected = drop_toxic("some/model").reject([Article(id="a", text="A fine day.")])
     assert isinstance(rejected["a"], Rejected) and drop_toxic(None).reject([Article(id="a", text="A fine day.")]) == {}
 

@@ -1,13 +1,9 @@
-"""AntEval's intention expression, declared: whether a game master who learned from these sessions understands real players.
-
-AntEval: Evaluation of Social Interaction Competencies in LLM-Driven Agents.
-"""
+"""AntEval's intention expression, declared: whether a game master who learned from these sessions understands real players."""
 
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role
 
-_AGENTS = ("oracle", "expressive", "blunt", "small-talk", "random", "silent")
-_SAMPLING = {"temperature": 0.7, "max_tokens": 512}
+_PLAYERS = (Role.SUBJECT, Role.PARTNER)
 
 BENCHMARK = Benchmark(
     name="anteval-ieg",
@@ -18,8 +14,8 @@ BENCHMARK = Benchmark(
     views="sociable.benchmarks.anteval.ieg.views:IegViews",
     cluster_unit="session",
     scenarios_called="sessions",
-    reference_agents={Role.SUBJECT: _AGENTS, Role.PARTNER: _AGENTS},
-    role_defaults={Role.SUBJECT: _SAMPLING, Role.PARTNER: _SAMPLING},
+    reference_agents=dict.fromkeys(_PLAYERS, ("oracle", "expressive", "blunt", "small-talk", "random", "silent")),
+    role_defaults={role: {"temperature": 0.7, "max_tokens": 512} for role in _PLAYERS},
     people_play=(Role.PARTNER,),
     demo={"options": {"real": "stand-in", "resamples": 20}},
     demo_agents=("expressive", "blunt", "small-talk", "random", "silent"),

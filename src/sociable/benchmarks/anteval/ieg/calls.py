@@ -8,11 +8,12 @@ dropped and counted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from sociable.benchmarks.anteval.rules import rules
+from sociable.benchmarks.anteval.ieg.logs import compile_names
+from sociable.benchmarks.anteval.rules import load_rules
 
 ANSWERS_WITHIN = 10
 """Turns after a call in which its roll is reported."""
@@ -60,8 +61,8 @@ LONGEST_REPORT = 14
 
 
 @cache
-def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    skills = "|".join(name.replace(" ", "[ -]") for name in sorted(rules().skills, key=len, reverse=True))
+def _compile_patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    skills = "|".join(name.replace(" ", "[ -]") for name in sorted(load_rules().skills, key=len, reverse=True))
     skill = rf"(?:{skills})"
     several = rf"(?P<skills>(?:{skill}(?:,?[ ](?:or|and)[ ](?:an?[ ])?)?)+)"
     asked = re.compile(
@@ -87,37 +88,33 @@ class Asked:
     words: str
 
 
-def calls_in(text: str) -> list[Asked]:
+def find_calls(text: str) -> list[Asked]:
     """The calls in one turn of a game master, each skill once."""
-    asked, lone, one = _patterns()
+    asked, lone, one = _compile_patterns()
     found: list[Asked] = []
     for sentence in map(str.strip, _SENTENCE.findall(text)):
         if len(sentence) > LONGEST_SENTENCE or _NO_CALL.search(sentence):
             continue
         match = lone.match(sentence) or asked.search(sentence)
-        if match is None or ("check" not in sentence.lower() and not _imperative(sentence, match)):
+        if match is None or ("check" not in sentence.lower() and not _is_imperative(sentence, match)):
             continue
         if _TAKEN_BACK.match(sentence):
             found.clear()
-        skills = tuple(dict.fromkeys(map(_spelled_as_ruled, one.findall(match["skills"]))))
+        skills = tuple(dict.fromkeys(map(_spell_as_ruled, one.findall(match["skills"]))))
         if not any(set(skills) & set(each.skills) for each in found):
             found.append(Asked(skills, sentence))
     return found
 
 
-def _spelled_as_ruled(skill: str) -> str:
+def _spell_as_ruled(skill: str) -> str:
     return skill.replace("-", " ").title().replace(" Of ", " of ")
 
 
-def _imperative(sentence: str, match: re.Match[str]) -> bool:
+def _is_imperative(sentence: str, match: re.Match[str]) -> bool:
     """ "Roll stealth", "go ahead and roll insight", "actually, athletics!"; not as "the nature of roses"."""
-    after = re.sub(r"^roll\b.*", "roll", sentence[match.end("skills") :].strip(" .!?,").lower())
-    return re.search(r"\broll\b|\bgive me\b", sentence[: match.start("skills")], re.IGNORECASE) is not None or after in (
-        "",
-        "please",
-        "first",
-        "roll",
-    )
+    before, after = sentence[: match.start("skills")], sentence[match.end("skills") :].strip(" .!?,").lower()
+    after = re.sub(r"^roll\b.*", "roll", after)
+    return bool(re.search(r"\broll\b|\bgive me\b", before, re.IGNORECASE)) or after in ("", "please", "first", "roll")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,63 +136,52 @@ class Attributed:
     """``named``, ``reported``, ``group``; or why it was dropped."""
 
 
-def attributed_calls(turns: Sequence[Heard], master: str, names: Mapping[str, Sequence[str]]) -> Iterator[Attributed]:
+def attribute_calls(turns: Sequence[Heard], master: str, names: Mapping[str, Sequence[str]]) -> Iterator[Attributed]:
     """Every call in a transcript. ``names``: by speaker all that the speaker's character is called."""
-    known = {speaker: _spelled(called) for speaker, called in names.items()}
+    known = {speaker: compile_names(called) for speaker, called in names.items()}
     called_at: dict[tuple[str, tuple[str, ...]], int] = {}
     for index, turn in enumerate(turns):
         if master not in turn.speakers:
             continue
-        calls = calls_in(turn.text)
+        calls = find_calls(turn.text)
         for asked in calls:
-            who, how = _whom(turns, index, asked, master, known)
+            who, how = _attribute(asked, turns[index + 1 : index + 1 + GROUP_ANSWERS_WITHIN], master, known)
             if how == "reported" and len(calls) > 1:
                 who, how = (), "several calls at once"
-            fresh = tuple(
-                each for each in who if index - called_at.get((each, asked.skills), -REPEATED_WITHIN) >= REPEATED_WITHIN
-            )
-            for each in who:
-                called_at[each, asked.skills] = index
-            if who and not fresh:
-                how = "repeated"
-            yield Attributed(index, asked.skills, fresh, how)
+            before = {each: called_at.get((each, asked.skills), -REPEATED_WITHIN) for each in who}
+            fresh = tuple(each for each in who if index - before[each] >= REPEATED_WITHIN)
+            called_at |= dict.fromkeys(((each, asked.skills) for each in who), index)
+            yield Attributed(index, asked.skills, fresh, "repeated" if who and not fresh else how)
 
 
-def _spelled(names: Sequence[str]) -> re.Pattern[str]:
-    """As names are written: "Will", not "will"."""
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})\b")
-
-
-def _whom(
-    turns: Sequence[Heard], index: int, asked: Asked, master: str, known: Mapping[str, re.Pattern[str]]
+def _attribute(
+    asked: Asked, answers: Sequence[Heard], master: str, known: Mapping[str, re.Pattern[str]]
 ) -> tuple[tuple[str, ...], str]:
+    """(whom a call is for, how that is known or why it is not), from its own words and from the turns after it."""
     if _GROUP.search(asked.words):
-        reported = _reporters(turns, index, asked, master, known, GROUP_ANSWERS_WITHIN)
+        reported = _find_reporters(asked, answers, master, known)
         return (reported, "group") if len(reported) > 1 else ((), "a group, and fewer than two rolls reported")
-    named = tuple(speaker for speaker, spelled in known.items() if spelled.search(asked.words))
-    if named:
+    if named := tuple(speaker for speaker, spelled in known.items() if spelled.search(asked.words)):
         return named, "named"
-    reported = _reporters(turns, index, asked, master, known, ANSWERS_WITHIN)
-    if not reported:
-        return (), "nobody named, and no roll reported"
-    return (reported, "reported") if len(reported) == 1 else ((), "nobody named, and several rolls reported")
+    reported = _find_reporters(asked, answers[:ANSWERS_WITHIN], master, known)
+    if len(reported) == 1:
+        return reported, "reported"
+    return (), f"nobody named, and {'several rolls' if reported else 'no roll'} reported"
 
 
-def _reporters(
-    turns: Sequence[Heard], index: int, asked: Asked, master: str, known: Mapping[str, re.Pattern[str]], within: int
-) -> tuple[str, ...]:
-    """Who then reports a roll, in order, until the master calls for something else."""
+def _find_reporters(asked: Asked, answers: Sequence[Heard], master: str, known: Container[str]) -> tuple[str, ...]:
+    """Who reports a roll, in order, until the master calls for something else."""
     found: dict[str, None] = {}
-    for turn in turns[index + 1 : index + 1 + within]:
+    for turn in answers:
         if master in turn.speakers:
-            if any(each.skills != asked.skills for each in calls_in(turn.text)):
+            if any(each.skills != asked.skills for each in find_calls(turn.text)):
                 break
-        elif len(turn.speakers) == 1 and turn.speakers[0] in known and reports_a_roll(turn.text):
+        elif len(turn.speakers) == 1 and turn.speakers[0] in known and is_roll_report(turn.text):
             found[turn.speakers[0]] = None
     return tuple(found)
 
 
-def reports_a_roll(text: str) -> bool:
+def is_roll_report(text: str) -> bool:
     if len(text.split()) > LONGEST_REPORT:
         return False
     text = _OTHER_NUMBER.sub(" ", text)

@@ -24,25 +24,25 @@ class FScores:
     tuple_macro: float | None
 
 
-def f_scores(predicted: Sets, labels: Sets) -> FScores:
-    """Of windows in the same order."""
+def measure_f_scores(predicted: Sets, labels: Sets) -> FScores:
+    """The F-scores of predictions and labels of windows in the same order."""
     characters = [{who for who, _ in each} for each in predicted], [{who for who, _ in each} for each in labels]
     return FScores(
-        character=micro(*characters),
-        tuple=micro(predicted, labels),
-        character_macro=macro(*characters),
-        tuple_macro=macro(predicted, labels),
+        character=measure_micro(*characters),
+        tuple=measure_micro(predicted, labels),
+        character_macro=measure_macro(*characters),
+        tuple_macro=measure_macro(predicted, labels),
     )
 
 
-def micro(predicted: Sequence[AbstractSet[object]], labels: Sequence[AbstractSet[object]]) -> float | None:
+def measure_micro(predicted: Sequence[AbstractSet[object]], labels: Sequence[AbstractSet[object]]) -> float | None:
     """2 TP / (2 TP + FP + FN), counted over all windows."""
     hits = sum(len(one & other) for one, other in zip(predicted, labels, strict=True))
     size = sum(map(len, predicted)) + sum(map(len, labels))
     return 2 * hits / size if size else None
 
 
-def macro(predicted: Sequence[AbstractSet[object]], labels: Sequence[AbstractSet[object]]) -> float | None:
+def measure_macro(predicted: Sequence[AbstractSet[object]], labels: Sequence[AbstractSet[object]]) -> float | None:
     """The mean over windows; one with nothing to find, in which nothing was claimed, counts 1."""
     values = [
         2 * len(one & other) / (len(one) + len(other)) if one or other else 1.0
@@ -51,14 +51,14 @@ def macro(predicted: Sequence[AbstractSet[object]], labels: Sequence[AbstractSet
     return sum(values) / len(values) if values else None
 
 
-def gap(f_real: float | None, f_generated: float | None) -> float | None:
+def measure_gap(f_real: float | None, f_generated: float | None) -> float | None:
     """G = |f_r - f_g| / (f_r + f_g), in [0, 1]; None when both are 0 or one is missing."""
-    signed = signed_gap(f_real, f_generated)
+    signed = measure_signed_gap(f_real, f_generated)
     return None if signed is None else abs(signed)
 
 
-def signed_gap(f_real: float | None, f_generated: float | None) -> float | None:
-    """The same with its sign: below 0 where the master tuned on generated sessions is the better one."""
+def measure_signed_gap(f_real: float | None, f_generated: float | None) -> float | None:
+    """(f_r - f_g) / (f_r + f_g): below 0 where the master tuned on generated sessions is the better one."""
     if f_real is None or f_generated is None or f_real + f_generated == 0:
         return None
     return (f_real - f_generated) / (f_real + f_generated)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_validator
 
-from sociable.benchmarks.anteval.rules import rules
+from sociable.benchmarks.anteval.rules import load_rules
 from sociable.core.data_files import Text
 from sociable.core.names import Name, words
 from sociable.core.records import Record, storable
@@ -17,25 +19,22 @@ MASTER = "Dungeon Master"
 """Whoever speaks for the world, where a log gives no other name."""
 
 
-Said = Annotated[str, AfterValidator(storable)]
+def _require_skill(name: str) -> str:
+    if name not in load_rules().skills:
+        raise ValueError(f"'{name}' is no skill; skills are: {', '.join(load_rules().skills)}")
+    return name
 
 
 class Spoken(Record):
     speaker: Name
-    text: Said
+    text: Annotated[str, AfterValidator(storable)]
 
 
 class Check(Record):
     """A skill check that somebody is to make: the intention a game master has seen."""
 
     character: Name
-    skill: str
-
-    @model_validator(mode="after")
-    def _a_skill_there_is(self) -> Self:
-        if self.skill not in rules().skills:
-            raise ValueError(f"'{self.skill}' is no skill; skills are: {', '.join(rules().skills)}")
-        return self
+    skill: Annotated[str, AfterValidator(_require_skill)]
 
 
 class Call(Record):
@@ -66,10 +65,10 @@ class Log(Record):
             raise ValueError(f"'{self.master}' is both master and player")
         called: dict[str, str] = {}
         for name in (*self.players, self.master):
-            if (other := called.setdefault(_plain(name), name)) != name or self.players.count(name) > 1:
+            if (other := called.setdefault(_normalise(name), name)) != name or self.players.count(name) > 1:
                 raise ValueError(f"'{name}' is also '{other}'; everybody must have a name of their own")
         for number, turn in enumerate(self.turns):
-            if (known := called.get(_plain(turn.speaker), turn.speaker)) != turn.speaker:
+            if (known := called.get(_normalise(turn.speaker), turn.speaker)) != turn.speaker:
                 raise ValueError(f"turns.{number}: the speaker '{turn.speaker}' is spelled '{known}' among players and master")
         return self
 
@@ -85,18 +84,23 @@ def clean_name(name: object, otherwise: str) -> str:
         return otherwise
 
 
-def distinct(names: Mapping[str, str]) -> dict[str, str]:
+def make_distinct(names: Mapping[str, str]) -> dict[str, str]:
     """By speaker a name of its own: of two who are called alike the second is ``Zed 2``."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for speaker, name in names.items():
         tried = (f"{name} {number}" if number > 1 else name for number in count(1))
-        found[speaker] = next(each for each in tried if _plain(each) not in taken)
-        taken.add(_plain(found[speaker]))
+        found[speaker] = next(each for each in tried if _normalise(each) not in taken)
+        taken.add(_normalise(found[speaker]))
     return found
 
 
-def _plain(name: str) -> str:
+def compile_names(names: Iterable[str]) -> re.Pattern[str]:
+    """A pattern for any of the names as they are written: "Will", not "will"."""
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names, key=len, reverse=True)))})\b")
+
+
+def _normalise(name: str) -> str:
     return " ".join(words(name))
 
 
@@ -108,11 +112,7 @@ class Imported(Record):
     """Of calls: found, and dropped, by reason."""
 
 
-def combined(parts: Iterable[Imported]) -> Imported:
-    logs: list[Log] = []
-    counts: dict[str, int] = {}
-    for part in parts:
-        logs += part.logs
-        for reason, calls in part.counts.items():
-            counts[reason] = counts.get(reason, 0) + calls
-    return Imported(logs=tuple(logs), counts=counts)
+def combine(parts: Iterable[Imported]) -> Imported:
+    parts = list(parts)
+    counts = sum((Counter(part.counts) for part in parts), Counter[str]())
+    return Imported(logs=tuple(log for part in parts for log in part.logs), counts=counts)

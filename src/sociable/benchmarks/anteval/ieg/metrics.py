@@ -4,27 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
-from sociable.benchmarks.anteval.ieg.results import (
-    BASE,
-    GENERATED,
-    KINDS,
-    LAST,
-    REAL,
-    SHUFFLED,
-    Bounds,
-    Results,
-    f_metric,
-    gap_metric,
-)
+from sociable.benchmarks.anteval.ieg.results import KINDS, Bounds, Figures, Predictor, Results, gap_metric
 from sociable.benchmarks.anteval.ieg.windows import names_skill
 from sociable.benchmarks.anteval.session import TableTurn
 from sociable.core.records import Estimate, Score
 from sociable.statistics.metrics import Metric, Metrics, Value
-
-MASTERS = (BASE, GENERATED, REAL, SHUFFLED, LAST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +31,11 @@ class PlayedSession:
         return [turn for turn in self.episode.turns if turn.speaker != self.npc]
 
 
-def _passed(session: PlayedSession) -> Value:
+def _measure_passed(session: PlayedSession) -> Value:
     return Value(fmean(turn.passed for turn in session.own_turns))
 
 
-def _named(session: PlayedSession) -> Value:
+def _measure_named(session: PlayedSession) -> Value:
     if not session.intentions:
         return Value.not_reached("nobody had an intention")
     named = [
@@ -59,72 +47,72 @@ def _named(session: PlayedSession) -> Value:
 
 
 _WHO = {"character": "who acts", "tuple": "who acts and with which skill"}
-_OF_MASTER = {
-    BASE: "the virtual DM without any tuning",
-    GENERATED: "the virtual DM tuned on this model's sessions",
-    REAL: "the virtual DM tuned on real sessions",
-    SHUFFLED: "the virtual DM tuned on this model's sessions with shuffled labels",
-    LAST: "always the last speaker, with the most frequent skill",
-}
 _SHORT = {"character": "char.", "tuple": "overall"}
+_PREDICTORS = {
+    Predictor.BASE: "the virtual DM without any tuning",
+    Predictor.GENERATED: "the virtual DM tuned on this model's sessions",
+    Predictor.REAL: "the virtual DM tuned on real sessions",
+    Predictor.SHUFFLED: "the virtual DM tuned on this model's sessions with shuffled labels",
+    Predictor.LAST: "always the last speaker, with the most frequent skill",
+}
 
 
-def _of_experiment() -> Iterator[Metric[PlayedSession]]:
-    """What the experiment on all sessions finds; its estimates come from there."""
+def _make_experiment_metrics() -> Iterator[Metric[PlayedSession]]:
+    """What the experiment on all sessions finds."""
+    make = partial(Metric[PlayedSession], group="experiment", aggregate=_leave_to_experiment)
     for kind, who in _WHO.items():
-        for master, called in _OF_MASTER.items():
+        short = _SHORT[kind]
+        for master, called in _PREDICTORS.items():
             for suffix, how in (("", ""), (" macro", ", mean over windows"), (" masked", ", skills' names taken out")):
-                name = f_metric(master, kind) + suffix
-                meaning = f"F-score of {called}, for {who}{how}"
-                yield Metric(name, f"{master} {_SHORT[kind]}{suffix}", meaning, "experiment", aggregate=_found_by_experiment)
-        gap = f"gap of f_g to f_r, |f_r - f_g| / (f_r + f_g), for {who}"
-        yield Metric(gap_metric(kind), f"G {_SHORT[kind]}", gap, "experiment", aggregate=_found_by_experiment)
+                name = f"{master.f_metric(kind)}{suffix}"
+                yield make(name, f"{master} {short}{suffix}", f"F-score of {called}, for {who}{how}")
+        yield make(gap_metric(kind), f"G {short}", f"gap of f_g to f_r, |f_r - f_g| / (f_r + f_g), for {who}")
         signed = f"the same with its sign: above 0 where f_r is better, for {who}"
-        name = f"signed_{gap_metric(kind)}"
-        yield Metric(name, f"signed G {_SHORT[kind]}", signed, "experiment", aggregate=_found_by_experiment, low=-1.0)
+        yield make(f"signed_{gap_metric(kind)}", f"signed G {short}", signed, low=-1.0)
 
 
-def _found_by_experiment(name: str, scores: Sequence[Score], seed: int) -> Estimate:
+def _leave_to_experiment(name: str, scores: Sequence[Score], seed: int) -> Estimate:
     return Estimate(metric=name, value=None)
 
 
 METRICS = Metrics[PlayedSession](
-    Metric("passed", "passed", "share of the players' turns that were let pass", "conduct", _passed),
-    Metric("named", "named", "share of players with an intention who say the name of its skill", "conduct", _named),
-    *_of_experiment(),
+    Metric("passed", "passed", "share of the players' turns that were let pass", "conduct", _measure_passed),
+    Metric("named", "named", "share of players with an intention who say the name of its skill", "conduct", _measure_named),
+    *_make_experiment_metrics(),
 )
-CONDUCT = [metric.name for metric in METRICS.in_group("conduct")]
 
 
 def estimate_experiment(results: Results | None) -> list[Estimate]:
-    """F-scores of every master, the gaps, and the same with skills' names masked. None of them where there was no experiment."""
-    return [
-        Estimate(metric=metric, value=found.value, low=found.low, high=found.high, scored=results.tested_on if results else 0)
-        for metric, found in _found(results)
-    ]
+    """F-scores of every predictor, the gaps, and the same with skills' names masked; None each where there was no experiment."""
+    scored = results.tested_on if results else 0
+    return [Estimate(metric=metric, **found.model_dump(), scored=scored) for metric, found in _find_bounds(results)]
 
 
-def _found(results: Results | None) -> Iterator[tuple[str, Bounds]]:
-    nothing = Bounds(value=None)
+def _find_bounds(results: Results | None) -> Iterator[tuple[str, Bounds]]:
+    figures = {"": results.figures if results else {}, " masked": results.masked if results else {}}
+    gaps = results.gaps if results else {}
     for kind in KINDS:
-        for master in MASTERS:
-            for suffix, figures in (("", results.figures if results else {}), (" masked", results.masked if results else {})):
-                known = figures.get(master)
-                yield f_metric(master, kind) + suffix, getattr(known, kind) if known else nothing
-                yield f"{f_metric(master, kind)} macro{suffix}", getattr(known, f"{kind}_macro") if known else nothing
-        for suffix in ("", " masked"):
-            yield gap_metric(kind) + suffix, results.gaps[kind + suffix] if results else nothing
-            yield f"signed_{gap_metric(kind)}{suffix}", results.gaps[f"signed {kind}{suffix}"] if results else nothing
+        for master in Predictor:
+            for suffix, known in figures.items():
+                own = known.get(master, Figures())
+                yield f"{master.f_metric(kind)}{suffix}", getattr(own, kind)
+                yield f"{master.f_metric(kind)} macro{suffix}", getattr(own, f"{kind}_macro")
+        for suffix in figures:
+            yield f"{gap_metric(kind)}{suffix}", gaps.get(f"{kind}{suffix}", Bounds())
+            yield f"signed_{gap_metric(kind)}{suffix}", gaps.get(f"signed {kind}{suffix}", Bounds())
 
 
-def doubts(estimates: Sequence[Estimate]) -> list[str]:
+def find_doubts(estimates: Sequence[Estimate]) -> list[str]:
     """Where F-scores say that G means little: a master that learned nothing is as near to another that learned nothing."""
     found = {each.metric: each.value for each in estimates}
     no_better = []
     for kind, called in (("character", "for characters"), ("tuple", "overall")):
-        for master, controls in ((REAL, (BASE, LAST)), (GENERATED, (BASE, SHUFFLED))):
-            own = found.get(f_metric(master, kind))
-            known = {control: found.get(f_metric(control, kind)) or 0.0 for control in controls}
+        for master, controls in (
+            (Predictor.REAL, (Predictor.BASE, Predictor.LAST)),
+            (Predictor.GENERATED, (Predictor.BASE, Predictor.SHUFFLED)),
+        ):
+            own = found.get(master.f_metric(kind))
+            known = {control: found.get(control.f_metric(kind)) or 0.0 for control in controls}
             beaten_by = [f"{control} {value:.3f}" for control, value in known.items() if own is not None and value >= own]
             if beaten_by:
                 no_better.append(f"{master} {called} is {own:.3f} ({', '.join(beaten_by)})")

@@ -6,40 +6,47 @@
 
 from __future__ import annotations
 
-from sociable.benchmarks.anteval.ieg.briefing import brief_npc, brief_player
+from pathlib import Path
+
 from sociable.benchmarks.anteval.ieg.records import IegEpisode, IegOptions
-from sociable.benchmarks.anteval.ieg.reference import reference_player
+from sociable.benchmarks.anteval.ieg.reference import make_reference_player
 from sociable.benchmarks.anteval.ieg.scenario import IegScenario
-from sociable.benchmarks.anteval.players import Player, PromptedPlayer, play, usage_by_role
-from sociable.core.errors import InstrumentFailure
-from sociable.core.prompts import Prompts
+from sociable.benchmarks.anteval.players import Player, PromptedPlayer, brief, seat_players
+from sociable.core.prompts import Prompts, load_package_prompts, quote
 from sociable.core.records import episode_id
 from sociable.engine.seats import Seat, Seats
+
+PLACEHOLDERS = {
+    "player": frozenset({"name", "sheet", "scene", "others", "intention"}),
+    "npc": frozenset({"name", "character", "scene", "others"}),
+    "intention": frozenset({"skill"}),
+    "no_intention": frozenset[str](),
+}
+
+
+def load_ieg_prompts(override: Path | None = None) -> Prompts:
+    """The bundled prompts, or the user's own in their place."""
+    return load_package_prompts("sociable.benchmarks.anteval.ieg", PLACEHOLDERS, override)
 
 
 async def run_session(
     scenario: IegScenario, repeat: int, seats: Seats, prompts: Prompts, options: IegOptions, *, seed: int, half: int | None = None
 ) -> IegEpisode:
-    """``half``: which half of their lines reference agents keep to. Raises RunFailure and RunStopped."""
+    """The episode. ``half``: which half of their lines reference agents keep to. Raises RunFailure and RunStopped."""
     identifier = episode_id(scenario.id, repeat)
 
-    def seated(name: str, seat: Seat) -> Player:
+    def make_player(name: str, seat: Seat) -> Player:
         if seat.model is None:
-            return reference_player(seat.agent, scenario, name, options.turns, seed, repeat, half=half)
-        sheet = next((each for each in scenario.players if each.name == name), None)
-        briefing = brief_player(scenario, sheet, prompts) if sheet else brief_npc(scenario, prompts)
-        return PromptedPlayer(name, seat, identifier, briefing)
+            return make_reference_player(seat.agent, scenario, name, options.turns, seed, repeat, half)
+        skill = scenario.intentions.get(name)
+        intention = prompts["intention"].render(skill=skill) if skill else prompts["no_intention"].render()
+        return PromptedPlayer(name, seat, identifier, brief(scenario, name, prompts, {"intention": quote(intention)}, {}))
 
     # 1. Seats.
-    players = [seated(sheet.name, seats.subject) for sheet in scenario.players]
-    npc = seated(scenario.scene.npc.name, seats.partner or seats.subject)
+    table = seat_players(scenario, seats, make_player)
 
     # 2. The session.
-    turns, failure = [], ""
-    try:
-        turns = await play([*players, npc], options.turns, instruments=frozenset({npc.name}) if seats.partner else frozenset())
-    except InstrumentFailure as error:
-        failure = str(error)
+    turns, failure = await table.play(options.turns)
 
     return IegEpisode(
         id=identifier,
@@ -48,5 +55,5 @@ async def run_session(
         repeat=repeat,
         turns=tuple(turns),
         npc_failure=failure,
-        usage=usage_by_role(players, npc, alone=seats.partner is None),
+        usage=table.sum_usage(),
     )

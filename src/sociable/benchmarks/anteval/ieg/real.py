@@ -1,20 +1,41 @@
-"""Real sessions, wherever they come from: CRD3's transcripts, FIREBALL's events, or a user's own logs as JSON Lines."""
+"""Real sessions: read, or played in their place, and split into those that a virtual DM learns from and those it is tested on.
+
+They are CRD3's transcripts, FIREBALL's events, or a user's own logs as JSON Lines. Where there are none, sessions of the
+expressive agent stand in for them, so that everything can be tried.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 
-from pydantic import ValidationError
-
+from sociable.benchmarks.anteval.characters import load_sheets
 from sociable.benchmarks.anteval.ieg.interop.crd3 import is_crd3, read_crd3
 from sociable.benchmarks.anteval.ieg.interop.fireball import is_fireball, read_fireball
 from sociable.benchmarks.anteval.ieg.logs import Imported, Log
-from sociable.core.data_files import make_data_error, read_records
+from sociable.benchmarks.anteval.ieg.protocol import load_ieg_prompts, run_session
+from sociable.benchmarks.anteval.ieg.records import PAPER_SESSIONS, STAND_IN, IegOptions
+from sociable.benchmarks.anteval.ieg.scenario import Marginals, count_marginals, draw_scenarios, make_log
+from sociable.benchmarks.anteval.ieg.windows import Window, cut_windows
+from sociable.benchmarks.anteval.rules import load_rules
+from sociable.core.data_files import load_items, make_cut, read_records
 from sociable.core.errors import DataError, InputError
+from sociable.core.seeding import make_generator
+from sociable.engine.event_loop import run_to_end
+from sociable.engine.seats import Role, Seat, Seats
+from sociable.models.protocol import Sampling
 
+STAND_IN_SESSIONS = 90
+STAND_IN_SEED = 777_777
+EVEN = Marginals(dict.fromkeys(load_rules().skills, 1), {1: 6, 2: 3, 3: 1})
+"""Every skill as often as any other; mostly one player who means to do something."""
+FEW_SESSIONS = 40
+"""Real sessions below which a virtual DM learns little (measured on CRD3)."""
+FEW_HELD_OUT = 5
 _EXPECTED = (
     "Expected a folder of CRD3's cleaned transcripts (files such as C1E001.json), a file of FIREBALL's events, or your own logs "
     "as JSON Lines, each with id, players, turns and calls."
@@ -27,42 +48,137 @@ class RealSessions:
     source: str
     """What they are, in words."""
     counts: dict[str, int]
+    """Of calls: found, and dropped, by reason."""
     digest: str
 
 
+def load_real_sessions(options: IegOptions) -> RealSessions:
+    """The real sessions that the options name, or what stands in for them. Raises InputError and DataError."""
+    if options.real is None:
+        raise InputError(
+            "anteval-ieg needs sessions of real players: --real FOLDER of CRD3's cleaned transcripts, a file of "
+            f"FIREBALL's events, or your own logs as JSON Lines. To try it out without: --real {STAND_IN}."
+        )
+    if options.real == STAND_IN:
+        return RealSessions(play_stand_in_sessions(options.turns, options.players, options.quiet), STAND_IN, {}, STAND_IN)
+    return read_real_sessions(Path(options.real))
+
+
+@lru_cache(4)
+def play_stand_in_sessions(turns: int, players: int, quiet: float) -> tuple[Log, ...]:
+    """Sessions out of the half of the agent's lines that agents under test do not use: nothing is known by heart."""
+    drawn = draw_scenarios(load_sheets(None).items, STAND_IN_SESSIONS, players, EVEN, quiet, STAND_IN_SEED)
+    options, prompts = IegOptions(turns=turns), load_ieg_prompts()
+    seats = Seats(Seat(Role.SUBJECT, "reference/expressive", None, Sampling()))
+
+    async def play() -> list[Log]:
+        return [make_log(each, await run_session(each, 0, seats, prompts, options, seed=STAND_IN_SEED, half=1)) for each in drawn]
+
+    return tuple(run_to_end(play()))
+
+
 def read_real_sessions(path: Path) -> RealSessions:
-    """Raises InputError or DataError where there is nothing that can be read, or no call in it."""
+    """The sessions in a file or folder. Raises InputError or DataError where none can be read, or none has a call in it."""
     if not path.exists():
         raise InputError(f"real = {path}: no such file or folder. {_EXPECTED}")
     if path.is_dir() and (inside := next((each for each in sorted(path.iterdir()) if is_crd3(each)), None)):
         raise InputError(f"real = {path}: CRD3's transcripts are in its folder '{inside.name}'. Name that: {inside}")
     if is_crd3(path):
         found, source = read_crd3(path), "CRD3"
+    elif any(is_fireball(first.value) for first in islice(read_records(path, None), 1)):
+        found, source = read_fireball(path), "FIREBALL"
     else:
-        first = next(islice(read_records(path, None), 1), None)
-        if first is not None and is_fireball(first.value):
-            found, source = read_fireball(path), "FIREBALL"
-        else:
-            found, source = _own(path), "logs"
+        found, source = _read_own(path), "logs"
     if not any(log.calls for log in found.logs):
         raise InputError(f"real = {path}: no call for a skill check in it. {_EXPECTED}")
     digest = hashlib.sha256("\n".join(log.model_dump_json() for log in found.logs).encode("utf-8", "replace")).hexdigest()
     return RealSessions(found.logs, source, found.counts, digest)
 
 
-def _own(path: Path) -> Imported:
-    logs: list[Log] = []
-    for raw in read_records(path, None):
-        try:
-            log = Log.model_validate({"id": raw.default_id, **raw.value} if isinstance(raw.value, dict) else raw.value)
-        except ValidationError as error:
-            found = make_data_error(error, raw.place)
-            raise DataError(found.place, found.field, f"{found.problem}. (Read as a log of your own. {_EXPECTED})") from None
-        if any(log.id == other.id for other in logs):
-            raise DataError(raw.place, "id", f"'{log.id}' is used already; ids must be unique")
-        logs.append(log)
+def _read_own(path: Path) -> Imported:
+    """A user's own logs."""
+    expected = "logs, each with id, players, turns and calls"
+    try:
+        logs = load_items(path, path, make_cut(Log), skip_invalid=False, expected=expected).items
+    except DataError as error:
+        raise DataError(error.place, error.field, f"{error.problem}. (Read as a log of your own. {_EXPECTED})") from None
     calls = [call for log in logs for call in log.calls]
-    counts = {"attributed": sum(bool(call.before and call.checks) for call in calls)}
-    counts["dropped: nothing was said before"] = sum(not call.before for call in calls)
-    counts["for nobody"] = sum(bool(call.before and not call.checks) for call in calls)
-    return Imported(logs=tuple(logs), counts={reason: count for reason, count in counts.items() if count})
+    counts = {
+        "attributed": sum(bool(call.before and call.checks) for call in calls),
+        "dropped: nothing was said before": sum(not call.before for call in calls),
+        "for nobody": sum(bool(call.before and not call.checks) for call in calls),
+    }
+    return Imported(logs=logs, counts={reason: count for reason, count in counts.items() if count})
+
+
+@dataclass(frozen=True)
+class SplitSessions:
+    """``real`` sessions with a call for a check in them: for ``training``, and ``held_out`` for testing."""
+
+    real: RealSessions
+    training: Sequence[Log]
+    held_out: Sequence[Log]
+    options: IegOptions
+
+    @cached_property
+    def training_windows(self) -> Sequence[Window]:
+        return cut_windows(self.training, self.options.window)
+
+    @property
+    def sessions_to_play(self) -> int:
+        """As many as asked for; or as there are windows to learn from in the real sessions, at most the authors' number."""
+        windows = sum(bool(window.checks) for window in self.training_windows)
+        return self.options.sessions or min(PAPER_SESSIONS, round(windows * (1 + self.options.quiet)))
+
+    @property
+    def marginals(self) -> Marginals:
+        """What intentions are drawn from: the real training windows only."""
+        return EVEN if self.real.source == STAND_IN else count_marginals(self.training_windows)
+
+    def list_notes(self) -> Iterator[str]:
+        """What a reader must know of the real sessions."""
+        real, width = self.real, self.options.window
+        if real.source == STAND_IN:
+            yield (
+                "The real sessions are stand-ins: reference players, out of lines that the agents under test do not use. "
+                "G says nothing here about real people."
+            )
+            return
+        training, held_out = (cut_windows(logs, width) for logs in (self.training, self.held_out))
+        dropped = [(reason.removeprefix("dropped: "), count) for reason, count in real.counts.items() if "dropped" in reason]
+        lost = f" Calls dropped: {', '.join(f'{count} ({reason})' for reason, count in dropped)}." if dropped else ""
+        none = len(real.logs) - len(self.training) - len(self.held_out)
+        without = f" {none} without a call are left out." if none else ""
+        # Nobody could know who is meant there.
+        unheard = sum(any(who not in window.players for who, _ in window.checks) for window in [*training, *held_out])
+        unknown = f" {unheard} are for somebody who says nothing in the {width} turns before." if unheard else ""
+        yield (
+            f"Real sessions: {len(real.logs)} of {real.source}, {len(self.training)} for training ({len(training)} calls for "
+            f"checks), {len(self.held_out)} held out ({len(held_out)}).{without}{lost}{unknown}"
+        )
+        if real.source == "CRD3":
+            yield (
+                "The paper's real sessions are not public; these are transcripts of a show (CRD3), with labels found by rule: "
+                "G is not comparable with the paper's."
+            )
+        few = [f"{len(self.training)} to learn from"] if len(self.training) < FEW_SESSIONS else []
+        few += [f"{len(self.held_out)} held out"] if len(self.held_out) < FEW_HELD_OUT else []
+        if few:
+            yield (
+                f"Few real sessions: {' and '.join(few)}. Below some {FEW_SESSIONS} episodes the DM tuned on them "
+                f"may be no better than the untuned one; with fewer than {FEW_HELD_OUT} held out intervals are too narrow."
+            )
+
+
+def split_sessions(real: RealSessions, options: IegOptions, seed: int) -> SplitSessions:
+    """Splits the sessions that have a call in them, at least one on each side. Raises InputError where there are too few."""
+    called = [log for log in real.logs if any(window.checks for window in cut_windows([log], options.window))]
+    if len(called) < 2:
+        raise InputError(
+            f"{options.real}: a call for a check that follows something said is in {len(called)} of its {len(real.logs)} "
+            "sessions. At least two are needed: what a virtual DM is tested on must be held out from what it learns."
+        )
+    count = min(max(round(options.held_out * len(called)), 1), len(called) - 1)
+    tested = set(make_generator(seed, "held out").sample([log.id for log in called], count))
+    training, held_out = ([log for log in called if (log.id in tested) is side] for side in (False, True))
+    return SplitSessions(real, training, held_out, options)

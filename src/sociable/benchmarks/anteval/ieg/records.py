@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -9,6 +10,8 @@ from pydantic import Field
 from sociable.benchmarks.anteval.session import TableTurn
 from sociable.core.records import Episode, Record
 
+MASTERS_FOLDER = "masters"
+"""The folder of a run that holds its virtual DMs and what came of them."""
 STAND_IN = "stand-in"
 """In place of real sessions: such as reference players make. To try things out."""
 
@@ -45,3 +48,8 @@ class IegOptions(Record):
     resamples: int = Field(default=100, ge=0, le=10_000, description="of sessions, each trained on anew, for the intervals")
     curve: bool = Field(default=True, description="measure F-scores over the size of the training set as well")
     sheets: str | None = Field(default=None, description="a file of characters, in place of the bundled ones")
+
+    @property
+    def masters_folder(self) -> Path | None:
+        """The folder of the virtual DMs to be used again."""
+        return Path(self.masters) / MASTERS_FOLDER if self.masters else None

@@ -1,23 +1,21 @@
 """Reference agents of intention expression: players that need no model, out of written lines.
 
-``oracle`` and ``expressive`` are one: it acts on its intention in character, never naming the skill. What each must score
-stands in the README.
+``oracle`` and ``expressive`` are one: it acts on its intention in character, never naming the skill. ``blunt`` names the skill,
+``random`` acts on another one, ``small-talk`` on none, and ``silent`` passes. What each must score stands in the README.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from random import Random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
 
 from sociable.benchmarks.anteval.ieg.scenario import IegScenario
+from sociable.benchmarks.anteval.players import ReferencePlayer
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.benchmarks.anteval.session import Move, TableTurn
-from sociable.core.records import Record, Usage
+from sociable.core.records import Record
 from sociable.core.seeding import make_generator
-
-AGENTS = ("oracle", "expressive", "blunt", "small-talk", "random", "silent")
 
 EXPRESSED = 3
 """How often, at the most, a player acts on its intention."""
@@ -36,78 +34,56 @@ class Lines(Record):
 
 
 @cache
-def lines() -> Lines:
-    return Lines.model_validate(json.loads((DATA / "lines.json").read_text(encoding="utf-8")))
+def load_lines() -> Lines:
+    return Lines.model_validate_json((DATA / "lines.json").read_bytes())
 
 
-class ReferenceIegPlayer:
-    """Talks small but for the turns in which it acts on its intention; ``shows`` says how it does."""
+@dataclass
+class ReferenceIegPlayer(ReferencePlayer[IegScenario]):
+    """Talks small but for the turns in which it acts on its intention."""
 
-    def __init__(
-        self,
-        scenario: IegScenario,
-        name: str,
-        draw: Callable[..., Random],
-        turns: int,
-        shows: str,
-        half: int | None = None,
-        error_rate: float = 0.0,
-    ) -> None:
-        """``half`` keeps to every second line, so that two sets of sessions need share none."""
-        self.scenario = scenario
-        self.name = name
-        self._shows = shows
-        self._half = half
-        self._draw = draw
-        seats = len(scenario.players) + 1
-        own = max(turns // seats, 1)
-        self._at = set(draw("turns", name).sample(range(own), min(EXPRESSED, own)))
-        self._skill = scenario.intentions.get(name)
-        if self._skill is not None and shows == "another":
-            self._skill = draw("skill", name).choice(sorted(lines().skills))
-        if draw("errs", name).random() < error_rate:
-            self._skill = None
+    kind: str
+    """The agent's name, without an error rate."""
+    half: int | None
+    """Which half of its lines it keeps to, so that two sets of sessions need share none; None: it has them all."""
 
-    @property
-    def usage(self) -> Usage:
-        return Usage()
+    @cached_property
+    def _skill(self) -> str | None:
+        """The skill that it acts on."""
+        skill = self.scenario.intentions.get(self.name)
+        if skill is not None and self.kind == "random":
+            skill = self.draw("skill", self.name).choice(sorted(load_lines().skills))
+        return None if self.draw("errs", self.name).random() < self.error_rate else skill
+
+    @cached_property
+    def _at(self) -> set[int]:
+        """The turns of its own in which it acts on its intention."""
+        own = self.own_turns
+        return set(self.draw("turns", self.name).sample(range(own), min(EXPRESSED, own)))
 
     async def take_turn(self, seen: Sequence[TableTurn]) -> Move:
-        if self._shows == "silence":
+        if self.kind == "silent":
             return Move()
         taken = sum(turn.speaker == self.name for turn in seen)
-        if self.name == self.scenario.scene.npc.name:
-            return self._line(lines().npc, "npc", taken)
-        if self._skill is None or self._shows == "nothing" or taken not in self._at:
-            return self._line(lines().small_talk, "talk", taken)
-        if self._shows == "bluntly":
-            move = self._line(lines().blunt, "blunt", taken)
+        if self.name == self.scenario.npc.name:
+            return self._speak(load_lines().npc, "npc", taken)
+        if self._skill is None or self.kind == "small-talk" or taken not in self._at:
+            return self._speak(load_lines().small_talk, "talk", taken)
+        if self.kind == "blunt":
+            move = self._speak(load_lines().blunt, "blunt", taken)
             return Move(move.act, move.words.replace("{skill}", self._skill.lower()))
-        return self._line(lines().skills[self._skill], "skill", taken)
+        return self._speak(load_lines().skills[self._skill], "skill", taken)
 
-    def _line(self, choices: Sequence[Line], kind: str, taken: int) -> Move:
-        """No line twice in one player's mouth while there are others."""
-        some = choices if self._half is None else choices[self._half :: 2]
-        order = self._draw(kind, self.name).sample(range(len(some)), len(some))
-        line = some[order[taken % len(some)]]
+    def _speak(self, choices: Sequence[Line], kind: str, taken: int) -> Move:
+        """The move after ``taken`` turns. No line is used twice by one player while there are others."""
+        some = choices if self.half is None else choices[self.half :: 2]
+        line = some[self.draw(kind, self.name).sample(range(len(some)), len(some))[taken % len(some)]]
         return Move(line.act, line.words)
 
 
-_SHOWS = {
-    "oracle": "in character",
-    "expressive": "in character",
-    "blunt": "bluntly",
-    "small-talk": "nothing",
-    "random": "another",
-    "silent": "silence",
-}
-
-
-def reference_player(
-    agent: str, scenario: IegScenario, name: str, turns: int, seed: int, repeat: int, *, half: int | None = None
+def make_reference_player(
+    agent: str, scenario: IegScenario, name: str, turns: int, seed: int, repeat: int, half: int | None
 ) -> ReferenceIegPlayer:
-    def draw(*names: str | int) -> Random:
-        return make_generator(seed, "reference", scenario.id, repeat, *names)
-
-    kind, at, rate = agent.partition("@")
-    return ReferenceIegPlayer(scenario, name, draw, turns, _SHOWS[kind], half, float(rate) if at else 0.0)
+    kind, _, rate = agent.partition("@")
+    draw = partial(make_generator, seed, "reference", scenario.id, repeat)
+    return ReferenceIegPlayer(scenario, name, turns, draw, float(rate or 0.0), kind, half)

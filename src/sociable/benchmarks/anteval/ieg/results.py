@@ -2,37 +2,53 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
+from sociable.benchmarks.anteval.ieg.records import MASTERS_FOLDER
 from sociable.core.records import Record
 from sociable.core.run_folder import write_atomically
 
-MASTERS = "masters"
-"""The folder of a run that holds its virtual DMs and what came of them."""
-
-BASE, GENERATED, REAL, SHUFFLED, LAST = "f_0", "f_g", "f_r", "shuffled", "last speaker"
-"""The base; tuned on generated and on real sessions; on shuffled labels; and the baseline that reads nothing."""
-
 KINDS = ("character", "tuple")
-"""Of F-scores: who acts; who acts and with which skill."""
+"""Kinds of F-score: for who acts; for who acts and with which skill."""
+
+
+class Predictor(StrEnum):
+    """Whoever says of held-out windows who is to make which checks; named as in metrics."""
+
+    BASE = "f_0"
+    """The base of the virtual DMs, without tuning."""
+    GENERATED = "f_g"
+    REAL = "f_r"
+    """The DMs tuned on generated and on real sessions."""
+    SHUFFLED = "shuffled"
+    """The DM tuned on generated sessions with shuffled labels."""
+    LAST = "last speaker"
+    """The baseline that reads nothing."""
+
+    def f_metric(self, kind: str) -> str:
+        return f"{self}/{kind}"
 
 
 class Bounds(Record):
     """A figure with its interval; None where there is none."""
 
-    value: float | None
+    value: float | None = None
     low: float | None = None
     high: float | None = None
 
 
 class Figures(Record):
-    """What one master scores on the held-out windows, by F-score."""
+    """What one predictor scores on the held-out windows, by F-score."""
 
-    character: Bounds
-    tuple: Bounds
-    character_macro: Bounds
-    tuple_macro: Bounds
+    character: Bounds = Bounds()
+    tuple: Bounds = Bounds()
+    character_macro: Bounds = Bounds()
+    tuple_macro: Bounds = Bounds()
 
 
 class CurvePoint(Record):
@@ -43,7 +59,7 @@ class CurvePoint(Record):
 
 
 class Confusion(Record):
-    """Of a tuned master: for each skill called for, what it said of the same player; and whom it named."""
+    """What a tuned master said of a player, by the skill called for and the one it said; and whom it picked."""
 
     master: str
     skills: dict[str, dict[str, int]]
@@ -70,36 +86,38 @@ class Results(Record):
     gaps: dict[str, Bounds]
     """``character``, ``tuple``, and each with ``signed `` before it; with `` masked`` behind it."""
     drawn: dict[str, tuple[float | None, ...]]
-    """Of each resample f_g and the gap, ``f_g/character`` and so on: runs on the same real sessions drew the same of them."""
+    """By metric (``f_g/character``, ``g/tuple``, …) the value in each resample: runs on the same real sessions drew the same."""
     curve: tuple[CurvePoint, ...]
     confusion: tuple[Confusion, ...]
     unseen: tuple[str, ...]
     """Skills called for in the held-out sessions that no training window has, by master."""
 
 
-def f_metric(master: str, kind: str) -> str:
-    return f"{master}/{kind}"
-
-
 def gap_metric(kind: str) -> str:
     return f"g/{kind}"
 
 
-def write_results(folder: Path, of: str, results: Results | None) -> None:
-    """Keeps the results in a run's folder; ``of`` is a digest of what they were found on."""
-    (folder / MASTERS).mkdir(exist_ok=True)
+def find_results(folder: Path, made_of: Any, run: Callable[[], Results | None]) -> Results | None:
+    """The results that a run's folder keeps, if they were found on the same; or what ``run`` finds, which is kept.
+
+    ``made_of`` is all that the results depend on, as JSON.
+    """
+    of = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
+    kept = read_results(folder)
+    if kept is not None and kept[0] == of:
+        return kept[1]
+    results = run()
+    (folder / MASTERS_FOLDER).mkdir(exist_ok=True)
     found = {"of": of, "results": results.model_dump(mode="json") if results else None}
-    write_atomically(folder / MASTERS / "results.json", json.dumps(found, indent=1) + "\n")
+    write_atomically(folder / MASTERS_FOLDER / "results.json", json.dumps(found, indent=1) + "\n")
+    return results
 
 
 def read_results(folder: Path) -> tuple[str, Results | None] | None:
     """(what they were found on, the results) of a run; None where there are none that can be read."""
-    path = folder / MASTERS / "results.json"
-    if not path.is_file():
-        return None
     try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
+        raw = json.loads((folder / MASTERS_FOLDER / "results.json").read_text(encoding="utf-8"))
         return str(raw["of"]), Results.model_validate(raw["results"]) if raw["results"] else None
     except (OSError, ValueError, KeyError, TypeError):
-        # Whatever it was, it can be found again.
+        # Whatever stands there, or nothing, it can be found again.
         return None

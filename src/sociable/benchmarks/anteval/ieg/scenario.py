@@ -1,31 +1,37 @@
-"""A scene, who sits at the table, and who means to do what."""
+"""A scene, who sits at the table, and who means to do what.
+
+Intentions are drawn from the real training windows' marginals, so that G does not measure how common skills are.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from random import Random
+from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from sociable.benchmarks.anteval.characters import Sheet
-from sociable.benchmarks.anteval.ieg.intentions import Marginals, drawn_intentions
+from sociable.benchmarks.anteval.characters import Npc, Scenario, Sheet, draw_players
 from sociable.benchmarks.anteval.ieg.logs import Call, Check, Log, Spoken
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
+from sociable.benchmarks.anteval.ieg.windows import Window, count_skills
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.data_files import Text
-from sociable.core.names import Name, normalise_name
-from sociable.core.records import Record
+from sociable.core.records import EpisodeStatus, Record
 from sociable.core.seeding import make_generator
 
+T = TypeVar("T", str, int)
 
-class SceneNpc(Record):
-    name: Name
-    pronouns: Name
-    who: Text
-    manner: Text
+
+class WantingNpc(Npc):
     wants: Text
+
+    @property
+    def motive(self) -> str:
+        return f"Wants: {self.wants}"
 
 
 class Scene(Record):
@@ -34,56 +40,94 @@ class Scene(Record):
     id: Text
     title: Text
     scene: Text
-    npc: SceneNpc
+    npc: WantingNpc
     things: tuple[Text, ...]
 
 
 @dataclass(frozen=True)
-class IegScenario:
-    id: str
+class IegScenario(Scenario):
     scene: Scene
-    players: Sequence[Sheet]
     intentions: Mapping[str, str]
     """By player the skill it means to use; some have none."""
 
 
+@dataclass(frozen=True)
+class Marginals:
+    """How often each skill is called for, and how many players a call is for."""
+
+    skills: Mapping[str, int]
+    sizes: Mapping[int, int]
+
+
 @cache
-def scenes() -> tuple[Scene, ...]:
-    raw = json.loads((DATA / "scenes.json").read_text(encoding="utf-8"))
-    return tuple(TypeAdapter(list[Scene]).validate_python(raw))
+def load_scenes() -> tuple[Scene, ...]:
+    return TypeAdapter(tuple[Scene, ...]).validate_json((DATA / "scenes.json").read_bytes())
 
 
-def drawn_scenarios(
+def count_marginals(windows: Sequence[Window]) -> Marginals:
+    return Marginals(
+        count_skills(windows),
+        Counter(len({who for who, _ in window.checks}) for window in windows if window.checks),
+    )
+
+
+def draw_scenarios(
     sheets: Sequence[Sheet], count: int, players: int, marginals: Marginals, quiet: float, seed: int
 ) -> list[IegScenario]:
     """``count`` sessions: scenes in turn, each time with players and intentions of their own.
 
-    In ``quiet`` sessions for each other one nobody means to do anything.
+    There are ``quiet`` sessions in which nobody means to do anything for each other one.
     """
     found = []
     for number in range(count):
         generator = make_generator(seed, "session", number)
-        scene = scenes()[number % len(scenes())]
-        others = [sheet for sheet in sheets if normalise_name(sheet.name) != normalise_name(scene.npc.name)]
-        cast = generator.sample(others, players)
-        intentions = drawn_intentions({sheet.name: sheet.skills for sheet in cast}, marginals, generator)
+        scene = load_scenes()[number % len(load_scenes())]
+        party = draw_players(sheets, scene.npc, players, generator)
+        intentions = draw_intentions({sheet.name: sheet.skills for sheet in party}, marginals, generator)
         if generator.random() < quiet / (1 + quiet):
             intentions = {}
-        found.append(IegScenario(f"{scene.id}-{number + 1}", scene, cast, intentions))
+        setting = f"{scene.scene}\n{scene.npc.name}: {scene.npc.who}\nThere are: {'; '.join(scene.things)}."
+        found.append(IegScenario(f"{scene.id}-{number + 1}", party, scene.npc, setting, scene, intentions))
     return found
 
 
-def log_of(scenario: IegScenario, episode: IegEpisode) -> Log:
+def draw_intentions(skilled: Mapping[str, Sequence[str]], marginals: Marginals, generator: Random) -> dict[str, str]:
+    """By player a skill; players without an intention are not in it. Of a call for more than there are, all have one.
+
+    ``skilled``: by player the skills on its sheet. A skill goes to somebody who has it, where anybody does.
+    """
+    free = list(skilled)
+    intentions = {}
+    for _ in range(min(_draw(marginals.sizes, generator), len(free))):
+        skill = _draw(marginals.skills, generator)
+        player = generator.choice([each for each in free if skill in skilled[each]] or free)
+        free.remove(player)
+        intentions[player] = skill
+    return {player: intentions[player] for player in skilled if player in intentions}
+
+
+def _draw(counts: Mapping[T, int], generator: Random) -> T:
+    kinds = sorted(counts, key=str)
+    return generator.choices(kinds, [counts[kind] for kind in kinds])[0]
+
+
+def make_log(scenario: IegScenario, episode: IegEpisode) -> Log:
     """A session as a game master looks back on it: at its end the checks for what players meant to do."""
+    turns = tuple(Spoken(speaker=turn.speaker, text=turn.content) for turn in episode.turns if not turn.passed)
+    checks = tuple(Check(character=player, skill=skill) for player, skill in scenario.intentions.items())
     return Log(
         id=episode.id,
         players=tuple(sheet.name for sheet in scenario.players),
-        master=scenario.scene.npc.name,
-        turns=tuple(Spoken(speaker=turn.speaker, text=turn.content) for turn in episode.turns if not turn.passed),
-        calls=(
-            Call(
-                before=sum(not turn.passed for turn in episode.turns),
-                checks=tuple(Check(character=player, skill=skill) for player, skill in scenario.intentions.items()),
-            ),
-        ),
+        master=scenario.npc.name,
+        turns=turns,
+        calls=(Call(before=len(turns), checks=checks),),
     )
+
+
+def make_logs(scenarios: Mapping[str, IegScenario], episodes: Iterable[IegEpisode]) -> list[list[Log]]:
+    """By scenario the sessions that something can be learned from."""
+    logs: dict[str, list[Log]] = defaultdict(list)
+    for episode in episodes:
+        if episode.status is EpisodeStatus.COMPLETED and not episode.npc_failure:
+            logs[episode.scenario].append(make_log(scenarios[episode.scenario], episode))
+    return list(logs.values())

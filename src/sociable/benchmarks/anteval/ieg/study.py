@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from sociable.benchmarks.anteval.characters import load_party
-from sociable.benchmarks.anteval.ieg.audit import audit_document
-from sociable.benchmarks.anteval.ieg.briefing import ieg_prompts
+from sociable.benchmarks.anteval.ieg.audit import audit_real_sessions
 from sociable.benchmarks.anteval.ieg.experiment import run_experiment
-from sociable.benchmarks.anteval.ieg.logs import Log
-from sociable.benchmarks.anteval.ieg.masters.kinds import find_master_kind
+from sociable.benchmarks.anteval.ieg.masters import find_master_kind
 from sociable.benchmarks.anteval.ieg.metrics import METRICS, PlayedSession, estimate_experiment
-from sociable.benchmarks.anteval.ieg.protocol import run_session
-from sociable.benchmarks.anteval.ieg.real import RealSessions, read_real_sessions
-from sociable.benchmarks.anteval.ieg.records import STAND_IN, IegEpisode, IegOptions
-from sociable.benchmarks.anteval.ieg.results import MASTERS, read_results, write_results
-from sociable.benchmarks.anteval.ieg.scenario import IegScenario, drawn_scenarios, log_of, scenes
-from sociable.benchmarks.anteval.ieg.split_sessions import split_sessions
-from sociable.benchmarks.anteval.ieg.stand_in import stand_in_sessions
+from sociable.benchmarks.anteval.ieg.protocol import load_ieg_prompts, run_session
+from sociable.benchmarks.anteval.ieg.real import load_real_sessions, split_sessions
+from sociable.benchmarks.anteval.ieg.records import MASTERS_FOLDER, STAND_IN, IegEpisode, IegOptions
+from sociable.benchmarks.anteval.ieg.results import find_results
+from sociable.benchmarks.anteval.ieg.scenario import IegScenario, draw_scenarios, load_scenes, make_logs
 from sociable.core.errors import InputError
-from sociable.core.records import EpisodeStatus, Estimate, Score
+from sociable.core.records import Estimate, Score
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
 from sociable.engine.study import Audited, Begin, Concluded, Study, StudyOptions
@@ -38,34 +34,33 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
     low_metric = ""
 
     def __init__(self, options: StudyOptions[IegOptions]) -> None:
+        super().__init__(options)
         own = self.options = options.own
         if options.dataset is not None:
             raise InputError("anteval-ieg has no --dataset: real sessions are named with --real PATH.")
-        super().__init__(options)
         self.kind = find_master_kind(own.master, own.master_model, own.embeddings)
-        self.prompts = ieg_prompts(options.prompts)
+        self.prompts = load_ieg_prompts(options.prompts)
         sheets = load_party(own.sheets, own.players)
-        self.sessions = split_sessions(_real_sessions(own), own, options.seed)
-        real = self.sessions.real
+        real = load_real_sessions(own)
+        self.sessions = split_sessions(real, own, options.seed)
         self.source = real.source
         self.data = f"real sessions: {len(real.logs)} of {self.source}"
         count, marginals = self.sessions.sessions_to_play, self.sessions.marginals
-        drawn = drawn_scenarios(sheets.items, count, own.players, marginals, own.quiet, options.seed)
-        self.scenarios: Mapping[str, IegScenario] = {each.id: each for each in drawn[: options.limit]}
-        scene_digest = hashlib.sha256("\n".join(each.model_dump_json() for each in scenes()).encode()).hexdigest()
+        drawn = draw_scenarios(sheets.items, count, own.players, marginals, own.quiet, options.seed)
+        self.scenarios = {each.id: each for each in drawn[: options.limit]}
         self.digests = {
-            "scenes": scene_digest,
+            "scenes": hashlib.sha256("\n".join(each.model_dump_json() for each in load_scenes()).encode()).hexdigest(),
             "characters": sheets.digest,
             "real sessions": real.digest,
             "prompts": self.prompts.digest,
         }
-        if own.masters and not (Path(own.masters) / MASTERS).is_dir():
+        if own.masters_folder and not own.masters_folder.is_dir():
             raise InputError(f"masters = {own.masters}: no run of anteval-ieg with virtual DMs in it.")
         paths = options.absolute_paths("sheets", "masters", *([] if own.real == STAND_IN else ["real"]))
         # A model here is a folder, or a name that others know.
         models = options.absolute_paths("embeddings", *(["master_model"] if own.master == "lora" else []))
         self.resolved = options.resolve(**paths, **{name: path for name, path in models.items() if Path(path).is_dir()})
-        self.notes = list(self.sessions.notes())
+        self.notes = list(self.sessions.list_notes())
 
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         super().check_seats(benchmark, roles, judges=judges, references=references)
@@ -79,39 +74,19 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
 
     def score(self, episode: IegEpisode, judgments: Sequence[object], panel: Sequence[str], measured: object) -> list[Score]:
         drawn = self.scenarios[episode.scenario]
-        return METRICS.score(episode, PlayedSession(drawn.scene.npc.name, drawn.intentions, episode), failure=episode.npc_failure)
+        return METRICS.score(episode, PlayedSession(drawn.npc.name, drawn.intentions, episode), failure=episode.npc_failure)
 
     def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
         known = {score.metric for score in scores}
         return [estimate for estimate in METRICS.estimate(scores, self.seed) if estimate.metric in known]
 
     def conclude(self, episodes: Iterable[IegEpisode], folder: Path, begin: Begin) -> list[Estimate]:
-        """Trains the virtual DMs, unless that was done on the very same sessions."""
-        by_scenario: dict[str, list[Log]] = {}
-        for episode in episodes:
-            if episode.status is EpisodeStatus.COMPLETED and not episode.npc_failure:
-                by_scenario.setdefault(episode.scenario, []).append(log_of(self.scenarios[episode.scenario], episode))
-        generated, own = list(by_scenario.values()), self.options
-        made_of = [[[log.model_dump(mode="json") for log in logs] for logs in generated], self.digests, own.model_dump()]
-        of = hashlib.sha256(json.dumps([made_of, self.kind.recipe]).encode()).hexdigest()
-        kept = read_results(folder)
-        if kept is not None and kept[0] == of:
-            return estimate_experiment(kept[1])
-        results = run_experiment(
-            generated,
-            self.sessions.training,
-            self.sessions.held_out,
-            self.kind,
-            width=own.window,
-            quiet=own.quiet,
-            resamples=own.resamples,
-            curve=own.curve,
-            seed=self.seed,
-            keep=folder / MASTERS,
-            take=Path(own.masters) / MASTERS if own.masters else None,
-            begun=lambda steps: begin("virtual DMs", steps).count,
-        )
-        write_results(folder, of, results)
+        """The estimates of the experiment. Trains the virtual DMs, unless that was done on the very same sessions."""
+        generated, keep = make_logs(self.scenarios, episodes), folder / MASTERS_FOLDER
+        logs = [[log.model_dump(mode="json") for log in logs] for logs in generated]
+        made_of = [[logs, self.digests, self.options.model_dump()], self.kind.recipe]
+        run = partial(run_experiment, generated, self.sessions, self.kind, self.seed, keep)
+        results = find_results(folder, made_of, lambda: run(lambda steps: begin("virtual DMs", steps).count))
         return estimate_experiment(results)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
@@ -119,15 +94,4 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         return f"*{_SENTENCE.strip()}* {_SENTENCE * 2}"
 
     def audit(self) -> Document:
-        return audit_document(self.sessions.real, self.options.window, self.kind.untrained(), self.notes)
-
-
-def _real_sessions(own: IegOptions) -> RealSessions:
-    if own.real is None:
-        raise InputError(
-            "anteval-ieg needs sessions of real players: --real FOLDER of CRD3's cleaned transcripts, a file of "
-            f"FIREBALL's events, or your own logs as JSON Lines. To try it out without: --real {STAND_IN}."
-        )
-    if own.real == STAND_IN:
-        return RealSessions(stand_in_sessions(own.turns, own.players, own.quiet), STAND_IN, {}, STAND_IN)
-    return read_real_sessions(Path(own.real))
+        return audit_real_sessions(self.sessions.real, self.options.window, self.kind.untrained(), self.notes)

@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from sociable.benchmarks.anteval.characters import in_words
-from sociable.benchmarks.anteval.ieg.contrast import contrast_sections
-from sociable.benchmarks.anteval.ieg.metrics import CONDUCT, METRICS, doubts
+import numpy as np
+
+from sociable.benchmarks.anteval.ieg.metrics import METRICS, find_doubts
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
-from sociable.benchmarks.anteval.ieg.results import (
-    BASE,
-    GENERATED,
-    KINDS,
-    LAST,
-    REAL,
-    SHUFFLED,
-    Bounds,
-    Confusion,
-    Results,
-    f_metric,
-    gap_metric,
-    read_results,
-)
+from sociable.benchmarks.anteval.ieg.results import KINDS, Confusion, Predictor, Results, gap_metric, read_results
 from sociable.benchmarks.anteval.ieg.study import IegStudy
 from sociable.benchmarks.anteval.published import TABLE_2
-from sociable.benchmarks.anteval.views import ANOTHER_DATA_SET, percent, run_label, session_lines, table_1
+from sociable.benchmarks.anteval.views import ANOTHER_DATA_SET, TableViews, format_percent, make_counts_table, make_table_1
 from sociable.core.records import EpisodeStatus, Estimate
 from sociable.core.view import (
     MISSING,
     Block,
     Callout,
-    Case,
     Column,
     Curve,
     CurvePlot,
@@ -40,98 +27,102 @@ from sociable.core.view import (
     Mark,
     Paragraph,
     Point,
-    Quotation,
     Row,
     Section,
     Table,
     Tag,
     Tone,
-    Transcript,
+    figure,
+    with_interval,
 )
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import counts_table, metrics_table
-from sociable.reports.views import Views
 
-MASTERS = {
-    BASE: "untuned (f_0)",
-    GENERATED: "tuned on generated sessions (f_g)",
-    REAL: "tuned on real sessions (f_r)",
-    SHUFFLED: "tuned on generated sessions, labels shuffled",
-    LAST: "last speaker, most frequent skill",
+PREDICTORS: Mapping[str, str] = {
+    Predictor.BASE: "untuned (f_0)",
+    Predictor.GENERATED: "tuned on generated sessions (f_g)",
+    Predictor.REAL: "tuned on real sessions (f_r)",
+    Predictor.SHUFFLED: "tuned on generated sessions, labels shuffled",
+    Predictor.LAST: "last speaker, most frequent skill",
 }
 _KIND_TITLES = {"character": "who acts", "tuple": "who acts, with which skill"}
 _SHORT = {"character": "characters", "tuple": "overall"}
-SESSIONS_SHOWN = 8
-
+FEWEST_RESAMPLES = 10
+"""Resamples below which the difference of two runs has no interval."""
+_COMPARED = [metric for kind in KINDS for metric in (Predictor.GENERATED.f_metric(kind), gap_metric(kind))]
 
 Run = RunResult[IegStudy]
 
 
-class IegViews(Views):
-    episodes_called = "Sessions"
-
-    def label(self, manifest: Mapping[str, Any]) -> str:
-        return run_label(manifest)
-
+class IegViews(TableViews):
     def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
-        return doubts(estimates)
+        return find_doubts(estimates)
 
     def summary(self, runs: Sequence[Run]) -> Table:
-        names = [metric for kind in KINDS for metric in (f_metric(GENERATED, kind), gap_metric(kind))]
-        note = f"F-scores of virtual DMs on held-out real sessions, as shares. {' '.join(dict.fromkeys(map(_intervals, runs)))}"
-        return metrics_table("AntEval, intention expression", runs, METRICS.named(*names), note)
+        intervals = " ".join(dict.fromkeys(map(_describe_intervals, runs)))
+        note = f"F-scores of virtual DMs on held-out real sessions, as shares. {intervals}"
+        return metrics_table("AntEval, intention expression", runs, METRICS.named(*_COMPARED), note)
 
     def scores(self, runs: Sequence[Run]) -> list[Block]:
-        return [*_without({run.label: _results(run) for run in runs}), _plot(runs), table_1(runs), _table_2(runs)]
+        return [*_warn_of_silence(runs), _make_plot(runs), make_table_1(runs), _make_table_2(runs)]
 
     def parts(self, runs: Sequence[Run]) -> list[Section]:
-        found = {run.label: each for run in runs if (each := _results(run)) is not None}
+        found = [(run.label, each) for run in runs if (each := _read_results(run)) is not None]
         conduct = metrics_table("How it was played", runs, METRICS.in_group("conduct"), "95% intervals by session.")
         parts = [
-            Section("Controls", [*[table for label, each in found.items() for table in _masters(label, each)], conduct]),
-            Section(
-                "Over the size of the training set", [block for label, each in found.items() for block in _curve(label, each)]
-            ),
-            Section("Confusion", [block for label, each in found.items() for block in _confusion(label, each)]),
-            Section("The experiment", [_counted(label, each) for label, each in found.items()]),
+            Section("Controls", [*(table for label, each in found for table in _make_controls(label, each)), conduct]),
+            Section("Over the size of the training set", [plot for label, each in found for plot in _make_curves(label, each)]),
+            Section("Confusion", [table for label, each in found for table in _make_confusion(label, each)]),
+            Section("The experiment", [_make_counts(label, each) for label, each in found]),
         ]
         # Without a curve, or where nothing was said, some have nothing to show.
         return [section for section in parts if section.blocks]
 
     def counts(self, run: Run) -> Table:
-        return counts_table(run, CONDUCT)
+        return counts_table(run, [metric.name for metric in METRICS.in_group("conduct")])
 
     def shown_episodes(self, run: Run) -> Iterator[Block]:
         done = [each for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
         yield Paragraph(
-            f"The first {min(len(done), SESSIONS_SHOWN)} of {len(done)}. Any other: sociable show {run.folder} EPISODE."
+            f"The first {min(len(done), self.sessions_shown)} of {len(done)}. Any other: sociable show {run.folder} EPISODE."
         )
-        for episode in done[:SESSIONS_SHOWN]:
+        for episode in done[: self.sessions_shown]:
             yield from self.episode(run, cast(IegEpisode, episode))
 
     def episode(self, run: Run, episode: IegEpisode) -> list[Block]:
         """The scene, who means to do what, and who said what."""
         scenario = run.study.scenarios[episode.scenario]
-        tags = [Tag(f"{player.split()[0]}: {skill}") for player, skill in scenario.intentions.items()] or [Tag("no intention")]
-        npc = scenario.scene.npc
-        players = [
-            Quotation(f"{s.name}, a player; intends: {scenario.intentions.get(s.name) or 'nothing in particular'}", in_words(s))
-            for s in scenario.players
-        ]
-        blocks: list[Paragraph | Callout | Quotation | Transcript] = [
-            *(Callout(problem, Tone.WARNING) for problem in (episode.error, episode.npc_failure) if problem),
-            Paragraph(scenario.scene.scene),
-            Quotation(f"{npc.name} ({npc.pronouns}), the NPC", f"{npc.who}\n{npc.manner}\nWants: {npc.wants}"),
-            *players,
-            session_lines(episode.turns, {}),
-        ]
-        return [Case(f"{scenario.scene.title} ({episode.id})", tags, blocks)]
+        scene, intentions = scenario.scene, scenario.intentions
+        tags = [Tag(f"{player.split()[0]}: {skill}") for player, skill in intentions.items()] or [Tag("no intention")]
+        problem = episode.error or episode.npc_failure
+        return self.make_case(scene.title, tags, scenario, episode, problem, scene.scene, scene.npc.motive, intentions)
 
     def contrast(self, first: Run, second: Run) -> list[Section]:
-        return contrast_sections(first, second)
+        """f_g and G of both, and their difference over resamples that drew the same real sessions."""
+        drawn = [results.drawn if (results := _read_results(run)) else {} for run in (first, second)]
+        rows = []
+        for metric in _COMPARED:
+            before, after = (each.value if (each := run.estimate(metric)) else None for run in (first, second))
+            difference = MISSING
+            if before is not None and after is not None:
+                difference = _format_difference(after - before, *(each.get(metric, ()) for each in drawn))
+            rows.append(Row([metric, figure(before), figure(after), difference]))
+        columns = [Column("Metric"), Column("A", True), Column("B", True), Column("B − A", True)]
+        note = "Intervals over resamples in which both runs drew the same real sessions; DMs are trained again where they can be."
+        return [Section("Virtual DMs", [Table("Virtual DMs on the same held-out sessions", columns, rows, note)])]
 
 
-def _intervals(run: Run) -> str:
+def _format_difference(value: float, first: Sequence[float | None], second: Sequence[float | None]) -> str:
+    """The difference with its interval over the resamples in which both runs have a value."""
+    pairs = zip(first, second, strict=False)
+    drawn = [after - before for before, after in pairs if before is not None and after is not None]
+    if len(drawn) < FEWEST_RESAMPLES:
+        return with_interval(value, None, None)
+    low, high = (float(each) for each in np.quantile(drawn, [0.025, 0.975]))
+    return with_interval(value, min(low, value), max(high, value))
+
+
+def _describe_intervals(run: Run) -> str:
     """Where a run's intervals come from."""
     options = run.study.options
     if options.resamples == 0:
@@ -141,116 +132,98 @@ def _intervals(run: Run) -> str:
     return "95% intervals: sessions resampled, generated and real, and DMs trained again."
 
 
-def _results(run: Run) -> Results | None:
+def _read_results(run: Run) -> Results | None:
     kept = read_results(Path(run.folder))
     return kept[1] if kept else None
 
 
-def _without(found: Mapping[str, Results | None]) -> Iterator[Callout]:
-    for label, each in found.items():
-        if each is None:
-            why = "no session was finished in which anything was said, so that nothing can be learned from it"
-            yield Callout(f"{label}: {why}.", Tone.WARNING)
+def _warn_of_silence(runs: Sequence[Run]) -> Iterator[Callout]:
+    """What there is to say of runs in which nobody said anything."""
+    why = "no session was finished in which anything was said, so that nothing can be learned from it"
+    for run in runs:
+        if _read_results(run) is None:
+            yield Callout(f"{run.label}: {why}.", Tone.WARNING)
 
 
-def _plot(results: Sequence[Run]) -> IntervalPlot:
-    """What does not depend on the model under test once, where runs agree on it; then each model's own."""
+def _make_plot(results: Sequence[Run]) -> IntervalPlot:
+    """What does not depend on the model under test stands once, where runs agree on it; then each model's own."""
     marks: dict[Mark, None] = {}
     for kind in KINDS:
-        for master in (LAST, BASE, REAL):
-            shared = [(result, found) for result in results if (found := result.estimate(f_metric(master, kind))) is not None]
-            called = f"{_SHORT[kind]}: {MASTERS[master].partition(',')[0]}"
-            agree = len({(found.value, found.low, found.high) for _, found in shared if found.value is not None}) == 1
-            for result, found in shared:
-                if found.value is not None:
-                    whose = "" if agree else f" ({result.label})"
-                    marks[Mark(f"{called}{whose}", found.value, found.low, found.high)] = None
+        for master in (Predictor.LAST, Predictor.BASE, Predictor.REAL):
+            estimates = ((result.label, result.estimate(master.f_metric(kind))) for result in results)
+            shared = [(label, found) for label, found in estimates if found is not None and found.value is not None]
+            agree = len({(found.value, found.low, found.high) for _, found in shared}) == 1
+            for label, found in shared:
+                called = f"{_SHORT[kind]}: {PREDICTORS[master].partition(',')[0]}{'' if agree else f' ({label})'}"
+                marks[Mark(called, found.value, found.low, found.high)] = None
         for result in results:
-            found = result.estimate(f_metric(GENERATED, kind))
-            if found is not None:
-                marks[Mark(f"{_SHORT[kind]}: {result.label} (f_g)", found.value, found.low, found.high)] = None
+            if own := result.estimate(Predictor.GENERATED.f_metric(kind)):
+                marks[Mark(f"{_SHORT[kind]}: {result.label} (f_g)", own.value, own.low, own.high)] = None
     return IntervalPlot("F-scores on held-out real sessions", "F-score", list(marks), minimum=0.0, maximum=1.0)
 
 
-def _table_2(results: Sequence[Run]) -> Table:
+def _make_table_2(results: Sequence[Run]) -> Table:
     """Table 2's layout: our runs first, then the published rows."""
     columns = [Column("Interaction agent"), Column("Virtual DM")]
     columns += [Column(f"{name} {kind}", True) for kind in ("char.", "overall") for name in ("f_0", "f_g", "f_r", "G")]
+    shown = (Predictor.BASE, Predictor.GENERATED, Predictor.REAL)
+    metrics = [metric for kind in KINDS for metric in (*(master.f_metric(kind) for master in shown), gap_metric(kind))]
     rows = []
     for result in results:
-        cells = []
-        for kind in KINDS:
-            for metric in (*(f_metric(master, kind) for master in (BASE, GENERATED, REAL)), gap_metric(kind)):
-                found = result.estimate(metric)
-                cells.append(percent(found.value) if found else MISSING)
+        cells = [format_percent(found.value) if (found := result.estimate(metric)) else MISSING for metric in metrics]
         rows.append(Row([result.label, result.study.options.master, *cells], emphasis=True))
     for row in TABLE_2:
-        figures = (row.f_0_c, row.f_g_c, row.f_r_c, row.gap_c, row.f_0_o, row.f_g_o, row.f_r_o, row.gap_o)
-        rows.append(Row([f"{row.agents} (paper)", row.master, *(f"{each:.2f}" for each in figures)]))
+        agents, master, *figures = astuple(row)
+        rows.append(Row([f"{agents} (paper)", master, *(f"{each:.2f}" for each in figures)]))
     return Table("Virtual DMs in percent, in the layout of the paper's Table 2", columns, rows, ANOTHER_DATA_SET)
-
-
-def _masters(label: str, results: Results) -> Iterator[Table]:
-    """All masters: micro, then macro, then with the names of skills taken out."""
-    parts = (
-        ("", results.figures, "", ""),
-        (
-            ", skills' names masked",
-            results.masked,
-            " masked",
-            "The names of skills are taken out of all windows, so that saying them is no help.",
-        ),
-    )
-    for title, figures, suffix, note in parts:
-        rows = []
-        for name, called in MASTERS.items():
-            own = figures[name]
-            cells = [_shown(own.character), _shown(own.tuple), _shown(own.character_macro), _shown(own.tuple_macro)]
-            rows.append(Row([called, *cells], emphasis=name in (GENERATED, REAL)))
-        for called, before in (("G", ""), ("signed G: above 0 where f_r is better", "signed ")):
-            rows.append(Row([called, *(_shown(results.gaps[f"{before}{kind}{suffix}"]) for kind in KINDS), MISSING, MISSING]))
-        columns = [
-            Column("Virtual DM"),
-            *(Column(each, True) for each in ("characters", "overall", "char., macro", "overall, macro")),
-        ]
-        yield Table(f"{label}: virtual DMs on {results.tested_on} held-out windows{title}", columns, rows, note or _CONTROLS)
 
 
 _CONTROLS = (
     "With shuffled labels a DM knows which skills are frequent, and not the play: f_g must beat it to mean something. Macro: the "
     "mean over windows in place of all counted together."
 )
+_MASKED = "The names of skills are taken out of all windows, so that saying them is no help."
 
 
-def _shown(bounds: Bounds) -> str:
-    if bounds.value is None:
-        return MISSING
-    if bounds.low is None or bounds.high is None:
-        return f"{bounds.value:.3f}"
-    return f"{bounds.value:.3f} [{bounds.low:.2f}, {bounds.high:.2f}]"
+def _make_controls(label: str, results: Results) -> Iterator[Table]:
+    """All predictors: micro and macro; then the same with the names of skills taken out."""
+    titles = ("characters", "overall", "char., macro", "overall, macro")
+    columns = [Column("Virtual DM"), *(Column(title, True) for title in titles)]
+    for title, figures, suffix, note in (
+        ("", results.figures, "", _CONTROLS),
+        (", skills' names masked", results.masked, " masked", _MASKED),
+    ):
+        rows = []
+        for name, called in PREDICTORS.items():
+            cells = [with_interval(**bounds.model_dump()) for _, bounds in figures[name]]
+            rows.append(Row([called, *cells], emphasis=name in (Predictor.GENERATED, Predictor.REAL)))
+        for called, before in (("G", ""), ("signed G: above 0 where f_r is better", "signed ")):
+            gaps = [with_interval(**results.gaps[f"{before}{kind}{suffix}"].model_dump()) for kind in KINDS]
+            rows.append(Row([called, *gaps, MISSING, MISSING]))
+        yield Table(f"{label}: virtual DMs on {results.tested_on} held-out windows{title}", columns, rows, note)
 
 
-def _curve(label: str, results: Results) -> Iterator[Block]:
+def _make_curves(label: str, results: Results) -> Iterator[Block]:
     for kind in KINDS:
         curves = []
-        for master in (GENERATED, REAL):
+        for master in (Predictor.GENERATED, Predictor.REAL):
             points = [(each.windows, getattr(each, kind)) for each in results.curve if each.master == master]
             known = [Point(float(windows), value) for windows, value in points if value is not None]
             if known:
-                curves.append(Curve(MASTERS[master], known))
+                curves.append(Curve(PREDICTORS[master], known))
         if curves:
             caption = f"{label}: F-score for {_KIND_TITLES[kind]}"
             yield CurvePlot(caption, "training windows", "F-score", curves, logarithmic=True, minimum=0.0, maximum=1.0)
 
 
-def _confusion(label: str, results: Results) -> Iterator[Block]:
+def _make_confusion(label: str, results: Results) -> Iterator[Block]:
     for each in results.confusion:
-        yield _skills(label, each)
-        rows = [Row([what, str(count)]) for what, count in each.who.items()]
-        yield Table(f"{label}, {MASTERS[each.master]}: players", [Column("What became of them"), Column("Players", True)], rows)
+        yield _make_skills_table(label, each)
+        caption = f"{label}, {PREDICTORS[each.master]}: players"
+        yield make_counts_table(caption, "What became of them", "Players", each.who)
 
 
-def _skills(label: str, confusion: Confusion) -> Table:
+def _make_skills_table(label: str, confusion: Confusion) -> Table:
     """A row a skill called for, a column a skill said."""
     said = sorted({skill for counts in confusion.skills.values() for skill in counts})
     rows = []
@@ -263,14 +236,14 @@ def _skills(label: str, confusion: Confusion) -> Table:
         "The darker, the larger its share of the row."
     )
     return Table(
-        f"{label}, {MASTERS[confusion.master]}: skills",
+        f"{label}, {PREDICTORS[confusion.master]}: skills",
         [Column("Called for"), *(Column(each[:4], True, each) for each in said)],
         rows,
         note,
     )
 
 
-def _counted(label: str, results: Results) -> Table:
+def _make_counts(label: str, results: Results) -> Table:
     rows = [
         Row(["windows each DM was tuned on", str(results.trained_on)]),
         Row(["held-out real windows", str(results.tested_on)]),
@@ -278,7 +251,7 @@ def _counted(label: str, results: Results) -> Table:
         Row(["generated sessions", str(results.generated_sessions)]),
         Row(["resamples", f"{results.resamples}, {'each trained on anew' if results.retrained else 'none trained on anew'}"]),
         *(
-            Row([f"held-out skills that no window had: {MASTERS[master]}", lacking])
+            Row([f"held-out skills that no window had: {PREDICTORS[master]}", lacking])
             for master, _, lacking in (each.partition(": ") for each in results.unseen)
         ),
         *([Row(["DMs of an earlier run, tuned on the same", ", ".join(results.taken_over)])] if results.taken_over else []),

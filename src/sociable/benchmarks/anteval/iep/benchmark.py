@@ -1,13 +1,9 @@
-"""AntEval's information exchange, declared: what one participant alone knows, and how much of it the others come to learn.
-
-AntEval: Evaluation of Social Interaction Competencies in LLM-Driven Agents.
-"""
+"""AntEval's information exchange, declared: what one participant alone knows, and how much of it the others come to learn."""
 
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role
 
-_AGENTS = ("oracle", "heuristic", "random", "silent")
-_SAMPLING = {"temperature": 0.7, "max_tokens": 512}
+_PLAYERS = (Role.SUBJECT, Role.PARTNER)
 
 BENCHMARK = Benchmark(
     name="anteval-iep",
@@ -18,8 +14,8 @@ BENCHMARK = Benchmark(
     views="sociable.benchmarks.anteval.iep.views:IepViews",
     cluster_unit="session",
     scenarios_called="cards",
-    reference_agents={Role.SUBJECT: _AGENTS, Role.PARTNER: _AGENTS, Role.JUDGE: ("rule",)},
-    role_defaults={Role.SUBJECT: _SAMPLING, Role.PARTNER: _SAMPLING},
+    reference_agents={**dict.fromkeys(_PLAYERS, ("oracle", "heuristic", "random", "silent")), Role.JUDGE: ("rule",)},
+    role_defaults={role: {"temperature": 0.7, "max_tokens": 512} for role in _PLAYERS},
     people_play=(Role.PARTNER,),
     demo={"judges": ("reference/rule",)},
     demo_agents=("oracle", "oracle@0.3", "oracle@0.6", "heuristic", "random", "silent"),

@@ -1,16 +1,20 @@
-"""Knowledge cards: what the NPC alone knows (section 3.2), cut into key points, and the scene in which others want to know it."""
+"""Knowledge cards: what the NPC alone knows (section 3.2), cut into key points, and who sits at the table to learn it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
+from sociable.benchmarks.anteval.characters import Npc, Scenario, Sheet, describe_sheet, draw_players
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.data_files import Loaded, Text, load_items, make_cut
-from sociable.core.names import Name
 from sociable.core.records import Record
+from sociable.core.seeding import make_generator
 from sociable.core.wording import Wording, expresses
 
 
@@ -21,22 +25,18 @@ class KeyPoint(Record):
     """How a text says it, for the rule; without it only a model can judge."""
 
     @model_validator(mode="after")
-    def _says_itself(self) -> Self:
+    def _is_taken_by_its_wording(self) -> Self:
         if self.wording is not None and not expresses(self.point, self.wording):
             raise ValueError("its wording does not take the key point's own sentence")
         return self
 
 
-class Npc(Record):
-    """Whoever knows."""
-
-    name: Name
-    pronouns: Name
-    who: Text
-    """What all can see, or have been told."""
-    manner: Text
-    """For whoever plays it."""
+class KnowingNpc(Npc):
     knows_because: str = ""
+
+    @property
+    def motive(self) -> str:
+        return self.knows_because
 
 
 class KnowledgeCard(Record):
@@ -46,14 +46,14 @@ class KnowledgeCard(Record):
     """What it is about, as all at the table know."""
     scene: Text
     """What all at the table know; none of the key points."""
-    npc: Npc
+    npc: KnowingNpc
     knowledge: Text
     key_points: Annotated[tuple[KeyPoint, ...], Field(max_length=20)]
     canary: str = ""
     """Marks evaluation data in training corpora."""
 
     @model_validator(mode="after")
-    def _only_the_npc_knows(self) -> Self:
+    def _is_known_to_the_npc_only(self) -> Self:
         public = "\n".join((self.title, self.scene, self.npc.who))
         for number, point in enumerate(self.key_points, start=1):
             if point.wording is None:
@@ -72,7 +72,36 @@ KINDS: tuple[str, ...] = get_args(KnowledgeCard.model_fields["kind"].annotation)
 
 
 def load_cards(path: Path | None, *, skip_invalid: bool) -> Loaded[KnowledgeCard]:
-    """The cards of a file, or the bundled ones. Raises DataError naming file, line and field."""
-
+    """Loads the cards of a file, or the bundled ones. Raises DataError naming file, line and field."""
     expected = "knowledge cards: kind, title, scene, npc, knowledge and key_points"
     return load_items(path, DATA / "cards", make_cut(KnowledgeCard), skip_invalid=skip_invalid, expected=expected)
+
+
+@dataclass(frozen=True)
+class IepScenario(Scenario):
+    """A card and who sits at the table to learn it."""
+
+    card: KnowledgeCard
+
+    @cached_property
+    def counted(self) -> dict[str, tuple[int, ...]]:
+        """By player, the places of the key points that do not stand in its own sheet."""
+        return {
+            sheet.name: tuple(place for place, point in enumerate(self.card.key_points) if not _is_in_sheet(point, sheet))
+            for sheet in self.players
+        }
+
+
+def _is_in_sheet(point: KeyPoint, sheet: Sheet) -> bool:
+    """Whether one sentence of a sheet says a key point: a wording's phrases from all over the sheet say nothing together."""
+    sentences = [part for line in describe_sheet(sheet).splitlines() for part in line.split(". ")]
+    return any(expresses(sentence, point.wording or ()) for sentence in sentences)
+
+
+def make_scenario(card: KnowledgeCard, players: Sequence[Sheet]) -> IepScenario:
+    return IepScenario(card.id, players, card.npc, f"{card.scene}\n{card.npc.name}: {card.npc.who}", card)
+
+
+def draw_scenario(card: KnowledgeCard, sheets: Sequence[Sheet], count: int, seed: int) -> IepScenario:
+    """The card with ``count`` players drawn for it."""
+    return make_scenario(card, draw_players(sheets, card.npc, count, make_generator(seed, "players", card.id)))

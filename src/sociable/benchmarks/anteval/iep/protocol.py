@@ -9,47 +9,97 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from sociable.benchmarks.anteval.iep.briefing import brief_npc, brief_player
-from sociable.benchmarks.anteval.iep.players import IepPlayer, PromptedIepPlayer
-from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions, When
-from sociable.benchmarks.anteval.iep.reference import reference_player
-from sociable.benchmarks.anteval.iep.scenario import IepScenario
-from sociable.benchmarks.anteval.players import play, usage_by_role
-from sociable.core.errors import InstrumentFailure
-from sociable.core.prompts import Prompts
+from sociable.benchmarks.anteval.iep.cards import IepScenario
+from sociable.benchmarks.anteval.iep.claims import UNREADABLE, read_claims
+from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions, Recall, When
+from sociable.benchmarks.anteval.iep.reference import ReferenceIepPlayer, make_reference_player
+from sociable.benchmarks.anteval.players import PromptedPlayer, brief, seat_players
+from sociable.benchmarks.anteval.session import TableTurn
+from sociable.core.prompts import Prompts, load_package_prompts, quote
 from sociable.core.records import episode_id
 from sociable.engine.seats import Seat, Seats
+from sociable.models.protocol import ChatMessage
+
+PLACEHOLDERS = {
+    "player": frozenset({"name", "sheet", "scene", "others", "subject"}),
+    "npc": frozenset({"name", "character", "scene", "others", "knowledge"}),
+    "recall_before": frozenset({"subject", "count"}),
+    "recall_after": frozenset({"subject", "count"}),
+    "judge_system": frozenset[str](),
+    "judge_claims": frozenset({"subject", "points", "claims"}),
+}
+
+RECALL_TOKENS = 2048
+"""What somebody knows takes more words than a turn."""
+
+MAX_REPLY = 2000
+"""Characters of a reply that are kept in the record."""
+
+
+def load_iep_prompts(override: Path | None = None) -> Prompts:
+    """The bundled prompts, or the user's own in their place."""
+    return load_package_prompts("sociable.benchmarks.anteval.iep", PLACEHOLDERS, override)
+
+
+class PromptedIepPlayer(PromptedPlayer):
+    """A model that plays, and is asked what it knows on a copy of its view."""
+
+    def __init__(self, name: str, seat: Seat, item: str, scenario: IepScenario, prompts: Prompts) -> None:
+        card = self._card = scenario.card
+        # The NPC is the only one who is given the knowledge.
+        knowledge = "\n".join((card.knowledge, *(f"- {each.point}" for each in card.key_points)))
+        for_player, for_npc = {"subject": quote(card.title)}, {"knowledge": quote(knowledge)}
+        super().__init__(name, seat, item, brief(scenario, name, prompts, for_player, for_npc))
+        self._prompts = prompts
+        own = seat.sampling
+        self._sampling = replace(
+            own,
+            temperature=None if own.temperature is None else 0.0,
+            max_tokens=None if own.max_tokens is None else max(own.max_tokens, RECALL_TOKENS),
+        )
+
+    async def recall(self, seen: Sequence[TableTurn], when: When) -> Recall:
+        prompt, count = self._prompts[f"recall_{when.value}"], len(self._card.key_points)
+        question: ChatMessage = {"role": "user", "content": prompt.render(subject=quote(self._card.title), count=str(count))}
+        reply = await self.ask(seen, question, self._sampling)
+        claims, note = read_claims(reply.text, count)
+        return Recall(
+            player=self.name,
+            when=when,
+            claims=tuple(claims),
+            reply=reply.text[:MAX_REPLY],
+            note="; ".join(filter(None, (reply.defect, note))),
+            unreadable=note == UNREADABLE,
+        )
 
 
 async def run_session(
     scenario: IepScenario, repeat: int, seats: Seats, prompts: Prompts, options: IepOptions, *, seed: int
 ) -> IepEpisode:
-    """Raises RunFailure and RunStopped."""
+    """The episode. Raises RunFailure and RunStopped."""
     identifier = episode_id(scenario.id, repeat)
 
-    def seated(name: str, seat: Seat) -> IepPlayer:
+    def make_player(name: str, seat: Seat) -> PromptedIepPlayer | ReferenceIepPlayer:
         if seat.model is None:
-            return reference_player(seat.agent, scenario, name, options.turns, seed, repeat)
-        sheet = next((each for each in scenario.players if each.name == name), None)
-        briefing = brief_player(scenario, sheet, prompts) if sheet else brief_npc(scenario, prompts)
-        return PromptedIepPlayer(name, seat, identifier, briefing, scenario, prompts)
+            return make_reference_player(seat.agent, scenario, name, options.turns, seed, repeat)
+        return PromptedIepPlayer(name, seat, identifier, scenario, prompts)
 
     # 1. Seats.
-    players = [seated(sheet.name, seats.subject) for sheet in scenario.players]
-    npc = seated(scenario.card.npc.name, seats.partner or seats.subject)
+    table = seat_players(scenario, seats, make_player)
 
     # 2. Before.
-    recalls = await asyncio.gather(*(player.recall((), When.BEFORE) for player in players))
+    recalls = await asyncio.gather(*(player.recall((), When.BEFORE) for player in table.players))
 
     # 3. The session.
-    turns, failure = [], ""
-    try:
-        turns = await play([*players, npc], options.turns, instruments=frozenset({npc.name}) if seats.partner else frozenset())
-        # 4. After.
-        recalls += await asyncio.gather(*(player.recall(turns, When.AFTER) for player in players))
-    except InstrumentFailure as error:
-        failure = str(error)
+    turns, failure = await table.play(options.turns)
+
+    # 4. After.
+    if not failure:
+        recalls += await asyncio.gather(*(player.recall(turns, When.AFTER) for player in table.players))
 
     return IepEpisode(
         id=identifier,
@@ -59,5 +109,5 @@ async def run_session(
         turns=tuple(turns),
         recalls=tuple(recalls),
         npc_failure=failure,
-        usage=usage_by_role(players, npc, alone=seats.partner is None),
+        usage=table.sum_usage(),
     )

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from itertools import chain
-from random import Random
+from collections.abc import Sequence
+from functools import partial
 
-from sociable.benchmarks.anteval.characters import in_words
-from sociable.benchmarks.anteval.iep.players import IepPlayer
+from sociable.benchmarks.anteval.characters import describe_sheet
+from sociable.benchmarks.anteval.iep.cards import IepScenario
 from sociable.benchmarks.anteval.iep.records import Recall, When
-from sociable.benchmarks.anteval.iep.scenario import IepScenario
+from sociable.benchmarks.anteval.players import ReferencePlayer
 from sociable.benchmarks.anteval.session import Move, TableTurn
-from sociable.core.records import Usage
 from sociable.core.seeding import make_generator
-
-AGENTS = ("oracle", "heuristic", "random", "silent")
-RULE = "rule"
-"""The name of the only reference agent that judges."""
 
 _QUESTIONS = (
     "What can you tell us of it?",
@@ -39,42 +32,21 @@ _NOTHING = (
 )
 
 
-class ReferenceIepPlayer(ABC):
-    """``draw(*names)`` is a generator of its own for the thing named; ``knows`` whether it plays the NPC."""
-
-    def __init__(self, scenario: IepScenario, name: str, draw: Callable[..., Random], turns: int) -> None:
-        self.scenario = scenario
-        self.name = name
-        self.knows = name == scenario.card.npc.name
-        self.draw = draw
-        self.turns = turns
-
-    @property
-    def usage(self) -> Usage:
-        return Usage()
+class ReferenceIepPlayer(ReferencePlayer[IepScenario]):
+    """Passes and claims nothing, unless a kind of its own says more."""
 
     async def take_turn(self, seen: Sequence[TableTurn]) -> Move:
-        return Move(words=self.tell(seen) if self.knows else self.ask(seen))
+        return Move(words=self.speak(seen))
 
     async def recall(self, seen: Sequence[TableTurn], when: When) -> Recall:
-        claims = [] if self.knows else self.claims(seen)
-        return Recall(player=self.name, when=when, claims=tuple(claims[: len(self.scenario.card.key_points)]))
+        claims = self.claim(seen)[: len(self.scenario.card.key_points)]
+        return Recall(player=self.name, when=when, claims=tuple(claims))
 
-    @abstractmethod
-    def ask(self, seen: Sequence[TableTurn]) -> str: ...
+    def speak(self, seen: Sequence[TableTurn]) -> str:
+        return ""
 
-    @abstractmethod
-    def tell(self, seen: Sequence[TableTurn]) -> str: ...
-
-    @abstractmethod
-    def claims(self, seen: Sequence[TableTurn]) -> list[str]: ...
-
-    def heard(self, seen: Sequence[TableTurn]) -> list[str]:
-        """What the NPC has said, a key point each where it said some, else a turn each."""
-        npc, points = self.scenario.card.npc.name, [each.point for each in self.scenario.card.key_points]
-        said = [turn.words for turn in seen if turn.speaker == npc and turn.words]
-        told = [point for point in points if any(point in words for words in said)]
-        return told or said
+    def claim(self, seen: Sequence[TableTurn]) -> list[str]:
+        return []
 
 
 class Oracle(ReferenceIepPlayer):
@@ -84,79 +56,53 @@ class Oracle(ReferenceIepPlayer):
     back at every p above it.
     """
 
-    def __init__(
-        self, scenario: IepScenario, name: str, draw: Callable[..., Random], turns: int, error_rate: float = 0.0
-    ) -> None:
-        super().__init__(scenario, name, draw, turns)
-        self.error_rate = error_rate
-
-    def ask(self, seen: Sequence[TableTurn]) -> str:
-        return self.draw("question", self.name, len(seen)).choice(_QUESTIONS)
-
-    def tell(self, seen: Sequence[TableTurn]) -> str:
-        """As many points at a time as it takes to be done by the end."""
+    def speak(self, seen: Sequence[TableTurn]) -> str:
+        """A player's question, or as many of the NPC's points as it takes to be done by the end."""
+        if self.name != self.scenario.npc.name:
+            return self.draw("question", self.name, len(seen)).choice(_QUESTIONS)
         points = [
             each.point
             for place, each in enumerate(self.scenario.card.key_points)
             if self.draw("keeps", place).random() >= self.error_rate
         ]
-        seats = len(self.scenario.players) + 1
         own = sum(turn.speaker == self.name for turn in seen)
-        at_once = -(-len(points) // max(self.turns // seats, 1))
+        at_once = -(-len(points) // self.own_turns)
         return " ".join(points[own * at_once : (own + 1) * at_once]) or _NOTHING[own % len(_NOTHING)]
 
-    def claims(self, seen: Sequence[TableTurn]) -> list[str]:
-        return self.heard(seen)
+    def claim(self, seen: Sequence[TableTurn]) -> list[str]:
+        """What the NPC has said, a key point each where it said some, else a turn each."""
+        said = [turn.words for turn in seen if turn.speaker == self.scenario.npc.name and turn.words]
+        points = (each.point for each in self.scenario.card.key_points)
+        return [point for point in points if any(point in words for words in said)] or said
 
 
 class Heuristic(ReferenceIepPlayer):
-    """Asks nothing and tells nothing; claims what all were told before: title, scene and its own sheet, sentence by sentence."""
+    """Asks nothing and tells nothing; claims the sentences of what it was told before: the scene, who the NPC is, its sheet."""
 
-    def ask(self, seen: Sequence[TableTurn]) -> str:
+    def speak(self, seen: Sequence[TableTurn]) -> str:
         return self.draw("talk", self.name, len(seen)).choice(_NOTHING)
 
-    tell = ask
-
-    def claims(self, seen: Sequence[TableTurn]) -> list[str]:
-        card = self.scenario.card
+    def claim(self, seen: Sequence[TableTurn]) -> list[str]:
         sheet = next(each for each in self.scenario.players if each.name == self.name)
-        sentences = chain.from_iterable(text.split(". ") for text in (card.scene, card.npc.who, in_words(sheet)))
-        return list(sentences)
+        told = (self.scenario.card.scene, self.scenario.npc.who, describe_sheet(sheet))
+        return [sentence for text in told for sentence in text.split(". ")]
 
 
 class RandomPlayer(ReferenceIepPlayer):
     """Asks and answers beside the point; claims single words of the scene."""
 
-    def ask(self, seen: Sequence[TableTurn]) -> str:
+    def speak(self, seen: Sequence[TableTurn]) -> str:
         return self.draw("talk", self.name, len(seen)).choice((*_QUESTIONS, *_NOTHING))
 
-    tell = ask
-
-    def claims(self, seen: Sequence[TableTurn]) -> list[str]:
+    def claim(self, seen: Sequence[TableTurn]) -> list[str]:
         words = self.scenario.card.scene.split()
         return [" ".join(self.draw("claim", self.name, place).sample(words, min(6, len(words)))) for place in range(8)]
 
 
-class Silent(ReferenceIepPlayer):
-    def ask(self, seen: Sequence[TableTurn]) -> str:
-        return ""
-
-    tell = ask
-
-    def claims(self, seen: Sequence[TableTurn]) -> list[str]:
-        return []
+_KINDS = {"oracle": Oracle, "heuristic": Heuristic, "random": RandomPlayer, "silent": ReferenceIepPlayer}
 
 
-_KINDS: dict[str, type[ReferenceIepPlayer]] = {"heuristic": Heuristic, "random": RandomPlayer, "silent": Silent}
-
-
-def reference_player(agent: str, scenario: IepScenario, name: str, turns: int, seed: int, repeat: int) -> IepPlayer:
-    """All agents of a session share their draws."""
-
-    def draw(*names: str | int) -> Random:
-        return make_generator(seed, "reference", scenario.id, repeat, *names)
-
-    kind, at, rate = agent.partition("@")
-    if kind == "oracle":
-        return Oracle(scenario, name, draw, turns, float(rate) if at else 0.0)
-    return _KINDS[kind](scenario, name, draw, turns)
+def make_reference_player(agent: str, scenario: IepScenario, name: str, turns: int, seed: int, repeat: int) -> ReferenceIepPlayer:
+    kind, _, rate = agent.partition("@")
+    draw = partial(make_generator, seed, "reference", scenario.id, repeat)
+    return _KINDS[kind](scenario, name, turns, draw, float(rate or 0.0))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from sociable.benchmarks.anteval.characters import load_party
-from sociable.benchmarks.anteval.iep.audit import audit_document
-from sociable.benchmarks.anteval.iep.briefing import iep_prompts
-from sociable.benchmarks.anteval.iep.cards import load_cards
-from sociable.benchmarks.anteval.iep.judge import ClaimJudge, PointQuestion, point_questions
-from sociable.benchmarks.anteval.iep.measure import Measured, measure_session
-from sociable.benchmarks.anteval.iep.metrics import METRICS, JudgedSession, estimate_sessions
-from sociable.benchmarks.anteval.iep.protocol import run_session
+from sociable.benchmarks.anteval.iep.audit import audit_cards
+from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards
+from sociable.benchmarks.anteval.iep.judge import ClaimJudge, list_questions
+from sociable.benchmarks.anteval.iep.metrics import METRICS, JudgedSession, Measured, estimate_sessions, measure_session
+from sociable.benchmarks.anteval.iep.protocol import load_iep_prompts, run_session
 from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions
-from sociable.benchmarks.anteval.iep.scenario import IepScenario, cast
 from sociable.core.records import Estimate, Judgment, Record, Score, Verdict
 from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
@@ -29,10 +26,7 @@ _SENTENCE = "The ferryman kept the third lantern dark whenever the salt boats ca
 
 
 class IepStudy(
-    Study[IepScenario, IepEpisode, Record, Measured],
-    Judged[IepEpisode, Record],
-    MeasuredByRule[IepEpisode, Measured],
-    Audited,
+    Study[IepScenario, IepEpisode, Record, Measured], Judged[IepEpisode], MeasuredByRule[IepEpisode, Measured], Audited
 ):
     episode_type = IepEpisode
     measurement_type = Measured
@@ -40,29 +34,22 @@ class IepStudy(
     win_rates = {POINT: {"key points stated, each decision once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
 
     def __init__(self, options: StudyOptions[IepOptions]) -> None:
-        own = self.options = options.own
         super().__init__(options)
-        self.prompts = iep_prompts(options.prompts)
+        own = self.options = options.own
+        self.prompts = load_iep_prompts(options.prompts)
         self._judge = ClaimJudge(self.prompts)
         cards = load_cards(options.dataset, skip_invalid=options.skip_invalid)
         sheets = load_party(own.sheets, own.players)
         self.source = cards.source
         taken = select_clusters(
-            cards.items,
-            options.limit,
-            options.seed,
-            cluster=lambda card: card.id,
-            group=lambda card: card.kind,
-            by_name=False,
+            cards.items, options.limit, options.seed, cluster=lambda card: card.id, group=lambda card: card.kind, by_name=False
         )
-        self.scenarios: Mapping[str, IepScenario] = {
-            card.id: cast(card, sheets.items, own.players, options.seed) for card in taken
-        }
+        self.scenarios = {card.id: draw_scenario(card, sheets.items, own.players, options.seed) for card in taken}
         self.digests = {"dataset": cards.digest, "characters": sheets.digest, "prompts": self.prompts.digest}
         self.resolved = options.resolve(**options.absolute_paths("sheets"))
-        empty = [name for name, each in self.scenarios.items() if not each.card.key_points]
+        empty = [card.id for card in taken if not card.key_points]
         without = f"{len(empty)} cards have no key points ({empty[0]}, …): their sessions have no IEP." if empty else ""
-        self.notes = [*cards.notes, *([without] if without else [])]
+        self.notes = [*cards.notes, *filter(None, [without])]
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> IepEpisode:
         return await run_session(self.scenarios[scenario], repeat, seats, self.prompts, self.options, seed=self.seed)
@@ -70,33 +57,23 @@ class IepStudy(
     def measure(self, episode: IepEpisode) -> Measured:
         return measure_session(self.scenarios[episode.scenario].card, episode)
 
-    def _questions(self, episode: IepEpisode) -> Mapping[str, PointQuestion]:
-        return {asked.criterion: asked for asked in point_questions(self.scenarios[episode.scenario], episode)}
-
     def criteria(self, episode: IepEpisode) -> Sequence[str]:
-        return list(self._questions(episode))
+        return list(list_questions(self.scenarios[episode.scenario], episode))
 
     def judging_tasks(self, episode: IepEpisode, judges: Sequence[Seat]) -> list[JudgingTask]:
         # Judge by judge, so that the points of one recall are asked about together.
         return [task for seat in judges for task in super(IepStudy, self).judging_tasks(episode, [seat])]
 
     async def judge(self, task: JudgingTask, episode: IepEpisode, reference: Record | None) -> Judgment:
-        asked = self._questions(episode)[task.criterion]
-        return await self._judge.judge(self.scenarios[task.scenario], episode, asked, task.seat)
+        return await self._judge.judge(self.scenarios[task.scenario], episode, task.criterion, task.seat)
 
     def stage_of(self, criterion: str) -> str:
         return POINT
 
     def show(self, episode: IepEpisode, criterion: str, reference: Record | None) -> ShownQuestion | None:
-        asked = self._questions(episode).get(criterion)
-        if asked is None:
-            return None
-        card, player = self.scenarios[episode.scenario].card, asked.recall.player
-        claims = "\n".join(f"- {claim}" for claim in asked.recall.claims)
-        question = "Does one of the claims state this fact, with what is particular about it?"
-        return ShownQuestion(
-            f"{card.title}. {player} claims to know:", player, claims, f"{question} {card.key_points[asked.place].point}"
-        )
+        scenario = self.scenarios[episode.scenario]
+        asked = list_questions(scenario, episode).get(criterion)
+        return asked.show(scenario.card) if asked else None
 
     def score(
         self, episode: IepEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Measured | None
@@ -118,4 +95,4 @@ class IepStudy(
         return f"*{_SENTENCE.strip()}* {_SENTENCE * 2}"
 
     def audit(self) -> Document:
-        return audit_document(list(self.scenarios.values()), self.source)
+        return audit_cards(list(self.scenarios.values()), self.source)

@@ -4,53 +4,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
-from sociable.benchmarks.anteval.characters import in_words
+from sociable.benchmarks.anteval.iep.cards import IepScenario
 from sociable.benchmarks.anteval.iep.metrics import BEFORE, IEP, MAIN, METRICS, player_criterion
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
-from sociable.benchmarks.anteval.iep.scenario import IepScenario
 from sociable.benchmarks.anteval.iep.study import IepStudy
-from sociable.benchmarks.anteval.views import run_label, session_lines, table_1
+from sociable.benchmarks.anteval.views import TableViews, make_table_1
 from sociable.core.records import PANEL, EpisodeStatus, Estimate, Verdict, Verdicts
-from sociable.core.view import (
-    MISSING,
-    Block,
-    Callout,
-    Case,
-    Column,
-    IntervalPlot,
-    Mark,
-    Paragraph,
-    Quotation,
-    Row,
-    Section,
-    Table,
-    Tag,
-    Tone,
-    Transcript,
-)
+from sociable.core.view import MISSING, Block, Column, IntervalPlot, Mark, Paragraph, Quotation, Row, Section, Table, Tag, Tone
 from sociable.engine.result import RunResult
 from sociable.judging.panel import add_panel
 from sociable.reports.result_tables import counts_table, metrics_table, warn_of_unjudged
-from sociable.reports.views import Views
 
 LOW = 0.5
 """Sessions below it are looked at (section 5.4)."""
-SESSIONS_SHOWN = 8
-
-
 OFTEN = 0.1
 """Share of unreadable answers from which on nobody should miss them."""
 Run = RunResult[IepStudy]
 
 
-class IepViews(Views):
-    episodes_called = "Sessions"
-
-    def label(self, manifest: Mapping[str, Any]) -> str:
-        return run_label(manifest)
-
+class IepViews(TableViews):
     def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
         unread = next((each.value for each in estimates if each.metric == "unreadable"), None) or 0.0
         low = "IEP is low for want of form, whatever players had learned."
@@ -61,7 +35,7 @@ class IepViews(Views):
         return metrics_table("AntEval, information exchange", runs, METRICS.in_group("main"), note)
 
     def scores(self, runs: Sequence[Run]) -> list[Block]:
-        return [*warn_of_unjudged(runs, "what claims state"), _plot(runs), table_1(runs)]
+        return [*warn_of_unjudged(runs, "what claims state"), _make_plot(runs), make_table_1(runs)]
 
     def parts(self, runs: Sequence[Run]) -> list[Section]:
         note = "95% intervals by session."
@@ -73,7 +47,7 @@ class IepViews(Views):
         return counts_table(run, [*MAIN, *(metric.name for metric in METRICS.in_group("conduct"))])
 
     def shown_episodes(self, run: Run) -> Iterator[Block]:
-        """Those below 0.5 first, the lowest first; then the best."""
+        """The sessions below 0.5, the lowest first; then the best; then those without a score."""
         values = {(score.scenario, score.repeat): score.value for score in run.scores if score.metric == IEP}
         done = [cast(IepEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
         scored = [(value, each) for each in done if (value := values.get((each.scenario, each.repeat))) is not None]
@@ -82,85 +56,68 @@ class IepViews(Views):
         best = [each for value, each in ranked[::-1] if value >= LOW]
         looked_at = f"{len(low)} of {len(scored)} sessions have an IEP below {LOW} (as looked at in the paper, section 5.4)"
         missing = [each for each in done if values.get((each.scenario, each.repeat)) is None]
-        shown = {f"{looked_at}; the lowest": low, "The best sessions": best, "Not scored": missing}
-        for heading, episodes in shown.items():
+        words = f" A sheet for readers' words: sociable judge {run.folder} --export-words FILE."
+        shown = ((f"{looked_at}; the lowest", low, words), ("The best sessions", best, ""), ("Not scored", missing, ""))
+        for heading, episodes, remark in shown:
             if episodes:
-                words = (
-                    f" A sheet for readers' words: sociable judge {run.folder} --export-words FILE." if episodes is low else ""
-                )
-                yield Paragraph(f"{heading}. Any other: sociable show {run.folder} EPISODE.{words}")
-                for episode in episodes[:SESSIONS_SHOWN]:
+                yield Paragraph(f"{heading}. Any other: sociable show {run.folder} EPISODE.{remark}")
+                for episode in episodes[: self.sessions_shown]:
                     yield from self.episode(run, episode)
 
     def episode(self, run: Run, episode: IepEpisode) -> list[Block]:
         """The scene, what the NPC knew, who said what, which turn told what, and who learned it."""
         scenario = run.study.scenarios[episode.scenario]
+        card = scenario.card
         own = {s.metric: s.value for s in run.scores if (s.scenario, s.repeat) == (episode.scenario, episode.repeat)}
-        tags = [Tag(scenario.card.kind)]
+        tags = [Tag(card.kind)]
         for metric, label in ((IEP, "IEP"), (BEFORE, "before")):
             if (value := own.get(metric)) is not None:
                 tone = Tone.NEUTRAL if metric == BEFORE else Tone.GOOD if value >= LOW else Tone.BAD
                 tags.append(Tag(f"{label} {value:.2f}", tone))
         verdicts = add_panel(run.judgments_of(episode), [seat.name for seat in run.seats.judges])
         measured = run.measured(episode)
-        blocks = _session_blocks(scenario, episode, verdicts, measured.told if measured else {})
-        return [Case(f"{scenario.card.title} ({episode.id})", tags, list(blocks))]
+        told = measured.told if measured else {}
+        by_turn: dict[int, list[str]] = defaultdict(list)
+        for place, index in told.items():
+            by_turn[index].append(str(place + 1))
+        remarks = {index: f"tells key point {', '.join(places)}" for index, places in by_turn.items()}
+        more: list[Table | Quotation] = [_make_points_table(scenario, episode, verdicts, told)]
+        for recall in episode.recalls:
+            claims = "\n".join(f"- {claim}" for claim in recall.claims) or "(nothing)"
+            note = f"\n({recall.note})" if recall.note else ""
+            more.append(Quotation(f"What {recall.player} claims to know {recall.when.value} the session", f"{claims}{note}"))
+        problem, secret = episode.error or episode.npc_failure, f"Knows: {card.knowledge}"
+        return self.make_case(card.title, tags, scenario, episode, problem, card.scene, secret, remarks=remarks, more=more)
 
 
-def _plot(results: Sequence[Run]) -> IntervalPlot:
-    marks = []
-    for result in results:
-        for metric, label in ((IEP, "after"), (BEFORE, "before")):
-            found = result.estimate(metric)
-            if found is not None:
-                marks.append(Mark(f"{result.label}, {label}", found.value, found.low, found.high))
+def _make_plot(results: Sequence[Run]) -> IntervalPlot:
+    marks = [
+        Mark(f"{result.label}, {label}", found.value, found.low, found.high)
+        for result in results
+        for metric, label in ((IEP, "after"), (BEFORE, "before"))
+        if (found := result.estimate(metric)) is not None
+    ]
     return IntervalPlot("What players know of the card, before and after the session", "share", marks, minimum=0.0, maximum=1.0)
 
 
-def _session_blocks(
-    scenario: IepScenario, episode: IepEpisode, verdicts: Verdicts, told: Mapping[int, int]
-) -> Iterator[Paragraph | Callout | Transcript | Quotation | Table]:
-    card = scenario.card
-    for problem in filter(None, (episode.error, episode.npc_failure)):
-        yield Callout(problem, Tone.WARNING)
-    yield Paragraph(card.scene)
-    yield Quotation(
-        f"{card.npc.name} ({card.npc.pronouns}), the NPC", f"{card.npc.who}\n{card.npc.manner}\nKnows: {card.knowledge}"
-    )
-    for sheet in scenario.players:
-        yield Quotation(f"{sheet.name}, a player", in_words(sheet))
-    by_turn: dict[int, list[int]] = defaultdict(list)
-    for place, index in told.items():
-        by_turn[index].append(place + 1)
-    remarks = {index: f"tells key point {', '.join(map(str, places))}" for index, places in by_turn.items()}
-    yield session_lines(episode.turns, remarks, dict.fromkeys(by_turn, Tone.GOOD))
-    yield _points(scenario, episode, verdicts, told)
-    for recall in episode.recalls:
-        claims = "\n".join(f"- {claim}" for claim in recall.claims) or "(nothing)"
-        note = f"\n({recall.note})" if recall.note else ""
-        yield Quotation(f"What {recall.player} claims to know {recall.when.value} the session", f"{claims}{note}")
-
-
-def _points(scenario: IepScenario, episode: IepEpisode, verdicts: Verdicts, told: Mapping[int, int]) -> Table:
+def _make_points_table(scenario: IepScenario, episode: IepEpisode, verdicts: Verdicts, told: Mapping[int, int]) -> Table:
     """A row a key point, a column a player."""
     rows = []
     for place, point in enumerate(scenario.card.key_points):
-        cells = [_learned(scenario, episode, verdicts, player, place) for player in scenario.counted]
+        cells = [_show_learned(scenario, episode, verdicts, player, place) for player in scenario.counted]
         rows.append(Row([str(place + 1), point.point, str(told.get(place, MISSING)), *cells]))
     columns = [Column("No.", True), Column("Key point"), Column("Told in turn", True), *map(Column, scenario.counted)]
     note = "Told: the first turn of the NPC that says it in one of the card's wordings. Players: before → after the session."
     return Table("Key points", columns, rows, note)
 
 
-def _learned(scenario: IepScenario, episode: IepEpisode, verdicts: Verdicts, player: str, place: int) -> str:
+def _show_learned(scenario: IepScenario, episode: IepEpisode, verdicts: Verdicts, player: str, place: int) -> str:
+    """Whether a player knew a key point before the session and after it."""
     if place not in scenario.counted[player]:
         return "in its own sheet"
     claims = {recall.when: recall.claims for recall in episode.recalls if recall.player == player}
-
-    def shown(when: When) -> str:
-        if not claims.get(when):
-            return "no"
+    answers = []
+    for when in When:
         verdict, _ = verdicts.get((player_criterion(when, player, place), PANEL), (Verdict.UNSCORED, ""))
-        return {Verdict.WIN: "yes", Verdict.LOSS: "no"}.get(verdict, MISSING)
-
-    return f"{shown(When.BEFORE)} → {shown(When.AFTER)}"
+        answers.append({Verdict.WIN: "yes", Verdict.LOSS: "no"}.get(verdict, MISSING) if claims.get(when) else "no")
+    return " → ".join(answers)

@@ -35,55 +35,31 @@ class PlayedPair:
     episode: CoTEpisode
 
 
-def cot_metrics(cycle_cap: int) -> Metrics[PlayedPair]:
+def make_metrics(cycle_cap: int) -> Metrics[PlayedPair]:
     """All metrics; an unsolved pair counts as ``cycle_cap`` cycles.
 
     ``complexity_easiest_70`` is the mean k over the 70% of pairs with the smallest k; ``cycle_for_70`` the cycle at which
     70% of all pairs are solved, None if that was not seen within the cap. Both are ours: the paper's column of that name
     cannot be reproduced.
     """
-    found: list[Metric[PlayedPair]] = []
-    for how, applies, format_meaning, success_meaning, title in (
-        ("without", _is_plain, "replies with addressee and words, without chain of thought", _PLAIN, "without"),
-        ("with", _has_design, "replies with addressee and words in the first cycle", _FIRST, "one pass"),
-    ):
-        found += [
-            Metric(f"format_{how}_cot", f"format {how}", format_meaning, "others", _format, applies),
-            Metric(f"success_{how}_cot", title, success_meaning, "main", _success, applies),
-        ]
-    for name, title, meaning, holds in (
-        ("solved_at_once", "first cycle", "right target in the first cycle, of all pairs", _is_solved_at_once),
-        ("solved", "solved", "pairs of case and design solved within the cap", _is_solved),
-        ("satisfied_wrong", "satisfied", _CONTENT, _is_satisfied),
-    ):
-        found.append(Metric(name, title, meaning, "others", holds, _has_design))
     in_cycles = partial(Metric[PlayedPair], unit="cycles", low=1.0, high=float(cycle_cap), decimals=1)
     of_a_pair = partial(Metric[PlayedPair], group="cost", applies=_has_design, aggregate=mean, high=None)
-    counts = partial(_of_cycles, cycle_cap)
-    complexity = partial(_complexity, float(cycle_cap))
-    easiest = counts(lambda histogram: _mean_of_easiest(histogram, cycle_cap))
+    complexity = partial(_count_cycles, float(cycle_cap))
+    easiest = _estimate_from_counts(cycle_cap, lambda counts: _mean_of_easiest(counts, cycle_cap))
+    for_70 = _estimate_from_counts(cycle_cap, _find_cycle_for_share, beyond=cycle_cap + 1)
     return Metrics(
-        *found,
+        *_SHARES,
         in_cycles("cot_complexity", "complexity", _COMPLEXITY, "main", complexity, _has_design, aggregate=mean),
-        of_a_pair("calls", "calls", "answers and reflections asked for, a pair", value=_calls, unit="calls", decimals=1),
+        of_a_pair("calls", "calls", "answers and reflections asked for, a pair", value=_count_calls, unit="calls", decimals=1),
         *(
-            of_a_pair(name, title, "a pair", value=partial(_tokens, name), unit="tokens", decimals=0)
+            of_a_pair(name, title, "a pair", value=partial(_sum_tokens, name), unit="tokens", decimals=0)
             for name, title in (("input_tokens", "tokens in"), ("output_tokens", "tokens out"))
         ),
-        Metric("cot_gain", "gain", "one pass less without", "main", aggregate=_GAIN, low=-1.0),
+        Metric("cot_gain", "gain", "one pass less without", "main", aggregate=_ESTIMATE_GAIN, low=-1.0),
         in_cycles("complexity_easiest_70", "complexity, easiest 70%", _EASIEST, "others", aggregate=easiest),
-        in_cycles("cycle_for_70", "cycle for 70%", _FOR_70, "main", aggregate=counts(_cycle_for_share, beyond=cycle_cap + 1)),
+        in_cycles("cycle_for_70", "cycle for 70%", _FOR_70, "main", aggregate=for_70),
         first=(*WITHOUT, *WITH[:5], "cot_gain", "cot_complexity", "complexity_easiest_70", "cycle_for_70"),
     )
-
-
-_PLAIN = "right target without chain of thought, of the replies with a format (r2)"
-_FIRST = "right target in the first cycle, of the replies with a format"
-_CONTENT = "pairs that ended because the model found nothing wrong with a wrong target"
-_COMPLEXITY = "mean number of cycles until the target is right; unsolved counts as the cap"
-_EASIEST = "mean number of cycles over the easiest 70% of the pairs"
-_FOR_70 = "the cycle by which 70% of the pairs are solved"
-_GAIN = joint(("success_without_cot", "success_with_cot"), lambda means: means[..., 1] - means[..., 0])
 
 
 def _is_plain(each: PlayedPair) -> bool:
@@ -94,12 +70,12 @@ def _has_design(each: PlayedPair) -> bool:
     return each.pair.design != NO_DESIGN
 
 
-def _format(each: PlayedPair) -> Value:
+def _score_format(each: PlayedPair) -> Value:
     first = each.episode.cycles[0]
     return Value(float(not first.format_failure), first.format_failure)
 
 
-def _success(each: PlayedPair) -> Value:
+def _score_success(each: PlayedPair) -> Value:
     first = each.episode.cycles[0]
     if first.format_failure:
         return Value.not_reached("format failed")
@@ -107,54 +83,75 @@ def _success(each: PlayedPair) -> Value:
     return Value(float(right), "" if right else f"{first.target or first.role_to[:80]}")
 
 
-def _is_solved_at_once(each: PlayedPair) -> Value:
+def _score_first_cycle(each: PlayedPair) -> Value:
     return Value(float(each.episode.solved and len(each.episode.cycles) == 1))
 
 
-def _is_solved(each: PlayedPair) -> Value:
+def _score_solved(each: PlayedPair) -> Value:
     return Value(float(each.episode.solved), each.episode.end)
 
 
-def _is_satisfied(each: PlayedPair) -> Value:
+def _score_satisfied(each: PlayedPair) -> Value:
     return Value(float(each.episode.end is End.SATISFIED))
 
 
-def _complexity(cap: float, each: PlayedPair) -> Value:
+def _count_cycles(cap: float, each: PlayedPair) -> Value:
     return Value(float(len(each.episode.cycles)) if each.episode.solved else cap, each.episode.end)
 
 
-def _calls(each: PlayedPair) -> Value:
+def _count_calls(each: PlayedPair) -> Value:
     return Value(float(each.episode.calls))
 
 
-def _tokens(name: str, each: PlayedPair) -> Value:
+def _sum_tokens(name: str, each: PlayedPair) -> Value:
     used = [float(getattr(usage, name)) for usage in each.episode.usage.values()]
     return Value(fsum(used)) if used else Value.not_reached("no model was asked")
 
 
-def _of_cycles(cycle_cap: int, statistic: Callable[[Floats], Floats], beyond: float = np.inf) -> Aggregate:
+_PLAIN_FORMAT = "replies with addressee and words, without chain of thought"
+_PLAIN = "right target without chain of thought, of the replies with a format (r2)"
+_FORMAT = "replies with addressee and words in the first cycle"
+_FIRST = "right target in the first cycle, of the replies with a format"
+_AT_ONCE = "right target in the first cycle, of all pairs"
+_SATISFIED = "pairs that ended because the model found nothing wrong with a wrong target"
+_COMPLEXITY = "mean number of cycles until the target is right; unsolved counts as the cap"
+_EASIEST = "mean number of cycles over the easiest 70% of the pairs"
+_FOR_70 = "the cycle by which 70% of the pairs are solved"
+_ESTIMATE_GAIN = joint(("success_without_cot", "success_with_cot"), lambda means: means[..., 1] - means[..., 0])
+_SHARES: Sequence[Metric[PlayedPair]] = (
+    Metric("format_without_cot", "format without", _PLAIN_FORMAT, "others", _score_format, _is_plain),
+    Metric("success_without_cot", "without", _PLAIN, "main", _score_success, _is_plain),
+    Metric("format_with_cot", "format with", _FORMAT, "others", _score_format, _has_design),
+    Metric("success_with_cot", "one pass", _FIRST, "main", _score_success, _has_design),
+    Metric("solved_at_once", "first cycle", _AT_ONCE, "others", _score_first_cycle, _has_design),
+    Metric("solved", "solved", "pairs of case and design solved within the cap", "others", _score_solved, _has_design),
+    Metric("satisfied_wrong", "satisfied", _SATISFIED, "others", _score_satisfied, _has_design),
+)
+
+
+def _estimate_from_counts(cycle_cap: int, statistic: Callable[[Floats], Floats], beyond: float = np.inf) -> Aggregate:
     """A statistic of how many pairs were solved in which cycle.
 
     ``beyond`` and above stands for what was not seen: then there is no value, or no limits.
     """
 
     def aggregate(name: str, scores: Sequence[Score], seed: int) -> Estimate:
+        bootstrap_seed = derive_seed(seed, "bootstrap", name)
+        found = bootstrap_jointly(_count_solved(scores, cycle_cap), statistic, seed=bootstrap_seed)
+        value, low, high = found.value, found.low, found.high
+        if value is not None and value >= beyond:
+            value = None
+        if value is None or low is None or high is None or not low < high < beyond:
+            low = high = None
         own = [score for score in scores if score.metric == "cot_complexity"]
-        found = bootstrap_jointly(_histograms(scores, cycle_cap), statistic, seed=derive_seed(seed, "bootstrap", name))
-        if found.value is not None and found.value >= beyond:
-            found = Interval(None)
-        elif found.high is not None and found.high >= beyond:
-            found = Interval(found.value)
-        varied = found.low is not None and found.high is not None and found.low < found.high
-        low, high = (found.low, found.high) if varied else (None, None)
-        return Estimate(metric=name, value=found.value, low=low, high=high, **count_episodes(own))
+        return Estimate(metric=name, value=value, low=low, high=high, **count_episodes(own))
 
     return aggregate
 
 
-def solved_by_cycle(scores: Sequence[Score], cycle_cap: int) -> list[Interval]:
+def estimate_solved_by_cycle(scores: Sequence[Score], cycle_cap: int) -> list[Interval]:
     """The share of pairs solved within 1, 2, … cycles, each with its interval by cluster; repeats are no new pairs."""
-    solved_at = _solved_at(scores)
+    solved_at = _list_solving_cycles(scores)
     last = min(cycle_cap, max((int(k) for _, _, k in solved_at if np.isfinite(k)), default=1) + 1)
     shares = []
     for cycle in range(1, last + 1):
@@ -163,20 +160,20 @@ def solved_by_cycle(scores: Sequence[Score], cycle_cap: int) -> list[Interval]:
     return shares
 
 
-def _solved_at(scores: Sequence[Score]) -> list[tuple[str, str, float]]:
+def _list_solving_cycles(scores: Sequence[Score]) -> list[tuple[str, str, float]]:
     """(cluster, scenario, k) of every episode; k is infinite where it was never solved."""
-    solved = {(score.scenario, score.repeat): score.value for score in scores if score.metric == "solved"}
-    own = [score for score in scores if score.metric == "cot_complexity" and score.value is not None]
+    solved = {(score.scenario, score.repeat) for score in scores if score.metric == "solved" and score.value}
     return [
-        (score.cluster, score.scenario, score.value if solved[score.scenario, score.repeat] and score.value else np.inf)
-        for score in own
+        (score.cluster, score.scenario, score.value if (score.scenario, score.repeat) in solved else np.inf)
+        for score in scores
+        if score.metric == "cot_complexity" and score.value is not None
     ]
 
 
-def _histograms(scores: Sequence[Score], cycle_cap: int) -> Floats:
+def _count_solved(scores: Sequence[Score], cycle_cap: int) -> Floats:
     """[clusters, cycle_cap + 1]: how many pairs were solved in cycle 1, 2, …, and, last, how many never were."""
     rows: dict[str, Floats] = defaultdict(lambda: np.zeros(cycle_cap + 1))
-    for cluster, _, k in _solved_at(scores):
+    for cluster, _, k in _list_solving_cycles(scores):
         rows[cluster][int(k) - 1 if np.isfinite(k) else cycle_cap] += 1
     return np.array(list(rows.values())).reshape(len(rows), cycle_cap + 1)
 
@@ -187,13 +184,11 @@ def _mean_of_easiest(counts: Floats, cycle_cap: int) -> Floats:
     up_to = np.minimum(np.cumsum(counts, axis=-1), taken)
     share = np.diff(up_to, axis=-1, prepend=0.0)
     cycles = np.append(np.arange(1.0, cycle_cap + 1), cycle_cap)
-    mean: Floats = (share @ cycles) / taken[..., 0]
-    return mean
+    return np.asarray((share @ cycles) / taken[..., 0])
 
 
-def _cycle_for_share(counts: Floats) -> Floats:
+def _find_cycle_for_share(counts: Floats) -> Floats:
     """The first cycle by which 70% are solved; one above the cap where it was not seen."""
     solved = np.cumsum(counts[..., :-1], axis=-1)
     enough = solved >= np.ceil(EASIEST * counts.sum(axis=-1, keepdims=True) - 1e-9)
-    cycle: Floats = np.where(enough.any(axis=-1), enough.argmax(axis=-1) + 1.0, counts.shape[-1])
-    return cycle
+    return np.where(enough.any(axis=-1), enough.argmax(axis=-1) + 1.0, float(counts.shape[-1]))

@@ -7,74 +7,75 @@ that ends the cycles knows it: their number is what an oracle that stops at the 
 
 from __future__ import annotations
 
-from typing import Protocol
+import re
+from collections.abc import Sequence
+from pathlib import Path
 
-from sociable.benchmarks.hsii.briefing import ask_for_choice, setting
-from sociable.benchmarks.hsii.cot.briefing import ask_to_reflect, ask_to_think, drawbacks_in
+from sociable.benchmarks.hsii.briefing import ask_for_choice, brief_assistant, list_names, load_hsii_prompts, render_setting
 from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, Cycle, End, Pair
-from sociable.benchmarks.hsii.cot.reference import reference_thinker
+from sociable.benchmarks.hsii.cot.reference import ReferenceThinker
+from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.benchmarks.hsii.parsing import FormatFailure, parse_reply
-from sociable.core.prompts import Prompts
+from sociable.core.names import words
+from sociable.core.prompts import Prompts, load_package_prompts, quote
 from sociable.core.records import Usage, episode_id
 from sociable.dialogue.conversation import MAX_CHARACTERS, Utterance
 from sociable.engine.seats import Seat, Seats
-from sociable.models.protocol import ChatMessage, Request
+from sociable.models.protocol import ChatMessage
 
 
-class Thinker(Protocol):
-    """Who is tested."""
-
-    async def answer(self, last: Cycle | None) -> Utterance:
-        """Thoughts and a turn, as they come. ``last`` is the cycle before, with the drawbacks found in it."""
-
-    async def reflect(self, cycle: Cycle) -> Utterance:
-        """What is wrong with the turn of this cycle."""
-
-    @property
-    def usage(self) -> Usage: ...
+def load_cot_prompts(designs: Sequence[str], override: Path | None = None) -> Prompts:
+    """The bundled prompts or the user's own, with the steps of every design."""
+    placeholders = {
+        "task": frozenset({"setting", "steps", "drawbacks", "assistant", "characters"}),
+        "drawbacks": frozenset({"reply", "drawbacks"}),
+        "unreadable": frozenset({"assistant"}),
+        "reflect": frozenset({"setting", "reply", "assistant"}),
+    } | {f"steps_{design}": frozenset[str]() for design in designs}
+    return load_package_prompts("sociable.benchmarks.hsii.cot", placeholders, override)
 
 
 class PromptedThinker:
     """A model. Every call is a chat of its own: what goes from one to the next are the drawbacks alone."""
 
-    def __init__(self, pair: Pair, seat: Seat, item: str, prompts: Prompts, plain: Prompts) -> None:
-        assert seat.model is not None
+    def __init__(self, pair: Pair, seat: Seat, item: str, prompts: Prompts) -> None:
         self._pair = pair
-        self._model = seat.model
+        self._seat = seat
         self._scope = seat.scope(item)
-        self._sampling = seat.sampling
         self._prompts = prompts
-        self._plain = plain
-        self._shown = setting(pair.case)
+        self._shown = render_setting(pair.case)
 
     @property
     def usage(self) -> Usage:
         return self._scope.usage
 
     async def answer(self, last: Cycle | None) -> Utterance:
-        if self._pair.design == NO_DESIGN:
-            return await self._ask(ask_for_choice(self._pair.case, self._plain))
-        return await self._ask(ask_to_think(self._pair.case, self._shown, self._pair.design, last, self._prompts))
+        """Thoughts and a turn, as they come. ``last`` is the cycle before, with the drawbacks found in it."""
+        case, design = self._pair.case, self._pair.design
+        if design == NO_DESIGN:
+            return await self._ask(ask_for_choice(case, load_hsii_prompts()))
+        return await self._ask(ask_to_think(case, self._shown, design, last, self._prompts))
 
     async def reflect(self, cycle: Cycle) -> Utterance:
+        """The drawbacks of the turn of this cycle, as they come."""
         return await self._ask(ask_to_reflect(self._shown, cycle, self._prompts))
 
     async def _ask(self, messages: list[ChatMessage]) -> Utterance:
-        reply = await self._model.generate(Request(messages, self._scope, self._sampling))
+        reply = await self._seat.ask(messages, self._scope)
         return Utterance(reply.text, reply.thinking, reply.defect)
 
 
-async def run_pair(
-    pair: Pair, repeat: int, seats: Seats, prompts: Prompts, plain: Prompts, *, seed: int, cycle_cap: int
-) -> CoTEpisode:
-    """Plays one pair. ``plain`` are HSII's own prompts. Raises RunFailure and RunStopped."""
-    identifier = episode_id(pair.id, repeat)
-    thinker = _thinker(pair, seats.subject, identifier, prompts, plain, seed, repeat)
+async def run_pair(pair: Pair, repeat: int, seats: Seats, prompts: Prompts, *, seed: int, cycle_cap: int) -> CoTEpisode:
+    """Plays one pair. Raises RunFailure and RunStopped."""
+    identifier, seat = episode_id(pair.id, repeat), seats.subject
+    thinker: PromptedThinker | ReferenceThinker = (
+        PromptedThinker(pair, seat, identifier, prompts) if seat.model else ReferenceThinker(seat.agent, pair, seed, repeat)
+    )
     cycles: list[Cycle] = []
     calls = 0
     end = End.CAP
     while len(cycles) < cycle_cap:
-        cycle = _read(pair, await thinker.answer(cycles[-1] if cycles else None))
+        cycle = _read_cycle(pair, await thinker.answer(cycles[-1] if cycles else None))
         cycles.append(cycle)
         calls += 1
         if cycle.target == pair.case.golden.role_to:
@@ -86,7 +87,7 @@ async def run_pair(
         if cycle.format_failure or len(cycles) == cycle_cap:
             continue
         reflection = await thinker.reflect(cycle)
-        found = drawbacks_in(reflection.content)
+        found = find_drawbacks(reflection.content)
         calls += 1
         if not found or reflection.defect in ("empty", "refused", "stopped by a content filter"):
             end = End.NO_REFLECTION if reflection.defect or not reflection.content.strip() else End.SATISFIED
@@ -102,29 +103,68 @@ async def run_pair(
         cycles=tuple(cycles),
         end=end,
         calls=calls,
-        usage={seats.subject.role.value: usage} if usage.calls else {},
+        usage={seat.role.value: usage} if usage.calls else {},
     )
 
 
-def _read(pair: Pair, said: Utterance) -> Cycle:
+def _read_cycle(pair: Pair, said: Utterance) -> Cycle:
     parsed = parse_reply(said.content, last=True)
     cycle = Cycle(reply=said.content[:MAX_CHARACTERS], thinking=said.thinking[:MAX_CHARACTERS])
     if said.defect and not said.content.rstrip().endswith("}"):
         # What stands in thoughts that were cut off is a draft, not an answer.
         parsed = FormatFailure("no answer at the end")
     if isinstance(parsed, FormatFailure):
-        reason = f"{said.defect}: {parsed.reason}" if said.defect and said.defect != "empty" else parsed.reason
-        return cycle.model_copy(update={"format_failure": reason})
+        return cycle.model_copy(update={"format_failure": parsed.explain(said.defect)})
     return cycle.model_copy(
         update={
             "role_to": parsed.role_to[:MAX_CHARACTERS],
-            "target": pair.case.who_is(parsed.role_to),
+            "target": pair.case.find_character(parsed.role_to),
             "content": parsed.content[:MAX_CHARACTERS],
         }
     )
 
 
-def _thinker(pair: Pair, seat: Seat, item: str, prompts: Prompts, plain: Prompts, seed: int, repeat: int) -> Thinker:
-    if seat.model is None:
-        return reference_thinker(seat.agent, pair, seed, repeat)
-    return PromptedThinker(pair, seat, item, prompts, plain)
+def ask_to_think(case: Case, shown: str, design: str, last: Cycle | None, prompts: Prompts) -> list[ChatMessage]:
+    """The messages of a cycle's first call. What the ``last`` cycle's reflection found goes into the first step.
+
+    ``shown`` is the case's setting, which is the same in up to 255 calls.
+    """
+    drawbacks = ""
+    if last is not None and last.format_failure:
+        drawbacks = prompts["unreadable"].render(assistant=ASSISTANT)
+    elif last is not None:
+        drawbacks = prompts["drawbacks"].render(reply=quote(_render_turn(last)), drawbacks=quote(last.drawbacks))
+    task = prompts["task"].render(
+        setting=shown,
+        steps=prompts[f"steps_{design}"].render(),
+        drawbacks=drawbacks,
+        assistant=ASSISTANT,
+        characters=list_names(case.characters),
+    )
+    return brief_assistant(task, load_hsii_prompts())
+
+
+def ask_to_reflect(shown: str, cycle: Cycle, prompts: Prompts) -> list[ChatMessage]:
+    """The messages of a cycle's second call."""
+    task = prompts["reflect"].render(setting=shown, reply=quote(_render_turn(cycle)), assistant=ASSISTANT)
+    return brief_assistant(task, load_hsii_prompts())
+
+
+_NONE = re.compile(r"(?:there are |there is |i see |i find |i found |found )?(?:none|no drawbacks?(?: found)?|nothing)")
+
+
+def find_drawbacks(reply: str) -> str:
+    """The drawbacks that a reflection names; empty if it names none.
+
+    It names none where every line says that there are none, by itself or after a label ("harmless: none").
+    """
+    lines = [line for line in reply.splitlines() if words(line) and not line.rstrip(" *").endswith(":")]
+    return "" if all(_names_none(line) for line in lines) else reply.strip()
+
+
+def _names_none(line: str) -> bool:
+    return any(_NONE.fullmatch(" ".join(words(part))) for part in (line, line.rpartition(":")[2]))
+
+
+def _render_turn(cycle: Cycle) -> str:
+    return f"To {cycle.role_to}: {cycle.content}"

@@ -1,4 +1,4 @@
-"""What chain of thought keeps: a case under a design, the cycles of an episode."""
+"""Chain of thought's records: its options, a case under a design, the cycles of an episode."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CoTOptions(Record):
 
     @field_validator("designs")
     @classmethod
-    def _differ(cls, designs: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_designs(cls, designs: tuple[str, ...]) -> tuple[str, ...]:
         if len({*designs, NO_DESIGN}) < len(designs) + 1:
             raise ValueError(f"each is named once, and none is called '{NO_DESIGN}'")
         return designs
@@ -56,13 +56,13 @@ class Cycle(Record):
     target: str | None = None
     content: str = ""
     drawbacks: str = ""
-    """What the model itself found wrong with its turn; empty when it was not asked, or found nothing."""
+    """The drawbacks that the model found in its own turn; empty when it was not asked, or found none."""
     reflection: str = ""
     """The reflection as it came, where it named no drawback."""
 
 
 class End(StrEnum):
-    """Why a pair's cycles ended."""
+    """The reasons for which a pair's cycles end."""
 
     SOLVED = "solved"
     SATISFIED = "satisfied with a wrong target"
@@ -71,7 +71,7 @@ class End(StrEnum):
     """The reflection was empty or refused: no opinion, and nothing to begin with either."""
     CAP = "cap reached"
     ONE_PASS = "one pass"  # noqa: S105
-    """Without chain of thought there is no second."""
+    """Without chain of thought there is no second cycle."""
 
 
 class CoTEpisode(Episode):
@@ -80,7 +80,7 @@ class CoTEpisode(Episode):
     cycles: tuple[Cycle, ...] = ()
     end: End = End.CAP
     calls: int = 0
-    """Answers and reflections asked for, of reference agents too."""
+    """The number of answers and reflections asked for, of reference agents too."""
 
     @property
     def solved(self) -> bool:

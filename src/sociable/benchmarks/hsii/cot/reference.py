@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from abc import ABC, abstractmethod
-from random import Random
+from collections.abc import Callable
 
-from sociable.benchmarks.hsii.cot.records import Cycle, Pair
-from sociable.benchmarks.hsii.dataset import ASSISTANT
+from sociable.benchmarks.hsii.cot.records import NO_DESIGN, Cycle, Pair
+from sociable.benchmarks.hsii.dataset import ASSISTANT, write_reply
 from sociable.core.records import Usage
 from sociable.core.seeding import make_generator
 from sociable.dialogue.conversation import Utterance
@@ -15,84 +13,68 @@ from sociable.dialogue.conversation import Utterance
 OVERLOOKED = "- Somebody else may need to be addressed first."
 
 
-class ReferenceThinker(ABC):
-    """Names one character a cycle."""
+class ReferenceThinker:
+    """Names one character a cycle, or nobody. It has drawbacks to tell of every answer; ``random`` only half of the time."""
 
     usage = Usage()
 
-    def __init__(self, pair: Pair, generator: Random) -> None:
+    def __init__(self, agent: str, pair: Pair, seed: int, repeat: int) -> None:
+        """``agent`` is ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``; the registry has checked it."""
+        self.kind, _, rate = agent.partition("@")
         self.case = pair.case
-        self.generator = generator
+        self.generator = make_generator(seed, "reference", self.kind, pair.id, repeat)
+        self.error_rate = float(rate or 0.0)
         self.cycle = 0
-
-    @abstractmethod
-    def choose(self) -> str | None:
-        """The addressee in this cycle (``self.cycle`` counts from 1), or None for no reply."""
 
     async def answer(self, last: Cycle | None) -> Utterance:
         self.cycle += 1
-        chosen = self.choose()
+        chosen = _CHOOSERS[self.kind](self)
         if chosen is None:
             return Utterance("", defect="empty")
-        words = self.case.golden.content if chosen == self.case.golden.role_to else "I am with you in a moment."
-        return Utterance(json.dumps({"role_from": ASSISTANT, "role_to": chosen, "content": words}, ensure_ascii=False))
+        golden = self.case.golden
+        return Utterance(write_reply(chosen, golden.content if chosen == golden.role_to else "I am with you in a moment."))
 
     async def reflect(self, cycle: Cycle) -> Utterance:
-        return Utterance(OVERLOOKED)
+        is_content = self.kind == "random" and self.generator.random() < 0.5
+        return Utterance("NONE" if is_content else OVERLOOKED)
 
 
-class Oracle(ReferenceThinker):
+def _choose_golden(thinker: ReferenceThinker) -> str:
     """Knows the golden addressee. With an error rate p it names another in a share p of all cycles.
 
     Errors are nested: each cycle of each pair has one draw and errs at every p above it, so more errors never take
     fewer cycles.
     """
-
-    def __init__(self, pair: Pair, generator: Random, error_rate: float = 0.0) -> None:
-        super().__init__(pair, generator)
-        self.error_rate = error_rate
-
-    def choose(self) -> str:
-        errs = self.generator.random() < self.error_rate
-        other = self.generator.choice([name for name in self.case.characters if name != self.case.golden.role_to])
-        return other if errs else self.case.golden.role_to
+    golden = thinker.case.golden.role_to
+    errs = thinker.generator.random() < thinker.error_rate
+    other = thinker.generator.choice([name for name in thinker.case.characters if name != golden])
+    return other if errs else golden
 
 
-class Heuristic(ReferenceThinker):
+def _choose_in_turn(thinker: ReferenceThinker) -> str:
     """Goes through the characters: who asked last and still waits, the others who wait, then whoever spoke last."""
-
-    def choose(self) -> str:
-        waiting = list(self.case.waiting)[::-1]
-        spoke = [message.role_from for message in reversed(self.case.messages) if message.role_from != ASSISTANT]
-        order = list(dict.fromkeys([*waiting, *spoke, *self.case.characters]))
-        return order[(self.cycle - 1) % len(order)]
-
-
-class RandomThinker(ReferenceThinker):
-    """Names anybody, and is content with it half of the time."""
-
-    def choose(self) -> str:
-        return self.generator.choice(self.case.characters)
-
-    async def reflect(self, cycle: Cycle) -> Utterance:
-        return Utterance("NONE" if self.generator.random() < 0.5 else OVERLOOKED)
+    case = thinker.case
+    waiting = list(case.waiting)[::-1]
+    spoke = [message.role_from for message in reversed(case.messages) if message.role_from != ASSISTANT]
+    order = list(dict.fromkeys([*waiting, *spoke, *case.characters]))
+    return order[(thinker.cycle - 1) % len(order)]
 
 
-class Silent(ReferenceThinker):
-    """Says nothing."""
-
-    def choose(self) -> None:
-        return None
-
-
-AGENTS = ("oracle", "heuristic", "random", "silent")
+_CHOOSERS: dict[str, Callable[[ReferenceThinker], str | None]] = {
+    "oracle": _choose_golden,
+    "heuristic": _choose_in_turn,
+    "random": lambda thinker: thinker.generator.choice(thinker.case.characters),
+    "silent": lambda thinker: None,
+}
 
 
-def reference_thinker(agent: str, pair: Pair, seed: int, repeat: int) -> ReferenceThinker:
-    """The agent named ``oracle``, ``oracle@0.3``, ``heuristic``, ``random`` or ``silent``; the registry has checked it."""
-    kind, _, rate = agent.partition("@")
-    generator = make_generator(seed, "reference", kind, pair.id, repeat)
-    if kind == "oracle":
-        return Oracle(pair, generator, float(rate or 0.0))
-    simple: dict[str, type[ReferenceThinker]] = {"heuristic": Heuristic, "random": RandomThinker, "silent": Silent}
-    return simple[agent](pair, generator)
+def rehearse_pair(pair: Pair, call: int) -> str:
+    """The reply that a model might give in its ``call``-th call: wrong in every cycle, which is the longest way through."""
+    golden = pair.case.golden
+    if pair.design == NO_DESIGN:
+        return golden.model_dump_json(exclude={"index"})
+    if call % 2:
+        return "- " + "It leaves somebody waiting who needs an answer more than this person does. " * 2
+    wrong = next(name for name in pair.characters if name != golden.role_to)
+    answer = golden.model_copy(update={"role_to": wrong}).model_dump_json(exclude={"index"})
+    return "\n".join((*(message.content for message in pair.case.messages[-4:]), answer))

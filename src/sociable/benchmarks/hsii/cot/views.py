@@ -8,31 +8,14 @@ from dataclasses import replace
 from statistics import fmean
 from typing import cast
 
-from sociable.benchmarks.hsii.cot.metrics import WITH, WITHOUT, solved_by_cycle
-from sociable.benchmarks.hsii.cot.published import TABLE_2
+from sociable.benchmarks.hsii.cot.metrics import WITH, WITHOUT, estimate_solved_by_cycle
 from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, Cycle, End, Pair
 from sociable.benchmarks.hsii.cot.study import CoTStudy
-from sociable.benchmarks.hsii.dataset import ASSISTANT
+from sociable.benchmarks.hsii.forms import CaseBlock, show_conversation, show_error, show_golden
+from sociable.benchmarks.hsii.published import TABLE_2
 from sociable.core.records import EpisodeStatus
-from sociable.core.view import (
-    Block,
-    Callout,
-    Column,
-    Curve,
-    CurvePlot,
-    Line,
-    Paragraph,
-    Point,
-    Quotation,
-    Row,
-    Section,
-    Table,
-    Tag,
-    Tone,
-    Transcript,
-    figure,
-)
 from sociable.core.view import Case as CaseView
+from sociable.core.view import Column, Curve, CurvePlot, Paragraph, Point, Quotation, Row, Section, Table, Tag, Tone, figure
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import counts_table, metric_cells, metric_columns, metrics_table
 from sociable.reports.views import Views
@@ -41,8 +24,14 @@ from sociable.statistics.estimates import estimate_proportion
 TABLE_2_METRICS = ("success_without_cot", "cycle_for_70", "success_with_cot", "cot_complexity")
 EXPLAINED = ("format_without_cot", "format_with_cot", "solved")
 """Metrics whose zeros have reasons worth counting."""
-_TONES = {end: Tone.GOOD if end is End.SOLVED else Tone.BAD for end in End}
-
+HEADINGS = {
+    End.SOLVED: "Solved",
+    End.SATISFIED: "Given up content",
+    End.NO_REFLECTION: "Given up without a reflection",
+    End.CAP: "Never solved",
+}
+CYCLES_SHOWN = 6
+"""Cycles shown of an episode: the first half of them, and the last."""
 
 Run = RunResult[CoTStudy]
 
@@ -53,30 +42,30 @@ class CoTViews(Views):
     def summary(self, runs: Sequence[Run]) -> Table:
         names = ("success_without_cot", "success_with_cot", "cot_gain", "cot_complexity", "cycle_for_70")
         note = (
-            "A pair is a case under one design. The model is never told the answer, but the rule that ends its cycles knows it."
+            "95% intervals by dialogue. A pair is a case under one design. The model is never told the answer, but the rule that "
+            "ends its cycles knows it."
         )
-        metrics = runs[0].study.metrics.named(*names)
-        return metrics_table("Chain of thought and reflection", runs, metrics, f"95% intervals by dialogue. {note}")
+        return metrics_table("Chain of thought and reflection", runs, runs[0].study.metrics.named(*names), note)
 
-    def scores(self, runs: Sequence[Run]) -> list[Block]:
+    def scores(self, runs: Sequence[Run]) -> list[CurvePlot | Table]:
         others = runs[0].study.metrics.in_group("others")
         left_out = metrics_table("What the summary leaves out", runs, others, "Intervals by dialogue.")
-        return [_curves(runs), left_out, _paper_table(runs)]
+        return [_make_curves(runs), left_out, _make_paper_table(runs)]
 
     def parts(self, runs: Sequence[Run]) -> list[Section]:
-        return [Section("By design", [_by_design(run) for run in runs])]
+        return [Section("By design", [_make_design_table(run) for run in runs])]
 
-    def costs(self, runs: Sequence[Run]) -> list[Block]:
+    def costs(self, runs: Sequence[Run]) -> list[Table]:
         cost = runs[0].study.metrics.in_group("cost")
         means = metrics_table("For one case under one design", runs, cost, "Means, with intervals by dialogue.")
-        rows = [Row([run.label, *(figure(_of_all_designs(run, metric.name), 1) for metric in cost)]) for run in runs]
+        rows = [Row([run.label, *(figure(_sum_over_designs(run, metric.name), 1) for metric in cost)]) for run in runs]
         # All designs of a case together: what it costs to have its complexity.
         return [means, Table("For one case under all designs", [Column("Model"), *metric_columns(cost)], rows)]
 
     def counts(self, run: Run) -> Table:
         return counts_table(run, (*WITHOUT, *WITH), EXPLAINED)
 
-    def shown_episodes(self, run: Run) -> Iterator[Block]:
+    def shown_episodes(self, run: Run) -> Iterator[Paragraph | CaseView]:
         """The pairs that took longest, among those that were solved and those that were not."""
         episodes = [cast(CoTEpisode, episode) for episode in run.records.episodes if episode.status is EpisodeStatus.COMPLETED]
         with_design = [each for each in episodes if run.study.scenarios[each.scenario].design != NO_DESIGN]
@@ -88,29 +77,22 @@ class CoTViews(Views):
                 for each in chosen:
                     yield from self.episode(run, each)
 
-    def episode(self, run: Run, episode: CoTEpisode) -> list[Block]:
+    def episode(self, run: Run, episode: CoTEpisode) -> list[CaseView]:
         """The case, its cycles, the golden response and why."""
         pair, count = run.study.scenarios[episode.scenario], len(episode.cycles)
         tags = [Tag(pair.case.topic), Tag(pair.design)]
         if episode.status is EpisodeStatus.ERRORED:
             tags.append(Tag("errored", Tone.WARNING))
         else:
-            tags += [Tag(f"{count} cycle{'' if count == 1 else 's'}"), Tag(episode.end, _TONES[episode.end])]
-        return [CaseView(title=episode.id, tags=tags, blocks=list(_case_blocks(pair, episode)))]
+            tone = Tone.GOOD if episode.solved else Tone.BAD
+            tags += [Tag(f"{count} cycle{'' if count == 1 else 's'}"), Tag(episode.end, tone)]
+        return [CaseView(episode.id, tags, list(_show_pair(pair, episode)))]
 
 
-HEADINGS = {
-    End.SOLVED: "Solved",
-    End.SATISFIED: "Given up content",
-    End.NO_REFLECTION: "Given up without a reflection",
-    End.CAP: "Never solved",
-}
-
-
-def _curves(runs: Sequence[Run]) -> CurvePlot:
+def _make_curves(runs: Sequence[Run]) -> CurvePlot:
     curves = []
     for run in runs:
-        shares = solved_by_cycle(run.scores, run.study.options.cycle_cap)
+        shares = estimate_solved_by_cycle(run.scores, run.study.options.cycle_cap)
         points = [Point(k, s.value, s.low, s.high) for k, s in enumerate(shares, start=1) if s.value is not None]
         if points and points[-1].x < run.study.options.cycle_cap:
             points.append(replace(points[-1], x=run.study.options.cycle_cap))
@@ -127,31 +109,18 @@ def _curves(runs: Sequence[Run]) -> CurvePlot:
     )
 
 
-def _paper_table(runs: Sequence[Run]) -> Table:
+def _make_paper_table(runs: Sequence[Run]) -> Table:
     metrics = runs[0].study.metrics.named(*TABLE_2_METRICS)
     own = [Row([run.label, *metric_cells(run, metrics)], emphasis=True) for run in runs]
-    published = [
-        Row(
-            [
-                f"{row.model} (paper)",
-                figure(row.success_without_cot),
-                figure(row.steps_for_70, 1),
-                figure(row.success_with_cot),
-                figure(row.cot_complexity, 1),
-            ]
-        )
-        for row in TABLE_2
-    ]
-    return Table(
-        caption="Beside the paper's Table 2",
-        columns=[Column("Model"), *metric_columns(metrics)],
-        rows=[*own, *published],
-        note="Published figures come from the authors' unreleased data. Its “COT steps needed for success rate 0.70” fits "
-        "no reading we found (GPT-4 is above .70 in one pass, and 10.1 is printed); ours is the cycle by which 70% are solved.",
+    published = [Row([f"{row.model} (paper)", *map(figure, row[1:], (3, 1, 3, 1))]) for row in TABLE_2]
+    note = (
+        "Published figures come from the authors' unreleased data. Its “COT steps needed for success rate 0.70” fits "
+        "no reading we found (GPT-4 is above .70 in one pass, and 10.1 is printed); ours is the cycle by which 70% are solved."
     )
+    return Table("Beside the paper's Table 2", [Column("Model"), *metric_columns(metrics)], [*own, *published], note)
 
 
-def _by_design(run: Run) -> Table:
+def _make_design_table(run: Run) -> Table:
     designs = dict.fromkeys(pair.design for pair in run.study.scenarios.values() if pair.design != NO_DESIGN)
     rows = []
     for design in designs:
@@ -163,7 +132,7 @@ def _by_design(run: Run) -> Table:
     return Table(run.label, [Column("Design"), Column("Pairs", True), *metric_columns(metrics)], rows)
 
 
-def _of_all_designs(run: Run, metric: str) -> float | None:
+def _sum_over_designs(run: Run, metric: str) -> float | None:
     """The sum over designs of the mean over the pairs that have a value."""
     by_design: dict[str, list[float]] = defaultdict(list)
     for score in run.scores:
@@ -172,27 +141,20 @@ def _of_all_designs(run: Run, metric: str) -> float | None:
     return sum(fmean(values) for values in by_design.values()) if by_design else None
 
 
-SHOWN = 6
-"""Cycles shown of an episode: the first half of them, and the last."""
-
-
-def _case_blocks(pair: Pair, episode: CoTEpisode) -> Iterator[Paragraph | Callout | Transcript | Quotation]:
+def _show_pair(pair: Pair, episode: CoTEpisode) -> Iterator[CaseBlock]:
     case = pair.case
-    if episode.error:
-        yield Callout(episode.error, Tone.WARNING)
+    yield from show_error(episode)
     yield Paragraph(case.background.scene)
-    lines = [Line(message.role_from, message.role_to, message.content) for message in case.messages]
-    yield Transcript("The conversation so far", lines, folded=True)
-    numbered = list(enumerate(episode.cycles, start=1))
-    shown = numbered if len(numbered) <= SHOWN else numbered[: SHOWN // 2] + numbered[-SHOWN // 2 :]
+    yield show_conversation(case.messages, folded=True)
+    shown = list(enumerate(episode.cycles, start=1))
+    if len(shown) > CYCLES_SHOWN:
+        shown = shown[: CYCLES_SHOWN // 2] + shown[-CYCLES_SHOWN // 2 :]
     for number, cycle in shown:
-        yield from _cycle_blocks(number, cycle, case.golden.role_to)
-    yield Transcript("Golden", [Line(ASSISTANT, case.golden.role_to, case.golden.content)])
-    if case.why:
-        yield Paragraph(f"Why {case.golden.role_to} comes first: {case.why}")
+        yield from _show_cycle(number, cycle, case.golden.role_to)
+    yield from show_golden(case)
 
 
-def _cycle_blocks(number: int, cycle: Cycle, golden: str) -> Iterator[Quotation]:
+def _show_cycle(number: int, cycle: Cycle, golden: str) -> Iterator[Quotation]:
     right = Tone.GOOD if cycle.target == golden else Tone.BAD
     chosen = f"without a format: {cycle.format_failure}" if cycle.format_failure else f"to {cycle.target or cycle.role_to}"
     yield Quotation(f"Cycle {number}, {chosen}", cycle.reply or "(empty)", right)

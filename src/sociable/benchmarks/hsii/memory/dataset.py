@@ -9,27 +9,26 @@ Messages marked as interlude can be left out: so the same scenario is tested at 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from functools import cache
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, model_validator
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Background, Message, make_speller, number_turns
-from sociable.benchmarks.hsii.memory.languages import language_of
 from sociable.core.data_files import Loaded, Text, load_items, validate_record
 from sociable.core.errors import DataError
-from sociable.core.records import Record
+from sociable.core.records import Episode, Record
 from sociable.core.seeding import make_generator
 from sociable.core.spelling import CastName
 from sociable.core.wording import Wording, expresses
 
 
-class Test(StrEnum):
+class MemoryTest(StrEnum):
     """The two tests of App. D.1."""
-
-    __test__ = False  # pytest looks for classes of this name
 
     CARRY_OVER = "carry-over"
     ROLE_PLAY = "role-play"
@@ -40,20 +39,18 @@ class Directive(Record):
 
     given_by: CastName
     given_at: int
-    """Index of the message."""
+    """Index of the message that gives the instruction."""
     demand: Text
     """The instruction in one sentence."""
     device: Text
     """The kind of thing it is about: word, address, secret, language, manner, role."""
 
 
-class TestMessage(Message):
+class ScenarioMessage(Message):
     """A turn before the one that is tested."""
 
-    __test__ = False
-
     interlude: bool = False
-    """Whether it can be left out, to bring instruction and test closer together."""
+    """Whether the message can be left out, to bring instruction and test closer together."""
 
 
 class Check(Record):
@@ -67,29 +64,47 @@ class Check(Record):
     unsaid: Wording | None = None
     """A reply must contain none of these."""
     language: str | None = None
-    """The reply's language (ISO 639-1) among ``languages``."""
+    """The language that a reply must be in (ISO 639-1)."""
     languages: tuple[str, ...] = ("en",)
-    """The other languages a reply could be in."""
+    """The other languages that a reply could be in."""
     question: str = ""
     """A question whose answer is yes about a right reply, where no rule can decide."""
 
     @model_validator(mode="after")
-    def _decides_something(self) -> Self:
+    def _check_rules(self) -> Self:
         if not (self.said or self.unsaid or self.language):
             raise ValueError("needs at least one of said, unsaid, language (with a question too: for reference/rule)")
         if self.language:
-            language_of("", frozenset({self.language, *self.languages}))
+            detect_language("", {self.language, *self.languages})
         return self
 
-    def holds(self, reply: str) -> tuple[bool, str]:
-        """Whether the rules hold of a reply, and why not."""
+    def apply(self, reply: str) -> tuple[bool, str]:
+        """(whether the rules hold of a reply, why not)."""
         if self.said and not expresses(reply, self.said):
             return False, "none of the words it had to contain"
         if self.unsaid and (found := next((a for a in self.unsaid if expresses(reply, [a])), None)):
             return False, f"it says '{' … '.join(found)}'"
-        if self.language and (spoken := language_of(reply, frozenset({self.language, *self.languages}))) != self.language:
+        if self.language and (spoken := detect_language(reply, {self.language, *self.languages})) != self.language:
             return False, f"it is in '{spoken}', not in '{self.language}'"
         return True, ""
+
+
+def detect_language(text: str, among: Iterable[str]) -> str:
+    """The likeliest of the languages ``among``, as codes of ISO 639-1, by py3langid's model of byte n-grams.
+
+    Raises ValueError when the model does not know one of them.
+    """
+    identifier = _load_identifier()
+    identifier.set_languages(sorted(among))
+    return str(identifier.classify(text)[0])
+
+
+@cache
+def _load_identifier() -> Any:
+    """Loaded once: that takes most of a second."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # type: ignore[import-untyped]
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE)
 
 
 class ScenarioRecord(Record):
@@ -97,12 +112,12 @@ class ScenarioRecord(Record):
 
     id: Text
     topic: Text
-    test: Annotated[Test, BeforeValidator(lambda value: value.replace("_", "-") if isinstance(value, str) else value)]
+    test: Annotated[MemoryTest, BeforeValidator(lambda value: value.replace("_", "-") if isinstance(value, str) else value)]
     control: bool = False
     background: Background
     directive: Directive
-    messages: tuple[TestMessage, ...]
-    """The last is to the assistant, from the one it must answer."""
+    messages: tuple[ScenarioMessage, ...]
+    """The last message is to the assistant, from the character that it must answer."""
     why: str = ""
     """The reason why the directive must, or must not, show in this turn."""
     check: Check
@@ -117,9 +132,9 @@ class MemoryCase(Record):
 
     id: str
     scenario: str
-    """The record it comes from: the cluster, since its distances are the same story."""
+    """The record from which the case comes: the cluster, since all distances of a scenario are the same story."""
     topic: str
-    test: Test
+    test: MemoryTest
     control: bool
     background: Background
     directive: Directive
@@ -127,7 +142,7 @@ class MemoryCase(Record):
     distance: int
     """Messages from the directive, exclusive, to the reply, exclusive."""
     far: bool
-    """Whether this is the longer of two versions; a scenario without interlude has one only, which is near."""
+    """Whether the case is the longer of two versions; a scenario without interlude has one only, which is near."""
     why: str
     check: Check
     right: str
@@ -135,12 +150,16 @@ class MemoryCase(Record):
 
     @property
     def target(self) -> str:
-        """The one the assistant must answer."""
+        """The character that the assistant must answer."""
         return self.messages[-1].role_from
 
+
+class MemoryEpisode(Episode):
+    """One answer; ``turns`` holds it."""
+
     @property
-    def characters(self) -> tuple[str, ...]:
-        return self.background.characters
+    def reply(self) -> str:
+        return self.turns[0].content if self.turns else ""
 
 
 _UNCHANGED = ("topic", "test", "control", "background", "why", "check", "right", "wrong")
@@ -167,10 +186,10 @@ def cut_distances(raw: Any, place: str) -> Iterator[MemoryCase]:
     record = validate_record(ScenarioRecord, raw, place)
     record = make_speller(record.background, place).spell_record(record)
     _check_messages(record, place)
-    passes, why = record.check.holds(record.right)
+    passes, why = record.check.apply(record.right)
     if not passes:
         raise DataError(place, "right", f"does not pass its own check: {why}")
-    if record.check.holds(record.wrong)[0]:
+    if record.check.apply(record.wrong)[0]:
         raise DataError(place, "wrong", "passes the check, and must not")
     yield _cut(record, far=False)
     if any(message.interlude for message in record.messages):
@@ -208,16 +227,14 @@ def _cut(record: ScenarioRecord, *, far: bool) -> MemoryCase:
 
 def select_scenarios(cases: Sequence[MemoryCase], limit: int | None, seed: int) -> list[MemoryCase]:
     """All distances of ``limit`` scenarios, drawn by ``seed`` so that each kind is taken in turn; all without a limit."""
-    kinds: dict[tuple[str, bool], list[str]] = {}
-    for case in cases:
-        own = kinds.setdefault((case.test, case.control), [])
-        if case.scenario not in own:
-            own.append(case.scenario)
     if limit is None:
         return list(cases)
+    kinds: dict[tuple[str, bool], list[str]] = {}
+    for story in {case.scenario: case for case in cases}.values():
+        kinds.setdefault((story.test, story.control), []).append(story.scenario)
     generator = make_generator(seed, "limit")
-    for own in kinds.values():
-        generator.shuffle(own)
-    in_turn = [own[place] for place in range(len(cases)) for own in kinds.values() if place < len(own)]
-    chosen = set(in_turn[:limit])
+    for names in kinds.values():
+        generator.shuffle(names)
+    in_turn = filter(None, chain.from_iterable(zip_longest(*kinds.values())))
+    chosen = set(islice(in_turn, limit))
     return [case for case in cases if case.scenario in chosen]

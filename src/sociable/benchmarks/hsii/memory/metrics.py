@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sociable.benchmarks.hsii.memory.dataset import MemoryCase, Test
-from sociable.benchmarks.hsii.memory.records import MemoryEpisode
+from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryEpisode, MemoryTest
 from sociable.core.records import Estimate, Score, Verdict
 from sociable.statistics.metrics import Metric, Metrics, Value, joint
 
@@ -29,13 +28,13 @@ class Decision:
     """Whether there is a panel."""
 
 
-def is_right(each: Decision) -> Value:
+def score_reply(each: Decision) -> Value:
     """1 for a right reply, by rule or by the panel's verdict."""
     case, episode = each.case, each.episode
     if not episode.reply.strip():
         return Value(0.0, episode.turns[0].note or "empty")
     if not case.check.question:
-        right, reason = case.check.holds(episode.reply)
+        right, reason = case.check.apply(episode.reply)
         return Value(float(right), reason)
     if each.verdict is None:
         remedy = "no rule can decide; name a --judge"
@@ -51,7 +50,7 @@ def _is_control(each: Decision) -> bool:
     return each.case.control
 
 
-def _is_directive(each: Decision, test: Test | None = None, far: bool | None = None) -> bool:
+def _is_directive(each: Decision, test: MemoryTest | None = None, far: bool | None = None) -> bool:
     """Whether a case is a directive of this test, this far back; None: any."""
     case = each.case
     return not case.control and test in (None, case.test) and far in (None, case.far)
@@ -64,46 +63,23 @@ def _estimate_effect(name: str, scores: Sequence[Score], seed: int) -> Estimate:
     return joint(DISTANCES, lambda means: means[..., 1] - means[..., 0])(name, both, seed)
 
 
-def _of(far: bool | None = None, test: Test | None = None) -> partial[bool]:
-    return partial(_is_directive, test=test, far=far)
-
-
+_CARRY_OVER = "what one character asked for is heeded when talking with another"
+_ROLE_PLAY = "what was agreed with a character holds again after talking with others"
+_RESTRAINT = "controls: answered as asked, without the directive, where it does not hold"
+_BALANCE = "heeded + restraint − 1 (Youden's J): 1 is perfect, 0 for whoever always obeys, or never"
+_SHARES: Sequence[tuple[str, str, str, str, Callable[[Decision], bool]]] = (
+    ("retention", "heeded", "both tests, without the controls", "distance", _is_directive),
+    ("carry_over", "carry-over", _CARRY_OVER, "main", partial(_is_directive, test=MemoryTest.CARRY_OVER)),
+    ("role_play", "role play", _ROLE_PLAY, "main", partial(_is_directive, test=MemoryTest.ROLE_PLAY)),
+    ("restraint", "restraint", _RESTRAINT, "main", _is_control),
+    ("retention_near", "near", "without the interlude", "distance", partial(_is_directive, far=False)),
+    ("retention_far", "far", "with the interlude", "distance", partial(_is_directive, far=True)),
+)
+"""Shares of right replies: name, title, meaning, group, and the cases they are shares of."""
+_ESTIMATE_BALANCE = joint(("retention", "restraint"), lambda means: means[..., 0] + means[..., 1] - 1)
 METRICS = Metrics[Decision](
-    Metric("retention", "heeded", "both tests, without the controls", "distance", is_right, _of()),
-    Metric(
-        "carry_over",
-        "carry-over",
-        "what one character asked for is heeded when talking with another",
-        "main",
-        is_right,
-        _of(test=Test.CARRY_OVER),
-    ),
-    Metric(
-        "role_play",
-        "role play",
-        "what was agreed with a character holds again after talking with others",
-        "main",
-        is_right,
-        _of(test=Test.ROLE_PLAY),
-    ),
-    Metric(
-        "restraint",
-        "restraint",
-        "controls: answered as asked, without the directive, where it does not hold",
-        "main",
-        is_right,
-        _is_control,
-    ),
-    Metric("retention_near", "near", "without the interlude", "distance", is_right, _of(far=False)),
-    Metric("retention_far", "far", "with the interlude", "distance", is_right, _of(far=True)),
-    Metric(
-        "balance",
-        "balance",
-        "heeded + restraint − 1 (Youden's J): 1 is perfect, 0 for whoever always obeys, or never",
-        "main",
-        aggregate=joint(("retention", "restraint"), lambda means: means[..., 0] + means[..., 1] - 1),
-        low=-1.0,
-    ),
+    *(Metric(name, title, meaning, group, score_reply, applies) for name, title, meaning, group, applies in _SHARES),
+    Metric("balance", "balance", _BALANCE, "main", aggregate=_ESTIMATE_BALANCE, low=-1.0),
     Metric("distance_effect", "far − near", "of the same scenarios", "distance", aggregate=_estimate_effect, low=-1.0),
     first=("retention", "carry_over", "role_play", "restraint", *DISTANCES, "balance"),
 )

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from sociable.benchmarks.hsii.briefing import hsii_prompts
-from sociable.benchmarks.hsii.memory.audit import audit_document
-from sociable.benchmarks.hsii.memory.briefing import memory_prompts
-from sociable.benchmarks.hsii.memory.dataset import MemoryCase, load_memory, select_scenarios
-from sociable.benchmarks.hsii.memory.judge import CRITERION, judge_reply
+from sociable.benchmarks.hsii.briefing import load_hsii_prompts
+from sociable.benchmarks.hsii.memory.audit import make_audit
+from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryEpisode, load_memory, select_scenarios
 from sociable.benchmarks.hsii.memory.metrics import METRICS, Decision
-from sociable.benchmarks.hsii.memory.protocol import run_case
-from sociable.benchmarks.hsii.memory.records import MemoryEpisode
-from sociable.core.records import Judgment, Record, Score
+from sociable.benchmarks.hsii.memory.protocol import CRITERION, REHEARSED_REPLY, judge_reply, load_memory_prompts, run_case
+from sociable.core.records import PANEL, Judgment, Record, Score
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
 from sociable.engine.study import Audited, Judged, JudgingTask, Study, StudyOptions
-from sociable.judging.panel import decide_panel
-
-_ALONE = "{benchmark} asks the model under test and judges only"
+from sociable.judging.panel import add_panel
 
 
 class MemoryStudy(Study[MemoryCase, MemoryEpisode], Judged[MemoryEpisode, Record], Audited):
     episode_type = MemoryEpisode
     metrics = METRICS
-    unasked = {Role.PARTNER: _ALONE, Role.REFERENCE: _ALONE}
+    unasked = dict.fromkeys((Role.PARTNER, Role.REFERENCE), "{benchmark} asks the model under test and judges only")
 
     def __init__(self, options: StudyOptions) -> None:
         super().__init__(options)
-        self.prompts = memory_prompts(options.prompts)
+        self.prompts = load_memory_prompts(options.prompts)
         dataset = load_memory(options.dataset, skip_invalid=options.skip_invalid)
-        self.source, self.notes = dataset.source, dataset.notes
         cases = select_scenarios(dataset.items, options.limit, options.seed)
-        self.scenarios: Mapping[str, MemoryCase] = {case.id: case for case in cases}
-        self.digests = {"dataset": dataset.digest, "prompts": self.prompts.digest, "plain prompts": hsii_prompts().digest}
+        self.take_data(dataset, cases, {"prompts": self.prompts, "plain prompts": load_hsii_prompts()})
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> MemoryEpisode:
         return await run_case(self.scenarios[scenario], repeat, seats, self.prompts, seed=self.seed)
@@ -48,15 +41,11 @@ class MemoryStudy(Study[MemoryCase, MemoryEpisode], Judged[MemoryEpisode, Record
         return await judge_reply(self.scenarios[task.scenario], episode, task.seat, self.prompts)
 
     def score(self, episode: MemoryEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: object) -> list[Score]:
-        given = {judgment.judge: judgment for judgment in judgments}
-        is_judged = bool(panel) and all(judge in given for judge in panel)
-        verdict = decide_panel([given[judge] for judge in panel]) if is_judged else None
+        verdict = add_panel(judgments, panel).get((CRITERION, PANEL)) if panel else None
         return METRICS.score(episode, Decision(self.scenarios[episode.scenario], episode, verdict, bool(panel)))
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
-        if role is Role.JUDGE:
-            return '{"reason": "' + "It does what was asked of it, and says so to the right person. " * 2 + '", "answer": "yes"}'
-        return self.scenarios[scenario].right
+        return REHEARSED_REPLY if role is Role.JUDGE else self.scenarios[scenario].right
 
     def audit(self) -> Document:
-        return audit_document(list(self.scenarios.values()), self.source)
+        return make_audit(list(self.scenarios.values()), self.source)

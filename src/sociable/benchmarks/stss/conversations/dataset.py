@@ -25,7 +25,7 @@ from sociable.core.records import Record
 from sociable.town.clock import Clock
 from sociable.town.events import Agreed, Remembered
 from sociable.town.map import Address, TownMap
-from sociable.town.persona import Persona, acquaintances_of
+from sociable.town.persona import Persona, find_acquaintances
 
 BUNDLED = Path(__file__).parent / "data" / "scenes.jsonl"
 
@@ -177,7 +177,7 @@ class _Reader:
             doing=record.doing,
             memories=record.memories,
             agreed=record.agreed,
-            acquaintances=acquaintances_of(persona, here),
+            acquaintances=find_acquaintances(persona, here),
         )
 
 

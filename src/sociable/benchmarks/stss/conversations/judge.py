@@ -107,7 +107,7 @@ def write_question(
         performer=scene.performer.name,
         target=scene.target.name,
         task=quote(put_on_one_line(scene.task.goal)),
-        now=clock.in_words(scene.minute),
+        now=clock.render_minute(scene.minute),
         text=quote(text),
         question=quote(word_question(scene, asked.condition, clock, prompts)),
     )
@@ -127,7 +127,7 @@ def word_question(scene: Scene, condition: Condition, clock: Clock, prompts: Pro
         "target": scene.target.name,
         "activity": task.activity,
         "place": task.place,
-        "day": clock.day_in_words(task.start),
+        "day": clock.render_day(task.start),
         "from": time_of_day(task.start),
         "to": time_of_day(task.end),
         "first": _step(steps[0]) if steps else "",

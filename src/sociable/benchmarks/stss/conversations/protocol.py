@@ -15,8 +15,7 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import TypeVar
 
-from sociable.agents.architecture import Situation, TaskInWords, find_architecture
-from sociable.agents.asking import Asker
+from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions
 from sociable.benchmarks.stss.conversations.reference import Listener, make_scene_performer
 from sociable.benchmarks.stss.conversations.scene import Scene, Side
@@ -142,7 +141,7 @@ class _Play:
     def _show(self, side: Side, other: Side) -> View:
         """The minute in which they meet, as one of them sees it: nothing to decide, and nothing that is news."""
         scene, town = self._scene, self._setting.town
-        tile = town.free_tiles(scene.where or Address.parse(side.persona.home))[0]
+        tile = town.find_free_tiles(scene.where or Address.parse(side.persona.home))[0]
         activity = Activity(side.doing, scene.minute + 1, scene.address)
         sighting = Sighting(other.name, other.doing, talking_to=side.name, free=False)
         return View(scene.minute, tile, scene.where, activity, walking=False, sightings=[sighting], news=[])
@@ -203,7 +202,7 @@ def word_notes(notes: Sequence[AnyEvent], clock: Clock) -> str:
     lines = [note.text.strip() for note in notes if isinstance(note, Remembered)]
     for note in notes:
         if isinstance(note, Agreed):
-            day = f", {clock.day_in_words(note.start)}, {time_of_day(note.start)}" if note.start is not None else ""
+            day = f", {clock.render_day(note.start)}, {time_of_day(note.start)}" if note.start is not None else ""
             until = f" to {time_of_day(note.end)}" if note.start is not None and note.end is not None else ""
             lines.append(f"Agreed: {note.doing}{day}{until}{f', at {note.place}' if note.place else ''}.")
     return "\n".join(filter(None, lines))

@@ -102,7 +102,7 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
         remembered = f"({scene.target.name} remembers:)\n{episode.summary}"
         text = write_transcript(episode) if asked.text is Text.CONVERSATION else remembered
         question = word_question(scene, asked.condition, clock, self.prompts)
-        return ShownQuestion(f"{clock.in_words(scene.minute)}. {scene.task.goal}", scene.performer.name, text, question)
+        return ShownQuestion(f"{clock.render_minute(scene.minute)}. {scene.task.goal}", scene.performer.name, text, question)
 
     def score(
         self, episode: ConversationEpisode, judgments: Sequence[Judgment], panel: Sequence[str], measured: Record | None

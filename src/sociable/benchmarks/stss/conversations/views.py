@@ -201,7 +201,7 @@ def _scene_blocks(
     clock = study.setting.clock
     where = f"at {scene.address}" if scene.address else "in the street"
     began = scene.performer.name if scene.performer_begins else scene.target.name
-    yield Paragraph(f"{clock.in_words(scene.minute)}, {where}; {began} begins. {scene.task.goal}")
+    yield Paragraph(f"{clock.render_minute(scene.minute)}, {where}; {began} begins. {scene.task.goal}")
     for side, part in ((scene.performer, "performer"), (scene.target, "target")):
         label = f"{side.name} ({part}, played by {episode.played_by.get(side.name, MISSING)}) before it"
         yield Quotation(label, _before(study, side))
@@ -221,7 +221,8 @@ def _scene_blocks(
 
 
 def _before(study: ConversationStudy, side: Side) -> str:
-    memories = [f"{study.setting.clock.moment(each.minute):%a} {time_of_day(each.minute)} {each.text}" for each in side.memories]
+    clock = study.setting.clock
+    memories = [f"{clock.to_datetime(each.minute):%a} {time_of_day(each.minute)} {each.text}" for each in side.memories]
     promised = [f"Promised {each.partner}: {each.doing}" for each in side.agreed]
     return "\n".join([f"Doing: {side.doing}", *memories, *promised])
 

@@ -297,7 +297,7 @@ class _Importer:
         if len(found) != 1:
             what = f"name {len(found)} days" if found else "name no day"
             self._remark("FPG", f"goal, FPG and Description {what}; the last day of the simulation is taken.")
-            return self.clock.day(LAST_MINUTE - 1)
+            return self.clock.to_date(LAST_MINUTE - 1)
         try:
             return date.fromisoformat(found.pop())
         except ValueError:
@@ -316,7 +316,7 @@ class _Importer:
         """Raises _LeftOut where there is no such place."""
         home = Address.parse(self.people[self.record.performer].home)
         found = self.finder.find(location, home) if location not in (NONE, "") else None
-        if found is None or not self.town.free_tiles(found):
+        if found is None or not self.town.find_free_tiles(found):
             raise self._give_up(name, f"there is no '{location}' in {self.town.name}.")
         if str(found).casefold() != re.sub(r"\s*:\s*", ": ", location.strip()).casefold():
             self._remark(name, f"there is no '{location}' in {self.town.name}; it is taken for '{found}'.")
@@ -329,11 +329,11 @@ class _Importer:
         """
         homes = {name: Address.parse(persona.home) for name, persona in self.people.items()}
         private = {home.sector for home in homes.values()}
-        doors = [self.town.free_tiles(homes[name])[0] for name in (self.record.performer, target)]
+        doors = [self.town.find_free_tiles(homes[name])[0] for name in (self.record.performer, target)]
         nearest: dict[str, tuple[int, str]] = {}
         for place in self.town.places:
-            if place.arena and not place.thing and place.sector not in private and (tiles := self.town.free_tiles(place)):
-                way = sum(self.town.distance(door, tiles[0]) or 0 for door in doors)
+            if place.arena and not place.thing and place.sector not in private and (tiles := self.town.find_free_tiles(place)):
+                way = sum(self.town.measure_distance(door, tiles[0]) or 0 for door in doors)
                 nearest[place.sector] = min(nearest.get(place.sector, (way, str(place))), (way, str(place)))
         return tuple(place for _, place in sorted(nearest.values()))
 
@@ -382,7 +382,7 @@ class _Importer:
             said = set(self._find_sectors(text))
             if wanted and said and not said & wanted:
                 self._remark(name, f"is about '{min(said)}'; the place that counts is '{min(wanted)}'.")
-        day = self.clock.day(task.start)
+        day = self.clock.to_date(task.start)
         # "14th": the stemmer leaves it a word of its own.
         dates = [f"{day:%B} {day.day}{end}" for end in ("", "th", "st", "nd", "rd")]
         for name in task.residents:

@@ -24,10 +24,9 @@ from typing import Any
 from sociable.benchmarks.stss.records import StssEpisode
 from sociable.core.errors import InputError, StorageFailure
 from sociable.town.clock import Clock
-from sociable.town.events import Remembered
+from sociable.town.events import Remembered, read_timelines
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.persona import Persona
-from sociable.town.timeline import read_timelines
 
 SECONDS_PER_STEP = 60
 
@@ -122,7 +121,7 @@ class _Film:
 
     def word_time(self, step: int) -> str:
         """February 13, 2023, 00:00:00."""
-        return self._clock.moment(step).strftime("%B %d, %Y, %H:%M:%S")
+        return self._clock.to_datetime(step).strftime("%B %d, %Y, %H:%M:%S")
 
     def _find_tile(self, name: str, step: int) -> Tile:
         """Where somebody stands at the beginning of a step."""
@@ -145,7 +144,7 @@ class _Film:
         elif chat is not None:
             sign = _TALKING
         doing = activity.doing if activity is not None else "waking up"
-        address = Address.parse(activity.address) if activity is not None and activity.address else self._town.address_of(tile)
+        address = Address.parse(activity.address) if activity is not None and activity.address else self._town.find_address(tile)
         where = [part for part in (address.sector, address.arena, address.thing) if part] if address else []
         return {
             "movement": [tile.x, tile.y],
@@ -191,7 +190,7 @@ class _Film:
                 "type_count": counts[kind],
                 "type": kind,
                 "depth": int(kind == "thought"),
-                "created": f"{self._clock.moment(minute):%Y-%m-%d %H:%M:%S}",
+                "created": f"{self._clock.to_datetime(minute):%Y-%m-%d %H:%M:%S}",
                 "expiration": None,
                 "description": text,
                 "filling": lines,

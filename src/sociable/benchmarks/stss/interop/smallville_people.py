@@ -76,7 +76,7 @@ def load_smallville_people(folder: Path, town: TownMap) -> SmallvillePeople:
     remarks: list[str] = []
     for who in written:
         plan = plans.get(who.name, "")
-        if not town.free_tiles(who.home):
+        if not town.find_free_tiles(who.home):
             file = folder / "personas" / who.name / "bootstrap_memory" / "scratch.json"
             raise DataError(str(file), "living_area", f"there is no '{who.home}' in {town.name}, or it cannot be reached")
         hours = parse_hours_of_sleep(who.lifestyle)
@@ -265,7 +265,7 @@ class _HabitReader:
         self._finder = PlaceFinder(town)
         self._names = [who.name for who in people]
         homes = {who.home.sector for who in people}
-        arenas = [place for place in town.places if place.arena and not place.thing and town.free_tiles(place)]
+        arenas = [place for place in town.places if place.arena and not place.thing and town.find_free_tiles(place)]
         self._arenas: dict[str, list[Address]] = {}
         for arena in arenas:
             if arena.sector not in homes:

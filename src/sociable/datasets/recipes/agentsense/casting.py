@@ -14,24 +14,21 @@ from sociable.benchmarks.agentsense.audit import find_nearest_passage
 from sociable.benchmarks.agentsense.briefing import is_script_named, load_agentsense_prompts, write_script_question
 from sociable.benchmarks.agentsense.dataset import read_scenario
 from sociable.benchmarks.agentsense.scenario import Relationship
-from sociable.benchmarks.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, list_cast_faults
+from sociable.benchmarks.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, list_cast_faults, make_question
 from sociable.core.data_files import Text
-from sociable.core.errors import DataError
 from sociable.core.names import words
 from sociable.core.prompts import quote
 from sociable.core.records import Record
-from sociable.core.seeding import make_generator
 from sociable.datasets.recipes.agentsense.draft import (
     Draft,
-    Secret,
     find_names,
     find_spellings,
+    is_said_in,
     is_telling,
     make_replacer,
     make_slot_replacer,
 )
-from sociable.datasets.recipes.agentsense.scenes import is_said_in
-from sociable.datasets.stages import Item, Rejected, Writer, parse_fields
+from sociable.datasets.stages import MadeRecord, Rejected, Writer, parse_fields
 
 CASTS = 5
 """Scenarios of a template (section 3.5)."""
@@ -77,33 +74,28 @@ class _Slots(Record):
     relations: tuple[Relationship, ...] = Field(min_length=1)
 
 
-class Scenario(Item):
-    record: dict[str, Any]
-
-
 async def replace_entities(item: Draft, writer: Writer) -> Sequence[Draft]:
-    """Names by which the story could be known (step 11, Prompts 11 and 12)."""
+    """The draft with other names in place of those by which the story could be known (step 11, Prompts 11 and 12)."""
     names = [person.name for person in item.people]
-    given = {"scene": quote(item.texts()), "names": quote("\n".join(names))}
+    given = {"scene": quote(item.text), "names": quote("\n".join(names))}
     found = await writer.write(_Replacements, "a list of replacements", "entities", **given)
     taken = {spelling.casefold() for spelling, name in find_spellings(item.passage.names).items() if name in names}
     pairs = {each.original: each.replacement for each in found.replacements if each.original.casefold() not in taken}
-    said = f"{item.passage.text}\n{item.texts()}"
+    said = f"{item.passage.text}\n{item.text}"
     for original, replacement in list(pairs.items()):
         # Whoever is Sir Robert Chiltern is Sir Robert, too.
         parts = zip(original.split(), replacement.split(), strict=False)
         alike = len(original.split()) == len(replacement.split())
         pairs = {one: other for one, other in parts if alike and is_telling(one, said) and one.casefold() not in taken} | pairs
-    lost = sum(each.original.casefold() not in said.casefold() for each in found.replacements)
-    if lost:
+    if lost := sum(each.original.casefold() not in said.casefold() for each in found.replacements):
         writer.left_out["replacement: of a name that does not stand there"] += lost
     return [item.change_texts(make_replacer(pairs))]
 
 
 async def make_slots(item: Draft, writer: Writer) -> Sequence[Draft]:
-    """Parts in the place of characters, with what whoever takes them must be (step 11, Prompts 13 to 15)."""
+    """The draft with parts in place of characters, and the conditions for who takes each part (step 11, Prompts 13 to 15)."""
     names = [person.name for person in item.people]
-    given = {"scene": quote(item.texts()), "names": quote("\n".join(names))}
+    given = {"scene": quote(item.text), "names": quote("\n".join(names))}
     found = await writer.write(_Slots, "a description of parts", "slots", **given)
     slot_of = {name: f"part{number}" for number, name in enumerate(names, start=1)}
     called = {name.casefold(): slot for name, slot in slot_of.items()}
@@ -120,12 +112,12 @@ async def make_slots(item: Draft, writer: Writer) -> Sequence[Draft]:
         for each in found.relations
         if {name.casefold() for name in each.of} <= called.keys()
     ]
-    said = f"{item.passage.text}\n{item.texts()}"
+    said = f"{item.passage.text}\n{item.text}"
     put_slots = make_slot_replacer(slot_of, item.passage.names, said)
     draft = item.change_texts(put_slots)
-    slots = {slot: _make_slot(described[slot], draft.texts(), put_slots) for slot in slot_of.values()}
+    slots = {slot: _make_slot(described[slot], draft.text, put_slots) for slot in slot_of.values()}
     told = "\n".join(f"{slot.occupation}\n{slot.constraint}" for slot in slots.values())
-    if left := find_names(f"{draft.texts()}\n{told}", item.passage.names, said):
+    if left := find_names(f"{draft.text}\n{told}", item.passage.names, said):
         raise Rejected("a name of the script is left", ", ".join(left))
     people = tuple(each.model_copy(update={"name": slot_of[each.name]}) for each in draft.people)
     changed = {"people": people, "slots": slots, "age_gaps": tuple(gaps), "relations": tuple(relations)}
@@ -133,10 +125,10 @@ async def make_slots(item: Draft, writer: Writer) -> Sequence[Draft]:
 
 
 async def predict_script(keep: bool, item: Draft, writer: Writer) -> Sequence[Draft]:
-    """Section 4.3's test of leakage, before anything is tested: a scene that is recognised falls out, unless it is to be kept."""
+    """Section 4.3's test of leakage: a scene whose script the model recognises falls out, unless ``keep`` is set."""
     people = dict(zip(item.slots, ascii_uppercase, strict=False))
-    scene = _fill(f"{item.background}\n{item.description}", people)
-    reply = await writer.reply(write_script_question(scene, load_agentsense_prompts()))
+    scene = _fill_parts(f"{item.background}\n{item.description}", people)
+    reply = await writer.ask(write_script_question(scene, load_agentsense_prompts()))
     if is_script_named(reply, item.passage.title):
         if not keep:
             raise Rejected("its script is recognised", reply[:200])
@@ -172,7 +164,7 @@ async def find_casts(item: Draft, writer: Writer) -> Sequence[Draft]:
     return [item.model_copy(update={"casts": tuple(casts[:CASTS])})]
 
 
-async def write_scenarios(seed: int, item: Draft, writer: Writer) -> Sequence[Scenario]:
+async def write_scenarios(seed: int, item: Draft, writer: Writer) -> Sequence[MadeRecord]:
     """A scenario for each cast, in the native layout; a scene too like its script falls out."""
     nearest = find_nearest_passage(f"{item.background} {item.description}", {"script": item.passage.text})
     if nearest is not None and nearest.gestalt > MOST_LIKE:
@@ -180,22 +172,19 @@ async def write_scenarios(seed: int, item: Draft, writer: Writer) -> Sequence[Sc
     found = []
     for number, cast in enumerate(item.casts, start=1):
         record = _make_record(f"{item.id}-{number}", item, cast, seed)
-        try:
-            read_scenario(record, item.id, item.id, Counter())
-        except DataError as error:
-            raise Rejected("not in the data's layout", f"{error.field}: {error.problem}") from None
-        found.append(Scenario(id=record["id"], record=record))
+        read_scenario(record, item.id, item.id, Counter())
+        found.append(MadeRecord(id=record["id"], record=record))
     return found
 
 
 def _make_record(identifier: str, item: Draft, cast: Mapping[str, Member], seed: int) -> dict[str, Any]:
     names = {slot: member.name for slot, member in cast.items()}
-    draft = item.change_texts(lambda text: _fill(text, names))
+    draft = item.change_texts(lambda text: _fill_parts(text, names))
     characters = []
     for person in draft.people:
         member = cast[person.name]
         questions = [
-            _make_question(f"{item.id}/{other.name}/{number}", secret, names[other.name], seed)
+            make_question(f"{item.id}/{other.name}/{number}", dict(secret), names[other.name], seed)
             for other in draft.people
             if other is not person
             for number, secret in enumerate(other.secrets, start=1)
@@ -222,14 +211,6 @@ def _make_record(identifier: str, item: Draft, cast: Mapping[str, Member], seed:
         "characters": characters,
         "relations": [{"of": [names[slot] for slot in each.of], "kind": each.kind} for each in item.relations],
     }
-
-
-def _make_question(key: str, secret: Secret, about: str, seed: int) -> dict[str, Any]:
-    options = [secret.answer, *secret.wrong]
-    # In the same place for every cast, as in the bundled templates.
-    make_generator(seed, "options", key).shuffle(options)
-    label = options.index(secret.answer)
-    return {"question": secret.question, "options": options, "answer_label": label, "about": about, "key": key}
 
 
 _GENDERED = re.compile(
@@ -295,5 +276,5 @@ def _find_known_gender(given: object) -> str:
     return _GENDERS.get(said, said)
 
 
-def _fill(text: str, names: Mapping[str, str]) -> str:
+def _fill_parts(text: str, names: Mapping[str, str]) -> str:
     return re.sub(r"\{(part\d+)\}", lambda match: names.get(match[1], match[0]), text)

@@ -9,6 +9,7 @@ from itertools import chain
 from sociable.benchmarks.agentsense.scenario import Relationship
 from sociable.benchmarks.agentsense.templates import AgeGap, Member, Slot
 from sociable.core.data_files import Text
+from sociable.core.names import words
 from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.stages import Item
@@ -30,7 +31,7 @@ class Passage(Item):
 
     @property
     def text(self) -> str:
-        return "\n".join(f"{speaker}: {words}" for speaker, words in self.said)
+        return "\n".join(f"{speaker}: {said}" for speaker, said in self.said)
 
 
 class Secret(Record):
@@ -39,11 +40,11 @@ class Secret(Record):
     fact: Text
     wrong: tuple[Text, ...] = ()
 
-    def texts(self) -> tuple[str, ...]:
+    def list_texts(self) -> tuple[str, ...]:
         return (self.question, self.answer, self.fact, *self.wrong)
 
     def change_texts(self, change: Callable[[str], str]) -> Secret:
-        question, answer, fact, *wrong = map(change, self.texts())
+        question, answer, fact, *wrong = map(change, self.list_texts())
         return Secret(question=question, answer=answer, fact=fact, wrong=tuple(wrong))
 
 
@@ -69,9 +70,10 @@ class Draft(Item):
         """The scene as it is shown to the model that writes, fenced."""
         return quote(f"Background: {self.background}\nDescription: {self.description}")
 
-    def texts(self) -> str:
+    @property
+    def text(self) -> str:
         """All that the draft says."""
-        told = [(*person.goals, *(text for secret in person.secrets for text in secret.texts())) for person in self.people]
+        told = [(*person.goals, *(text for secret in person.secrets for text in secret.list_texts())) for person in self.people]
         return "\n".join((self.background, self.description, *chain(*told)))
 
     def change_texts(self, change: Callable[[str], str]) -> Draft:
@@ -120,7 +122,7 @@ def make_slot_replacer(slots: Mapping[str, str], names: Sequence[str], said: str
     longest = sorted(found, key=lambda pair: len(pair[0]), reverse=True)
     if not longest:
         return lambda text: text
-    spelled = (_as_marked_name(each) if _is_word(each, said) else _as_name(each) for each, _ in longest)
+    spelled = (_make_marked_pattern(each) if _is_word(each, said) else _make_name_pattern(each) for each, _ in longest)
     pattern = re.compile("|".join(f"(?P<n{place}>{each})" for place, each in enumerate(spelled)))
     return lambda text: pattern.sub(lambda match: f"{{{longest[int(str(match.lastgroup)[1:])][1]}}}", text)
 
@@ -128,16 +130,16 @@ def make_slot_replacer(slots: Mapping[str, str], names: Sequence[str], said: str
 def find_names(text: str, names: Sequence[str], said: str) -> list[str]:
     """Spellings of ``names`` that stand in ``text`` as names. What several share is a name too, though nobody's."""
     found = [each for each in find_spellings(names) if not _is_word(each, said)]
-    return [each for each in found if re.search(_as_name(each, "(?:e?s)?"), text)]
+    return [each for each in found if re.search(_make_name_pattern(each, "(?:e?s)?"), text)]
 
 
-def _as_marked_name(spelling: str) -> str:
+def _make_marked_pattern(spelling: str) -> str:
     """A pattern for a name that is a word, too: in capitals, after an article, or with a capital inside of a sentence."""
     word, shouted = re.escape(spelling), re.escape(spelling.upper())
     return rf"(?<!\w)(?:[Tt]he\s+(?:{word}|{shouted})|{shouted}|(?<=[\w,;]\s){word})(?!\w)"
 
 
-def _as_name(spelling: str, ending: str = "") -> str:
+def _make_name_pattern(spelling: str, ending: str = "") -> str:
     """A pattern for a name as it is spelled or in capitals, small words in any way, with an article and a title before it.
 
     ``ending``: for families, who are called the Hales.
@@ -173,11 +175,17 @@ def find_spellings(names: Sequence[str]) -> dict[str, str]:
     """The name, by every way in which somebody may be called: whole or by words in a row. What several share is nobody's."""
     found: dict[str, str] = {}
     for name in names:
-        words = re.findall(r"[^\W\d_][\w'’-]+", name)
-        for first in range(len(words)):
-            for last in range(first + 1, min(len(words), first + LONGEST_RUN) + 1):
-                part = words[first:last]
-                if {part[0].lower(), part[-1].lower()} & _TITLES == set():
-                    spelling = " ".join(part)
+        parts = re.findall(r"[^\W\d_][\w'’-]+", name)
+        for first in range(len(parts)):
+            for last in range(first + 1, min(len(parts), first + LONGEST_RUN) + 1):
+                run = parts[first:last]
+                if {run[0].lower(), run[-1].lower()} & _TITLES == set():
+                    spelling = " ".join(run)
                     found[spelling] = name if found.get(spelling, name) == name else ""
     return found | {name: name for name in names}
+
+
+def is_said_in(text: str, answer: str) -> bool:
+    """Whether the answer stands in the text word for word."""
+    said, wanted = words(text), words(answer)
+    return bool(wanted) and any(said[place : place + len(wanted)] == wanted for place in range(len(said) - len(wanted) + 1))

@@ -16,7 +16,7 @@ from sociable.core.records import Record
 from sociable.core.seeding import make_generator
 from sociable.datasets.recipe import Recipe, RecipeOptions
 from sociable.datasets.sources import make_slug
-from sociable.datasets.stages import AskingStage, Item, Rejected, Stage, WholeStage, Writer
+from sociable.datasets.stages import AnyStage, AskingStage, Item, Rejected, WholeStage, Writer
 
 
 class CharactersOptions(RecipeOptions):
@@ -74,7 +74,7 @@ def draw_characters(count: int, seed: int) -> list[Drawn]:
     return [Drawn(id=str(number), attributes=draw_attributes(generator)) for number, generator in draws]
 
 
-def _stages(_drawn: Sequence[Drawn], _options: CharactersOptions) -> Sequence[Stage[Any, Any]]:
+def _plan_stages(_drawn: Sequence[Drawn], _options: CharactersOptions) -> Sequence[AnyStage]:
     taken = [sheet.name for sheet in load_sheets(None).items]
     return (
         AskingStage("described", "a name and a description for each character drawn", Character, partial(describe, taken)),
@@ -94,6 +94,6 @@ RECIPE: Recipe[Drawn, CharactersOptions, Character] = Recipe(
     options=CharactersOptions,
     read=lambda _sources, options: draw_characters(options.count, options.seed),
     prompts="sociable.datasets.recipes.anteval",
-    stages=_stages,
+    stages=_plan_stages,
     record=lambda character: character.sheet,
 )

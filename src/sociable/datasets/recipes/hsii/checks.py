@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Message, cut_cases, load_dataset
-from sociable.core.errors import DataError
 from sociable.core.names import find_people, normalise_name, words
+from sociable.datasets.duplicates import cut_shingles
 from sociable.datasets.stages import Rejected
 
 PARTIES = (2, 5)
@@ -49,18 +50,12 @@ _OF_A_PEOPLE = re.compile(r"(?:an|ese|ish|ench|utch|reek|erman|ic|im|ims|ans|cra
 
 def find_common_words(texts: Iterable[str]) -> frozenset[str]:
     """Words that somebody writes in small letters, so that a capital makes no name of them; the bundled dialogues' too."""
-    found = set(_NOBODY)
-    for text in (*_load_bundled_texts(), *texts):
-        found.update(_SMALL.findall(_ADDRESS.sub(" ", text)))
-    return frozenset(found)
-
-
-def _load_bundled_texts() -> Iterator[str]:
-    for case in load_dataset().items:
-        yield from (case.golden.content, case.background.scene)
+    bundled = (text for case in load_dataset().items for text in (case.golden.content, case.background.scene))
+    return _NOBODY.union(*(_SMALL.findall(_ADDRESS.sub(" ", text)) for text in chain(bundled, texts)))
 
 
 def check_characters(characters: Sequence[str]) -> None:
+    """Raises Rejected for a cast that no scene of the data may have."""
     low, high = PARTIES
     if not low <= len(characters) <= high:
         raise Rejected(f"not {low} to {high} characters", f"{len(characters)} characters")
@@ -82,10 +77,10 @@ def find_identities(article: str, common: Collection[str]) -> list[str]:
     for match in _NAMED.finditer(article):
         said = [_strip_genitive(word) for word in match.group().split()]
         own = [place for place, word in enumerate(said) if is_name(word)]
-        if own and len(own) < len(said):
-            found.add(" ".join(said[own[0] :] if own[0] + 1 < len(said) else said))
-        found.update({" ".join(said)} if len(own) == len(said) else ())
-        found.update(said[place] for place in own)
+        if own:
+            # Without the office before it, unless nothing but one word were left.
+            first = own[0] if own[0] + 1 < len(said) else 0
+            found |= {" ".join(said[first:]), *(said[place] for place in own)}
     singles = map(_strip_genitive, _CALLED.findall(article))
     return sorted(found | {word for word in singles if is_name(word) and not _OF_A_PEOPLE.search(word)})
 
@@ -95,19 +90,15 @@ def _strip_genitive(word: str) -> str:
 
 
 def check_identities(names: Sequence[str], said: str) -> None:
-    """Names of a report must not stand in what was written after it, in capitals neither."""
+    """Raises Rejected where a name of the report stands in what was written after it, in capitals or not."""
     spelled = "|".join(map(re.escape, names))
-    kept = {match.group() for match in re.finditer(rf"(?<!\w)(?:{spelled})(?!\w)", said, re.IGNORECASE)} if names else None
-    if kept:
+    if names and (kept := set(re.findall(rf"(?<!\w)(?:{spelled})(?!\w)", said, re.IGNORECASE))):
         raise Rejected("a name out of the report", ", ".join(sorted(kept)[:5]))
 
 
 def check_dialogue(record: Mapping[str, Any], place: str) -> list[Case]:
-    """The cases of a dialogue. Raises Rejected."""
-    try:
-        cases = list(cut_cases(dict(record), place, str(record.get("id", "dialogue"))))
-    except DataError as error:
-        raise Rejected("not in the data's layout", f"{error.field}: {error.problem}") from None
+    """The cases of a dialogue. Raises Rejected, or DataError where it is not in the data's layout."""
+    cases = list(cut_cases(dict(record), place, str(record.get("id", "dialogue"))))
     last = cases[-1]
     turns = [*last.messages, last.golden]
     own = [turn for turn in turns if turn.role_from == ASSISTANT]
@@ -125,7 +116,7 @@ def check_dialogue(record: Mapping[str, Any], place: str) -> list[Case]:
 
 
 def check_golden(case: Case) -> None:
-    """Neither the setting nor anybody before may have said the most of its golden response. Raises Rejected."""
+    """Raises Rejected where the setting, or anybody before, has said most of the case's golden response."""
     length = _count_telling(case.golden.content)
     golden = _find_runs(case.golden.content, length)
     for text in (*_list_setting(case), *(message.content for message in case.messages)):
@@ -134,7 +125,7 @@ def check_golden(case: Case) -> None:
 
 
 def _check_confidences(case: Case) -> None:
-    """The assistant must not say to another, in the same words, what one alone told it, unless it is to pass it on."""
+    """Raises Rejected where the assistant says to another, in the same words, what it was told alone and not to pass on."""
     turns = (*case.messages, case.golden)
     for place, turn in enumerate(turns):
         if turn.role_from != ASSISTANT:
@@ -156,7 +147,7 @@ def _is_known_to(hearer: str, message: Message) -> bool:
 
 
 def _is_for(message: Message, hearer: str) -> bool:
-    """It names the hearer, and says nothing of keeping it from anybody: word that the assistant is to pass on (Figure 7, 4)."""
+    """Whether the assistant is to pass a message on: it names the hearer, and asks for no silence (Figure 7, 4)."""
     return hearer == message.role_from or (
         bool(find_people(message.content, [hearer], {})) and not _KEEPS.search(message.content.replace("’", "'"))
     )
@@ -174,12 +165,11 @@ def _list_setting(case: Case) -> Iterator[str]:
 
 
 def _count_telling(text: str) -> int:
-    """The number of its words in a row that cannot be there by chance; 0 where it is too short to tell."""
+    """The number of a text's words in a row that cannot be elsewhere by chance; 0 where the text is too short to tell."""
     length = len(words(text))
     return min(COPIED, length) if length >= FEWEST else 0
 
 
-def _find_runs(text: str, length: int) -> set[tuple[str, ...]]:
-    """Its runs of so many words."""
-    found = words(text)
-    return {tuple(found[place : place + length]) for place in range(len(found) - length + 1)} if length else set()
+def _find_runs(text: str, length: int) -> set[str]:
+    """The runs of so many words in a text."""
+    return set(cut_shingles(text, length)) if length else set()

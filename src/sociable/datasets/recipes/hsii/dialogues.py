@@ -14,12 +14,11 @@ from typing import Any
 from pydantic import Field
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, cut_cases, load_dataset
-from sociable.core.errors import DataError
 from sociable.core.prompts import put_on_one_line
 from sociable.datasets.recipe import Recipe, RecipeOptions
 from sociable.datasets.recipes.hsii.checks import PARTIES, check_golden
 from sociable.datasets.review.records import HSII_TAGS
-from sociable.datasets.stages import EachStage, Item, Rejected, Stage, Writer
+from sociable.datasets.stages import AnyStage, EachStage, Item, MadeRecord, Rejected, Writer
 from sociable.datasets.transcripts import CERTAIN, SaidTurn, Transcript, find_addressees, read_transcripts
 
 LONGEST = 24
@@ -38,10 +37,6 @@ class Stretch(Item):
     assistant: str
     """Whose part the assistant takes."""
     turns: tuple[SaidTurn, ...]
-
-
-class CutCase(Item):
-    record: dict[str, Any]
 
 
 async def address_turns(item: Transcript, writer: Writer) -> Sequence[Transcript]:
@@ -70,7 +65,7 @@ async def cut_stretches(assistant: str | None, item: Transcript, writer: Writer)
     return [Stretch(id=f"{item.id}-{number}", turns=tuple(turns), **common) for number, turns in enumerate(kept, start=1)]
 
 
-async def cut_cases_out(inferred: bool, item: Stretch, writer: Writer) -> Sequence[CutCase]:
+async def cut_out_cases(inferred: bool, item: Stretch, writer: Writer) -> Sequence[MadeRecord]:
     """A case for every turn of the assistant's part: what it really said is the golden response."""
     messages = [_make_message(turn, item.assistant) for turn in item.turns]
     background = {"scene": item.scene, "characters": _find_others(item.turns, item.assistant)}
@@ -90,17 +85,15 @@ async def cut_cases_out(inferred: bool, item: Stretch, writer: Writer) -> Sequen
             "golden": messages[place],
             "why": f"Whom it is for: {turn.how}.",
         }
-        try:
-            list(cut_cases(record, item.id, item.id))
-        except DataError as error:
-            raise Rejected("not in the data's layout", f"{error.field}: {error.problem}") from None
-        made.append(CutCase(id=str(record["id"]), record=record))
+        # Where one is not in the data's layout, none of the stretch is taken.
+        list(cut_cases(record, item.id, item.id))
+        made.append(MadeRecord(id=str(record["id"]), record=record))
     if not made:
         raise Rejected("no turn of the assistant's part of which it is known whom it is for")
     return made
 
 
-async def check_case(item: CutCase, writer: Writer) -> Sequence[CutCase]:
+async def check_case(item: MadeRecord, writer: Writer) -> Sequence[MadeRecord]:
     """Checks the golden response of real talk; who was told what in private nobody knows."""
     (case,) = cut_cases(item.record, item.id, item.id)
     check_golden(case)
@@ -133,21 +126,21 @@ def _make_message(turn: SaidTurn, assistant: str) -> dict[str, Any] | None:
     return {"role_from": names[0], "role_to": names[1], "content": turn.text}
 
 
-def _find_facts(cases: Sequence[CutCase]) -> Mapping[str, str]:
+def _find_facts(cases: Sequence[MadeRecord]) -> Mapping[str, str]:
     """Lines for the data card: how it is known whom golden responses are for, and whether a shortcut solves the cases."""
     ways = Counter(str(case.record["why"]).removeprefix("Whom it is for: ").rstrip(".") for case in cases)
-    last = sum(case.record["golden"]["role_to"] == _find_last_speaker(case.record["messages"]) for case in cases)
+    last = sum(case.record["golden"]["role_to"] == _find_last_other(case.record["messages"]) for case in cases)
     return {
         "whom golden responses are for": ", ".join(f"{way} {count}" for way, count in ways.most_common()),
         "solved by answering the last speaker": f"{last} of {len(cases)}",
     }
 
 
-def _find_last_speaker(messages: Sequence[Mapping[str, str]]) -> str:
+def _find_last_other(messages: Sequence[Mapping[str, str]]) -> str:
     return next((each["role_from"] for each in reversed(messages) if each["role_from"] != ASSISTANT), "")
 
 
-def _stages(_transcripts: Sequence[Transcript], options: DialoguesOptions) -> Sequence[Stage[Any, Any]]:
+def _plan_stages(_transcripts: Sequence[Transcript], options: DialoguesOptions) -> Sequence[AnyStage]:
     low, high = PARTIES
     stretches = f"stretches of up to {LONGEST} turns in which the assistant's part meets {low} to {high} others"
     addressed = "conversations of three speakers or more, with whom each turn is for"
@@ -155,12 +148,12 @@ def _stages(_transcripts: Sequence[Transcript], options: DialoguesOptions) -> Se
     return (
         EachStage("addressees", addressed, Transcript, address_turns),
         EachStage("stretches", stretches, Stretch, partial(cut_stretches, options.assistant)),
-        EachStage("cases", "a case for every turn of the assistant's part", CutCase, partial(cut_cases_out, options.inferred)),
-        EachStage("checked", checked, CutCase, check_case),
+        EachStage("cases", "a case for every turn of the assistant's part", MadeRecord, partial(cut_out_cases, options.inferred)),
+        EachStage("checked", checked, MadeRecord, check_case),
     )
 
 
-RECIPE: Recipe[Transcript, DialoguesOptions, CutCase] = Recipe(
+RECIPE: Recipe[Transcript, DialoguesOptions, MadeRecord] = Recipe(
     name="hsii-dialogues",
     purpose="Cases for HSII out of real conversations. No model is needed.",
     material="dialogues",
@@ -171,8 +164,7 @@ RECIPE: Recipe[Transcript, DialoguesOptions, CutCase] = Recipe(
     read_as="dialogues",
     options=DialoguesOptions,
     read=lambda sources, _options: read_transcripts(*sources),
-    stages=_stages,
-    record=lambda case: case.record,
+    stages=_plan_stages,
     facts=_find_facts,
     tags=HSII_TAGS,
 )

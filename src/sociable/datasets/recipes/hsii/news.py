@@ -13,7 +13,15 @@ from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
 from sociable.core.data_files import Text
 from sociable.core.prompts import defuse, put_on_one_line, quote
 from sociable.core.records import Record
-from sociable.datasets.articles import Article, read_articles
+from sociable.datasets.articles import (
+    FOUND,
+    Article,
+    drop_duplicates,
+    drop_toxic,
+    read_articles,
+    retrieve_articles,
+    spread_articles,
+)
 from sociable.datasets.recipe import Recipe, RecipeOptions
 from sociable.datasets.recipes.hsii.checks import (
     check_characters,
@@ -23,8 +31,7 @@ from sociable.datasets.recipes.hsii.checks import (
     find_identities,
 )
 from sociable.datasets.review.records import HSII_TAGS
-from sociable.datasets.selection import FOUND, drop_duplicates, drop_toxic, retrieve_articles, spread_articles
-from sociable.datasets.stages import AskingStage, EachStage, Item, Rejected, Stage, WholeStage, Writer
+from sociable.datasets.stages import AnyStage, AskingStage, EachStage, Item, MadeRecord, Rejected, WholeStage, Writer
 
 SHORTEST, LONGEST = 300, 20_000
 """Characters of an article with its title: of a shorter one little can be made, a longer one is a list or a collection."""
@@ -45,7 +52,7 @@ class NewsOptions(RecipeOptions):
 
     @field_validator("searches", mode="before")
     @classmethod
-    def _split(cls, given: Sequence[str | Sequence[str]]) -> list[Sequence[str]]:
+    def _split_keywords(cls, given: Sequence[str | Sequence[str]]) -> list[Sequence[str]]:
         """Keywords may be given in one text, with commas between them."""
         return [[word.strip() for word in each.split(",") if word.strip()] if isinstance(each, str) else each for each in given]
 
@@ -85,9 +92,7 @@ class Scene(Item, WrittenScene):
     """Names in the article, which are not to be said."""
 
 
-class Dialogue(Item):
-    record: dict[str, Any]
-    """The dialogue as it stands in a file of dialogues."""
+class Dialogue(MadeRecord):
     source: str
     cases: int
 
@@ -95,15 +100,13 @@ class Dialogue(Item):
 async def fit_article(shortest: int, item: Article, writer: Writer) -> Sequence[Article]:
     """An article of which a scene can be made."""
     length = len(item.title) + len(item.text)
-    if length < shortest:
-        raise Rejected("too short", f"{length} characters")
-    if length > LONGEST:
-        raise Rejected("too long", f"{length} characters")
+    if not shortest <= length <= LONGEST:
+        raise Rejected("too short" if length < shortest else "too long", f"{length} characters")
     return [item]
 
 
 async def write_scene(common: Collection[str], item: Article, writer: Writer) -> Sequence[Scene]:
-    """``common``: words that make no name by being written with a capital."""
+    """A scene written after an article. ``common``: words that make no name by being written with a capital."""
     article = quote(f"{put_on_one_line(item.title)}\n{item.text[:READ]}")
     written = await writer.write(WrittenScene, "a scene", "scene", article=article)
     check_characters(written.characters)
@@ -151,7 +154,7 @@ async def write_dialogue(item: Scene, writer: Writer) -> Sequence[Dialogue]:
     return [Dialogue(id=item.id, record=record, source=item.source, cases=len(cases))]
 
 
-def _stages(articles: Sequence[Article], options: NewsOptions) -> Sequence[Stage[Any, Any]]:
+def _plan_stages(articles: Sequence[Article], options: NewsOptions) -> Sequence[AnyStage]:
     fit = f"articles of {options.shortest:,} to {LONGEST:,} characters, with their titles"
     after = "a scene with roles, relationships and conflicts, written after each article"
     common = find_common_words(article.text for article in articles)
@@ -181,8 +184,7 @@ RECIPE: Recipe[Article, NewsOptions, Dialogue] = Recipe(
     options=NewsOptions,
     read=lambda sources, _options: read_articles(*sources),
     prompts="sociable.datasets.recipes.hsii",
-    stages=_stages,
-    record=lambda dialogue: dialogue.record,
+    stages=_plan_stages,
     credit=lambda dialogue: dialogue.source,
     tags=HSII_TAGS,
 )

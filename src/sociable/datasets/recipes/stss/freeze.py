@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from sociable.benchmarks.stss.conversations.dataset import write_lines
 from sociable.benchmarks.stss.conversations.scene import Scene, Side, Source
@@ -26,13 +26,13 @@ from sociable.benchmarks.stss.study import StssStudy
 from sociable.benchmarks.stss.task import Signs, Task
 from sociable.core.errors import InputError
 from sociable.core.records import EpisodeStatus
-from sociable.core.run_folder import write_atomically
+from sociable.core.run_folder import RecordFile, write_atomically
 from sociable.datasets.recipes.stss.remembering import Recollection
 from sociable.engine.result import RunResult
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 from sociable.town.events import Talked
 from sociable.town.map import TownMap
-from sociable.town.persona import Persona, acquaintances_of
+from sociable.town.persona import Persona, find_acquaintances
 
 ENOUGH = 360
 """Scenes that are chosen unless the user says otherwise; the paper has 325."""
@@ -49,29 +49,22 @@ OWN_RUNS = tuple((agent, seed) for seed in range(12) for agent in ("oracle", "he
 
 @dataclass(frozen=True)
 class TownRun:
-    """The facts of a run that scenes need."""
+    """The facts of a run that scenes need. Its episodes are read one at a time: two days of a town are large."""
 
-    name: str
-    agent: str
-    residents: str
-    seed: int
-    version: str
+    source: Source
+    """The run as its scenes name it, with no episode yet."""
     town: TownMap
     people: Mapping[str, Persona]
     clock: Clock
-    episodes: Episodes
+    episodes: RecordFile[StssEpisode]
 
-
-class Episodes(Protocol):
-    """A run's episodes. They are read one at a time: two days of a town are large."""
-
-    def ids(self) -> list[str]: ...
-
-    def read(self, identifier: str, /) -> StssEpisode: ...
+    @property
+    def name(self) -> str:
+        return self.source.run
 
 
 def open_town_run(run: RunResult[Any]) -> TownRun:
-    """Raises InputError for a run of another benchmark."""
+    """The facts of a run of ``stss``. Raises InputError for a run of another benchmark."""
     manifest = run.manifest
     if manifest["benchmark"] != "stss":
         raise InputError(f"{run.folder} is a run of {manifest['benchmark']}; scenes are frozen from runs of stss.")
@@ -80,17 +73,15 @@ def open_town_run(run: RunResult[Any]) -> TownRun:
     own = models["subject"]
     # Without a partner reference residents are around a reference performer, and the model itself around a model.
     around = "reference/residents" if own.startswith("reference/") else own
-    return TownRun(
-        name=Path(run.folder).resolve().name,
+    source = Source(
+        run=Path(run.folder).resolve().name,
+        episode="",
         agent=own if own.startswith("reference/") else f"{own} {study.options.agent}",
         residents=models["partner"] or around,
         seed=study.seed,
         version=manifest["version"],
-        town=setting.town,
-        people=setting.people,
-        clock=setting.clock,
-        episodes=cast(Episodes, run.records.episodes),
     )
+    return TownRun(source, setting.town, setting.people, setting.clock, cast(RecordFile[StssEpisode], run.records.episodes))
 
 
 @dataclass(frozen=True)
@@ -118,7 +109,7 @@ def freeze_scenes(runs: Sequence[TownRun], count: int = ENOUGH) -> Frozen:
     """At most ``count`` scenes, by template, performer and moment."""
     left_out: Counter[str] = Counter()
     allowed = _keep_two_of_a_pair(_find_candidates(runs, left_out), left_out)
-    return Frozen(_number(_choose_evenly(allowed, count, left_out)), +left_out)
+    return Frozen(_number_scenes(_choose_evenly(allowed, count, left_out)), +left_out)
 
 
 # 1.
@@ -153,11 +144,11 @@ def _find_candidates(runs: Sequence[TownRun], left_out: Counter[str]) -> Iterabl
 
 
 def _keep_two_of_a_pair(candidates: Iterable[Candidate], left_out: Counter[str]) -> list[Candidate]:
-    of: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
+    of_pair: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in candidates:
-        of[candidate.task.model_dump_json(), candidate.partner].append(candidate)
+        of_pair[candidate.task.model_dump_json(), candidate.partner].append(candidate)
     kept = []
-    for several in of.values():
+    for several in of_pair.values():
         kept += sorted(several, key=lambda each: (each.number, each.run.name, each.minute))[:MOST_OF_A_PAIR]
         left_out["a third conversation, or later, of one pair in one task"] += max(len(several) - MOST_OF_A_PAIR, 0)
     return kept
@@ -178,7 +169,7 @@ def _choose_evenly(candidates: Iterable[Candidate], count: int, left_out: Counte
 
     def find_groups(candidate: Candidate) -> list[tuple[str | int, ...]]:
         template, performer = candidate.task.template, candidate.task.performer
-        return [(template, performer), (template, performer, candidate.partner), (template, candidate.run.seed)]
+        return [(template, performer), (template, performer, candidate.partner), (template, candidate.run.source.seed)]
 
     def weigh(candidate: Candidate) -> tuple[int, ...]:
         of_performer, of_pair, of_seed = (so_far[group] for group in find_groups(candidate))
@@ -188,7 +179,7 @@ def _choose_evenly(candidates: Iterable[Candidate], count: int, left_out: Counte
         template = min((name for name in waiting if waiting[name]), key=lambda name: (so_far[name,], name))
         best = min(waiting[template], key=weigh)
         waiting[template].remove(best)
-        scene = _freeze(best)
+        scene = _freeze_scene(best)
         sides = sorted([scene.performer, scene.target], key=lambda side: side.name)
         memories = _digest(*(_digest(side.name, *(memory.text for memory in side.memories)) for side in sides))
         if memories in known:
@@ -205,12 +196,12 @@ def _digest(*texts: str) -> str:
     return hashlib.sha256("\x1f".join(texts).encode()).hexdigest()
 
 
-def _freeze(candidate: Candidate) -> Scene:
+def _freeze_scene(candidate: Candidate) -> Scene:
     run, task = candidate.run, candidate.task
     episode = run.episodes.read(candidate.episode)
     past = Recollection(episode, candidate.minute, run.town, run.clock)
     players = (episode.played_by[task.performer], episode.played_by[candidate.partner])
-    address = run.town.address_of(past.timelines[task.performer].tiles[candidate.minute])
+    address = run.town.find_address(past.timelines[task.performer].tiles[candidate.minute])
     return Scene(
         id=f"{task.template}-{run.name}-{candidate.minute}-{candidate.partner}",
         task=_strip_task(task),
@@ -219,14 +210,7 @@ def _freeze(candidate: Candidate) -> Scene:
         performer_begins=candidate.performer_begins,
         performer=_make_side(candidate, past, task.performer, candidate.partner),
         target=_make_side(candidate, past, candidate.partner, task.performer),
-        source=Source(
-            run=run.name,
-            episode=candidate.episode,
-            agent=run.agent,
-            residents=run.residents,
-            seed=run.seed,
-            version=run.version,
-        ),
+        source=run.source.model_copy(update={"episode": candidate.episode}),
         reference_residents=any(player.startswith("reference/") for player in players),
     )
 
@@ -244,18 +228,18 @@ def _strip_task(task: Task) -> Task:
 def _make_side(candidate: Candidate, past: Recollection, name: str, partner: str) -> Side:
     people = candidate.run.people
     activity = past.timelines[name].activities[candidate.minute]
-    memories, agreed = past.before(name, partner)
+    memories, agreed = past.recall_before(name, partner)
     near = {each: people[each] for each in candidate.task.residents if each in people}
     return Side(
         persona=people[name],
         doing=activity.doing if activity is not None else "",
         memories=memories,
         agreed=agreed,
-        acquaintances=acquaintances_of(people[name], near),
+        acquaintances=find_acquaintances(people[name], near),
     )
 
 
-def _number(chosen: Sequence[Scene]) -> list[Scene]:
+def _number_scenes(chosen: Sequence[Scene]) -> list[Scene]:
     """The scenes in order of template, performer and moment, with ids that say the template."""
     counts: Counter[str] = Counter()
     numbered = []
@@ -279,16 +263,13 @@ def write_scenes(runs: Sequence[TownRun], out: Path, count: int = ENOUGH) -> str
     frozen = freeze_scenes(runs, count)
     if not frozen.scenes:
         raise InputError(f"None of the {len(runs)} runs has a conversation of a performer before the day of its event.")
-    first = runs[0]
-    lines = write_lines(frozen.scenes, first.people, first.town, first.clock)
+    lines = write_lines(frozen.scenes, runs[0].people, runs[0].town, runs[0].clock)
     write_atomically(out, "".join(f"{line}\n" for line in lines))
     templates = {scene.template for scene in frozen.scenes}
     return "\n".join([f"{out}: {len(frozen.scenes)} scenes of {len(templates)} templates.", *_describe_scenes(frozen)])
 
 
 def _check_one_world(runs: Sequence[TownRun]) -> None:
-    if not runs:
-        raise InputError("There is no run to freeze scenes from.")
     first = runs[0]
     for run in runs[1:]:
         if (run.town.digest, run.people, run.clock) != (first.town.digest, first.people, first.clock):

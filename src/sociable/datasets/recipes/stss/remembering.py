@@ -15,12 +15,11 @@ import numpy as np
 
 from sociable.benchmarks.stss.measure import SIGHT_TILES
 from sociable.benchmarks.stss.records import StssEpisode
-from sociable.benchmarks.stss.speech import Said, parse_speech
+from sociable.benchmarks.stss.speech import Said, parse_speech, say_moment
 from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.town.clock import Clock, time_of_day
-from sociable.town.events import Agreed, Planned, Remembered, Talked
+from sociable.town.clock import Clock
+from sociable.town.events import Agreed, Planned, Remembered, Talked, Timeline, read_timelines
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.timeline import Timeline, read_timelines
 
 MOST_MEMORIES = 24
 """The latest, beside the day's plan; a conversation is hardly ever about what was seen in the morning."""
@@ -36,7 +35,7 @@ PLAN, SEEN, SMALL_TALK, ABOUT_IT, TOLD = 5.0, 2.0, 3.0, 7.0, 7.0
 
 
 class Recollection:
-    """One episode up to a minute, as its people remember it. What comes later is not looked at."""
+    """One episode up to a minute, as its people remember it; what comes later is not looked at."""
 
     def __init__(self, episode: StssEpisode, minute: int, town: TownMap, clock: Clock) -> None:
         assert episode.task is not None
@@ -44,38 +43,33 @@ class Recollection:
         self.minute = minute
         self._events = [event for event in episode.events if event.minute <= minute]
         self._played_by = episode.played_by
-        self._town = town
-        self._clock = clock
+        self._town, self._clock = town, clock
         starts = {name: Tile(*tile) for name, tile in episode.starts.items()}
         self.timelines: Mapping[str, Timeline] = read_timelines(self._events, starts, minute + 1)
 
-    def before(self, name: str, partner: str) -> tuple[tuple[Remembered, ...], tuple[Agreed, ...]]:
+    def recall_before(self, name: str, partner: str) -> tuple[tuple[Remembered, ...], tuple[Agreed, ...]]:
         """All that ``name`` remembers and has promised when its conversation with ``partner`` begins."""
         own = [event for event in self._events if event.resident == name]
         # What a reference resident agrees to is dated with the beginning of the conversation: this one's is still to come.
         agreed = tuple(e for e in own if isinstance(e, Agreed) and (e.minute, e.partner) != (self.minute, partner))
         if self._played_by.get(name, "").startswith("reference/"):
-            return self._derive(name), agreed
+            return self._derive_memories(name), agreed
         # What a generative agent knew from the beginning the persona has.
         known = (e for e in own if isinstance(e, Remembered) and (e.memory, e.minute) != ("fact", 0))
         return tuple(known), agreed
 
-    def _derive(self, name: str) -> tuple[Remembered, ...]:
+    def _derive_memories(self, name: str) -> tuple[Remembered, ...]:
         """The latest memories of somebody who keeps none, worded by rule."""
-        found = [
-            *self._remember_plans(name),
-            *self._remember_doings(name),
-            *self._remember_sightings(name),
-            *self._remember_conversations(name),
-        ]
+        ways = (self._remember_plans, self._remember_doings, self._remember_sightings, self._remember_conversations)
         # What is not over yet is no memory: an activity, a conversation.
-        known = sorted((event for event in found if event.minute <= self.minute), key=lambda event: event.minute)
+        found = [event for remember in ways for event in remember(name) if event.minute <= self.minute]
+        known = sorted(found, key=lambda event: event.minute)
         plans = [event for event in known if event.memory == "plan"][-1:]
         rest = [event for event in known if event.memory != "plan"][-MOST_MEMORIES:]
         return tuple(sorted([*plans, *rest], key=lambda event: event.minute))
 
     def _name_place(self, name: str, minute: int) -> str:
-        where = self._town.address_of(self.timelines[name].tiles[minute])
+        where = self._town.find_address(self.timelines[name].tiles[minute])
         return _write_place(str(where)) if where is not None else "in the street"
 
     # The day.
@@ -113,7 +107,7 @@ class Recollection:
         """Everybody's x, y, zone and whether asleep, by name and minute."""
         found = {}
         for name, timeline in self.timelines.items():
-            zones = {tile: self._town.zone_of(tile) for tile in set(timeline.tiles)}
+            zones = {tile: self._town.find_zone(tile) for tile in set(timeline.tiles)}
             x, y, zone = np.array([(tile.x, tile.y, zones[tile]) for tile in timeline.tiles]).T
             found[name] = (x, y, zone, np.array(timeline.asleep))
         return found
@@ -148,7 +142,8 @@ class Recollection:
                 about = self._tell_about(talk, name, partner, teller)
                 yield _make_memory(name, talk.until, "conversation", f"{partner}: {about}", ABOUT_IT)
                 if teller == partner != self.task.performer:
-                    yield _make_memory(name, talk.until, "told", f"{partner} told me: {self._tell_news(talk, partner)}", TOLD)
+                    news = f"{self._put_in_words(self._find_said(talk, partner))}; it is {self.task.performer.split()[0]}'s idea"
+                    yield _make_memory(name, talk.until, "told", f"{partner} told me: {news}", TOLD)
                 continue
             said = next((line.says for line in talk.lines if line.speaker == partner), "")
             ways = (
@@ -192,7 +187,7 @@ class Recollection:
             return no
         if agreed.start is None or self.task.type is TaskType.HELP:
             return yes
-        return f"{yes}, on {self._tell_when(agreed.start)}"
+        return f"{yes}, on {say_moment(agreed.start, self._clock)}"
 
     def _find_said(self, talk: Talked, teller: str) -> Said:
         lines = [line.says for line in talk.lines if line.speaker == teller]
@@ -203,14 +198,8 @@ class Recollection:
         if task.type is TaskType.HELP:
             steps = [step.doing for number, step in enumerate(task.subtasks, start=1) if f"step {number}" in said.parts]
             return f"a favour: {', then '.join(steps)}"
-        when = f", {self._tell_when(said.moment)}" if said.moment is not None else ""
+        when = f", {say_moment(said.moment, self._clock)}" if said.moment is not None else ""
         return f"the {task.activity}{when}{f', {_write_place(said.place)}' if said.place else ''}"
-
-    def _tell_when(self, moment: int) -> str:
-        return f"{self._clock.day_in_words(moment).split()[0]} at {time_of_day(moment)}"
-
-    def _tell_news(self, talk: Talked, teller: str) -> str:
-        return f"{self._put_in_words(self._find_said(talk, teller))}; it is {self.task.performer.split()[0]}'s idea"
 
 
 def _make_memory(name: str, minute: int, kind: str, text: str, importance: float) -> Remembered:
@@ -230,6 +219,6 @@ def _write_place(place: str) -> str:
 
 
 def _choose(ways: Sequence[str], *about: str) -> str:
-    """One wording, by what it is about and nothing else."""
+    """One of several wordings, chosen by nothing but what it is about."""
     digest = hashlib.blake2b("\x1f".join(about).encode(), digest_size=8).digest()
     return ways[int.from_bytes(digest, "big") % len(ways)]

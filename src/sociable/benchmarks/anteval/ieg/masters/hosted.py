@@ -13,7 +13,7 @@ import hashlib
 import json
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -37,11 +37,10 @@ _RUNNING = ("validating_files", "queued", "running", "paused")
 
 
 class HostedMaster(Master):
-    """A master that the service calls ``model``. The journal of its answers is in ``folder``, once there is one."""
+    """A master that the service calls ``made_of["model"]``. The journal of its answers is in ``folder``, once there is one."""
 
-    def __init__(self, model: str, made_of: dict[str, Any], folder: Path | None) -> None:
-        self._model = model
-        self.made_of = made_of
+    def __init__(self, made_of: dict[str, Any], folder: Path | None) -> None:
+        super().__init__(made_of)
         self._folder = folder
 
     def predict(self, windows: Sequence[Window]) -> Predictions:
@@ -71,7 +70,7 @@ class HostedMaster(Master):
         with contextlib.ExitStack() as stack:
             folder = self._folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
             folder.mkdir(parents=True, exist_ok=True)
-            built = build_model(f"openai/{self._model}", RoleSettings(), max_connections=AT_ONCE)
+            built = build_model(f"openai/{self.made_of['model']}", RoleSettings(), max_connections=AT_ONCE)
             model = JournalledModel(built, stack.enter_context(Journal(folder / "calls.sqlite")), budget)
             asking = asyncio.gather(*(work() for _ in range(AT_ONCE)))
             try:
@@ -86,26 +85,12 @@ class HostedMaster(Master):
         budget.check()
         return answers
 
-    def save_parts(self, folder: Path) -> dict[str, Any]:
-        return {"model": self._model}
-
 
 def _stop(what: str, error: Exception) -> RunStopped:
     return RunStopped(
         f"The hosted service refused {what}: {error} Look at OPENAI_BASE_URL, OPENAI_API_KEY and master_model. Sessions, "
         "jobs and answers are kept: resume goes on with them."
     )
-
-
-@contextlib.contextmanager
-def _stops_on_refusal(what: str) -> Iterator[None]:
-    """Raises RunStopped in place of the service's own errors."""
-    from openai import OpenAIError
-
-    try:
-        yield
-    except OpenAIError as error:
-        raise _stop(what, error) from None
 
 
 def _write(question: str) -> list[ChatMessage]:
@@ -138,17 +123,21 @@ class HostedKind(MasterKind):
             raise InputError(f"master = hosted: {error} Set OPENAI_API_KEY in the environment or in a file .env here.") from None
 
     def untrained(self, folder: Path | None = None) -> HostedMaster:
-        return HostedMaster(self.base, self.describe(windows=0), folder)
+        return HostedMaster(self.describe(windows=0, model=self.base), folder)
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> HostedMaster:
         """Uploads, begins a job, waits for it. Raises RunStopped where the service refuses or fails."""
+        from openai import OpenAIError
+
         examples = [[*_write(render_window(each)), {"role": "assistant", "content": render_checks(each)}] for each in windows]
         lines = "\n".join(json.dumps({"messages": messages}) for messages in examples)
         of = hashlib.sha256(f"{self.base}\n{seed}\n{lines}".encode()).hexdigest()
-        with _stops_on_refusal("to tune a model"):
+        try:
             job = self._wait_for(self._begin_job(lines, of, seed, folder), folder)
-        made_of = self.describe(purpose=purpose, seed=seed, windows=len(windows), job=job.id)
-        return HostedMaster(job.fine_tuned_model, made_of, folder)
+        except OpenAIError as error:
+            raise _stop("to tune a model", error) from None
+        facts = {"purpose": purpose, "seed": seed, "windows": len(windows), "job": job.id, "model": job.fine_tuned_model}
+        return HostedMaster(self.describe(**facts), folder)
 
     def _begin_job(self, lines: str, of: str, seed: int, folder: Path | None) -> str:
         """The id of the job on these examples: one that was begun before, or a new one."""
@@ -179,5 +168,4 @@ class HostedKind(MasterKind):
         return job
 
     def load(self, folder: Path) -> HostedMaster:
-        made_of = read_made_of(folder)
-        return HostedMaster(str(made_of["model"]), made_of, folder)
+        return HostedMaster(read_made_of(folder), folder)

@@ -25,21 +25,22 @@ MADE_OF = "made_of.json"
 class Master(ABC):
     """Reads windows. ``made_of`` says what made it, for whoever finds it on disk."""
 
-    made_of: dict[str, Any]
+    def __init__(self, made_of: dict[str, Any]) -> None:
+        self.made_of = made_of
 
     @abstractmethod
     def predict(self, windows: Sequence[Window]) -> Predictions: ...
 
     def save(self, folder: Path) -> None:
-        """Writes everything needed to use it again, and ``made_of`` last of all: without it nothing is there."""
+        """Writes all that is needed to use it again, and ``made_of`` last: without that nothing is there."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / MADE_OF).unlink(missing_ok=True)
         made_of = self.made_of | self.save_parts(folder)
         write_atomically(folder / MADE_OF, json.dumps(made_of, indent=1, ensure_ascii=False) + "\n")
 
-    @abstractmethod
     def save_parts(self, folder: Path) -> dict[str, Any]:
-        """Writes all but ``made_of``. Returns what that must say of it to whoever loads it."""
+        """Writes all but ``made_of``, where there is more. Returns what ``made_of`` must say of it to whoever loads it."""
+        return {}
 
 
 class MasterKind(ABC):

@@ -8,27 +8,124 @@ with a few words written for each skill; training learns how far to trust that, 
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sklearn  # type: ignore[import-untyped]
-from scipy.sparse import vstack  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, hstack, vstack  # type: ignore[import-untyped]
+from sklearn.feature_extraction.text import HashingVectorizer  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
 
+from sociable.benchmarks.anteval.ieg.logs import compile_names
 from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions, read_made_of
-from sociable.benchmarks.anteval.ieg.masters.sight import Floats, Look, load_cues, look_at
 from sociable.benchmarks.anteval.ieg.windows import Pair, Window
+from sociable.benchmarks.anteval.rules import DATA, load_rules
 from sociable.models.embeddings import load_encoder
+
+Floats = NDArray[np.float64]
 
 VERSION = "1"
 """Counts up with every change to what is seen of a window, or to how it is learned from."""
 CERTAIN = 0.5
 """Probability from which a further player is taken to be meant."""
+OWN_TURNS = 3
+"""A player's last turns that are read; earlier ones say little of what it means now."""
+KEPT = 20_000
+"""Looks that are kept: windows are looked at again for every master that is trained on them."""
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i'll|i'd|can i|my|me)\b", re.IGNORECASE)
+_WORDS = HashingVectorizer(n_features=2**11, ngram_range=(1, 1), alternate_sign=False, norm="l2")
+"""Words, hashed: nothing has to be learned, or kept."""
+_STEMS = HashingVectorizer(n_features=2**15, analyzer="char_wb", ngram_range=(4, 5), alternate_sign=False, norm="l2", binary=True)
+
+
+@cache
+def load_cues() -> dict[str, str]:
+    """By skill what is said and done by who uses it."""
+    raw: dict[str, str] = json.loads((DATA / "skill_cues.json").read_text(encoding="utf-8"))
+    return {skill: raw[skill] for skill in load_rules().skills}
+
+
+class Look:
+    """A window as it is looked at, a row a player, with one word in place of all players' names.
+
+    ``to_rank`` and ``to_name`` are what the two regressions read; ``likeness`` [players, skills] is what the base does.
+    """
+
+    def __init__(self, window: Window, embeddings: str | None) -> None:
+        """By words alone, or by sentence ``embeddings`` of that model as well. Raises InputError where it cannot be had."""
+        self.window = window
+        own = {player: [place for place, turn in enumerate(window.turns) if turn.speaker == player] for player in window.players}
+        spelled = compile_names({name for player in window.players for name in (player, player.split()[0])})
+        texts = [spelled.sub("someplayer", turn.text) for turn in window.turns]
+        last = [texts[own[player][-1]] for player in window.players]
+        said = [" ".join(texts[place] for place in own[player][-OWN_TURNS:]) for player in window.players]
+        masters = [place for place, turn in enumerate(window.turns) if turn.speaker == window.master]
+        numbers = np.array([self._measure(player, own[player], masters) for player in window.players])
+        count = len(window.players)
+        words = _WORDS.transform([*last, *said, *[texts[masters[-1]] if masters else ""] * count])
+        if embeddings is None:
+            meant = np.zeros((2 * count, 0))
+            self.likeness = _compare_with_cues(said)
+        else:
+            meant = _embed(embeddings, [*last, *said])
+            self.likeness = meant[count:] @ _embed_cues(embeddings).T
+        likest = -np.sort(-self.likeness, axis=1)[:, :2]
+        self.to_rank = hstack([csr_matrix(np.hstack([numbers, 3 * likest, meant[:count]])), words[:count]], format="csr")
+        named = csr_matrix(np.hstack([5 * self.likeness, 2 * meant[count:]]))
+        self.to_name = hstack([named, words[count : 2 * count], 0.5 * words[2 * count :]], format="csr")
+
+    def _measure(self, player: str, own: Sequence[int], masters: Sequence[int]) -> list[float]:
+        turns = self.window.turns
+        since = len(turns) - 1 - own[-1]
+        last = turns[own[-1]].text
+        later = sum(turn.speaker in self.window.players for turn in turns[own[-1] + 1 :])
+        addressed = bool(masters) and re.search(rf"\b{re.escape(player.split()[0])}\b", turns[masters[-1]].text, re.IGNORECASE)
+        return [
+            1 / (1 + since),
+            float(later == 0),
+            float(later == 1),
+            len(own) / len(turns),
+            min(len(last.split()), 40) / 40,
+            float("?" in last),
+            float(_FIRST_PERSON.search(last) is not None),
+            float(bool(addressed)),
+            float(bool(masters) and masters[-1] > own[-1]),
+            1.0,
+        ]
+
+
+look_at = lru_cache(maxsize=KEPT)(Look)
+"""(window with players in it, embeddings) → its look, which is kept."""
+
+
+def _embed(model: str, texts: Sequence[str]) -> Floats:
+    """[texts, dimensions]: sentence embeddings, of length 1."""
+    rows = load_encoder(model)(texts)
+    found: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    return found
+
+
+@cache
+def _embed_cues(model: str) -> Floats:
+    return _embed(model, list(load_cues().values()))
+
+
+@cache
+def _hash_cues() -> Any:
+    return _STEMS.transform(list(load_cues().values()))
+
+
+def _compare_with_cues(texts: Sequence[str]) -> Floats:
+    """[texts, skills]: how like each text is to the cues of each skill."""
+    return np.asarray((_STEMS.transform(texts) @ _hash_cues().T).toarray(), float)
 
 
 @dataclass(frozen=True)
@@ -69,9 +166,9 @@ class LocalMaster(Master):
     """``ranker`` and ``namer`` are None in the base, and where training had nothing to show."""
 
     def __init__(self, ranker: _Linear | None, namer: _Linear | None, made_of: dict[str, Any]) -> None:
+        super().__init__(made_of)
         self._ranker = ranker
         self._namer = namer
-        self.made_of = made_of
 
     def predict(self, windows: Sequence[Window]) -> Predictions:
         looks = [look_at(window, self.made_of.get("embeddings")) for window in windows if window.players]

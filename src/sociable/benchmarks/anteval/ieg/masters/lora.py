@@ -29,9 +29,9 @@ _ANSWER = "\nAnswer:\n"
 
 class LoraMaster(Master):
     def __init__(self, model: Any, tokenizer: Any, made_of: dict[str, Any]) -> None:
+        super().__init__(made_of)
         self._model = model
         self._tokenizer = tokenizer
-        self.made_of = made_of
 
     def predict(self, windows: Sequence[Window]) -> Predictions:
         import torch
@@ -161,7 +161,4 @@ def _tokenize_question(window: Window, tokenizer: Any, model: Any) -> list[int]:
 
 
 def _find_padding(tokenizer: Any) -> int:
-    for each in (tokenizer.pad_token_id, tokenizer.eos_token_id):
-        if each is not None:
-            return int(each)
-    return 0
+    return next((int(each) for each in (tokenizer.pad_token_id, tokenizer.eos_token_id) if each is not None), 0)

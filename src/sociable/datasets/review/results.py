@@ -1,22 +1,28 @@
-"""The status of a review: its progress, and the agreement of its reviewers."""
+"""What comes of a review: its status with the agreement of its reviewers, the reviewed data set, and who decided what."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from statistics import median
+from typing import Any
 
+from sociable.core.errors import InputError
+from sociable.core.run_folder import write_atomically
 from sociable.core.seeding import derive_seed
 from sociable.core.view import MISSING, Block, Callout, Column, Row, Table, Tone, figure, with_interval
-from sociable.datasets.review.applying import REVIEWED, is_applied_before_last
-from sociable.datasets.review.outcomes import State
-from sociable.datasets.review.records import Decision
-from sociable.datasets.review.reviewing import Review
+from sociable.datasets.build import format_json_lines, read_build_manifest
+from sociable.datasets.card import write_cards
+from sociable.datasets.review.items import SETTLED, ReviewItem, ReviewOutcome, State, digest_record
+from sociable.datasets.review.records import Choice, Decision
+from sociable.datasets.review.reviewing import Review, tell_time
 from sociable.statistics.agreement import Label, measure_alpha, measure_cohen, measure_fleiss, measure_observed
 from sociable.statistics.intervals import Interval
 
+REVIEWED = "dataset.reviewed.jsonl"
 DECISION = "decision"
 """The question that every decision answers, beside those that tags answer."""
 
@@ -40,8 +46,8 @@ class Agreement:
     reviewers: int
     items: int
     pairs: tuple[PairAgreement, ...]
-    fleiss: Interval | None
-    """None where items were not all answered by equally many, two or more."""
+    fleiss: Interval
+    """Without a value where items were not all answered by equally many, two or more."""
     alpha: Interval
     """Krippendorff's, nominal; answers may be missing."""
 
@@ -63,12 +69,12 @@ def measure_agreement(
         kappa = measure_cohen(raters[one], raters[other], seed=derive_seed(seed, "cohen", one, other), clusters=alike)
         pairs.append(PairAgreement(one, other, both, measure_observed(raters[one], raters[other]), kappa))
     answers = [[label for label in column if label is not None] for column in zip(*raters.values(), strict=True)]
-    equally = len({len(answer) for answer in answers}) == 1 and len(answers[0]) > 1
+    is_even = len({len(answer) for answer in answers}) == 1
     return Agreement(
         sum(any(label is not None for label in own) for own in raters.values()),
         len(names),
         tuple(pairs),
-        measure_fleiss(answers, seed=derive_seed(seed, "fleiss"), clusters=alike) if equally else None,
+        measure_fleiss(answers if is_even else (), seed=derive_seed(seed, "fleiss"), clusters=alike),
         measure_alpha(list(raters.values()), seed=derive_seed(seed, "alpha"), clusters=alike),
     )
 
@@ -131,39 +137,34 @@ def _make_agreement_tables(review: Review, decisions: Sequence[Decision]) -> lis
     """Among all of a group and in pairs; none where nobody answered what somebody else did."""
     clusters = {name: item.cluster for name, item in review.items.items()}
     among_all, in_pairs = [], []
-    for group in (1, 2):
-        own = [each for each in decisions if each.group == group]
-        for question in (DECISION, *dict.fromkeys(tag.question for tag in review.settings.tags if tag.question)):
-            found = (
-                measure_agreement(find_labels(review, own, question), clusters=clusters, seed=review.settings.seed)
-                if own
-                else None
-            )
-            if found is None or found.reviewers < 2:
-                continue
-            counts = [str(found.reviewers), str(found.items)]
-            among_all.append(Row([str(group), question, *counts, _show(found.fleiss), _show(found.alpha)]))
-            for pair in found.pairs:
-                if pair.items:
-                    said = [f"{pair.first}, {pair.second}", str(pair.items), figure(pair.observed, 2), _show(pair.kappa)]
-                    in_pairs.append(Row([str(group), question, *said]))
+    questions = [DECISION, *dict.fromkeys(tag.question for tag in review.settings.tags if tag.question)]
+    for group, question in product((1, 2), questions):
+        labels = find_labels(review, [each for each in decisions if each.group == group], question)
+        found = measure_agreement(labels, clusters=clusters, seed=review.settings.seed)
+        if found.reviewers < 2:
+            continue
+        counts = [str(found.reviewers), str(found.items)]
+        among_all.append(Row([str(group), question, *counts, _show(found.fleiss), _show(found.alpha)]))
+        for pair in found.pairs:
+            if pair.items:
+                said = [f"{pair.first}, {pair.second}", str(pair.items), figure(pair.observed, 2), _show(pair.kappa)]
+                in_pairs.append(Row([str(group), question, *said]))
     if not among_all:
         return []
     note = (
         "95% intervals by bootstrap over dialogues or templates, where there are 8 or more. — : items were not all answered by "
         "equally many, or only one answer was given."
     )
+    about = [Column("Group"), Column("On")]
     of_all = [
-        Column("Group"),
-        Column("On"),
+        *about,
         Column("Reviewers", True),
         Column("Items", True, "that anybody answered on"),
         Column("Fleiss' κ", True),
         Column("Krippendorff's α", True, "nominal, missing answers allowed"),
     ]
     of_pairs = [
-        Column("Group"),
-        Column("On"),
+        *about,
         Column("Reviewers"),
         Column("Items", True, "that both answered on"),
         Column("Agreement", True, "share of the items with the same answer"),
@@ -172,5 +173,80 @@ def _make_agreement_tables(review: Review, decisions: Sequence[Decision]) -> lis
     return [Table("Agreement beyond chance", of_all, among_all, note), Table("Agreement in pairs", of_pairs, in_pairs)]
 
 
-def _show(interval: Interval | None) -> str:
-    return MISSING if interval is None else with_interval(interval.value, interval.low, interval.high)
+def _show(interval: Interval) -> str:
+    return with_interval(interval.value, interval.low, interval.high)
+
+
+def apply_review(review: Review, *, anyway: bool = False) -> str:
+    """Writes the reviewed data set, what was dropped and why, who decided what, and the data card anew.
+
+    Returns in words how many items became what.
+
+    Raises InputError while there are undecided items; with ``anyway`` these are left out. Each file is replaced in one step,
+    the data set last.
+    """
+    by_item, outcomes = review.sort_decisions(), review.settle_all()
+    if not any(by_item.values()):
+        raise InputError(f"Nobody has decided on anything yet. Begin with: sociable review {review.folder} --reviewer NAME")
+    states = [outcome.state for outcome in outcomes.values()]
+    kept, fixed, dropped = (states.count(state) for state in SETTLED.values())
+    undecided = len(states) - kept - fixed - dropped
+    if undecided and not anyway:
+        raise InputError(
+            f"{undecided} of {len(states)} items are undecided: {states.count(State.FIRST)} wait for the first group, "
+            f"{states.count(State.SECOND)} for the second (--group 2), on {states.count(State.OPEN)} the second does not "
+            "agree either. Have them decided, or leave them out with --anyway."
+        )
+    left_out = [
+        _describe_dropped(review.items[name], by_item[name], each)
+        for name, each in outcomes.items()
+        if each.state is State.DROPPED
+    ]
+    records = (each.record for each in outcomes.values() if each.record is not None)
+    told = json.dumps(_describe_review(review, by_item, outcomes), indent=1, ensure_ascii=False)
+    write_atomically(review.folder / "review" / "dropped.jsonl", format_json_lines(left_out))
+    write_atomically(review.folder / "review" / "outcomes.json", told + "\n")
+    write_atomically(review.folder / REVIEWED, format_json_lines(records))
+    done = f"{kept} kept, {fixed} fixed, {dropped} dropped, {undecided} undecided"
+    if (manifest := read_build_manifest(review.folder)) is not None:
+        people = len({each.reviewer for own in by_item.values() for each in own})
+        write_cards(review.folder, manifest, REVIEWED, f"{done}, by {people} people")
+    return done
+
+
+def is_applied_before_last(review: Review) -> bool:
+    """Whether what was written of the review is older than its last decision."""
+    written, decided = review.folder / REVIEWED, review.folder / "review" / "decisions.jsonl"
+    return written.exists() and decided.exists() and written.stat().st_mtime < decided.stat().st_mtime
+
+
+def _describe_dropped(item: ReviewItem, decisions: Sequence[Decision], outcome: ReviewOutcome) -> dict[str, Any]:
+    own = [each for each in decisions if each.group == outcome.group and each.decision is Choice.DROP]
+    tags = sorted({tag for each in own for tag in each.tags})
+    return {"id": item.id, "tags": tags, "reasons": [each.note for each in own if each.note], "record": item.record}
+
+
+def _describe_review(
+    review: Review, by_item: Mapping[str, Sequence[Decision]], outcomes: Mapping[str, ReviewOutcome]
+) -> dict[str, Any]:
+    """The record of who decided what, and what came of it."""
+    told = {"reviewer", "group", "decision", "tags", "note", "seconds", "time"}
+    return {
+        "made": tell_time(),
+        "dataset": digest_record([item.digest for item in review.items.values()]),
+        "settings": review.settings.model_dump(mode="json"),
+        "counts": {state.value: sum(each.state is state for each in outcomes.values()) for state in State},
+        "outdated decisions": review.count_outdated(),
+        "items": [
+            {
+                "id": name,
+                "state": outcome.state.value,
+                "group": outcome.group,
+                "reason": outcome.reason,
+                "decisions": [
+                    {**each.model_dump(mode="json", include=told), "with a fix": each.fixed is not None} for each in by_item[name]
+                ],
+            }
+            for name, outcome in outcomes.items()
+        ],
+    }
