@@ -86,8 +86,8 @@ async def judge_episode(episode: Episode, number: int, model: Model) -> Judgment
 
 def record_files(folder: Path) -> tuple[RecordFile[Episode], RecordFile[Judgment]]:
     return (
-        RecordFile(folder / "episodes.jsonl", Episode.model_validate_json, lambda record: record.id),
-        RecordFile(folder / "judgments.jsonl", Judgment.model_validate_json, lambda record: record.id),
+        RecordFile(folder / "episodes.jsonl", Episode),
+        RecordFile(folder / "judgments.jsonl", Judgment),
     )
 
 

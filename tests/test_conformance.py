@@ -55,7 +55,7 @@ def test_runs_end_to_end_and_reports(benchmark: str, agent: str, tmp_path: Path)
     )
     assert result.estimates
     assert all(score.outcome != "errored" for score in result.scores)
-    page = render_html(runs.report_document([tmp_path / "run"]))
+    page = render_html(runs.make_report_document([tmp_path / "run"]))
     assert f"reference/{agent}" in page
 
 

@@ -18,7 +18,7 @@ class PublicNames(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        found = {name: getattr(sociable, name) for name in sociable.__all__}
+        found = {name: getattr(sociable, name) for name in sorted(sociable.__all__)}
         if self.arguments[0] == "functions":
             lines = [f".. autofunction:: sociable.{name}" for name, each in found.items() if inspect.isfunction(each)]
         else:

@@ -3,25 +3,14 @@
 ``sociable.run("hsii", model=...)`` does what ``sociable run hsii --model ...`` does; so it is with every command.
 """
 
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sociable.core.errors import InputError, RunFolderError, RunStopped, SociableError
 
 if TYPE_CHECKING:
     from sociable.api.datasets import audit, construct, describe, review
-    from sociable.api.runs import (
-        compare,
-        demo,
-        estimate,
-        judge,
-        load_result,
-        load_study,
-        report,
-        resume,
-        run,
-        score,
-    )
+    from sociable.api.runs import compare, demo, estimate, judge, load_result, load_study, report, resume, run, score
     from sociable.engine.benchmark import Benchmark
     from sociable.engine.result import RunResult
     from sociable.engine.settings import RunSettings
@@ -30,7 +19,7 @@ if TYPE_CHECKING:
     from sociable.models.scripted import ScriptedModel
     from sociable.statistics.metrics import Metric, Metrics, Value
 
-__version__ = metadata.version("sociable")
+    __version__: str
 
 _MODULES = {
     "api.datasets": ("audit", "construct", "describe", "review"),
@@ -43,38 +32,23 @@ _MODULES = {
     "models.scripted": ("ScriptedModel",),
     "statistics.metrics": ("Metric", "Metrics", "Value"),
 }
-"""Where the public names stand. They are imported when first used, so that the command line and plugins start at once."""
+"""The modules of the public names. They are imported when first used, so that the command line and plugins start at once."""
 
-__all__ = [
+__all__ = ["InputError", "RunFolderError", "RunStopped", "SociableError"]
+__all__ += [
     "Benchmark",
-    "InputError",
     "Metric",
     "Metrics",
     "Model",
-    "RunFolderError",
     "RunResult",
     "RunSettings",
-    "RunStopped",
     "ScriptedModel",
-    "SociableError",
     "Study",
     "StudyOptions",
     "Value",
-    "audit",
-    "compare",
-    "construct",
-    "demo",
-    "describe",
-    "estimate",
-    "judge",
-    "load_result",
-    "load_study",
-    "report",
-    "resume",
-    "review",
-    "run",
-    "score",
 ]
+__all__ += ["audit", "construct", "describe", "review"]
+__all__ += ["compare", "demo", "estimate", "judge", "load_result", "load_study", "report", "resume", "run", "score"]
 
 
 def __dir__() -> list[str]:
@@ -82,6 +56,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("sociable")  # which takes a moment to import
     for module, names in _MODULES.items():
         if name in names:
             return getattr(import_module(f"sociable.{module}"), name)

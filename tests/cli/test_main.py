@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from sociable.cli import main as cli
+from sociable.cli import output
 from sociable.cli.showing import show_run
 from sociable.core.errors import InputError
 
@@ -52,7 +52,7 @@ def finished(tmp_path: Path) -> Path:
 def test_demo_ends_with_the_readmes_table_and_the_path_of_a_report(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli.console, "width", 80, raising=False)
+    monkeypatch.setattr(output.console, "width", 80, raising=False)
     assert sociable("demo") == 0
     shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert shown[-1].startswith("Report: runs/demo-hsii-")
@@ -180,19 +180,13 @@ def test_show_prompt_of_a_town_is_in_the_order_of_time_and_each_purpose_once(cap
     moments = [re.sub(r"\D+", " ", line).split() for line in times]
     assert moments == sorted(moments)
     assert "of each participant and purpose the first" in shown[-1]
-    console = Console(record=True, width=60)
-    show_run(
-        Path("town"),
-        "soup-swap",
-        True,
-        console,
-        of=f"{headings[0].partition(' · ')[2][-40:].split('|')[0].split()[-1]}|decompose",
-    )
-    every = [line for line in console.export_text().splitlines() if line.startswith("subject · ")]
+    name = headings[0].partition(" · ")[2][-40:].split("|")[0].split()[-1]
+    show_run(Path("town"), "soup-swap", True, of=f"{name}|decompose")
+    every = [line for line in capsys.readouterr().out.splitlines() if line.startswith("subject · ")]
     assert len(every) > 1
     assert all(line.endswith("|decompose") for line in every)
     with pytest.raises(InputError, match=r"'nobody' names nobody who was asked. Asked were: .*; .*plan_day"):
-        show_run(Path("town"), "soup-swap", True, console, of="nobody")
+        show_run(Path("town"), "soup-swap", True, of="nobody")
 
 
 def test_a_judge_is_named_once_where_its_prompts_are_shown(
@@ -261,7 +255,7 @@ def test_a_users_function_is_a_model(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_help_and_version_are_quick_to_load() -> None:
     """The command line must start at once: statistics and servers are loaded when they are needed."""
-    code = "import sys; from sociable.cli import main; print(*(m for m in ('scipy', 'statsmodels', 'matplotlib', 'aiohttp') if m in sys.modules))"
+    code = "import sys; from sociable.cli import main; print(*(m for m in ('numpy', 'scipy', 'statsmodels', 'matplotlib', 'aiohttp', 'pydantic') if m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     assert done.stdout.strip() == ""
 

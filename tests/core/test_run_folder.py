@@ -29,7 +29,7 @@ class Item(Record):
 
 
 def opened(path: Path) -> RecordFile[Item]:
-    return RecordFile(path, Item.model_validate_json, lambda item: item.id)
+    return RecordFile(path, Item)
 
 
 def lines(path: Path) -> list[str]:
@@ -273,7 +273,7 @@ class Item(Record):
     id: str
     text: str = ""
 
-records = RecordFile(Path(sys.argv[1]), Item.model_validate_json, lambda item: item.id)
+records = RecordFile(Path(sys.argv[1]), Item)
 for number in range(10**9):
     records.append(Item(id=str(number), text="x" * 10_000))
     print(number, flush=True)
@@ -359,7 +359,7 @@ class Item(Record):
     text: str = ""
 
 file, told = Path(sys.argv[1]), {}
-records = RecordFile(file, Item.model_validate_json, lambda item: item.id)
+records = RecordFile(file, Item)
 for identifier in ("b", "a"):
     records.append(Item(id=identifier))
 # No file may grow beyond 25 kB: two records of 10 kB fit, half of the third as well.
@@ -411,7 +411,7 @@ class Item(Record):
 def main(folder):
     opened = RunFolder.open(folder, lock=False)
     print(opened.read_manifest()["benchmark"])
-    records = RecordFile(folder / "items.jsonl", Item.model_validate_json, lambda item: item.id)
+    records = RecordFile(folder / "items.jsonl", Item)
     print([item.id for item in records])
     for work in (lambda: RunFolder.open(folder), lambda: RunFolder.create(folder / "new"), lambda: opened.write("scores.json", "{}"),
                  lambda: records.append(Item(id="c")), lambda: records.arrange(["b", "a"])):
@@ -452,7 +452,7 @@ class Item(Record):
 
 def main(folder):
     for work in (lambda: RunFolder.open(folder / "secret"), lambda: RunFolder.open(folder, lock=False).read_manifest(),
-                 lambda: RecordFile(folder / "items.jsonl", Item.model_validate_json, lambda item: item.id)):
+                 lambda: RecordFile(folder / "items.jsonl", Item)):
         try:
             work()
         except RunFolderError as error:

@@ -64,7 +64,7 @@ def test_nothing_is_rated_twice(run: Path) -> None:
     runs.score(run)
     assert calls(run) == once
     assert (run / "scores.json").read_bytes() == scores
-    assert "Rubric: sotopia" in [section.title for section in runs.report_document([run]).sections]
+    assert "Rubric: sotopia" in [section.title for section in runs.make_report_document([run]).sections]
 
 
 def test_a_rating_out_of_range_is_unscored_and_leaves_the_others(run: Path) -> None:

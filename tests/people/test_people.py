@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sociable.api import runs
-from sociable.api.people import add_corrections, add_ratings, export_sheet, people_document
+from sociable.api.people import add_corrections, add_ratings, export_sheet, make_people_document
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Verdict
 from sociable.core.view import Table
@@ -220,7 +220,7 @@ def test_ratings_must_be_numbers(run: Path, tmp_path: Path) -> None:
         (tmp_path / "ratings.csv").write_text(f"episode,rating\n{episode},{value}\n")
         with pytest.raises(DataError, match="expected a number"):
             add_ratings(run, [tmp_path / "ratings.csv"])
-    assert runs.report_document([run])
+    assert runs.make_report_document([run])
 
 
 def test_too_small_a_sample_and_a_run_nobody_judged(run: Path, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_too_small_a_sample_and_a_run_nobody_judged(run: Path, tmp_path: Path) -
     with pytest.raises(InputError, match="no judged pair"):
         export_sheet(tmp_path / "unjudged", 8, tmp_path / "sheet.csv")
     with pytest.raises(InputError, match="Nobody has said anything"):
-        people_document(run)
+        make_people_document(run)
 
 
 def test_free_ratings_are_ranked_against_every_metric(run: Path, tmp_path: Path) -> None:
@@ -256,4 +256,4 @@ def test_the_report_shows_what_people_said_and_the_scores_stay(run: Path, tmp_pa
     export_sheet(run, 12, tmp_path / "sheet.csv")
     add_corrections(run, [filled(tmp_path / "sheet.csv", tmp_path / "eve.csv", "1")])
     assert (run / "scores.json").read_bytes() == before
-    assert "People" in [section.title for section in runs.report_document([run]).sections]
+    assert "People" in [section.title for section in runs.make_report_document([run]).sections]

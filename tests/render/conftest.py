@@ -31,7 +31,7 @@ from sociable.core.view import (
     Tone,
     Transcript,
 )
-from sociable.render import render_html
+from sociable.render.html import render_html
 
 HOSTILE = (
     "<script>window.broken = 1</script>",

@@ -11,8 +11,8 @@ import pytest
 
 from sociable.core.errors import StorageFailure
 from sociable.core.view import Block, CurvePlot, Document, Paragraph, Plot, RadarPlot, ScatterPlot, Section, Table
-from sociable.render import html, render_html, write_html
-from sociable.render.html import _name_kind
+from sociable.render import html
+from sociable.render.html import _name_kind, render_html, write_html
 
 
 class Elements(HTMLParser):

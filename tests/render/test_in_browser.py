@@ -12,7 +12,7 @@ import pytest
 from sociable.api import runs
 from sociable.core.view import Document
 from sociable.engine.registry import find_benchmark
-from sociable.render import write_html
+from sociable.render.html import write_html
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

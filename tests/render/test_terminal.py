@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from sociable.core.view import Column, Document, Row, Table
-from sociable.render import print_document, render_table
+from sociable.render.terminal import print_document, render_table
 
 
 def printed(thing: Document | Table, width: int, colours: bool = False) -> str:

@@ -28,7 +28,7 @@ def test_worked_example() -> None:
     comparison = compare_paired(first, second, {case: case[0] for case in first})
     assert comparison.difference == pytest.approx(0.8)
     assert comparison.p_value == 0.25
-    assert (comparison.cases, comparison.clusters, comparison.confidence) == (5, 3, 0.95)
+    assert (comparison.cases, comparison.clusters) == (5, 3)
     # Cluster means 1/2, 1, 1. All a has probability 1/27 > .025, no a 8/27 > .025: limits 1/2 and 1.
     assert (comparison.low, comparison.high) == (0.5, 1.0)
 
@@ -104,21 +104,21 @@ def test_only_common_cases_count() -> None:
 
 
 def test_no_common_case() -> None:
-    expected = PairedComparison(None, None, None, 0.9, None, 0, 0)
-    assert compare_paired({"x": 1.0}, {"y": 1.0}, {}, confidence=0.9) == expected
+    expected = PairedComparison(None, None, None, None, 0, 0)
+    assert compare_paired({"x": 1.0}, {"y": 1.0}, {}) == expected
 
 
 def test_one_cluster() -> None:
     comparison = compare_paired({"x": 0.0, "y": 0.0}, {"x": 1.0, "y": 0.5}, {"x": "s", "y": "s"})
-    assert comparison == PairedComparison(0.75, None, None, 0.95, 1.0, 2, 1)
+    assert comparison == PairedComparison(0.75, None, None, 1.0, 2, 1)
 
 
 def test_no_difference_anywhere() -> None:
     comparison = compare_paired(*one_case_clusters([0.0] * 5))
-    assert comparison == PairedComparison(0.0, 0.0, 0.0, 0.95, 1.0, 5, 5)
+    assert comparison == PairedComparison(0.0, 0.0, 0.0, 1.0, 5, 5)
 
 
-@pytest.mark.parametrize("arguments", [{"confidence": 1.5}, {"replicates": 0}, {"sign_flips": 0}])
+@pytest.mark.parametrize("arguments", [{"replicates": 0}, {"sign_flips": 0}])
 def test_refusals(arguments: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(arguments))):
         compare_paired(*one_case_clusters([1.0, 0.0]), **arguments)  # type: ignore[arg-type]

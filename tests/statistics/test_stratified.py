@@ -7,7 +7,7 @@ from math import sqrt
 
 import pytest
 
-from sociable.statistics.stratified import estimate_stratified_mean
+from sociable.statistics.intervals import estimate_stratified_mean
 
 
 def test_by_hand() -> None:

@@ -11,18 +11,16 @@ import os
 from collections.abc import Callable, Sequence
 
 from sociable.core.errors import Interrupted
-from sociable.core.form import Form, Question
+from sociable.core.form import PERSON, Form, Question
 from sociable.core.records import Usage, storable
 from sociable.core.view import Block, Paragraph, Quotation
 from sociable.models.protocol import Reply, Request
-
-NAME = "human"
 
 
 class PersonModel:
     """The person at the terminal. ``show`` draws blocks there, ``say`` writes a line; ``keyboard`` is a file descriptor."""
 
-    name = NAME
+    name = PERSON
     abandonable = True
     """A stop need not wait for an answer that has not been given."""
 

@@ -1,1 +1,15 @@
-"""What the command line does, one call each: a module for each subject."""
+"""What the command line does, one call each: a module for each subject, imported when it is first used."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sociable.api import datasets, people, runs, series, towns
+
+__all__ = ["datasets", "people", "runs", "series", "towns"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return import_module(f"sociable.api.{name}")
+    raise AttributeError(f"module 'sociable.api' has no attribute '{name}'")

@@ -1,7 +1,8 @@
-"""Data sets: made, attacked, described. ``sociable construct``, ``audit`` and ``describe``, as functions."""
+"""Data sets: made, attacked, described, labelled. ``sociable construct``, ``audit`` and ``describe``, as functions."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,17 +12,19 @@ import dotenv
 
 from sociable.api.runs import load_result, settings_for, write_document
 from sociable.core.errors import InputError
+from sociable.core.run_folder import write_atomically
 from sociable.core.view import Document, Paragraph, Section, Table
 from sociable.datasets.build import DATASET, WRITING, Build, StageCounts, Writing, open_build
 from sociable.datasets.card import make_build_document, write_cards
 from sociable.datasets.recipe import RecipeOptions, find_recipe
 from sociable.datasets.review.results import REVIEWED, apply_review, show_status
 from sociable.datasets.review.reviewing import Review
-from sociable.engine.event_loop import on_interrupt, waited
-from sociable.engine.opening import Watch, build_seats, prices_of
+from sociable.engine.event_loop import run_to_end, stop_on_interrupt
+from sociable.engine.opening import Watch, build_seats, find_prices, make_study_options
 from sociable.engine.registry import find_benchmark
-from sociable.engine.seats import Role
-from sociable.engine.study import Audited, Described, FromSources
+from sociable.engine.seats import Role, Seat
+from sociable.engine.study import Audited, Described, FromSources, Labelled
+from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget
 
 
@@ -59,7 +62,7 @@ def construct(
     path = Path(out)
     with open_build(path, plan, writing, licence=licence, watch=watch) as build:
         before = _read_content(path / DATASET)
-        counts = waited(_run(build))
+        counts = run_to_end(_run(build))
         # What people have made of a data set keeps its card as long as that is the same.
         if len(counts) == len(plan.stages) and not ((path / REVIEWED).exists() and before == _read_content(path / DATASET)):
             write_cards(path, build.folder.read_manifest())
@@ -78,16 +81,13 @@ def _set_up_writing(benchmark: str, model: str, config: str | Path | None, own: 
     role = asked.roles.get(Role.SUBJECT.value)
     said = role.model_fields_set if role and config else set()
     defaults = {name: getattr(WRITING, name) for name in ("temperature", "max_tokens") if name not in said}
-    budget = Budget(prices_of(asked, seats, (Role.SUBJECT,)), asked.max_cost)
+    budget = Budget(find_prices(asked, seats, (Role.SUBJECT,)), asked.max_cost)
     return Writing(seats.subject.model, replace(seats.subject.sampling, **defaults), budget, asked.max_connections)
 
 
 async def _run(build: Build) -> list[StageCounts]:
-    undo = on_interrupt(build.writing.budget)
-    try:
+    with stop_on_interrupt(build.writing.budget):
         return await build.run()
-    finally:
-        undo()
 
 
 def review(folder: str | Path, *, apply: bool = False, anyway: bool = False) -> Document:
@@ -118,25 +118,23 @@ def audit(
     ``options`` are the benchmark's own. ``sources`` are files of texts that the scenes may have been made from: how like they
     are, and how like what was said in the run ``dialogues``.
     """
-    path = Path(dataset) if dataset else None
-    study = find_benchmark(benchmark).open(options, dataset=path, skip_invalid=skip_invalid)
+    study = find_benchmark(benchmark).open(options, dataset=Path(dataset) if dataset else None, skip_invalid=skip_invalid)
     if dialogues and not sources:
         raise InputError("--dialogues needs at least one --source to be compared with.")
     beside = []
     if sources:
-        several = len({Path(source).name for source in sources}) < len(sources)
-        texts = {str(source) if several else Path(source).name: _text_of(Path(source)) for source in sources}
+        ambiguous = len({Path(source).name for source in sources}) < len(sources)
+        texts = {str(source) if ambiguous else Path(source).name: _read_text(Path(source)) for source in sources}
         if not isinstance(study, FromSources):
             raise InputError(f"{benchmark} has nothing that is compared with sources; leave --source out.")
         beside = study.compare_with_sources(texts, load_result(dialogues, scored=False) if dialogues else None)
     if not isinstance(study, Audited):
         raise InputError(f"{benchmark} has no audit.")
     document = study.audit()
-    document = replace(document, sections=[*document.sections, *beside])
-    return write_document(document, out)
+    return write_document(replace(document, sections=[*document.sections, *beside]), out)
 
 
-def _text_of(file: Path) -> str:
+def _read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
@@ -152,8 +150,54 @@ def describe(
     out: str | Path | None = None,
 ) -> Document:
     """Figures about a dataset: sizes, topics, clusters. ``out`` is where it is written as HTML, with its figures."""
-    path = Path(dataset) if dataset else None
-    study = find_benchmark(benchmark).open(dataset=path, skip_invalid=skip_invalid)
+    study = find_benchmark(benchmark).open(dataset=Path(dataset) if dataset else None, skip_invalid=skip_invalid)
     if not isinstance(study, Described):
         raise InputError(f"{benchmark} has no description of its data; `sociable audit {benchmark}` says what there is.")
     return write_document(study.describe(features), out)
+
+
+LABEL_TOKENS = 1024
+"""The least room that a model has for a label, which it may think about."""
+
+
+def label(benchmark: str, model: str, out: str | Path, config: str | Path | None = None, **settings: Any) -> str:
+    """Writes the dataset with labels to ``out`` (JSON Lines). Returns what was filled in, in words.
+
+    Replies are kept in a journal beside it, so that nothing is paid for twice: run it again to go on after a failure.
+    Raises InputError, and RunFailure when the model cannot be reached.
+    """
+    path = Path(out)
+    if path.suffix != ".jsonl":
+        raise InputError(f"{path}: labelled data are JSON Lines; name a .jsonl file.")
+    if path.exists():
+        raise InputError(f"{path} is there already. Name another file, or move it away.")
+    if model.startswith("reference/"):
+        raise InputError("Labels need a model that can read: reference agents cannot.")
+    asked = settings_for(benchmark, config, model=model, **settings)
+    found = find_benchmark(benchmark)
+    study = found.open(**make_study_options(asked))
+    if not isinstance(study, Labelled):
+        raise InputError(f"{benchmark} has no labels that a model could fill in.")
+    seats = build_seats(asked, found, build=(Role.SUBJECT,))
+    budget = Budget(find_prices(asked, seats, (Role.SUBJECT,)), asked.max_cost)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with Journal(path.with_suffix(".calls.sqlite")) as journal:
+        assert seats.subject.model is not None
+        for bought in journal.sum_usage():
+            budget.book(*bought)
+        journalled = JournalledModel(seats.subject.model, journal, budget)
+        # A label is no turn of a scene: it is asked for as a judge would be, with room to think.
+        own = seats.subject.sampling
+        tokens = None if own.max_tokens is None else max(own.max_tokens, LABEL_TOKENS)
+        cool = None if own.temperature is None else 0.0
+        seat = replace(seats.subject, model=journalled, sampling=replace(own, temperature=cool, max_tokens=tokens))
+        records, said = run_to_end(_label(study, seat, journalled))
+    write_atomically(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
+    return said
+
+
+async def _label(study: Labelled, seat: Seat, model: JournalledModel) -> tuple[list[dict[str, Any]], str]:
+    try:
+        return await study.label(seat)
+    finally:
+        await model.close()

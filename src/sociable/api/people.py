@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -32,9 +31,8 @@ def export_sheet(folder: str | Path, count: int, file: str | Path) -> int:
                 "Judge with the same panel as then, or move sheets.jsonl and people.jsonl away to begin anew."
             )
         write_sheet(finished, items, Path(file))
-        for item in items:
-            if item.id not in people.sheets:
-                people.sheets.append(item)
+        for item in (item for item in items if item.id not in people.sheets):
+            people.sheets.append(item)
         return len(items)
 
 
@@ -42,24 +40,24 @@ def add_corrections(folder: str | Path, files: Sequence[str | Path]) -> Document
     """Takes people's verdicts from sheets that were filled in, and shows what they say about judges and scores."""
     with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
         read = [read_verdicts(Path(file), people.sheets) for file in files]
-        twice = Counter(verdict.id for verdicts in read for verdict in verdicts)
-        if any(count > 1 for count in twice.values()):
+        verdicts = list(chain.from_iterable(read))
+        if len({verdict.id for verdict in verdicts}) < len(verdicts):
             raise InputError(
                 "Two of these files are by the same person (told by the column 'person', or by the file's name). "
                 "Fill in the column, or give the files different names."
             )
-        for verdict in chain.from_iterable(read):
+        for verdict in verdicts:
             people.verdicts.append(verdict)
-    return people_document(folder)
+    return make_people_document(folder)
 
 
 def add_ratings(folder: str | Path, files: Sequence[str | Path]) -> Document:
     """Takes people's free ratings of episodes, and shows how each metric agrees with them in rank."""
-    finished = load_result(folder)
+    episodes = load_result(folder).records.episodes
     with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
-        for rating in [each for file in files for each in read_ratings(Path(file), finished.records.episodes)]:
+        for rating in [each for file in files for each in read_ratings(Path(file), episodes)]:
             people.ratings.append(rating)
-    return people_document(folder)
+    return make_people_document(folder)
 
 
 def export_word_sheet(folder: str | Path, file: str | Path) -> int:
@@ -70,14 +68,14 @@ def export_word_sheet(folder: str | Path, file: str | Path) -> int:
 
 def add_words(folder: str | Path, files: Sequence[str | Path]) -> Document:
     """Takes readers' one word on each episode, and counts them."""
-    finished = load_result(folder)
+    episodes = load_result(folder).records.episodes
     with RunFolder.open(Path(folder)), PeopleFiles(Path(folder)) as people:
-        for word in [each for file in files for each in read_words(Path(file), finished.records.episodes)]:
+        for word in [each for file in files for each in read_words(Path(file), episodes)]:
             people.words.append(word)
-    return people_document(folder)
+    return make_people_document(folder)
 
 
-def people_document(folder: str | Path) -> Document:
+def make_people_document(folder: str | Path) -> Document:
     """What people have said about a run."""
     finished = load_result(folder)
     with PeopleFiles(Path(folder)) as people:

@@ -15,22 +15,22 @@ from typing import Any, TypedDict
 
 from typing_extensions import Unpack
 
-from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped
+from sociable.core.form import PERSON
 from sociable.core.records import ScoreFile
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document
-from sociable.engine.event_loop import on_interrupt, waited
+from sociable.engine.event_loop import run_to_end, stop_on_interrupt
 from sociable.engine.opening import (
     OpenStudy,
     Watch,
     begin_run,
+    describe_roles,
+    make_study_options,
     open_run,
     open_study,
+    read_settings,
     reopen_study,
-    settings_of,
-    study_options,
-    who_and_how,
 )
 from sociable.engine.registry import benchmark_names, find_benchmark
 from sociable.engine.rehearsal import RehearsedCall, rehearse
@@ -40,18 +40,18 @@ from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import (
     RoleSettings,
     RunSettings,
-    changed_settings,
+    add_role_defaults,
+    change_settings,
     folder_name,
     load_settings,
-    roles_and_prices,
-    with_role_defaults,
+    read_roles_and_prices,
 )
 from sociable.engine.study import AnyStudy, Referenced
 from sociable.models.journal import JournalledModel
 from sociable.models.limits import Price
 from sociable.models.protocol import Sampling
-from sociable.reports.comparison import compare_runs, differences
-from sociable.reports.documents import estimate_document, run_document, warnings_about
+from sociable.reports.comparison import compare_runs, find_differences
+from sociable.reports.documents import list_warnings, make_estimate_document, make_run_document
 
 
 class RunOptions(TypedDict, total=False):
@@ -93,7 +93,7 @@ def run(
     and can be resumed.
     """
     asked = settings_for(benchmark, config, model=model, **settings)
-    return run_settings(asked, Path(out) if out else new_folder(benchmark, asked.model), watch=watch)
+    return run_settings(asked, Path(out) if out else name_new_folder(benchmark, asked.model), watch=watch)
 
 
 def run_settings(asked: RunSettings, path: Path, *, watch: Watch | None = None) -> RunResult:
@@ -107,17 +107,12 @@ def settings_for(benchmark: str, config: str | Path | None, *, elsewhere: Sequen
     """The settings that the user asks for, on top of what the benchmark prefers."""
     found = find_benchmark(benchmark)
     paths = {name: str(given) for name, given in settings.items() if isinstance(given, Path)}
-    asked = load_settings(
-        benchmark,
-        Path(config) if config else None,
-        elsewhere=elsewhere,
-        beside=benchmark_names(),
-        **{**settings, **paths},
-    )
-    return with_role_defaults(asked, found.role_defaults)
+    file, beside = Path(config) if config else None, benchmark_names()
+    asked = load_settings(benchmark, file, elsewhere=elsewhere, beside=beside, **{**settings, **paths})
+    return add_role_defaults(asked, found.role_defaults)
 
 
-def new_folder(benchmark: str, model: str) -> Path:
+def name_new_folder(benchmark: str, model: str) -> Path:
     """``runs/<benchmark>-<model>-<time>``, which does not exist yet."""
     return Path("runs") / f"{benchmark}-{folder_name(model)}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
 
@@ -138,11 +133,11 @@ def resume(
     """
     path = Path(folder)
     with RunFolder.open(path) as locked:
-        before = settings_of(locked.read_manifest(), path)
-        changed = changed_settings(before, max_cost=max_cost, **(roles_and_prices(before, Path(config)) if config else {}))
+        before = read_settings(locked.read_manifest(), path)
+        changed = change_settings(before, max_cost=max_cost, **read_roles_and_prices(before, config))
         opened = reopen_study(locked, changed if changed != before else None, build=() if offline else tuple(Role))
         if changed != before:
-            locked.write_manifest(locked.read_manifest() | who_and_how(changed))
+            locked.write_manifest(locked.read_manifest() | describe_roles(changed))
         return _finish(locked, opened, watch=watch, offline=offline)
 
 
@@ -169,7 +164,7 @@ def judge(
     """
     path = Path(folder)
     with RunFolder.open(path) as locked:
-        before = settings_of(locked.read_manifest(), path)
+        before = read_settings(locked.read_manifest(), path)
         if (reference or reference_file) and (path / "references.jsonl").exists():
             raise InputError(
                 f"{path} has its references already; they stay as they are. Leave --reference and --reference-file out."
@@ -177,16 +172,16 @@ def judge(
         if not judges and not rubric:
             raise InputError("Name at least one judge, or a rubric.")
         named = {"rubric": rubric, "raters": tuple(judges) or before.judges} if rubric else {"judges": tuple(judges)}
-        changed = changed_settings(
+        changed = change_settings(
             before,
             **named,
             reference=reference,
             reference_file=str(Path(reference_file).resolve()) if reference_file else None,
             max_cost=max_cost,
-            **(roles_and_prices(before, Path(config)) if config else {}),
+            **read_roles_and_prices(before, config),
         )
         opened = reopen_study(locked, changed, build=_FOR_JUDGING, references_adopted=not reference_file)
-        locked.write_manifest(locked.read_manifest() | who_and_how(changed))
+        locked.write_manifest(locked.read_manifest() | describe_roles(changed))
         return _finish(locked, opened, build=_FOR_JUDGING, watch=watch)
 
 
@@ -215,14 +210,13 @@ def load_result(folder: str | Path, *, scored: bool = True) -> RunResult:
 def _result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, scored: bool = True) -> RunResult:
     manifest, views = folder.read_manifest(), opened.benchmark.load_views()
     scores = _read_scores(folder.path) if scored else None
-    notes = [*warnings_about(manifest, scores), *views.remarks(scores.estimates)] if scores else []
     return RunResult(
         label=views.label(manifest),
         folder=str(folder.path),
         manifest=manifest,
         estimates=scores.estimates if scores else (),
         scores=scores.scores if scores else (),
-        notes=notes,
+        notes=[*list_warnings(manifest, scores), *views.remarks(scores.estimates)] if scores else [],
         study=opened.study,
         records=records,
         seats=opened.seats,
@@ -253,23 +247,23 @@ def load_results(runs: Runs) -> list[RunResult]:
 def report(runs: Runs, out: str | Path | None = None) -> Path:
     """Writes the HTML report of one or several runs of one benchmark; by default into the first folder, beside its own."""
     results = load_results(runs)
-    path = Path(out) if out else default_report(results)
-    write_document(report_document(results), path)
+    path = Path(out) if out else name_report(results)
+    write_document(make_report_document(results), path)
     return path
 
 
-def default_report(results: Sequence[RunResult]) -> Path:
+def name_report(results: Sequence[RunResult]) -> Path:
     """Where the report on these runs goes unless the user says otherwise."""
     return Path(results[0].folder) / ("report.html" if len(results) == 1 else "joint-report.html")
 
 
-def report_document(runs: Runs) -> Document:
+def make_report_document(runs: Runs) -> Document:
     """The report as plain view records. Raises InputError when the runs are of different benchmarks."""
     results = load_results(runs)
     names = {run.manifest["benchmark"] for run in results}
     if len(names) != 1:
         raise InputError(f"One report shows runs of one benchmark; these are of {', '.join(sorted(names))}.")
-    return run_document(find_benchmark(names.pop()), results)
+    return make_run_document(find_benchmark(names.pop()), results)
 
 
 def compare(
@@ -281,7 +275,7 @@ def compare(
     Raises InputError naming what differs when the manifests say that the runs are not comparable, unless ``anyway``.
     """
     one, other = load_results([first, second])
-    different = differences(one, other)
+    different = find_differences(one, other)
     if different and not anyway:
         raise InputError(
             f"{one.folder} and {other.folder} are not comparable. They differ in: {'; '.join(different)}. "
@@ -297,8 +291,8 @@ def estimate(
     """Calls, tokens and price of a run before anything is spent, at the most: as if every scenario went its longest way."""
     opened = open_study(settings_for(benchmark, config, model=model, **settings), build=())
     scenarios, repeats = list(opened.study.scenarios), opened.settings.repeats
-    calls = waited(rehearse(opened.study, opened.seats, scenarios, repeats, references=opened.makes_references))
-    return estimate_document(opened.benchmark, opened.settings, opened.study, calls, opened.prices)
+    calls = run_to_end(rehearse(opened.study, opened.seats, scenarios, repeats, references=opened.makes_references))
+    return make_estimate_document(opened, calls)
 
 
 def rehearse_scenario(
@@ -312,13 +306,13 @@ def rehearse_scenario(
     roles = {role: Seat(role, f"(the {role.value})", AbsentModel(role), Sampling()) for role in Role}
     seats = Seats(roles[Role.SUBJECT], roles[Role.PARTNER], roles[Role.REFERENCE], (roles[Role.JUDGE],))
     references = isinstance(study, Referenced) and study.needs_references
-    return waited(rehearse(study, seats, [scenario], 1, references=references))
+    return run_to_end(rehearse(study, seats, [scenario], 1, references=references))
 
 
 def load_study(benchmark: str, *, config: str | Path | None = None, **settings: Unpack[RunOptions]) -> AnyStudy:
     """The benchmark bound to its data: ``load_study(...).scenarios`` are its scenarios by id."""
     asked = settings_for(benchmark, config, model="nobody", **settings)
-    return find_benchmark(benchmark).open(**study_options(asked))
+    return find_benchmark(benchmark).open(**make_study_options(asked))
 
 
 def write_document(document: Document, out: str | Path | None) -> Document:
@@ -333,9 +327,9 @@ def write_document(document: Document, out: str | Path | None) -> Document:
 def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch | None = None) -> tuple[Document, Path]:
     """Runs every reference agent of a benchmark, offline. Returns the report and the path of its file."""
     found = find_benchmark(benchmark)
-    parent = Path(out) if out else new_folder("demo", benchmark)
+    parent = Path(out) if out else name_new_folder("demo", benchmark)
     results = [run(benchmark, f"reference/{agent}", out=parent / agent, watch=watch, **found.demo) for agent in found.demo_agents]
-    return write_document(report_document(results), parent / "report.html"), parent / "report.html"
+    return write_document(make_report_document(results), parent / "report.html"), parent / "report.html"
 
 
 def _finish(
@@ -348,25 +342,24 @@ def _finish(
 ) -> RunResult:
     """Carries a run out, as far as it has not been, and scores it."""
     with open_run(folder, opened, build=build, offline=offline, watch=watch) as (run_, models):
-        waited(_go_on(run_, opened, models, build))
+        run_to_end(_go_on(run_, opened, models, build))
         return _result(opened, folder, run_.records)
 
 
 async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:
-    undo = on_interrupt(run_.budget)
     try:
         file, study = opened.settings.reference_file, run_.study
-        if file and isinstance(study, Referenced) and study.needs_references and run_.lacks_references:
-            run_.adopt_references(read_references(Path(file), study, run_.seats))
-        elif opened.makes_references:
-            await run_.make_references()
-        if Role.SUBJECT in build:
-            await run_.run_episodes()
-        if run_.seats.judges:
-            await run_.judge()
-        await run_.rate()
+        with stop_on_interrupt(run_.budget):
+            if file and isinstance(study, Referenced) and study.needs_references and run_.missing_references:
+                run_.adopt_references(read_references(Path(file), study, run_.seats))
+            elif opened.makes_references:
+                await run_.make_references()
+            if Role.SUBJECT in build:
+                await run_.run_episodes()
+            if run_.seats.judges:
+                await run_.judge()
+            await run_.rate()
     finally:
-        undo()
         for model in models:
             await model.close()
         with contextlib.suppress(RunStopped):

@@ -12,13 +12,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sociable.agents.person import NAME as PERSON
-from sociable.api.runs import resume, run_settings
-from sociable.api.runs import settings_for as settings_of_run
+from sociable.api.runs import resume, run_settings, settings_for
 from sociable.core.errors import InputError, RunFolderError
+from sociable.core.form import PERSON
 from sociable.core.run_folder import SERIES_FILE, write_atomically
 from sociable.engine.benchmark import Benchmark
-from sociable.engine.opening import Watch, open_study, with_absolute_paths
+from sociable.engine.opening import Watch, make_paths_absolute, open_study
 from sociable.engine.result import RunResult
 from sociable.engine.settings import RunSettings
 
@@ -34,13 +33,13 @@ def plan_series(
     if kind is None:
         raise InputError(f"{benchmark.name} makes no series of runs.")
 
-    def settings_for(*, elsewhere: Sequence[str] = (), **own: str) -> RunSettings:
+    def make_settings(*, elsewhere: Sequence[str] = (), **own: str) -> RunSettings:
         if any(given.get(name) for name in own):
             said, left = (" and ".join(f"--{name}" for name in names) for names in (options, own))
             raise InputError(f"{said} say who plays in each run: leave {left} out.")
-        return settings_of_run(benchmark.name, config, elsewhere=elsewhere, **{**given, **own})
+        return settings_for(benchmark.name, config, elsewhere=elsewhere, **{**given, **own})
 
-    planned: tuple[dict[str, RunSettings], str] = kind.model_validate(options).plan(settings_for)  # type: ignore[attr-defined]
+    planned: tuple[dict[str, RunSettings], str] = kind.model_validate(options).plan(make_settings)  # type: ignore[attr-defined]
     return planned
 
 
@@ -50,7 +49,7 @@ def write_new_series(folder: Path, runs: Mapping[str, RunSettings]) -> None:
         raise InputError(f"{folder} holds a series of runs already. Go on with it: sociable resume {folder}")
     described = {}
     for name, settings in runs.items():
-        settings = with_absolute_paths(settings)
+        settings = make_paths_absolute(settings)
         open_study(settings)
         described[name] = settings.model_dump(mode="json")
     folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +70,7 @@ def is_series(folder: Path) -> bool:
     return (folder / SERIES_FILE).exists()
 
 
-def folders_of(path: Path) -> list[Path]:
+def list_folders(path: Path) -> list[Path]:
     """The run folders of a series; of anything else, itself."""
     return [path / name for name in _read(path)] if is_series(path) else [path]
 

@@ -25,11 +25,11 @@ from sociable.core.errors import InputError, RunFailure
 from sociable.core.records import episode_id
 from sociable.core.run_folder import RunFolder, write_atomically
 from sociable.datasets.recipes.stss.freeze import ENOUGH, OWN_RUNS, open_town_run, write_scenes
-from sociable.engine.event_loop import waited
+from sociable.engine.event_loop import run_to_end
 from sociable.engine.opening import Watch, begin_run, open_run, reopen_study
 from sociable.engine.phases import Progress
 from sociable.engine.result import RunResult
-from sociable.engine.seats import Role, Seats
+from sociable.engine.seats import Role
 from sociable.engine.settings import RunSettings, folder_name
 from sociable.models.journal import JournalledModel, copy_calls
 from sociable.models.limits import Budget
@@ -78,9 +78,10 @@ def _load_episode(folder: Path, name: str) -> tuple[RunResult[StssStudy], StssEp
 
 
 def _check_new(out: str | Path, kind: str) -> Path:
+    """The path. Raises InputError where something is there."""
     path = Path(out)
     if path.exists():
-        raise InputError(f"{path} is there already. Name a new {kind}.")
+        raise InputError(f"{path} is there already. Name a new {kind}, or move it away.")
     return path
 
 
@@ -91,10 +92,8 @@ def write_replay(folder: str | Path, episode: str, out: str | Path | None = None
     path = Path(out) if out else Path(folder) / f"replay-{folder_name(found.id.replace('#', '-'))}.html"
     title, setting = f"{found.id}: {found.task.activity}, {run.label}", run.study.setting
     notes = list(setting.list_changes())
-    write_atomically(
-        path,
-        render_replay(Replay(title, found, run.measured(found), setting.town, setting.people, setting.clock, notes)),
-    )
+    shown = Replay(title, found, run.measured(found), setting.town, setting.people, setting.clock, notes)
+    write_atomically(path, render_replay(shown))
     return path
 
 
@@ -182,7 +181,8 @@ def interview(folder: str | Path, episode: str, resident: str, questions: Sequen
     minute = parse_moment(at, study.setting.clock)
     name = _find_resident(resident, study.scenarios[task].residents)
     with RunFolder.open(path) as locked, open_run(locked, reopen_study(locked, build=tuple(Role))) as (run, models):
-        answers = waited(_ask(study, run.seats, task, repeat, name, minute, questions, models))
+        town = Town(study.scenarios[task], repeat, fill_background(run.seats), study.setting)
+        answers = run_to_end(_ask(town, name, minute, questions, models))
     with (path / "interviews.jsonl").open("a", encoding="utf-8") as stream:
         for question, answer in zip(questions, answers, strict=True):
             record = {"episode": f"{task}#{repeat}", "resident": name, "minute": minute, "question": question, "answer": answer}
@@ -190,18 +190,8 @@ def interview(folder: str | Path, episode: str, resident: str, questions: Sequen
     return answers
 
 
-async def _ask(
-    study: StssStudy,
-    seats: Seats,
-    task: str,
-    repeat: int,
-    name: str,
-    minute: int,
-    questions: Sequence[str],
-    models: Sequence[JournalledModel],
-) -> list[str]:
+async def _ask(town: Town, name: str, minute: int, questions: Sequence[str], models: Sequence[JournalledModel]) -> list[str]:
     try:
-        town = Town(study.scenarios[task], repeat, fill_background(seats), study.setting)
         ask = getattr(town.minds[name], "interview", None)
         if ask is None:
             raise InputError(f"The architecture of {name} gives no interviews.")
@@ -229,9 +219,7 @@ def construct_conversations(
     """
     if count < 1:
         raise InputError(f"A file of scenes has at least one scene; --count is {count}.")
-    path = Path(out)
-    if path.exists():
-        raise InputError(f"{path} is there already. Name a new file, or move it away.")
+    path = _check_new(out, "file")
     if path.suffix != ".jsonl":
         raise InputError(f"{path}: scenes are JSON Lines; name a file that ends in .jsonl.")
     folders = folders or [_run_reference(Path(runs), number, watch) for number in range(len(OWN_RUNS))]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
@@ -76,7 +76,7 @@ def benchmark_group(action: Callable[[Asked], None], help_text: str, without: tu
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
             from sociable.engine.registry import find_benchmark
 
-            return _command(find_benchmark(cmd_name), action, without)
+            return _make_command(find_benchmark(cmd_name), action, without)
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:
             from sociable.engine.registry import find_benchmark
@@ -102,77 +102,70 @@ def benchmark_group(action: Callable[[Asked], None], help_text: str, without: tu
     )
 
 
-def _command(benchmark: Benchmark, action: Callable[[Asked], None], without: tuple[str, ...]) -> Any:
+def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], without: tuple[str, ...]) -> Any:
     """The command of one benchmark, with its own options after those of all."""
     own, series = benchmark.options_type(), benchmark.series_type()
     parameters = [parameter for name, parameter in _SHARED.items() if name not in without]
     for record in (own, *([series] if series and "out" not in without else [])):
-        parameters += [_parameter(name, field) for name, field in record.model_fields.items() if name not in _SHARED]
+        parameters += [_make_parameter(name, field) for name, field in record.model_fields.items() if name not in _SHARED]
 
     def command(**given: Any) -> None:
         said = {name: value for name, value in given.items() if value not in (None, [])}
         apart = [said.pop(name, None) for name in ("model", "config", "out")]
-        values = dict(map(read_option, said.pop("option", ())))
-        values |= {name: _value(said.pop(name)) for name in own.model_fields if name in said}
+        values = read_options(said.pop("option", ()))
+        values |= {name: _read_value(said.pop(name)) for name in own.model_fields if name in said}
         several = {name: said.pop(name) for name in (series.model_fields if series else ()) if name in said}
         if "judge" in said:
             said["judges"] = tuple(said.pop("judge"))
         action(Asked(benchmark, apart[0], apart[1], said | ({"options": values} if values else {}), several, apart[2]))
 
-    command.__doc__ = benchmark.title
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
-    app.command(benchmark.name)(command)
-    return typer.main.get_command(app)
+    return shared.make_command(benchmark.name, benchmark.title, command, parameters)
 
 
-def _parameter(name: str, field: FieldInfo) -> inspect.Parameter:
+def _make_parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     """An option of a benchmark, as one of the command line."""
-    kinds = _kinds(field.annotation)
+    kinds = _list_kinds(field.annotation)
     kind: Any = bool if bool in kinds else list[str] if tuple in kinds else str
     choices = [each for each in kinds if isinstance(each, str)]
     numbers = "N" if int in kinds else "X" if float in kinds else ""
     metavar = "|".join(choices) or numbers or ("WORD,…" if kind is not str else "TEXT")
     flag = f"--{name.replace('_', '-')}"
-    option = (
-        typer.Option(flag, help=field.description)
-        if kind is bool
-        else typer.Option(flag, metavar=metavar, help=field.description)
-    )
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, option])
+    return shared.make_option(flag, kind | None, field.description, metavar=None if kind is bool else metavar)
 
 
-def _kinds(annotation: Any) -> list[Any]:
+def _list_kinds(annotation: Any) -> list[Any]:
     """The types that values can have, and the words where they are some of a few."""
     if get_origin(annotation) in (tuple, list):
         return [tuple]
     parts = get_args(annotation)
-    return [kind for part in parts for kind in _kinds(part)] if parts else [annotation]
+    return [kind for part in parts for kind in _list_kinds(part)] if parts else [annotation]
 
 
-def _value(said: Any) -> Any:
+def _read_value(said: Any) -> Any:
     """What was said for an option; of a list, the words between commas, said once or several times."""
     if isinstance(said, bool):
         return said
     if isinstance(said, str):
-        return _read(said)
+        return _read_toml(said)
     parts: list[Any] = []
     for text in said:
-        found = _read(text)
-        parts += found if isinstance(found, list) else [found] if isinstance(found, dict) else map(_read, text.split(","))
+        found = _read_toml(text)
+        parts += found if isinstance(found, list) else [found] if isinstance(found, dict) else map(_read_toml, text.split(","))
     return parts
 
 
-def read_option(text: str) -> tuple[str, Any]:
-    """``NAME=VALUE``, with the value read as in a TOML file, or as the text it is."""
-    name, separator, value = text.partition("=")
-    if not separator:
-        raise InputError(f"--option takes NAME=VALUE, not '{text}'.")
-    return name, _read(value)
+def read_options(texts: Iterable[str] | None) -> dict[str, Any]:
+    """The values in texts like ``NAME=VALUE``, each read as in a TOML file, or as the text it is."""
+    found = {}
+    for text in texts or ():
+        name, separator, value = text.partition("=")
+        if not separator:
+            raise InputError(f"--option takes NAME=VALUE, not '{text}'.")
+        found[name] = _read_toml(value)
+    return found
 
 
-def _read(text: str) -> Any:
+def _read_toml(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text.strip()}")["value"]
     except tomllib.TOMLDecodeError:

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 from typer.core import TyperGroup
 
-from sociable.cli.output import messages, print_whole, resumable, say
+from sociable import api
+from sociable.cli.options import make_command, make_option, make_parameter
+from sociable.cli.output import print_whole, say, show_progress
 from sociable.core.errors import InputError, RunStopped
 
 if TYPE_CHECKING:
@@ -45,28 +47,19 @@ class Recipes(TyperGroup):
 app = typer.Typer(cls=Recipes, no_args_is_help=True, help="Make a data set by a recipe.")
 
 
-def _make_parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _make_option(flag: str, kind: Any, said: str, default: Any = None, metavar: str | None = None) -> inspect.Parameter:
-    annotation = Annotated[kind, typer.Option(flag, help=said, metavar=metavar)]
-    return _make_parameter(flag.removeprefix("--").replace("-", "_"), annotation, default)
-
-
 _BUILD = (
-    _make_option("--out", Path, "The folder of the build.", inspect.Parameter.empty, "DIR"),
-    _make_option("--licence", str | None, "What the data card says of the licence.", metavar="TEXT"),
-    _make_option("--parquet", bool, "As parquet too, for the Hugging Face hub (extra sociable[hub]).", False),
+    make_option("--out", Path, "The folder of the build.", inspect.Parameter.empty, "DIR"),
+    make_option("--licence", str | None, "What the data card says of the licence.", metavar="TEXT"),
+    make_option("--parquet", bool, "As parquet too, for the Hugging Face hub (extra sociable[hub]).", False),
 )
 _WRITER = (
-    _make_option("--model", str | None, "The model that writes; without one a build goes as far as it can.", metavar="MODEL"),
-    _make_option("--prompts", Path | None, "Your own prompts in place of ours.", metavar="DIR"),
-    _make_option("--config", Path | None, "Settings of the model, prices.", metavar="FILE"),
-    _make_option("--max-cost", float | None, "Stop before more is spent.", metavar="USD"),
-    _make_option("--max-connections", int | None, "Calls at the same time.", metavar="N"),
-    _make_option("--base-url", str | None, "Address for openai-compatible models.", metavar="URL"),
-    _make_option("--give-up", bool, "Reject what gets no reply, in place of trying again when the build goes on.", False),
+    make_option("--model", str | None, "The model that writes; without one a build goes as far as it can.", metavar="MODEL"),
+    make_option("--prompts", Path | None, "Your own prompts in place of ours.", metavar="DIR"),
+    make_option("--config", Path | None, "Settings of the model, prices.", metavar="FILE"),
+    make_option("--max-cost", float | None, "Stop before more is spent.", metavar="USD"),
+    make_option("--max-connections", int | None, "Calls at the same time.", metavar="N"),
+    make_option("--base-url", str | None, "Address for openai-compatible models.", metavar="URL"),
+    make_option("--give-up", bool, "Reject what gets no reply, in place of trying again when the build goes on.", False),
 )
 
 
@@ -78,9 +71,8 @@ def _make_own_options(recipe: Recipe[Any, Any, Any]) -> Mapping[str, inspect.Par
         kind, default = (list[str] | None, None) if several else (field.annotation, field.default)
         kinds = {field.annotation, *get_args(field.annotation)}
         metavar = "N" if kinds & {int, float} else None if bool in kinds else "TEXT"
-        found[name] = _make_option(
-            f"--{(field.alias or name).replace('_', '-')}", kind, field.description or "", default, metavar
-        )
+        flag = f"--{(field.alias or name).replace('_', '-')}"
+        found[name] = make_option(flag, kind, field.description or "", default, metavar)
     return found
 
 
@@ -99,16 +91,13 @@ def _make_command(recipe: Recipe[Any, Any, Any]) -> Any:
 
     source = Annotated[list[str] | None, typer.Argument(metavar="SOURCE", help=recipe.sources)]
     parameters = [
-        _make_parameter("context", typer.Context),
-        *([_make_parameter("sources", source, None)] if recipe.sources else []),
+        make_parameter("context", typer.Context),
+        *([make_parameter("sources", source, None)] if recipe.sources else []),
         *_make_options(recipe),
     ]
-    construct.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    single = typer.Typer(add_completion=False, rich_markup_mode=None)
     # What is not known comes in among the sources, to be told where it belongs.
-    settings = {"ignore_unknown_options": True, "allow_extra_args": True}
-    single.command(recipe.name, help=recipe.purpose, context_settings=settings)(construct)
-    return typer.main.get_command(single)
+    unknown = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return make_command(recipe.name, recipe.purpose, construct, parameters, **unknown)
 
 
 def _check_options(recipe: Recipe[Any, Any, Any], named: Sequence[str]) -> None:
@@ -124,16 +113,14 @@ def _check_options(recipe: Recipe[Any, Any, Any], named: Sequence[str]) -> None:
 
 
 def _construct(recipe: str, sources: list[str], options: Mapping[str, Any], *, out: Path, parquet: bool, **common: Any) -> None:
-    from sociable.api import datasets
-    from sociable.cli.progress import RunProgress
     from sociable.datasets.build import DATASET
     from sociable.datasets.card import import_parquet_library, write_parquet
 
     if parquet:
         # Before anything is paid for.
         import_parquet_library()
-    with resumable(out, "the same command (with a higher limit, if a limit stopped it)"), RunProgress(messages) as progress:
-        document = datasets.construct(recipe, sources, out, options=options, watch=progress, **common)
+    with show_progress(out, command="the same command (with a higher limit, if a limit stopped it)") as progress:
+        document = api.datasets.construct(recipe, sources, out, options=options, watch=progress, **common)
     print_whole(document)
     if (out / DATASET).exists() and not (out / DATASET).stat().st_size:
         # A script that goes on with it should not.
@@ -149,17 +136,10 @@ def freeze_conversations(
     count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="How many scenes.")] = 360,
 ) -> None:
     """Scenes for stss-conversations out of runs of stss. They are frozen into one file; there is no folder to review."""
-    from sociable.api import towns
-    from sociable.cli.progress import RunProgress
-
     try:
-        with RunProgress(messages) as progress:
-            said = towns.construct_conversations(runs or (), out, count=count, watch=progress)
+        with show_progress() as progress:
+            said = api.towns.construct_conversations(runs or (), out, count=count, watch=progress)
     except RunStopped as stop:
         stop.add_note("Every run so far is kept in the folder runs. Go on with: the same command")
         raise
     say(f"{said}\nScenes: {out}")
-
-
-def add_commands(main: typer.Typer) -> None:
-    main.add_typer(app, name="construct")

@@ -4,44 +4,20 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from sociable import __version__
-from sociable.cli import construct, review, towns
-from sociable.cli.benchmarks import Asked, benchmark_group, read_option
+import sociable
+from sociable import api
+from sociable.cli import construct, towns
+from sociable.cli import options as shared
+from sociable.cli.benchmarks import Asked, benchmark_group, read_options
 from sociable.cli.new import new_app
-from sociable.cli.options import (
-    BaseUrl,
-    BenchmarkName,
-    BenchmarkOrBuild,
-    Changes,
-    Config,
-    Corrections,
-    DatasetPath,
-    Export,
-    ExportWords,
-    HTMLFile,
-    Judges,
-    MaxCost,
-    Options,
-    PromptsFolder,
-    Ratings,
-    Reference,
-    ReferenceFile,
-    RunPath,
-    Sample,
-    SkipInvalid,
-    Words,
-    benchmark_and_data,
-)
-from sociable.cli.output import complain, console, messages, print_summary, print_whole, resumable, say, show_report
+from sociable.cli.output import complain, messages, print_summary, print_whole, say, show_progress, show_report
+from sociable.cli.review import review
 from sociable.core.errors import InputError, Interrupted, RunStopped, SociableError
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -59,11 +35,8 @@ def demo(
     out: Annotated[Path | None, typer.Option("--out", help="Where the runs and the report go; by default under runs/.")] = None,
 ) -> None:
     """Run the reference agents of a benchmark, offline, and show their scores."""
-    from sociable.api import runs
-    from sociable.cli.progress import RunProgress
-
-    with RunProgress(messages) as progress:
-        document, path = runs.demo(out, benchmark, watch=progress)
+    with show_progress() as progress:
+        document, path = api.runs.demo(out, benchmark, watch=progress)
     print_summary(document)
     say(f"Report: {path}")
 
@@ -82,112 +55,90 @@ def list_() -> None:
 
 
 def _run(asked: Asked) -> None:
-    from sociable.api import runs
-    from sociable.cli.progress import RunProgress
     from sociable.engine.settings import plain_name
-    from sociable.reports.documents import judges_itself
+    from sociable.reports.documents import warn_of_self_judging
 
     if asked.series:
-        _run_series(asked)
+        plan, name = api.series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
+        folder = asked.out or api.runs.name_new_folder(asked.benchmark.name, name)
+        api.series.write_new_series(folder, plan)
+        _go_on_with_series(folder)
         return
-    settings = runs.settings_for(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
+    settings = api.runs.settings_for(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
     if plain_name(settings.model) in map(plain_name, settings.judges):
-        messages.print(Text(f"Warning: {judges_itself(plain_name(settings.model))}"), soft_wrap=True)
-    folder = asked.out or runs.new_folder(settings.benchmark, settings.model)
-    with resumable(folder), RunProgress(messages, hidden="human" in (settings.model, settings.partner)) as progress:
-        result = runs.run_settings(settings, folder, watch=progress)
+        messages.print(Text(f"Warning: {warn_of_self_judging(plain_name(settings.model))}"), soft_wrap=True)
+    folder = asked.out or api.runs.name_new_folder(settings.benchmark, settings.model)
+    with show_progress(folder, hidden="human" in (settings.model, settings.partner)) as progress:
+        result = api.runs.run_settings(settings, folder, watch=progress)
     show_report([result])
-
-
-def _run_series(asked: Asked) -> None:
-    """Several runs that belong together, in one folder, and one report on all of them."""
-    from sociable.api import runs, series
-
-    planned, name = series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
-    folder = asked.out or runs.new_folder(asked.benchmark.name, name)
-    series.write_new_series(folder, planned)
-    _go_on_with_series(folder)
 
 
 app.add_typer(benchmark_group(_run, "Run a benchmark, score it, and write the report."), name="run")
 
 
 def _go_on_with_series(folder: Path) -> None:
-    from sociable.api import series
-    from sociable.cli.progress import RunProgress
-
-    with resumable(folder), RunProgress(messages, hidden=series.has_person(folder)) as progress:
-        results = series.resume_series(folder, watch=progress)
+    with show_progress(folder, hidden=api.series.has_person(folder)) as progress:
+        results = api.series.resume_series(folder, watch=progress)
     show_report(results, out=folder / "report.html")
 
 
 @app.command()
 def resume(
-    folder: RunPath,
-    config: Changes = None,
-    max_cost: MaxCost = None,
+    folder: shared.RunPath,
+    config: shared.Changes = None,
+    max_cost: shared.MaxCost = None,
     offline: Annotated[bool, typer.Option("--offline", help="Ask nobody: play what the journal holds.")] = False,
 ) -> None:
     """Go on with a run that was stopped, killed, or has errored episodes."""
-    from sociable.api import runs
-    from sociable.api.series import is_series
-    from sociable.cli.progress import RunProgress
-
-    if is_series(folder):
+    if api.series.is_series(folder):
         if config or max_cost or offline:
             raise InputError(f"{folder} holds several runs; --config, --max-cost and --offline are for one: name its folder.")
         _go_on_with_series(folder)
         return
-    hidden = runs.has_person(folder)
-    with resumable(folder), RunProgress(messages, hidden=hidden) as progress:
-        result = runs.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
+    with show_progress(folder, hidden=api.runs.has_person(folder)) as progress:
+        result = api.runs.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
     show_report([result])
 
 
 @app.command()
 def judge(
-    folder: RunPath,
-    judge: Judges = None,
-    reference: Reference = None,
-    reference_file: ReferenceFile = None,
-    config: Changes = None,
-    max_cost: MaxCost = None,
-    rubric: Annotated[
-        str | None, typer.Option("--rubric", metavar="NAME", help="Rate every participant that has a goal: sotopia.")
-    ] = None,
-    sample: Sample = None,
-    export: Export = None,
-    corrections: Corrections = None,
-    ratings: Ratings = None,
-    export_words: ExportWords = None,
-    words: Words = None,
+    folder: shared.RunPath,
+    judge: shared.Judges = None,
+    reference: shared.Reference = None,
+    reference_file: shared.ReferenceFile = None,
+    config: shared.Changes = None,
+    max_cost: shared.MaxCost = None,
+    rubric: Annotated[str | None, shared.option("--rubric", "NAME", "Rate every participant that has a goal: sotopia.")] = None,
+    sample: shared.Sample = None,
+    export: shared.Export = None,
+    corrections: shared.Corrections = None,
+    ratings: shared.Ratings = None,
+    export_words: shared.ExportWords = None,
+    words: shared.Words = None,
 ) -> None:
     """Have other judges, or people, look at a run. No episode is run again; earlier judgments stay in the folder."""
-    from sociable.api import people, runs
-    from sociable.api.series import folders_of
-    from sociable.cli.progress import RunProgress
-
     if (sample is None) != (export is None):
         raise InputError("--sample N and --export FILE go together.")
     if export is not None and sample is not None:
-        say(f"{people.export_sheet(folder, sample, export)} items for people to judge: {export}")
+        say(f"{api.people.export_sheet(folder, sample, export)} items for people to judge: {export}")
         say("Fill in 'verdict' (pairs: 1, 2, or 0 for neither; questions: yes or no) and give it back with --corrections FILE.")
     if export_words is not None:
-        say(f"{people.export_word_sheet(folder, export_words)} episodes for people to read: {export_words}")
+        say(f"{api.people.export_word_sheet(folder, export_words)} episodes for people to read: {export_words}")
         say("Fill in 'word', one on each, and give it back with --words FILE.")
+    people = api.people
     for add, files in ((people.add_corrections, corrections), (people.add_ratings, ratings), (people.add_words, words)):
         if files:
             print_whole(add(folder, files))
     if corrections or ratings or words:
-        say(f"Report: {runs.report(folders_of(folder), out=folder / 'report.html')}")
+        say(f"Report: {api.runs.report(api.series.list_folders(folder), out=folder / 'report.html')}")
     if not judge and not rubric:
         if not (export or corrections or ratings or export_words or words):
             asked = "--sample N --export FILE, --corrections, --ratings, --export-words, --words"
             raise InputError(f"Name at least one --judge, or ask people: {asked}.")
         return
-    with resumable(folder), RunProgress(messages) as progress:
+    with show_progress(folder) as progress:
         results = [
-            runs.judge(
+            api.runs.judge(
                 run,
                 judge or (),
                 rubric=rubric,
@@ -197,18 +148,15 @@ def judge(
                 max_cost=max_cost,
                 watch=progress,
             )
-            for run in folders_of(folder)
+            for run in api.series.list_folders(folder)
         ]
     show_report(results, out=folder / "report.html")
 
 
 @app.command()
-def score(folder: RunPath) -> None:
+def score(folder: shared.RunPath) -> None:
     """Score a run again from what is on disk. Calls no model."""
-    from sociable.api import runs
-    from sociable.api.series import folders_of
-
-    show_report([runs.score(run) for run in folders_of(folder)], out=folder / "report.html")
+    show_report([api.runs.score(run) for run in api.series.list_folders(folder)], out=folder / "report.html")
 
 
 @app.command()
@@ -220,14 +168,10 @@ def report(
     ] = None,
 ) -> None:
     """Write the HTML report of one or several runs. Calls no model."""
-    from sociable.api import runs
-    from sociable.api.series import folders_of
-
-    found = [runs.load_result(run) for folder in folders for run in folders_of(folder)]
-    usual = folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
-    document = runs.write_document(runs.report_document(found), out or usual)
-    print_summary(document)
-    say(f"Report: {out or usual}")
+    runs = [run for folder in folders for run in api.series.list_folders(folder)]
+    file = out or folders[0] / ("report.html" if len(folders) == 1 else "joint-report.html")
+    print_summary(api.runs.write_document(api.runs.make_report_document(runs), file))
+    say(f"Report: {file}")
 
 
 @app.command()
@@ -235,101 +179,68 @@ def compare(
     first: Annotated[Path, typer.Argument(metavar="A", help="A run folder.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="Another.")],
     anyway: Annotated[bool, typer.Option("--anyway", help="Compare runs that are not comparable.")] = False,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write it as HTML, with the cases that differ.")
-    ] = None,
+    out: Annotated[Path | None, shared.option("--out", "FILE", "Write it as HTML, with the cases that differ.")] = None,
 ) -> None:
     """Compare two runs on the cases both reached, and show the cases one wins and the other loses."""
-    from sociable.api import runs
-
-    print_whole(runs.compare(first, second, anyway=anyway, out=out), out)
+    print_whole(api.runs.compare(first, second, anyway=anyway, out=out), out)
 
 
 def _estimate(asked: Asked) -> None:
-    from sociable.api import runs
-
-    print_summary(runs.estimate(asked.benchmark.name, asked.model, config=asked.config, **asked.settings))
+    print_summary(api.runs.estimate(asked.benchmark.name, asked.model, config=asked.config, **asked.settings))
 
 
-app.add_typer(
-    benchmark_group(_estimate, "Tell calls, tokens and price of a run before anything is spent.", ("out", "max_cost")),
-    name="estimate",
-)
+_ESTIMATE = "Tell calls, tokens and price of a run before anything is spent."
+app.add_typer(benchmark_group(_estimate, _ESTIMATE, without=("out", "max_cost")), name="estimate")
 
 
 @app.command()
 def audit(
-    benchmark: BenchmarkOrBuild,
-    dataset: DatasetPath = None,
-    skip_invalid: SkipInvalid = None,
-    source: Annotated[
-        list[Path] | None, typer.Option("--source", metavar="FILE", help="A text the scenes may have been made from; repeatable.")
-    ] = None,
-    dialogues: Annotated[
-        Path | None, typer.Option("--dialogues", metavar="DIR", help="With --source: a run whose dialogues are compared too.")
-    ] = None,
-    option: Options = None,
-    out: HTMLFile = None,
+    benchmark: shared.BenchmarkOrBuild,
+    dataset: shared.DatasetPath = None,
+    skip_invalid: shared.SkipInvalid = None,
+    source: shared.Sources = None,
+    dialogues: shared.Dialogues = None,
+    option: shared.Options = None,
+    out: shared.HTMLFile = None,
 ) -> None:
     """Tell whether a dataset can be solved by a shortcut, and whether readers agreed."""
-    from sociable.api import datasets
-
-    benchmark, dataset = benchmark_and_data(benchmark, dataset)
-    print_whole(
-        datasets.audit(
-            benchmark,
-            dataset,
-            skip_invalid=bool(skip_invalid),
-            sources=source or (),
-            dialogues=dialogues,
-            options=dict(map(read_option, option or ())),
-            out=out,
-        ),
-        out,
+    benchmark, dataset = shared.split_benchmark_and_data(benchmark, dataset)
+    own, sources, skip = read_options(option), source or (), bool(skip_invalid)
+    document = api.datasets.audit(
+        benchmark, dataset, skip_invalid=skip, sources=sources, dialogues=dialogues, options=own, out=out
     )
+    print_whole(document, out)
 
 
 @app.command()
 def label(
-    benchmark: BenchmarkName,
+    benchmark: shared.BenchmarkName,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the labelled data go: a .jsonl file.")],
     model: Annotated[str, typer.Option("--model", help="Who fills in what is missing.")],
-    dataset: DatasetPath = None,
-    skip_invalid: SkipInvalid = None,
-    config: Config = None,
-    base_url: BaseUrl = None,
-    max_cost: MaxCost = None,
-    prompts: PromptsFolder = None,
+    dataset: shared.DatasetPath = None,
+    skip_invalid: shared.SkipInvalid = None,
+    config: shared.Config = None,
+    base_url: shared.BaseUrl = None,
+    max_cost: shared.MaxCost = None,
+    prompts: shared.PromptsFolder = None,
 ) -> None:
     """Have a model fill in labels that a dataset lacks: roles, kinds of goals, domains."""
-    given = {
-        "dataset": dataset,
-        "skip_invalid": skip_invalid,
-        "base_url": base_url,
-        "max_cost": max_cost,
-        "prompts": prompts,
-    }
-    from sociable.api.labels import label
-
-    said = label(benchmark, model, out, config=config, **{name: value for name, value in given.items() if value is not None})
+    given = {"dataset": dataset, "skip_invalid": skip_invalid, "base_url": base_url, "max_cost": max_cost, "prompts": prompts}
+    said = api.datasets.label(benchmark, model, out, config, **given)
     say(f"{said}\nLabelled: {out}".strip())
 
 
 @app.command()
 def describe(
-    benchmark: BenchmarkOrBuild,
-    dataset: DatasetPath = None,
-    skip_invalid: SkipInvalid = None,
-    features: Annotated[
-        str, typer.Option("--features", help="tfidf, or embeddings (needs the extra sociable[embeddings]).")
-    ] = "tfidf",
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it as HTML, with the figures.")] = None,
+    benchmark: shared.BenchmarkOrBuild,
+    dataset: shared.DatasetPath = None,
+    skip_invalid: shared.SkipInvalid = None,
+    features: shared.Features = "tfidf",
+    out: Annotated[Path | None, shared.option("--out", "FILE", "Write it as HTML, with the figures.")] = None,
 ) -> None:
     """Tell what is in a dataset: sizes, topics, clusters."""
-    from sociable.api import datasets
-
-    benchmark, dataset = benchmark_and_data(benchmark, dataset)
-    print_whole(datasets.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out), out)
+    benchmark, dataset = shared.split_benchmark_and_data(benchmark, dataset)
+    print_whole(api.datasets.describe(benchmark, dataset, features=features, skip_invalid=bool(skip_invalid), out=out), out)
 
 
 @app.command()
@@ -337,36 +248,33 @@ def show(
     target: Annotated[str, typer.Argument(metavar="DIR|BENCHMARK", help="A run folder, or a benchmark.")],
     item: Annotated[str, typer.Argument(metavar="[EPISODE|CASE]", help="Which one; left out, they are listed.")] = "",
     prompt: Annotated[bool, typer.Option("--prompt", help="Show exactly what was sent, or would be.")] = False,
-    of: Annotated[
-        str,
-        typer.Option(
-            "--of", metavar="TEXT", help="With --prompt, of a run: all calls of a participant, a purpose, or 'Maeve|speak'."
-        ),
-    ] = "",
-    dataset: DatasetPath = None,
-    prompts: PromptsFolder = None,
-    option: Options = None,
+    of: shared.Of = "",
+    dataset: shared.DatasetPath = None,
+    prompts: shared.PromptsFolder = None,
+    option: shared.Options = None,
 ) -> None:
     """Show an episode of a run; or, with --prompt, what is sent to each role."""
     from sociable.cli import showing
 
     if Path(target).is_dir() or "/" in target:
-        showing.show_run(Path(target), item, prompt, console, of)
+        showing.show_run(Path(target), item, prompt, of)
     else:
-        options = dict(map(read_option, option or ()))
-        showing.show_case(target, item, prompt, console, {"dataset": dataset, "prompts": prompts, "options": options})
+        given = {"dataset": dataset, "prompts": prompts, "options": read_options(option)}
+        showing.show_case(target, item, prompt, given)
 
 
 app.add_typer(new_app, name="new", help="Start something of your own: a benchmark.")
-towns.add_commands(app)
-construct.add_commands(app)
-review.add_commands(app)
+app.add_typer(construct.app, name="construct")
+for command in (towns.replay, towns.export, towns.fork, towns.interview):
+    app.command()(command)
+app.command("map")(towns.draw_map)
+app.command()(review)
 
 
 @app.callback(invoke_without_command=True)
 def version(show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False) -> None:
     if show_version:
-        say(f"sociable {__version__}")
+        say(f"sociable {sociable.__version__}")
         raise typer.Exit
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,51 +12,72 @@ import typer
 from sociable.core.errors import InputError
 
 
-def _text(flag: str, metavar: str, meaning: str) -> Any:
+def option(flag: str, metavar: str, meaning: str) -> Any:
+    """An option that takes a value, which the help calls ``metavar``."""
     return typer.Option(flag, metavar=metavar, help=meaning)
+
+
+def make_parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    """A parameter of a command that is put together when it is asked for."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def make_option(flag: str, kind: Any, meaning: str | None, default: Any = None, metavar: str | None = None) -> inspect.Parameter:
+    """The same for an option."""
+    annotation = Annotated[kind, typer.Option(flag, help=meaning, metavar=metavar)]
+    return make_parameter(flag.removeprefix("--").replace("-", "_"), annotation, default)
+
+
+def make_command(
+    name: str, meaning: str, action: Callable[..., None], parameters: Iterable[inspect.Parameter], **context: Any
+) -> Any:
+    """A command of these parameters; ``context`` are settings of click's context."""
+    action.__signature__ = inspect.Signature(list(parameters))  # type: ignore[attr-defined]
+    single = typer.Typer(add_completion=False, rich_markup_mode=None)
+    single.command(name, help=meaning, context_settings=context)(action)
+    return typer.main.get_command(single)
 
 
 BenchmarkOrBuild = Annotated[str, typer.Argument(metavar="BENCHMARK|DIR", help="A benchmark, or a build, which knows its own.")]
 BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="What to run; `sociable list` shows what there is.")]
 RunPath = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]
-Model = Annotated[str | None, _text("--model", "MODEL", "The model under test; here or in the --config file.")]
-Partner = Annotated[str | None, _text("--partner", "MODEL", "Who plays everybody else in the scene.")]
-Judges = Annotated[
-    list[str] | None,
-    _text("--judge", "MODEL", "A judge; repeat for a panel."),
-]
-Reference = Annotated[str | None, _text("--reference", "MODEL", "Who makes what the model is compared with.")]
-ReferenceFile = Annotated[str | None, _text("--reference-file", "FILE", "references.jsonl of an earlier run, used instead.")]
-Config = Annotated[Path | None, _text("--config", "FILE", "TOML file with settings, roles, prices and options.")]
-Changes = Annotated[Path | None, _text("--config", "FILE", "TOML file with roles and prices that change.")]
-DatasetPath = Annotated[str | None, _text("--dataset", "PATH", "Your own data: .json, .jsonl, or a folder of them.")]
+Model = Annotated[str | None, option("--model", "MODEL", "The model under test; here or in the --config file.")]
+Partner = Annotated[str | None, option("--partner", "MODEL", "Who plays everybody else in the scene.")]
+Judges = Annotated[list[str] | None, option("--judge", "MODEL", "A judge; repeat for a panel.")]
+Reference = Annotated[str | None, option("--reference", "MODEL", "Who makes what the model is compared with.")]
+ReferenceFile = Annotated[str | None, option("--reference-file", "FILE", "references.jsonl of an earlier run, used instead.")]
+Config = Annotated[Path | None, option("--config", "FILE", "TOML file with settings, roles, prices and options.")]
+Changes = Annotated[Path | None, option("--config", "FILE", "TOML file with roles and prices that change.")]
+DatasetPath = Annotated[str | None, option("--dataset", "PATH", "Your own data: .json, .jsonl, or a folder of them.")]
 SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave bad records out and count them.")]
-Limit = Annotated[int | None, _text("--limit", "N", "Take so many: whole dialogues, templates of scenes, tasks of stss.")]
-Seed = Annotated[int | None, _text("--seed", "N", "Of all randomness.")]
-Repeats = Annotated[int | None, _text("--repeats", "N", "Runs of each case; they are no new cases.")]
-Connections = Annotated[int | None, _text("--max-connections", "N", "Calls at once to each model.")]
-MaxCost = Annotated[float | None, _text("--max-cost", "USD", "Stop, resumably, before spending more.")]
-BaseUrl = Annotated[str | None, _text("--base-url", "URL", "Address for openai-compatible models.")]
-PromptsFolder = Annotated[str | None, _text("--prompts", "DIR", "Your own prompts in place of the bundled ones.")]
-Options = Annotated[list[str] | None, _text("--option", "NAME=VALUE", "Any of the benchmark's own options; repeatable.")]
+Limit = Annotated[int | None, option("--limit", "N", "Take so many: whole dialogues, templates of scenes, tasks of stss.")]
+Seed = Annotated[int | None, option("--seed", "N", "The seed of all randomness.")]
+Repeats = Annotated[int | None, option("--repeats", "N", "Runs of each case; they are no new cases.")]
+Connections = Annotated[int | None, option("--max-connections", "N", "Calls at once to each model.")]
+MaxCost = Annotated[float | None, option("--max-cost", "USD", "Stop, resumably, before spending more.")]
+BaseUrl = Annotated[str | None, option("--base-url", "URL", "Address for openai-compatible models.")]
+PromptsFolder = Annotated[str | None, option("--prompts", "DIR", "Your own prompts in place of the bundled ones.")]
+Options = Annotated[list[str] | None, option("--option", "NAME=VALUE", "Any of the benchmark's own options; repeatable.")]
 
-
-Sample = Annotated[int | None, _text("--sample", "N", "With --export: judged pairs for people to look at.")]
-Export = Annotated[Path | None, _text("--export", "FILE", "Write a sheet for people: .csv or .jsonl.")]
-Corrections = Annotated[list[Path] | None, _text("--corrections", "FILE", "A sheet that was filled in; repeat for several.")]
-Ratings = Annotated[list[Path] | None, _text("--ratings", "FILE", "Free ratings: columns episode, rating, person.")]
-
+Sample = Annotated[int | None, option("--sample", "N", "With --export: judged pairs for people to look at.")]
+Export = Annotated[Path | None, option("--export", "FILE", "Write a sheet for people: .csv or .jsonl.")]
+Corrections = Annotated[list[Path] | None, option("--corrections", "FILE", "A sheet that was filled in; repeat for several.")]
+Ratings = Annotated[list[Path] | None, option("--ratings", "FILE", "Free ratings: columns episode, rating, person.")]
 ExportWords = Annotated[
-    Path | None,
-    _text("--export-words", "FILE", "A sheet of episodes that went badly, for one word on each."),
+    Path | None, option("--export-words", "FILE", "A sheet of episodes that went badly, for one word on each.")
 ]
-Words = Annotated[list[Path] | None, _text("--words", "FILE", "Readers' words: columns episode, word, person.")]
+Words = Annotated[list[Path] | None, option("--words", "FILE", "Readers' words: columns episode, word, person.")]
 
-HTMLFile = Annotated[Path | None, _text("--out", "FILE", "Write it as HTML too.")]
+Sources = Annotated[list[Path] | None, option("--source", "FILE", "A text the scenes may have been made from; repeatable.")]
+Dialogues = Annotated[Path | None, option("--dialogues", "DIR", "With --source: a run whose dialogues are compared too.")]
+Features = Annotated[str, typer.Option("--features", help="tfidf, or embeddings (needs the extra sociable[embeddings]).")]
+_OF = "With --prompt, of a run: all calls of a participant, a purpose, or 'Maeve|speak'."
+Of = Annotated[str, option("--of", "TEXT", _OF)]
+HTMLFile = Annotated[Path | None, option("--out", "FILE", "Write it as HTML too.")]
 
 
-def benchmark_and_data(named: str, dataset: str | None) -> tuple[str, str | None]:
-    """Of a build, its benchmark and itself. Raises InputError where a folder is none."""
+def split_benchmark_and_data(named: str, dataset: str | None) -> tuple[str, str | None]:
+    """(the benchmark, the data set); a build that is ``named`` is its own. Raises InputError for a folder that is no build."""
     from sociable.engine.registry import benchmark_names
 
     if dataset is not None or named in benchmark_names() or not Path(named).is_dir():

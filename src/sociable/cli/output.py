@@ -12,11 +12,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from sociable import api
 from sociable.core.errors import RunStopped, StorageFailure
-from sociable.core.run_folder import SERIES_FILE
-from sociable.core.view import Document, Section, Table
+from sociable.render.displayable import displayable
 
 if TYPE_CHECKING:
+    from sociable.cli.progress import RunProgress
+    from sociable.core.view import Document, Section
     from sociable.engine.result import RunResult
 
 console = Console()
@@ -24,12 +26,19 @@ messages = Console(stderr=True)
 
 
 @contextmanager
-def resumable(folder: Path, command: str = "") -> Iterator[None]:
-    """Tells how to go on when a run ends early: by ``sociable resume``, or by another ``command``."""
+def show_progress(folder: Path | None = None, *, command: str = "", hidden: bool = False) -> Iterator[RunProgress]:
+    """Draws how far a run is; where the one in ``folder`` ends early, tells how to go on: by ``command`` or ``sociable resume``.
+
+    The progress is ``hidden`` while a person answers in the same terminal.
+    """
+    from sociable.cli.progress import RunProgress
+    from sociable.core.run_folder import SERIES_FILE
+
     try:
-        yield
+        with RunProgress(messages, hidden=hidden) as progress:
+            yield progress
     except RunStopped as stop:
-        begun = any((folder / name).exists() for name in ("manifest.json", SERIES_FILE))
+        begun = folder is not None and any((folder / name).exists() for name in ("manifest.json", SERIES_FILE))
         if begun and not isinstance(stop, StorageFailure):
             stop.add_note(f"Everything so far is kept. Go on with: {command or f'sociable resume {folder}'}")
         raise
@@ -37,10 +46,8 @@ def resumable(folder: Path, command: str = "") -> Iterator[None]:
 
 def show_report(results: Sequence[RunResult], out: Path | None = None) -> None:
     """Writes the report on these runs and prints its main table; ends with code 3 where a run failed altogether."""
-    from sociable.api import runs
-
-    path = out or runs.default_report(results)
-    document = runs.write_document(runs.report_document(results), path)
+    path = out or api.runs.name_report(results)
+    document = api.runs.write_document(api.runs.make_report_document(results), path)
     print_summary(document)
     print_tables(section for section in document.sections if section.title.startswith("Rubric: "))
     say(f"Report: {path}")
@@ -66,6 +73,7 @@ def print_whole(document: Document, out: Path | None = None) -> None:
 
 
 def print_tables(sections: Iterable[Section]) -> None:
+    from sociable.core.view import Table
     from sociable.render.terminal import print_blocks
 
     for section in sections:
@@ -77,8 +85,6 @@ def say(text: str) -> None:
 
 
 def complain(problem: object, code: int) -> NoReturn:
-    from sociable.render.displayable import displayable
-
     for line in (f"sociable: {problem}", *getattr(problem, "__notes__", ())):
         messages.print(Text(displayable(line)), soft_wrap=True)
     sys.exit(code)

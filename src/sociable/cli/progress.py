@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
 from rich.text import Text
@@ -14,13 +11,12 @@ from sociable.engine.phases import Progress as Counts
 from sociable.models.limits import Budget
 
 
-class RunProgress:
+class RunProgress(Progress):
     """Draws what a run reports to it. Use as a context manager and hand it to the api as ``watch``."""
 
-    def __init__(self, console: Console, *, hidden: bool = False) -> None:
-        """``hidden`` while a person answers in the same terminal."""
+    def __init__(self, console: Console, *, hidden: bool) -> None:
         self._spend = _Spend()
-        self._live = Progress(
+        super().__init__(
             TextColumn("{task.description:<12}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
@@ -30,22 +26,15 @@ class RunProgress:
             disable=hidden or not console.is_terminal,
             refresh_per_second=5,
         )
-        self._tasks: dict[str, TaskID] = {}
-
-    def __enter__(self) -> Self:
-        self._live.__enter__()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        self._live.__exit__(kind, error, traceback)
+        self._phases: dict[str, TaskID] = {}
 
     def __call__(self, counts: Counts, budget: Budget) -> None:
-        if self._live.disable or counts.total == 0:
+        if self.disable or counts.total == 0:
             return
         self._spend.budget = budget
         if counts.done == 0:
-            self._tasks[counts.phase] = self._live.add_task(counts.phase, total=counts.total, errored=0)
-        self._live.update(self._tasks[counts.phase], completed=counts.done, errored=counts.errored)
+            self._phases[counts.phase] = self.add_task(counts.phase, total=counts.total, errored=0)
+        self.update(self._phases[counts.phase], completed=counts.done, errored=counts.errored)
 
 
 class _Spend(ProgressColumn):

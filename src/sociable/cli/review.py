@@ -41,26 +41,17 @@ def review(
         raise InputError("--anyway goes with --apply.")
     if (status or apply) and asked:
         raise InputError(f"--{next(iter(asked)).replace('_', '-')} is for taking part: it is fixed by the first decision.")
-    if status or apply:
-        _show_status(folder) if status else _apply(folder, anyway)
-    else:
-        _take_part(folder, reviewer, group, limit, asked, export, import_)
-
-
-def _show_status(folder: Path) -> None:
-    from sociable.datasets.review.results import show_status
+    from sociable.datasets.review.results import REVIEWED, apply_review, show_status
     from sociable.datasets.review.reviewing import Review
     from sociable.render.terminal import print_blocks
 
-    print_blocks(list(show_status(Review.open(folder))), console)
-
-
-def _apply(folder: Path, anyway: bool) -> None:
-    from sociable.datasets.review.results import REVIEWED, apply_review
-    from sociable.datasets.review.reviewing import Review
-
-    say(f"{apply_review(Review.open(folder), anyway=anyway)}: {folder / REVIEWED}")
-    say(f"What was dropped and why, and who decided what: {folder / 'review'}")
+    if status:
+        print_blocks(list(show_status(Review.open(folder))), console)
+    elif apply:
+        say(f"{apply_review(Review.open(folder), anyway=anyway)}: {folder / REVIEWED}")
+        say(f"What was dropped and why, and who decided what: {folder / 'review'}")
+    else:
+        _take_part(folder, reviewer, group, limit, asked, export, import_)
 
 
 def _take_part(
@@ -98,7 +89,3 @@ def _take_part(
         say(f"Fill in 'decision' (keep, fix or drop); give it back with: sociable review {folder} --import {export}")
     else:
         Session(opened, reviewer, in_group).work(limit)
-
-
-def add_commands(app: typer.Typer) -> None:
-    app.command()(review)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import subprocess
@@ -49,7 +50,9 @@ class Session:
                         break
                     if str(wish) == "again":
                         continue
-                    if taken := self._take_back():
+                    taken = self._review.take_back(self._reviewer)
+                    _tell(f"Taken back: {taken.id}" if taken else "There is nothing to take back.")
+                    if taken:
                         waiting = [taken, *(item for item in waiting if item.id != taken.id)]
                         decided = max(0, decided - 1)
                 begun = time.monotonic()
@@ -61,11 +64,6 @@ class Session:
         left = f"{len(waiting)} left." if waiting else self._tell_nothing_left()
         say("")
         say(f"{decided} decided in this session; {left}")
-
-    def _take_back(self) -> ReviewItem | None:
-        taken = self._review.take_back(self._reviewer)
-        _tell(f"Taken back: {taken.id}" if taken else "There is nothing to take back.")
-        return taken
 
     def _tell_nothing_left(self) -> str:
         if self._group == 1:
@@ -202,10 +200,8 @@ def _ask(question: str) -> str:
 
 def _forget_typed_ahead() -> None:
     """Forgets what was typed before an item was on the screen: nobody can have meant it. A pipe is another matter."""
-    if not sys.stdin.isatty():
-        return
-    try:
-        import termios
-    except ImportError:  # Windows has none
-        return
-    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    if sys.stdin.isatty():
+        with contextlib.suppress(ImportError):  # Windows has none
+            import termios
+
+            termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

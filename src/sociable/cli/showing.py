@@ -9,10 +9,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from sociable.api import runs
+from sociable.cli.output import console, say
 from sociable.core.errors import InputError
 from sociable.core.records import episode_id
 from sociable.engine.registry import find_benchmark
@@ -23,19 +23,21 @@ from sociable.render.displayable import displayable
 from sociable.render.terminal import print_blocks
 
 _PURPOSE = re.compile(r"\|([a-z_]+)$")
-"""Of a participant who is asked again and again, each time for one of a few things: ``Maeve Donnelly|speak``."""
+"""The purpose in the name of a participant who is asked again and again: ``Maeve Donnelly|speak``."""
 
 _MOMENT = re.compile(r"\bIt is \w+ (\d{1,2} \w+ \d{4}), (\d\d:\d\d)")
-"""As residents of a town are told the time, at the head of what they are asked."""
+"""The time as residents of a town are told it, at the head of what they are asked."""
 
 
-def show_run(folder: Path, item: str, prompt: bool, console: Console, of: str = "") -> None:
-    """An episode of a run, or the calls that were made for it; ``of`` names a participant, a purpose or both, all calls of which
-    are shown, as in ``Maeve|speak``."""
+def show_run(folder: Path, item: str, prompt: bool, of: str = "") -> None:
+    """Prints an episode of a run, or the calls that were made for it; without an ``item`` the names of all episodes.
+
+    ``of`` names a participant, a purpose or both, as in ``Maeve|speak``: then all calls that fit are printed.
+    """
     run = runs.load_result(folder, scored=(folder / "scores.json").exists())
     if not item:
         for line in _list_episodes(run):
-            console.print(Text(displayable(line)), soft_wrap=True)
+            say(displayable(line))
         return
     episode = run.episode(item)
     if not prompt:
@@ -43,11 +45,11 @@ def show_run(folder: Path, item: str, prompt: bool, console: Console, of: str = 
         print_blocks(views.episode(run, episode), console)
         return
     with Journal(folder / "calls.sqlite", replay_only=True) as journal:
-        _show_calls(_in_order(journal.find_calls(episode.id)), of, f"sociable show {folder} '{episode.id}' --prompt", console)
+        _show_calls(_sort_by_time(journal.find_calls(episode.id)), of, f"sociable show {folder} '{episode.id}' --prompt")
 
 
 def _list_episodes(run: RunResult) -> Iterator[str]:
-    """Every episode; with the type of its case and its score where the benchmark has such: one number an episode."""
+    """A line for every episode, with its case's type and its score where the benchmark has one number an episode."""
     identifiers = list(run.records.episodes.ids())
     scores = {episode_id(each.scenario, each.repeat): each.value for each in run.scores if each.metric == "score"}
     kinds = {each: str(getattr(run.study.scenarios.get(each.rpartition("#")[0]), "type", "")) for each in identifiers}
@@ -61,14 +63,13 @@ def _list_episodes(run: RunResult) -> Iterator[str]:
         yield f"{identifier:<{widths[0]}}  {kinds[identifier]:<{widths[1]}}  {result}"
 
 
-def _in_order(calls: Iterable[Call]) -> list[Call]:
-    """By the simulated time that a request tells; where none does, as they come. What tells none comes after what does."""
-    told = [(_moment(call), not call.participant.endswith("|plan_day"), call) for call in calls]
+def _sort_by_time(calls: Iterable[Call]) -> list[Call]:
+    """The calls by the simulated time that each tells; calls that tell none come last, in the order in which they come."""
     # Of one minute the plan of the day comes first: what else is asked then is about it.
-    return [call for _, _, call in sorted(told, key=lambda each: each[:2])]
+    return sorted(calls, key=lambda call: (_find_moment(call), not call.participant.endswith("|plan_day")))
 
 
-def _moment(call: Call) -> datetime:
+def _find_moment(call: Call) -> datetime:
     messages: Sequence[Any] = call.request["messages"]  # type: ignore[assignment]
     found = _MOMENT.search(str(messages[-1]["content"]))
     try:
@@ -77,10 +78,10 @@ def _moment(call: Call) -> datetime:
         return datetime.max
 
 
-def _show_calls(calls: Sequence[Call], of: str, command: str, console: Console) -> None:
-    """All of them, or of those who are asked again and again for several purposes each time the first."""
+def _show_calls(calls: Sequence[Call], of: str, command: str) -> None:
+    """Prints all calls; of participants who are asked again and again, the first for each purpose."""
     if not calls:
-        console.print(Text("No model was asked: reference agents need none."))
+        say("No model was asked: reference agents need none.")
         return
     # Name, purpose, or both: "Maeve|speak" are the words of Maeve Donnelly.
     wanted = [part.strip() for part in of.casefold().split("|")]
@@ -95,27 +96,23 @@ def _show_calls(calls: Sequence[Call], of: str, command: str, console: Console) 
             shown.add(call.participant)
             # A judge is called what its model is called.
             who = [call.role, call.model, call.participant.removeprefix(call.model).removeprefix("|")]
-            _call(console, " · ".join(filter(None, who)), call.request["messages"], call.reply.text)  # type: ignore[arg-type]
+            _show_call(" · ".join(filter(None, who)), call.request["messages"], call.reply.text)  # type: ignore[arg-type]
     left = sum(bool(_PURPOSE.search(call.participant)) for call in chosen) - sum(bool(_PURPOSE.search(name)) for name in shown)
     if left and not of:
         example = next(call.participant for call in chosen if _PURPOSE.search(call.participant))
         console.rule()
-        said = f"{len(calls)} calls; of each participant and purpose the first. All of one: {command} --of '{example}'"
-        console.print(Text(displayable(said)), soft_wrap=True)
+        more = f"{len(calls)} calls; of each participant and purpose the first. All of one: {command} --of '{example}'"
+        say(displayable(more))
 
 
-def show_case(benchmark: str, item: str, prompt: bool, console: Console, settings: dict[str, Any]) -> None:
-    """A case of a benchmark as data, or what would be sent for it."""
-    found = find_benchmark(benchmark)
-    if not item:
-        for identifier in runs.load_study(benchmark, **settings).scenarios:
-            console.print(Text(displayable(identifier)))
-        return
-    if not prompt:
-        scenario = runs.load_study(benchmark, **settings).scenarios.get(item)
-        if scenario is None:
-            raise InputError(f"{found.name} has no case '{item}'. `sociable show {benchmark}` lists them.")
-        console.print(Text(displayable(json.dumps(scenario.model_dump(), indent=1, ensure_ascii=False))), soft_wrap=True)
+def show_case(benchmark: str, item: str, prompt: bool, settings: dict[str, Any]) -> None:
+    """Prints a case of a benchmark as data, or what would be sent for it; without an ``item`` the names of all cases."""
+    if not item or not prompt:
+        scenarios = runs.load_study(benchmark, **settings).scenarios
+        if item and item not in scenarios:
+            raise InputError(f"{benchmark} has no case '{item}'. `sociable show {benchmark}` lists them.")
+        for text in [json.dumps(scenarios[item].model_dump(), indent=1, ensure_ascii=False)] if item else scenarios:
+            say(displayable(text))
         return
     order = list(Role)
     calls = sorted(runs.rehearse_scenario(benchmark, item, **settings), key=lambda call: order.index(call.role))
@@ -127,17 +124,15 @@ def show_case(benchmark: str, item: str, prompt: bool, console: Console, setting
         beginning = json.dumps([call.role.value, *([purpose[1]] if purpose else call.request.messages[:2])])
         if beginning not in shown:
             shown.add(beginning)
-            _call(console, f"{call.role.value} · {call.participant}", call.request.messages, f"{call.reply}\n(a stand-in)")
+            _show_call(f"{call.role.value} · {call.participant}", call.request.messages, f"{call.reply}\n(a stand-in)")
     console.rule()
-    console.print(Text(f"{len(calls)} calls at the most; those not shown continue one of these, or are like it."))
+    say(f"{len(calls)} calls at the most; those not shown continue one of these, or are like it.")
 
 
-def _call(console: Console, heading: str, messages: Sequence[Any], reply: str) -> None:
+def _show_call(heading: str, messages: Sequence[Any], reply: str) -> None:
     console.rule()
     # Never cut, as the title of a rule would be.
     console.print(Text(displayable(heading), style="bold"), soft_wrap=True)
-    for message in messages:
+    for message in (*messages, {"role": "reply", "content": reply}):
         console.print(Text(f"[{message['role']}]", style="bold"))
-        console.print(Text(displayable(message["content"])), soft_wrap=True)
-    console.print(Text("[reply]", style="bold"))
-    console.print(Text(displayable(reply)), soft_wrap=True)
+        say(displayable(message["content"]))

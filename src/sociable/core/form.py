@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from sociable.core.view import Block
+if TYPE_CHECKING:
+    from sociable.core.view import Block
+
+PERSON = "human"
+"""What a person is called who sits in a model's place."""
 
 
 @dataclass(frozen=True, slots=True)

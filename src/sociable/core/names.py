@@ -41,14 +41,14 @@ def require_word(text: str) -> str:
     return text
 
 
-def _on_one_line(text: str) -> str:
+def _require_one_line(text: str) -> str:
     # Names stand in prompts as they are, outside what is quoted.
     if put_on_one_line(text) != text:
         raise ValueError(f"{text!r} must be on one line, without control characters or words of chat templates")
     return text
 
 
-Name = Annotated[Text, AfterValidator(require_word), AfterValidator(_on_one_line)]
+Name = Annotated[Text, AfterValidator(require_word), AfterValidator(_require_one_line)]
 """Somebody's name, as a field of a data file."""
 
 

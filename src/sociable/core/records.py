@@ -90,7 +90,7 @@ class Episode(Record):
     error: str = ""
     turns: tuple[Turn, ...] = ()
     usage: dict[str, Usage] = Field(default_factory=dict)
-    """By role."""
+    """What calls consumed, by role."""
 
     def score(self, metric: str, value: float | None, outcome: Outcome, reason: str = "") -> Score:
         """One metric's value for this episode."""

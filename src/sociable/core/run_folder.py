@@ -13,7 +13,7 @@ import contextlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -37,7 +37,7 @@ R = TypeVar("R", bound=BaseModel)
 def write_atomically(path: Path, text: str) -> None:
     """Replaces ``path`` in one step, so that a reader or a crash sees the old file or the new one. Raises StorageFailure."""
     part = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
-    with _replacing(path, part):
+    with _replace_or_clean_up(path, part):
         # "x" gives the permissions of any new file, as the user's umask has them.
         with part.open("x", encoding="utf-8", errors="replace", newline="\n") as stream:
             stream.write(text)
@@ -47,7 +47,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 @contextlib.contextmanager
-def _replacing(path: Path, part: Path) -> Iterator[None]:
+def _replace_or_clean_up(path: Path, part: Path) -> Iterator[None]:
     """Removes ``part``, which was to replace ``path``, if anything goes wrong. Raises StorageFailure for an OSError."""
     try:
         yield
@@ -73,7 +73,7 @@ class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StorageFailure(f"Cannot make {path}: {error}. Choose another folder with --out.") from error
-        folder = cls(path, _locked(path))
+        folder = cls(path, _acquire_lock(path))
         if (path / "manifest.json").exists():
             folder.close()
             raise RunFolderError(f"{path} holds a run already. Go on with: sociable resume {path}, or choose another --out.")
@@ -85,13 +85,13 @@ class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
         try:
             found = (path / "manifest.json").is_file()
         except OSError as error:
-            raise _unreadable(path, error) from None
+            raise _make_read_error(path, error) from None
         if not found:
             if (path / SERIES_FILE).exists():
                 inside = ", ".join(str(each.parent) for each in sorted(path.glob("*/manifest.json"))) or "none that was begun"
                 raise RunFolderError(f"{path} holds several runs; name one of them: {inside}.")
             raise RunFolderError(f"{path} is not a run folder: it has no manifest.json. Name a folder that `sociable run` made.")
-        return cls(path, _locked(path) if lock else None)
+        return cls(path, _acquire_lock(path) if lock else None)
 
     def close(self) -> None:
         if self._lock is not None:
@@ -104,7 +104,7 @@ class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
         self.write("manifest.json", json.dumps({"format": FORMAT, **manifest}, indent=2, ensure_ascii=False) + "\n")
 
     def read_manifest(self) -> dict[str, Any]:
-        """Raises RunFolderError when it is damaged or was made by a version with another layout."""
+        """The manifest. Raises RunFolderError when it is damaged or was made by a version with another layout."""
         path = self.path / "manifest.json"
         try:
             manifest = json.loads(path.read_text(encoding="utf-8"))
@@ -124,11 +124,11 @@ class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
         write_atomically(self.path / name, text)
 
 
-def _unreadable(path: Path, error: OSError) -> RunFolderError:
+def _make_read_error(path: Path, error: OSError) -> RunFolderError:
     return RunFolderError(f"{path} cannot be read: {error}. Ask its owner, or copy it to a place of your own.")
 
 
-def _locked(path: Path) -> filelock.BaseFileLock:
+def _acquire_lock(path: Path) -> filelock.BaseFileLock:
     lock = filelock.FileLock(path / ".lock")
     try:
         lock.acquire(timeout=0)
@@ -141,6 +141,10 @@ def _locked(path: Path) -> filelock.BaseFileLock:
     return lock
 
 
+def _identify(record: BaseModel) -> str:
+    return str(record.id)  # type: ignore[attr-defined]
+
+
 class RecordFile(Generic[R]):
     """A JSON Lines file of records, appended to as they are made and read as a stream.
 
@@ -148,12 +152,11 @@ class RecordFile(Generic[R]):
     that was run again).
     """
 
-    def __init__(self, path: Path, parse: Callable[[bytes], R], identify: Callable[[R], str], remedy: str = REPLAYED) -> None:
-        """``remedy`` tells users what to do about a line that cannot be read."""
+    def __init__(self, path: Path, kind: type[R], remedy: str = REPLAYED) -> None:
+        """``kind`` of record has an ``id``; ``remedy`` tells users what to do about a line that cannot be read."""
         self.path = path
+        self._kind = kind
         self._remedy = remedy
-        self._parse = parse
-        self._identify = identify
         self._offsets: dict[str, int] = {}
         self._end = 0
         self._stream: Any = None
@@ -162,7 +165,7 @@ class RecordFile(Generic[R]):
         except FileNotFoundError:
             pass
         except OSError as error:
-            raise _unreadable(path, error) from None
+            raise _make_read_error(path, error) from None
 
     def _index(self) -> None:
         """Notes where each record begins, and where the last whole one ends: a kill may have cut off the line after it."""
@@ -171,7 +174,7 @@ class RecordFile(Generic[R]):
                 if not line.endswith(b"\n"):
                     break
                 try:
-                    self._offsets[self._identify(self._parse(line))] = self._end
+                    self._offsets[_identify(self._parse(line))] = self._end
                 except ValueError as error:
                     problem = f"not a record this version understands ({str(error).splitlines()[0]})"
                     raise RunFolderError(f"{self.path}, line {number}: {problem}. {self._remedy}") from None
@@ -182,6 +185,10 @@ class RecordFile(Generic[R]):
 
     def __len__(self) -> int:
         return len(self._offsets)
+
+    def _parse(self, line: bytes) -> R:
+        # What this program wrote is read without the strictness that a record may have for what people write.
+        return self._kind.model_validate_json(line, strict=False)
 
     def ids(self) -> list[str]:
         return list(self._offsets)
@@ -204,14 +211,18 @@ class RecordFile(Generic[R]):
                 with contextlib.suppress(OSError):
                     os.truncate(self.path, offset)
             raise StorageFailure.at(self.path, error) from error
-        self._offsets[self._identify(record)] = offset
+        self._offsets[_identify(record)] = offset
         self._end = offset + len(line)
 
     def read(self, identifier: str) -> R:
-        """Raises KeyError if there is no such record."""
+        """The record of this id. Raises KeyError if there is none."""
         with self.path.open("rb") as stream:
             stream.seek(self._offsets[identifier])
             return self._parse(stream.readline())
+
+    def find(self, identifier: str) -> R | None:
+        """The record of this id; None where there is none."""
+        return self.read(identifier) if identifier in self._offsets else None
 
     def __iter__(self) -> Iterator[R]:
         """The current records, one at a time, in the order of the file."""
@@ -234,7 +245,7 @@ class RecordFile(Generic[R]):
         wanted += [] if only else sorted(self._offsets.keys() - set(wanted))
         part = self.path.with_name(f".{self.path.name}.part")
         offsets, end = {}, 0
-        with _replacing(self.path, part):
+        with _replace_or_clean_up(self.path, part):
             with self.path.open("rb") as source, part.open("wb") as target:
                 for identifier in wanted:
                     source.seek(self._offsets[identifier])

@@ -30,7 +30,7 @@ class Speller:
     find: Callable[[str], str | None]
 
     def spell(self, name: str, field: str) -> str:
-        """Raises DataError for a stranger in this field."""
+        """The name as it is known. Raises DataError for a stranger in this field."""
         found = self.find(name)
         if found is None:
             known = ", ".join(f"'{each}'" for each in self.known)

@@ -117,7 +117,7 @@ class CurvePlot:
     curves: Sequence[Curve]
     steps: bool = False
     logarithmic: bool = False
-    """Of the x axis; all x are then above 0."""
+    """Whether the x axis is logarithmic; all x are then above 0."""
     minimum: float | None = None
     maximum: float | None = None
 

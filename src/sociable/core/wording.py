@@ -25,7 +25,7 @@ Wording = Annotated[tuple[Alternative, ...], Field(min_length=1)]
 def expresses(text: str, wording: Sequence[Sequence[str]]) -> bool:
     """Whether any alternative of ``wording`` occurs in ``text``."""
     padded = pad_words(text)
-    return any(all(_sought(phrase) in padded for phrase in alternative) for alternative in wording)
+    return any(all(_pad_phrase(phrase) in padded for phrase in alternative) for alternative in wording)
 
 
 # A turn is looked at by every rule of its scene, and a rule looks at every turn.
@@ -36,7 +36,7 @@ def pad_words(text: str) -> str:
 
 
 @lru_cache(maxsize=50_000)
-def _sought(phrase: str) -> str:
+def _pad_phrase(phrase: str) -> str:
     """The run of words to look for in a text's padded words."""
     padded = f" {' '.join(words(phrase))} "
     return padded.rstrip() if phrase.endswith("*") else padded

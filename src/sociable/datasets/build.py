@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from importlib import metadata
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +104,7 @@ class Build:
             try:
                 for number, stage in enumerate(self.plan.stages, start=1):
                     came = _digest_each(stage, items)
-                    file = RecordFile(
-                        path / f"{number}-{stage.name}.jsonl", Outcome.model_validate_json, attrgetter("id"), REMEDY
-                    )
+                    file = RecordFile(path / f"{number}-{stage.name}.jsonl", Outcome, REMEDY)
                     with contextlib.closing(file):
                         if model is not None or not stage.asks:
                             await self._work(stage, items, came, file, model)

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -15,37 +15,36 @@ from sociable.models.limits import Budget
 T = TypeVar("T")
 
 
-def on_interrupt(budget: Budget) -> Callable[[], None]:
-    """First Ctrl-C: no new call, those under way end and are kept. Second: at once. Returns what undoes this."""
-    if threading.current_thread() is not threading.main_thread():
-        return lambda: None
+@contextlib.contextmanager
+def stop_on_interrupt(budget: Budget) -> Iterator[None]:
+    """After the first Ctrl-C no new call is made, and calls under way end and are kept. The second ends all at once."""
     loop = asyncio.get_running_loop()
 
     def interrupt() -> None:
         budget.interrupt()
         loop.remove_signal_handler(signal.SIGINT)
 
+    # Other threads get no signals. On Windows Ctrl-C ends at once; the journal still holds all replies that arrived.
+    if threading.current_thread() is threading.main_thread():
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(signal.SIGINT, interrupt)
     try:
-        loop.add_signal_handler(signal.SIGINT, interrupt)
-    except NotImplementedError:  # Windows: Ctrl-C ends at once; the journal still holds all replies that arrived.
-        return lambda: None
-
-    def undo() -> None:
-        loop.remove_signal_handler(signal.SIGINT)
-
-    return undo
+        yield
+    finally:
+        with contextlib.suppress(NotImplementedError):
+            loop.remove_signal_handler(signal.SIGINT)
 
 
-def waited(work: Coroutine[Any, Any, T]) -> T:
+def run_to_end(work: Coroutine[Any, Any, T]) -> T:
     """The result of a coroutine, also from inside a running event loop (a notebook)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    return _waited_in_a_thread(work)
+    return _run_in_a_thread(work)
 
 
-def _waited_in_a_thread(work: Coroutine[Any, Any, T]) -> T:
+def _run_in_a_thread(work: Coroutine[Any, Any, T]) -> T:
     """For callers that are inside a running loop. Interrupting the caller cancels the work, and waits for its end."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)

@@ -16,8 +16,8 @@ from typing import Any
 
 import dotenv
 
-from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError, RunFolderError
+from sociable.core.form import PERSON
 from sociable.core.run_folder import RunFolder
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.phases import Progress
@@ -62,16 +62,20 @@ def open_study(settings: RunSettings, *, build: Collection[Role] = tuple(Role)) 
 
     Only the models of the roles in ``build`` are built, and need a key.
     """
-    benchmark = find_benchmark(settings.benchmark)
-    seats = build_seats(settings, benchmark, build=build)
-    opened = OpenStudy(settings, benchmark, benchmark.open(**study_options(settings)), seats, prices_of(settings, seats, build))
+    opened = _open(settings, find_benchmark(settings.benchmark), build)
     check_settings(opened)
     return opened
 
 
+def _open(settings: RunSettings, benchmark: Benchmark, build: Collection[Role]) -> OpenStudy:
+    seats = build_seats(settings, benchmark, build=build)
+    study = benchmark.open(**make_study_options(settings))
+    return OpenStudy(settings, benchmark, study, seats, find_prices(settings, seats, build))
+
+
 def begin_run(settings: RunSettings, path: Path) -> tuple[RunFolder, OpenStudy]:
     """Checks everything that can be checked before anything is spent, and writes the manifest. The folder is locked."""
-    opened = open_study(with_absolute_paths(settings))
+    opened = open_study(make_paths_absolute(settings))
     benchmark, study = opened.benchmark, opened.study
     opened = replace(opened, settings=opened.settings.model_copy(update=dict(study.resolved)))
     folder = RunFolder.create(path)
@@ -84,41 +88,37 @@ def begin_run(settings: RunSettings, path: Path) -> tuple[RunFolder, OpenStudy]:
             "digests": dict(study.digests),
             "notes": list(study.notes),
             "episodes": len(study.scenarios) * settings.repeats,
-            **who_and_how(opened.settings),
+            **describe_roles(opened.settings),
         }
     )
     return folder, opened
 
 
-def who_and_how(settings: RunSettings) -> dict[str, Any]:
-    """The part of the manifest that judging again changes: models, sampling, settings."""
-    seats = {"subject": settings.model, "partner": settings.partner, "reference": settings.reference}
-    roles = [(Role(role), name) for role, name in seats.items() if name] + [(Role.JUDGE, name) for name in settings.judges]
-    return {
+def describe_roles(settings: RunSettings) -> dict[str, Any]:
+    """The part of the manifest that judging again changes: models, sampling, settings, and who rates by which prompts."""
+    single = {"subject": settings.model, "partner": settings.partner, "reference": settings.reference}
+    described = {
         "models": {
-            **{role: plain_name(name) if name else None for role, name in seats.items()},
+            **{role: plain_name(name) if name else None for role, name in single.items()},
             "judges": [plain_name(name) for name in settings.judges],
         },
         "sampling": {
             f"{role} {plain_name(name)}": asdict(settings.role(role, name).sampling)
-            for role, name in roles
+            for role, name in settings.list_models()
             if not name.startswith("reference/")
         },
         "settings": settings.model_dump(mode="json"),
-        **({"rubric": _rubric(settings)} if settings.rubric else {}),
     }
+    if settings.rubric:
+        described["rubric"] = {
+            "raters": [plain_name(name) for name in settings.raters],
+            "sampling": {plain_name(name): asdict(settings.role(Role.JUDGE, name).sampling) for name in settings.raters},
+            "prompts": load_rubric_prompts().digest,
+        }
+    return described
 
 
-def _rubric(settings: RunSettings) -> dict[str, Any]:
-    """Who rates, how, and by which prompts."""
-    return {
-        "raters": [plain_name(name) for name in settings.raters],
-        "sampling": {plain_name(name): asdict(settings.role(Role.JUDGE, name).sampling) for name in settings.raters},
-        "prompts": load_rubric_prompts().digest,
-    }
-
-
-def with_absolute_paths(settings: RunSettings) -> RunSettings:
+def make_paths_absolute(settings: RunSettings) -> RunSettings:
     """``settings`` whose paths are absolute, so that a run can be resumed and reported from anywhere."""
     paths = {name: getattr(settings, name) for name in ("dataset", "prompts", "reference_file")}
     return settings.model_copy(update={name: str(Path(path).resolve()) for name, path in paths.items() if path})
@@ -133,26 +133,20 @@ def reopen_study(
     where benchmark or data are others by now.
     """
     manifest = folder.read_manifest()
-    settings = changed or settings_of(manifest, folder.path)
+    settings = changed or read_settings(manifest, folder.path)
     benchmark = find_benchmark(settings.benchmark)
-    _check_version(manifest, benchmark, folder.path)
-    seats = build_seats(settings, benchmark, build=build)
-    study = benchmark.open(**study_options(settings))
+    if manifest["version"] != benchmark.version:
+        raise RunFolderError(
+            f"{folder.path} was run with {benchmark.name} {manifest['version']}; this is {benchmark.version}. Scores of the two "
+            f"are not comparable: use sociable {manifest['packages']['sociable']}, or start a new run."
+        )
+    opened = _open(settings, benchmark, build)
     for name, digest in manifest["digests"].items():
-        if study.digests.get(name) != digest:
+        if opened.study.digests.get(name) != digest:
             raise RunFolderError(f"The {name} changed since {folder.path} was begun. Restore it, or start a new run.")
-    opened = OpenStudy(settings, benchmark, study, seats, prices_of(settings, seats, build))
     if changed:
         check_settings(opened, references_adopted=references_adopted)
     return opened
-
-
-def _check_version(manifest: Mapping[str, Any], benchmark: Benchmark, path: Path) -> None:
-    if manifest["version"] != benchmark.version:
-        raise RunFolderError(
-            f"{path} was run with {benchmark.name} {manifest['version']}; this is {benchmark.version}. Scores of the two are not "
-            f"comparable: use sociable {manifest['packages']['sociable']}, or start a new run."
-        )
 
 
 @contextlib.contextmanager
@@ -177,13 +171,13 @@ def open_run(
                 budget.book(model, role, usage)
             models: list[JournalledModel] = []
 
-            def journalled(seat: Seat) -> Seat:
+            def add_journal(seat: Seat) -> Seat:
                 if seat.model is None or seat.role not in build:
                     return seat
                 models.append(JournalledModel(seat.model, journal, budget))
                 return replace(seat, model=models[-1])
 
-            seats = opened.seats.each(journalled)
+            seats = opened.seats.each(add_journal)
             progress = (lambda counts: watch(counts, budget)) if watch else (lambda _: None)
             rubric = find_rubric(settings.rubric) if settings.rubric else None
             at_once = settings.max_connections
@@ -192,7 +186,8 @@ def open_run(
         records.close()
 
 
-def settings_of(manifest: dict[str, Any], path: Path) -> RunSettings:
+def read_settings(manifest: dict[str, Any], path: Path) -> RunSettings:
+    """The settings in a run's manifest. Raises RunFolderError where another version wrote them."""
     try:
         return RunSettings.model_validate(manifest["settings"])
     except (KeyError, ValueError) as error:
@@ -202,17 +197,12 @@ def settings_of(manifest: dict[str, Any], path: Path) -> RunSettings:
         ) from None
 
 
-def study_options(settings: RunSettings) -> dict[str, Any]:
+def make_study_options(settings: RunSettings) -> dict[str, Any]:
     """What ``Benchmark.open`` takes of the settings."""
-    seated = {
-        Role.SUBJECT: settings.model,
-        Role.PARTNER: settings.partner,
-        Role.REFERENCE: settings.reference or settings.reference_file,
-        Role.JUDGE: settings.judges,
-    }
+    filled = {role for role, _ in settings.list_models()} | ({Role.REFERENCE} if settings.reference_file else set())
     return {
         "values": settings.options,
-        "filled": frozenset(role for role, name in seated.items() if name),
+        "filled": frozenset(filled),
         "dataset": Path(settings.dataset) if settings.dataset else None,
         "skip_invalid": settings.skip_invalid,
         "prompts": Path(settings.prompts) if settings.prompts else None,
@@ -224,23 +214,22 @@ def study_options(settings: RunSettings) -> dict[str, Any]:
 def check_settings(opened: OpenStudy, *, references_adopted: bool = False) -> None:
     """Raises InputError for roles that are missing, not asked for or filled twice, and for references that do not fit."""
     settings, study = opened.settings, opened.study
-    filled = {Role.SUBJECT: settings.model, Role.PARTNER: settings.partner, Role.REFERENCE: settings.reference}
-    roles = [role for role, name in filled.items() if name]
+    roles = [role for role, _ in settings.list_models() if role is not Role.JUDGE]
     study.check_seats(settings.benchmark, roles, judges=len(settings.judges), references=bool(settings.reference_file))
+    for names, what in ((settings.judges, ""), (settings.raters, " for the rubric")):
+        if len(set(map(plain_name, names))) < len(names):
+            remedy = "Judges must differ in their names, not only in their endpoints."
+            raise InputError(f"A judge is named twice{what}. {remedy}")
     if settings.rubric:
-        _check_raters(settings, study)
+        _check_rubric(settings.rubric, settings, study)
     if settings.reference and settings.reference_file and not references_adopted:
         raise InputError("Name either --reference, to have references made, or --reference-file, to use made ones.")
-    if len(set(map(plain_name, settings.judges))) < len(settings.judges):
-        raise InputError("A judge is named twice. A panel's judges must differ in their names, not only in their endpoints.")
     if settings.reference_file and not references_adopted and isinstance(study, Referenced) and study.needs_references:
         read_references(Path(settings.reference_file), study, opened.seats)
 
 
-def _check_raters(settings: RunSettings, study: AnyStudy) -> None:
-    find_rubric(settings.rubric or "")
-    if len(set(map(plain_name, settings.raters))) < len(settings.raters):
-        raise InputError("A judge is named twice for the rubric; judges must differ in their names, not only in endpoints.")
+def _check_rubric(rubric: str, settings: RunSettings, study: AnyStudy) -> None:
+    find_rubric(rubric)
     if not settings.raters or any(name.startswith("reference/") for name in settings.raters):
         raise InputError("A rubric needs a model as its judge, not a rule: name one with --judge MODEL.")
     if not isinstance(study, Rated):
@@ -276,7 +265,7 @@ def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collectio
     )
 
 
-def prices_of(settings: RunSettings, seats: Seats, build: Collection[Role] = tuple(Role)) -> dict[str, Price]:
+def find_prices(settings: RunSettings, seats: Seats, build: Collection[Role] = tuple(Role)) -> dict[str, Price]:
     """The prices of all models that have one.
 
     Raises InputError when a cost limit is asked for and a model that may be asked, one of the roles in ``build``, has none.
@@ -285,8 +274,7 @@ def prices_of(settings: RunSettings, seats: Seats, build: Collection[Role] = tup
     for seat in (seats.subject, seats.partner, seats.reference, *seats.judges, *seats.raters):
         if seat is None or seat.name == PERSON:
             continue
-        price = find_price(seat.name, settings.prices)
-        if price is not None:
+        if price := find_price(seat.name, settings.prices):
             prices[seat.name] = price
         elif settings.max_cost is not None and seat.role in build:
             raise InputError(

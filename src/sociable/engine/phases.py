@@ -74,7 +74,9 @@ async def run_phase(
                 budget.stop(stop)
                 return
             except Exception as error:  # The one boundary where an item's failure is recorded and its siblings go on.
-                reason = failure_reason(error)
+                reason = str(error) if isinstance(error, SociableError) else f"bug: {type(error).__name__}: {error}"
+                if not isinstance(error, SociableError):
+                    log.error("unexpected failure", exc_info=error)
                 record = failed(item, reason)
             if record is not None:
                 try:
@@ -86,11 +88,3 @@ async def run_phase(
 
     await asyncio.gather(*(worker() for _ in range(max(1, at_once))))
     budget.check()
-
-
-def failure_reason(error: Exception) -> str:
-    """One line for the record; a bug's traceback goes to the log."""
-    if isinstance(error, SociableError):
-        return str(error)
-    log.error("unexpected failure", exc_info=error)
-    return f"bug: {type(error).__name__}: {error}"

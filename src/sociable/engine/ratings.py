@@ -22,7 +22,7 @@ from sociable.statistics.estimates import estimate_jointly
 
 
 def find_rubric(name: str) -> Rubric:
-    """Raises InputError naming those there are."""
+    """The rubric of this name. Raises InputError naming those there are."""
     if name not in RUBRICS:
         raise InputError(f"There is no rubric '{name}'; there are: {', '.join(RUBRICS)}.")
     return RUBRICS[name]
@@ -38,7 +38,7 @@ class RatingTask:
     seat: Seat
 
 
-def rating_tasks(study: Rated[Any], rubric: Rubric, episode: Episode, raters: Sequence[Seat]) -> Iterator[RatingTask]:
+def list_rating_tasks(study: Rated[Any], rubric: Rubric, episode: Episode, raters: Sequence[Seat]) -> Iterator[RatingTask]:
     """What each rater has to do for a completed episode."""
     for who, rated in study.rated_participants(episode).items():
         for seat in raters:
@@ -57,7 +57,7 @@ OVERALL = "overall"
 """The mean of all dimensions, as SOTOPIA reports it."""
 
 
-def rating_scores(
+def score_ratings(
     study: Rated[Any], rubric: Rubric, episode: Episode, given: Mapping[str, RubricJudgment], raters: Sequence[str]
 ) -> list[Score]:
     """The scores of one completed episode from the ratings ``given``, by id; a role's are the means over its participants."""
@@ -73,19 +73,16 @@ def rating_scores(
             values[dimension.name] = fmean(found) if found and None not in opinions else None
         known = [value for value in values.values() if value is not None]
         values[OVERALL] = fmean(known) if len(known) == len(rubric.dimensions) else None
+        failures = [f"{each.judge}: {next(iter(each.failures.values()))}" for each in opinions if each and each.failures]
         missing = Outcome.ERRORED if None in opinions else Outcome.UNSCORED
-        why = "rating was not finished" if None in opinions else _failures(opinions)
+        why = "rating was not finished" if None in opinions else "; ".join(failures)
         for name, value in values.items():
             outcome, reason = (missing, why) if value is None else (Outcome.SCORED, "")
             scores.append(episode.score(rating_metric(rubric.name, name, role), value, outcome, reason))
     return scores
 
 
-def _failures(opinions: Sequence[RubricJudgment | None]) -> str:
-    return "; ".join(f"{each.judge}: {reason}" for each in opinions if each for reason in list(each.failures.values())[:1])
-
-
-def rating_estimates(rubric: Rubric, scores: Sequence[Score], seed: int) -> list[Estimate]:
+def estimate_ratings(rubric: Rubric, scores: Sequence[Score], seed: int) -> list[Estimate]:
     """The mean of each dimension and of all, with a bootstrap over clusters."""
     prefix = f"{rubric.name}_"
     metrics = dict.fromkeys(score.metric for score in scores if score.metric.startswith(prefix))

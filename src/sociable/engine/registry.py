@@ -7,12 +7,12 @@ returns a Model).
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable
 from importlib import import_module, metadata
 
-from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError
+from sociable.core.form import PERSON
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role, Seat
 from sociable.engine.settings import RoleSettings, RunSettings, plain_name
@@ -38,7 +38,7 @@ def benchmark_names() -> list[str]:
 
 
 def find_benchmark(name: str) -> Benchmark:
-    """Raises InputError naming those there are."""
+    """The benchmark of this name. Raises InputError naming those there are."""
     if name in _BENCHMARKS:
         found = import_module(_BENCHMARKS[name]).BENCHMARK
     else:
@@ -66,38 +66,38 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
         if agent.partition("@")[0] not in agents:
             known = ", ".join(f"reference/{each}" for each in agents) or "none"
             raise InputError(f"'{name}' cannot be the {role.value}; reference agents for that role: {known}.")
-        _check_error_rate(name)
+        if "@" in agent and not _is_error_rate(agent):
+            problem = "only the oracle takes an error rate, between 0 and 1, as in reference/oracle@0.3."
+            raise InputError(f"'{name}': {problem}")
         return Seat(role, name, None, own.sampling)
     return Seat(role, plain_name(name), build_model(name, own, settings.base_url, settings.max_connections), own.sampling)
 
 
-def _check_error_rate(name: str) -> None:
-    """Of ``reference/oracle@0.3``, the only agent that has one. Raises InputError."""
-    agent, at, rate = name.partition("@")
-    try:
-        if not at or (agent == "reference/oracle" and 0.0 <= float(rate) <= 1.0):
-            return
-    except ValueError:
-        pass
-    raise InputError(f"'{name}': only the oracle takes an error rate, between 0 and 1, as in reference/oracle@0.3.")
+def _is_error_rate(agent: str) -> bool:
+    """Whether an agent with an error rate is the oracle, the only one that has it, and the rate is possible."""
+    name, _, rate = agent.partition("@")
+    with contextlib.suppress(ValueError):
+        return name == "oracle" and 0.0 <= float(rate) <= 1.0
+    return False
 
 
 def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_connections: int = 20) -> Model:
     """The model a name means. Raises InputError."""
     if name == PERSON:
-        return _person()
-    provider, separator, rest = name.partition("/")
-    builders: dict[str, Callable[[], Model]] = {
-        "openai": lambda: _openai_compatible(name, rest, own, os.environ.get("OPENAI_BASE_URL") or OPENAI_URL, max_connections),
-        "openai-compatible": lambda: _openai_compatible(
-            name, rest, own, base_url or os.environ.get("OPENAI_BASE_URL"), max_connections
-        ),
-        "inspect": lambda: _inspect(name, own, max_connections),
-    }
+        return _build_person()
     if name.startswith("python:"):
-        return _function(name, max_connections)
-    if separator and rest and provider in builders:
-        return builders[provider]()
+        from sociable.models.python_function import FunctionModel, load_function
+
+        return FunctionModel(name, load_function(name), max_connections)
+    provider, _, rest = name.partition("/")
+    if provider == "inspect" and rest:
+        from sociable.models.inspect_bridge import InspectModel
+
+        return InspectModel(name, max_connections, own.base_url)
+    if provider in ("openai", "openai-compatible") and rest:
+        usual = os.environ.get("OPENAI_BASE_URL")
+        default_url = usual or OPENAI_URL if provider == "openai" else base_url or usual
+        return _build_openai_compatible(name, rest, own, default_url, max_connections)
     for point in metadata.entry_points(group="sociable.models", name=provider):
         model: Model = point.load()(rest, own, max_connections)
         return model
@@ -107,7 +107,7 @@ def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_c
     )
 
 
-def _person() -> Model:
+def _build_person() -> Model:
     from rich.console import Console
     from rich.text import Text
 
@@ -119,7 +119,7 @@ def _person() -> Model:
     return PersonModel(lambda blocks: print_blocks(blocks, console), lambda text: console.print(Text(displayable(text))))
 
 
-def _openai_compatible(name: str, model: str, own: RoleSettings, default_url: str | None, max_connections: int) -> Model:
+def _build_openai_compatible(name: str, model: str, own: RoleSettings, default_url: str | None, max_connections: int) -> Model:
     from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
 
     model, at, address = model.partition("@http")
@@ -153,15 +153,3 @@ def _openai_compatible(name: str, model: str, own: RoleSettings, default_url: st
         context_window=own.context_window,
     )
     return OpenAICompatibleModel(plain_name(name), model, settings)
-
-
-def _inspect(name: str, own: RoleSettings, max_connections: int) -> Model:
-    from sociable.models.inspect_bridge import InspectModel
-
-    return InspectModel(name, max_connections, own.base_url)
-
-
-def _function(name: str, max_connections: int) -> Model:
-    from sociable.models.python_function import FunctionModel, load_function
-
-    return FunctionModel(name, load_function(name), max_connections)

@@ -27,9 +27,10 @@ class RehearsedCall:
 
     @property
     def usage(self) -> Usage:
-        """Estimated."""
-        characters = sum(len(message["content"]) + 12 for message in self.request.messages)
-        return Usage(calls=1, input_tokens=_tokens(characters), output_tokens=_tokens(len(self.reply)))
+        """The estimated usage of the call."""
+        asked = sum(len(message["content"]) + 12 for message in self.request.messages)
+        tokens = [math.ceil(characters / CHARACTERS_PER_TOKEN) for characters in (asked, len(self.reply))]
+        return Usage(calls=1, input_tokens=tokens[0], output_tokens=tokens[1])
 
 
 class RehearsalModel:
@@ -77,7 +78,3 @@ async def rehearse(
 
 def _stand_in(study: AnyStudy, scenario: str, calls: list[RehearsedCall], seat: Seat) -> Seat:
     return seat if seat.model is None else replace(seat, model=RehearsalModel(study, scenario, seat, calls))
-
-
-def _tokens(characters: int) -> int:
-    return math.ceil(characters / CHARACTERS_PER_TOKEN)

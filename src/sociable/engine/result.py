@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self
 
@@ -37,11 +37,11 @@ class RunRecords:
     def open(cls, folder: Path, study: AnyStudy) -> Self:
         """The files of a run of ``study``; those that are not there yet are empty. Raises RunFolderError."""
         return cls(
-            _records(folder / "references.jsonl", study.reference_type if isinstance(study, Referenced) else Record),
-            _records(folder / "episodes.jsonl", study.episode_type),
-            _records(folder / "measurements.jsonl", study.measurement_type if isinstance(study, MeasuredByRule) else Record),
-            _records(folder / "judgments.jsonl", study.judgment_type if isinstance(study, Judged) else Judgment),
-            _records(folder / "rubrics.jsonl", RubricJudgment),
+            RecordFile(folder / "references.jsonl", study.reference_type if isinstance(study, Referenced) else Record),
+            RecordFile(folder / "episodes.jsonl", study.episode_type),
+            RecordFile(folder / "measurements.jsonl", study.measurement_type if isinstance(study, MeasuredByRule) else Record),
+            RecordFile(folder / "judgments.jsonl", study.judgment_type if isinstance(study, Judged) else Judgment),
+            RecordFile(folder / "rubrics.jsonl", RubricJudgment),
         )
 
     def close(self) -> None:
@@ -91,34 +91,28 @@ class RunResult(Generic[St]):
 
     def episode(self, name: str) -> Any:
         """An episode by id, or by its scenario where that was played once. Raises InputError."""
-        found = name if name in self.records.episodes else f"{name}#0"
-        if found not in self.records.episodes:
+        found = self.records.episodes.find(name) or self.records.episodes.find(f"{name}#0")
+        if found is None:
             raise InputError(f"{self.folder} has no episode '{name}'. `sociable show {self.folder}` lists them.")
-        return self.records.episodes.read(found)
+        return found
 
     def judgments_of(self, episode: Any) -> list[Any]:
         """What the current panel said about an episode."""
-        return judgments_of(self.study, self.records, episode, self.seats)
+        return read_judgments(self.study, self.records, episode, self.seats)
 
     def measured(self, episode: Any) -> Any:
         """What rules measured in an episode; None where nothing was."""
-        return _read(self.records.measurements, episode.id)
+        return self.records.measurements.find(episode.id)
 
     def reference_of(self, scenario: str) -> Any:
         """What the reference made for a scenario; None where nothing was made."""
-        return _read(self.records.references, scenario)
-
-    def relabelled(self, label: str, notes: Sequence[str]) -> Self:
-        """The same run under another label, with other notes."""
-        return replace(self, label=label, notes=notes)
+        return self.records.references.find(scenario)
 
 
-def judgments_of(study: AnyStudy, records: RunRecords, episode: Any, seats: Seats) -> list[Any]:
+def read_judgments(study: AnyStudy, records: RunRecords, episode: Any, seats: Seats) -> list[Any]:
     """What the judges in ``seats`` said about an episode."""
-    if not isinstance(study, Judged):
-        return []
-    found = (_read(records.judgments, task.id) for task in study.judging_tasks(episode, seats.judges))
-    return [judgment for judgment in found if judgment is not None]
+    tasks = study.judging_tasks(episode, seats.judges) if isinstance(study, Judged) else []
+    return list(filter(None, (records.judgments.find(task.id) for task in tasks)))
 
 
 def read_references(file: Path, study: AnyStudy, seats: Seats) -> RecordFile[BaseModel]:
@@ -127,7 +121,7 @@ def read_references(file: Path, study: AnyStudy, seats: Seats) -> RecordFile[Bas
     if not file.is_file():
         raise InputError(f"{file}: no such file. --reference-file takes the references.jsonl of a run.")
     try:
-        made = _records(file, study.reference_type)
+        made = RecordFile(file, study.reference_type)
     except RunFolderError as error:
         raise InputError(f"{file} is not the references.jsonl of a run: {error}") from None
     for scenario in study.scenarios:
@@ -139,11 +133,3 @@ def read_references(file: Path, study: AnyStudy, seats: Seats) -> RecordFile[Bas
         if problem := study.check_reference(scenario, made.read(scenario), seats):
             raise InputError(f"{file}, case {scenario}: {problem}. Have it made again with --reference MODEL.")
     return made
-
-
-def _records(path: Path, kind: type[Any]) -> RecordFile[Any]:
-    return RecordFile(path, kind.model_validate_json, lambda record: str(record.id))
-
-
-def _read(file: RecordFile[Any], identifier: str) -> Any:
-    return file.read(identifier) if identifier in file else None

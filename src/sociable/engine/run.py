@@ -13,12 +13,12 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from sociable.agents.person import NAME as PERSON
+from sociable.core.form import PERSON
 from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.engine.phases import Progress, run_phase
-from sociable.engine.ratings import RatingTask, rating_estimates, rating_scores, rating_tasks
-from sociable.engine.result import RunRecords, judgments_of
+from sociable.engine.ratings import estimate_ratings, list_rating_tasks, score_ratings
+from sociable.engine.result import RunRecords, read_judgments
 from sociable.engine.seats import Seats
 from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, MeasuredByRule, Rated, Referenced
 from sociable.judging.rubric import Rubric, load_rubric_prompts, rate
@@ -45,19 +45,19 @@ class Run:
     """What the run failed at, by phase and reason."""
 
     @property
-    def lacks_references(self) -> bool:
-        return any(scenario not in self.records.references for scenario in self.study.scenarios)
+    def missing_references(self) -> list[str]:
+        """The scenarios that have no reference yet."""
+        return [scenario for scenario in self.study.scenarios if scenario not in self.records.references]
 
     def adopt_references(self, made: RecordFile[BaseModel]) -> None:
         """Copies references made by another run into this one; they have been checked."""
-        for scenario in self.study.scenarios:
-            if scenario not in self.records.references:
-                self.records.references.append(made.read(scenario))
+        for scenario in self.missing_references:
+            self.records.references.append(made.read(scenario))
 
     async def make_references(self) -> None:
         """Has the reference make what is missing."""
         assert isinstance(self.study, Referenced)
-        missing = [scenario for scenario in self.study.scenarios if scenario not in self.records.references]
+        missing = self.missing_references
         # A reference that cannot be made now is made on resume; what is judged against it waits as long.
         await self._phase("references", missing, partial(self.study.make_reference, seats=self.seats), self.records.references)
         self.records.references.arrange(list(self.study.scenarios))
@@ -65,13 +65,14 @@ class Run:
     async def run_episodes(self) -> None:
         """Plays what is missing or errored."""
         all_of_them = [(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]
+        completed = {episode.id for episode in self._read_done()}
         people = PERSON in (self.seats.subject.name, self.seats.partner and self.seats.partner.name)
         await self._phase(
             "episodes",
-            [(scenario, repeat) for scenario, repeat in all_of_them if not self._is_completed(episode_id(scenario, repeat))],
-            lambda item: self.study.run_episode(item[0], item[1], self.seats),
+            [(scenario, repeat) for scenario, repeat in all_of_them if episode_id(scenario, repeat) not in completed],
+            lambda item: self.study.run_episode(*item, self.seats),
             self.records.episodes,
-            failed=lambda item, reason: self.study.errored_episode(item[0], item[1], reason),
+            failed=lambda item, reason: self.study.errored_episode(*item, reason),
             # A person is asked one case at a time, from beginning to end.
             at_once=1 if people else self.at_once,
         )
@@ -85,15 +86,14 @@ class Run:
         order: list[str] = []
 
         def pending() -> Iterator[tuple[JudgingTask, Episode]]:
-            for episode in self._completed():
+            for episode in self._read_done():
                 tasks = study.judging_tasks(episode, self.seats.judges)
                 order.extend(task.id for task in tasks)
-                yield from ((task, episode) for task in tasks if task.id not in records.judgments and self._is_ready(task))
+                ready = [task for task in tasks if not task.needs_reference or task.scenario in records.references]
+                yield from ((task, episode) for task in ready if task.id not in records.judgments)
 
         async def work(item: tuple[JudgingTask, Episode]) -> Judgment:
-            task, episode = item
-            reference = records.references.read(task.scenario) if task.scenario in records.references else None
-            return await study.judge(task, episode, reference)
+            return await study.judge(*item, records.references.find(item[0].scenario))
 
         await self._phase("judgments", pending(), work, records.judgments, total=sum(1 for _ in pending()))
         records.judgments.arrange(list(dict.fromkeys(order)))
@@ -103,9 +103,9 @@ class Run:
         if self.rubric is None or not isinstance(self.study, Rated):
             return
         rubric, prompts = self.rubric, load_rubric_prompts()
-        tasks: list[RatingTask] = []
-        for episode in self._completed():
-            tasks += rating_tasks(self.study, rubric, episode, self.seats.raters)
+        tasks = [
+            task for episode in self._read_done() for task in list_rating_tasks(self.study, rubric, episode, self.seats.raters)
+        ]
         await self._phase(
             "ratings",
             [task for task in tasks if task.id not in self.records.rubrics],
@@ -118,11 +118,11 @@ class Run:
         """Applies the study's rules to every completed episode, and writes down what they find."""
         if not isinstance(self.study, MeasuredByRule):
             return
-        completed = []
-        for episode in self._completed():
-            completed.append(episode.id)
+        measured = []
+        for episode in self._read_done():
             self.records.measurements.append(self.study.measure(episode))
-        self.records.measurements.arrange(completed, only=True)
+            measured.append(episode.id)
+        self.records.measurements.arrange(measured, only=True)
 
     def score(self, benchmark: str, version: str) -> ScoreFile:
         """Scores and estimates from what is on disk, written to ``scores.json``. Calls no participant and no judge."""
@@ -131,13 +131,13 @@ class Run:
         panel = [seat.name for seat in self.seats.judges]
         scores: list[Score] = []
         for episode in records.episodes:
-            measured = records.measurements.read(episode.id) if episode.id in records.measurements else None
-            scores += study.score(episode, judgments_of(study, records, episode, self.seats), panel, measured)
+            judgments, measured = read_judgments(study, records, episode, self.seats), records.measurements.find(episode.id)
+            scores += study.score(episode, judgments, panel, measured)
         estimates = list(study.estimate(scores))
         if self.rubric is not None:
-            rated = self._rating_scores(self.rubric)
+            rated = self._score_ratings(self.rubric)
             scores += rated
-            estimates += rating_estimates(self.rubric, rated, seed=0)
+            estimates += estimate_ratings(self.rubric, rated, seed=0)
         try:
             if isinstance(study, Concluded):
                 estimates += study.conclude(records.episodes, self.folder.path, self._begin)
@@ -147,21 +147,14 @@ class Run:
             self.folder.write("scores.json", file.model_dump_json(indent=1) + "\n")
         return file
 
-    def _rating_scores(self, rubric: Rubric) -> list[Score]:
+    def _score_ratings(self, rubric: Rubric) -> list[Score]:
         assert isinstance(self.study, Rated)
         raters = [seat.name for seat in self.seats.raters]
         given = {judgment.id: judgment for judgment in self.records.rubrics}
-        return [score for episode in self._completed() for score in rating_scores(self.study, rubric, episode, given, raters)]
+        return [score for episode in self._read_done() for score in score_ratings(self.study, rubric, episode, given, raters)]
 
-    def _completed(self) -> Iterator[Episode]:
+    def _read_done(self) -> Iterator[Episode]:
         return (episode for episode in self.records.episodes if episode.status is EpisodeStatus.COMPLETED)
-
-    def _is_ready(self, task: JudgingTask) -> bool:
-        return not task.needs_reference or task.scenario in self.records.references
-
-    def _is_completed(self, identifier: str) -> bool:
-        episodes = self.records.episodes
-        return identifier in episodes and episodes.read(identifier).status is EpisodeStatus.COMPLETED
 
     async def _phase(
         self,

@@ -65,9 +65,14 @@ class RunSettings(Record):
     options: dict[str, Any] = Field(default_factory=dict)
     """The benchmark's own; in a file the table named after the benchmark."""
 
+    def list_models(self) -> list[tuple[Role, str]]:
+        """(role, model) of everybody who takes part, but for the raters."""
+        single = {Role.SUBJECT: self.model, Role.PARTNER: self.partner, Role.REFERENCE: self.reference}
+        return [*((role, name) for role, name in single.items() if name), *((Role.JUDGE, name) for name in self.judges)]
+
     @model_validator(mode="after")
-    def _roles_exist(self) -> Self:
-        named = {plain_name(name) for name in (self.model, self.partner, self.reference, *self.judges, *self.raters) if name}
+    def _check_roles(self) -> Self:
+        named = {plain_name(name) for name in (*(name for _, name in self.list_models()), *self.raters)}
         for key in self.roles:
             if key not in {*Role, *named}:
                 raise ValueError(f"roles.{key} is neither a role ({', '.join(Role)}) nor a model of this run")
@@ -93,17 +98,15 @@ def load_settings(
 ) -> RunSettings:
     """Settings from ``file`` with those ``given`` (and not None) on top. Raises InputError naming file and field.
 
-    Tables of the benchmarks ``beside`` this one may stand in the file.
-
-    Roles of models ``elsewhere``, in other runs of a series, may stand in the file; they are left out where they have no part.
+    The file may hold tables of the benchmarks ``beside`` this one, and roles of models ``elsewhere``, in other runs of a series;
+    those that have no part in this run are left out.
     """
-    values = _from_file(benchmark, file) if file else {}
+    given = {name: value for name, value in given.items() if value is not None and value != ()}
+    values = _read_file(benchmark, file) if file else {}
     if elsewhere and isinstance(values.get("roles"), dict):
-        asked = values | {name: value for name, value in given.items() if value not in (None, ())}
-        here = {plain_name(name) for name in _names(asked)}
-        absent = {plain_name(name) for name in elsewhere} - here
+        absent = set(map(plain_name, elsewhere)) - set(map(plain_name, _find_models(values | given)))
         values["roles"] = {key: role for key, role in values["roles"].items() if key not in absent}
-    if file and values.get("benchmark", benchmark) != benchmark:
+    if values.get("benchmark", benchmark) != benchmark:
         raise InputError(f"{file} is for the benchmark '{values['benchmark']}', not for {benchmark}.")
     values = {name: value for name, value in values.items() if name not in beside or not isinstance(value, dict)}
     if unknown := values.keys() - RunSettings.model_fields.keys():
@@ -112,22 +115,20 @@ def load_settings(
     options = values.get("options", {})
     if not isinstance(options, dict):
         raise InputError(f"{file}: '{benchmark}' must be a table, as in [{benchmark}].")
-    options = options | given.get("options", {})
-    values |= {name: value for name, value in given.items() if value is not None and value != ()}
-    values |= {"benchmark": benchmark, "options": options}
+    values |= given | {"benchmark": benchmark, "options": options | given.get("options", {})}
     if "model" not in values:
         raise InputError('No model to test: add --model MODEL, or model = "MODEL" to the --config file.')
-    return _validated(values, file, given)
+    return _validate(values, file, given)
 
 
-def _names(values: Mapping[str, Any]) -> list[str]:
+def _find_models(values: Mapping[str, Any]) -> list[str]:
     """All models that settings name."""
     judges = values.get("judges") or ()
-    several = [judges] if isinstance(judges, str) else list(judges)
+    several = [judges] if isinstance(judges, str) else judges
     return [name for name in (values.get("model"), values.get("partner"), values.get("reference"), *several) if name]
 
 
-def with_role_defaults(settings: RunSettings, defaults: Mapping[Role, Mapping[str, Any]]) -> RunSettings:
+def add_role_defaults(settings: RunSettings, defaults: Mapping[Role, Mapping[str, Any]]) -> RunSettings:
     """``settings`` with what a benchmark prefers for a role where the user has said nothing.
 
     Settings that stand under a model's name get the defaults of its role. Raises InputError when it is a judge as well, who
@@ -149,13 +150,13 @@ def with_role_defaults(settings: RunSettings, defaults: Mapping[Role, Mapping[st
     return settings.model_copy(update={"roles": roles})
 
 
-def changed_settings(settings: RunSettings, **changes: Any) -> RunSettings:
+def change_settings(settings: RunSettings, **changes: Any) -> RunSettings:
     """``settings`` with those ``changes`` that are not None. Raises InputError."""
     given = {name: value for name, value in changes.items() if value is not None}
-    return _validated(settings.model_dump() | given, None, given)
+    return _validate(settings.model_dump() | given, None, given)
 
 
-def _validated(values: dict[str, Any], file: Path | None, given: Mapping[str, Any]) -> RunSettings:
+def _validate(values: dict[str, Any], file: Path | None, given: Mapping[str, Any]) -> RunSettings:
     try:
         return RunSettings.model_validate(values)
     except ValidationError as error:
@@ -167,7 +168,7 @@ def _validated(values: dict[str, Any], file: Path | None, given: Mapping[str, An
         raise InputError(f"{place}setting '{field}': {first['msg'].removeprefix('Value error, ')}.{known}") from None
 
 
-def _from_file(benchmark: str, file: Path) -> dict[str, Any]:
+def _read_file(benchmark: str, file: Path) -> dict[str, Any]:
     try:
         values = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -178,33 +179,28 @@ def _from_file(benchmark: str, file: Path) -> dict[str, Any]:
     return values | ({"options": options} if options else {})
 
 
-def roles_and_prices(settings: RunSettings, file: Path) -> dict[str, Any]:
+def read_roles_and_prices(settings: RunSettings, file: str | Path | None) -> dict[str, Any]:
     """The ``roles`` and ``prices`` of a TOML file, on top of a run's own. Raises InputError for anything else in it."""
-    values = _from_file(settings.benchmark, file)
+    if file is None:
+        return {}
+    values = _read_file(settings.benchmark, Path(file))
     if unknown := set(values) - {"roles", "prices"}:
         raise InputError(f"{file}: {', '.join(sorted(unknown))} cannot change in a run; only roles and prices can.")
     own = settings.model_dump()
     # Role by role and field by field: a new key does not change the temperature.
-    before = {
-        "prices": own["prices"],
-        "roles": {**{name: _as_it_is(settings, name) for name in values.get("roles", {})}, **own["roles"]},
-    }
+    before = {"prices": own["prices"], "roles": {name: _find_role(settings, name) for name in values.get("roles", {})}}
     return {
-        name: own[name] | {key: _updated(before[name].get(key), each) for key, each in given.items()}
+        name: own[name] | {key: _update(before[name].get(key), each) for key, each in given.items()}
         for name, given in values.items()
     }
 
 
-def _as_it_is(settings: RunSettings, name: str) -> dict[str, Any]:
+def _find_role(settings: RunSettings, name: str) -> dict[str, Any]:
     """How what a file calls ``name``, a role or a model, has been reached and sampled so far."""
-    if name in tuple(Role):
-        return (settings.roles.get(name) or RoleSettings()).model_dump()
-    seated = {Role.SUBJECT: settings.model, Role.PARTNER: settings.partner, Role.REFERENCE: settings.reference}
-    models = [(role, model) for role, model in seated.items() if model]
-    models += [(Role.JUDGE, judge) for judge in (*settings.judges, *settings.raters)]
-    found = next((settings.role(role, model) for role, model in models if name == plain_name(model)), RoleSettings())
-    return found.model_dump()
+    models = [*settings.list_models(), *((Role.JUDGE, rater) for rater in settings.raters)]
+    roles = (settings.role(role, model) for role, model in models if name == plain_name(model))
+    return (settings.roles.get(name) or next(roles, RoleSettings())).model_dump()
 
 
-def _updated(before: Any, given: Any) -> Any:
+def _update(before: Any, given: Any) -> Any:
     return before | given if isinstance(before, dict) and isinstance(given, dict) else given

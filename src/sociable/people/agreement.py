@@ -15,8 +15,7 @@ from sociable.engine.result import RunResult
 from sociable.engine.study import Judged
 from sociable.people.sheets import PeopleFiles, SheetItem, find_shown_item, list_judged_pairs
 from sociable.statistics.agreement import Label, correlate_ranks, measure_alpha, measure_cohen, measure_fleiss, measure_observed
-from sociable.statistics.intervals import Interval, bootstrap_rank_correlation, estimate_mean
-from sociable.statistics.stratified import estimate_stratified_mean
+from sociable.statistics.intervals import Interval, bootstrap_rank_correlation, estimate_mean, estimate_stratified_mean
 
 MOST_WORDS = 30
 """Words that a report lists."""

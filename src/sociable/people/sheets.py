@@ -120,8 +120,7 @@ class PeopleFiles(ExitStack):
         return moved or any((item.stratum, item.size, item.panel) not in now for item in self.sheets)
 
     def _open(self, path: Path, kind: type[R]) -> RecordFile[R]:
-        file = RecordFile(path, kind.model_validate_json, lambda record: str(record.id))  # type: ignore[attr-defined]
-        return self.enter_context(closing(file))
+        return self.enter_context(closing(RecordFile(path, kind)))
 
 
 @dataclass(frozen=True, slots=True)

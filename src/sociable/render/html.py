@@ -20,19 +20,8 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from sociable.core import view
 from sociable.core.run_folder import write_atomically
-from sociable.core.view import (
-    TONE_WORDS,
-    Block,
-    Case,
-    Column,
-    Document,
-    Plot,
-    Row,
-    Table,
-    Tone,
-    Transcript,
-)
 from sociable.render.displayable import displayable, displayable_line
 from sociable.render.estimates import Estimate, fill_rows, find_widest_interval, parse_estimate
 from sociable.render.plots_as_tables import make_number_table
@@ -41,17 +30,17 @@ _VOICES = 6
 """Colours for the names of speakers; with more speakers they repeat, and the names still tell them apart."""
 
 _SHADES = 9
-"""Of heat maps; the style sheet has a class for each."""
+"""Shades of heat maps; the style sheet has a class for each."""
 
-_HIGHLIGHT_WORDS: Mapping[Tone, str] = {
-    Tone.NEUTRAL: "Judged turn",
-    Tone.GOOD: "Judged turn: good",
-    Tone.WARNING: "Judged turn: doubtful",
-    Tone.BAD: "Judged turn: bad",
+_HIGHLIGHT_WORDS: Mapping[view.Tone, str] = {
+    view.Tone.NEUTRAL: "Judged turn",
+    view.Tone.GOOD: "Judged turn: good",
+    view.Tone.WARNING: "Judged turn: doubtful",
+    view.Tone.BAD: "Judged turn: bad",
 }
 
 
-def render_html(document: Document) -> str:
+def render_html(document: view.Document) -> str:
     """Returns the report as the text of one self-contained HTML file; the same document gives the same text."""
     style = resources.files("sociable.render").joinpath("templates", "report.css").read_text(encoding="utf-8")
     return _load_template().render(
@@ -62,13 +51,9 @@ def render_html(document: Document) -> str:
     )
 
 
-def write_html(document: Document, path: Path) -> None:
+def write_html(document: view.Document, path: Path) -> None:
     """Writes the report so that at no moment there is half a file under its name. Raises StorageFailure."""
     write_atomically(path, render_html(document))
-
-
-# ------------------------------------------------------------------------------------------------------------
-# The template and its surroundings
 
 
 @cache
@@ -88,9 +73,9 @@ def _load_template() -> Template:
         figure=_draw_figure,
         numbers=make_number_table,
         voices=_number_voices,
-        tone_word=TONE_WORDS.__getitem__,
+        tone_word=view.TONE_WORDS.__getitem__,
         highlight_word=_HIGHLIGHT_WORDS.__getitem__,
-        number_of_cases=lambda section: sum(isinstance(block, Case) for block in section.blocks),
+        number_of_cases=lambda section: sum(isinstance(block, view.Case) for block in section.blocks),
     )
     return environment.get_template("report.html.jinja")
 
@@ -112,15 +97,11 @@ def _make_identifiers() -> Callable[[str], str]:
     return lambda prefix: f"{prefix}-{next(counter)}"
 
 
-# ------------------------------------------------------------------------------------------------------------
-# What the template asks for
-
-
-def _name_kind(block: Block) -> str:
+def _name_kind(block: view.Block) -> str:
     """Returns the name by which the template chooses how to draw a block. One that it does not know would vanish silently."""
-    if isinstance(block, Plot):
+    if isinstance(block, view.Plot):
         return "Plot"
-    if isinstance(block, Block):
+    if isinstance(block, view.Block):
         return type(block).__name__
     raise TypeError(f"Cannot draw a {type(block).__name__}: report.html.jinja has no rule for it.")
 
@@ -134,24 +115,17 @@ class _RuledCell:
     interval_room: str
     is_heading: bool
     shade: int | None
-    """Of ``_SHADES``, for the style sheet."""
+    """The number of the shade, below ``_SHADES``, for the style sheet."""
 
 
-@dataclass(frozen=True, slots=True)
-class _RuledTable:
-    """A table with what is known only from its columns as a whole."""
-
-    table: Table
-    rows: Sequence[tuple[Row, Sequence[_RuledCell]]]
-
-
-def _rule_table(table: Table) -> _RuledTable:
+def _rule_table(table: view.Table) -> tuple[Sequence[view.Column], Sequence[tuple[view.Row, Sequence[_RuledCell]]]]:
+    """Returns the columns, and each row with its cells, for which the columns must be known as a whole."""
     equal = fill_rows(table)
     columns = [_rule_column(column, index, equal.rows) for index, column in enumerate(equal.columns)]
-    return _RuledTable(equal, list(zip(equal.rows, zip(*columns, strict=True), strict=bool(columns))))
+    return equal.columns, list(zip(equal.rows, zip(*columns, strict=True), strict=bool(columns)))
 
 
-def _rule_column(column: Column, index: int, rows: Sequence[Row]) -> Sequence[_RuledCell]:
+def _rule_column(column: view.Column, index: int, rows: Sequence[view.Row]) -> Sequence[_RuledCell]:
     texts = [row.cells[index] for row in rows]
     estimates = [parse_estimate(displayable_line(text)) if column.numeric else Estimate(text) for text in texts]
     room = find_widest_interval(estimates)
@@ -162,18 +136,18 @@ def _rule_column(column: Column, index: int, rows: Sequence[Row]) -> Sequence[_R
     ]
 
 
-def _choose_shade(row: Row, index: int) -> int | None:
+def _choose_shade(row: view.Row, index: int) -> int | None:
     shade = row.shades[index] if index < len(row.shades) else None
     return None if shade is None or not math.isfinite(shade) else round(min(1.0, max(0.0, shade)) * (_SHADES - 1))
 
 
-def _draw_figure(plot: Plot, narrow: bool = False) -> Markup:
+def _draw_figure(plot: view.Plot, narrow: bool = False) -> Markup:
     from sociable.render.figures import render_figure  # and matplotlib, which takes a moment
 
     return Markup(render_figure(plot, narrow))  # noqa: S704 - escaped where it was written
 
 
-def _number_voices(transcript: Transcript) -> Mapping[str, int]:
+def _number_voices(transcript: view.Transcript) -> Mapping[str, int]:
     """Returns a number for each speaker, in the order in which they first speak."""
     speakers = dict.fromkeys(line.speaker for line in transcript.lines)
     return {speaker: number % _VOICES + 1 for number, speaker in enumerate(speakers)}

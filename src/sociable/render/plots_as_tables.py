@@ -8,21 +8,7 @@ import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 
-from sociable.core.view import (
-    MISSING,
-    Column,
-    Curve,
-    CurvePlot,
-    Dot,
-    IntervalPlot,
-    Plot,
-    Point,
-    RadarPlot,
-    Row,
-    ScatterPlot,
-    Table,
-    figure,
-)
+from sociable.core import view
 
 NO_GROUP = "no group"
 SOURCES = {False: "measured here", True: "published"}
@@ -32,59 +18,59 @@ _MOST_ROWS = 12
 _LARGEST_WITH_DECIMALS, _SMALLEST_WITH_DECIMALS = 1e7, 1e-3
 
 
-def make_number_table(plot: Plot) -> Table:
+def make_number_table(plot: view.Plot) -> view.Table:
     """Returns the plot's numbers. One that is missing is left out, or is a dash where its row still says something."""
     match plot:
-        case IntervalPlot():
+        case view.IntervalPlot():
             return _make_interval_table(plot)
-        case CurvePlot():
+        case view.CurvePlot():
             return _make_curve_table(plot)
-        case ScatterPlot():
+        case view.ScatterPlot():
             return _make_scatter_table(plot)
-        case RadarPlot():
-            rows = [Row([label, format_number(value)]) for label, value in pair_axes(plot)]
-            return Table(plot.caption, [Column("Axis"), Column("Value", numeric=True)], rows)
+        case view.RadarPlot():
+            rows = [view.Row([label, format_number(value)]) for label, value in pair_axes(plot)]
+            return view.Table(plot.caption, [view.Column("Axis"), view.Column("Value", numeric=True)], rows)
 
 
-def _make_interval_table(plot: IntervalPlot) -> Table:
+def _make_interval_table(plot: view.IntervalPlot) -> view.Table:
     width = 3 if any(mark.published for mark in plot.marks) else 2
-    columns = [Column(""), Column(plot.axis, numeric=True), Column("Source")][:width]
+    columns = [view.Column(""), view.Column(plot.axis, numeric=True), view.Column("Source")][:width]
     cells = [[mark.label, format_estimate(mark.value, mark.low, mark.high), SOURCES[mark.published]] for mark in plot.marks]
     reference = keep_finite(plot.reference)
     note = "" if reference is None else f"{plot.reference_label or 'The line'}: {format_number(reference)}."
-    return Table(plot.caption, columns, [Row(row[:width]) for row in cells], note)
+    return view.Table(plot.caption, columns, [view.Row(row[:width]) for row in cells], note)
 
 
-def _make_curve_table(plot: CurvePlot) -> Table:
+def _make_curve_table(plot: view.CurvePlot) -> view.Table:
     """Returns a table with a row for each of some places on the x axis and a column for each curve."""
     placed = [find_placed_points(curve, plot.logarithmic) for curve in plot.curves]
     curves = [[point for point in points if math.isfinite(point.y)] for points in placed]
     places = {point.x for points in curves for point in points}
     shown = thin_out(places, _MOST_ROWS, plot.logarithmic)
-    rows = [Row([f"{x:.6g}", *(_format_value_at(x, points, plot.steps) for points in curves)]) for x in shown]
+    rows = [view.Row([f"{x:.6g}", *(_format_value_at(x, points, plot.steps) for points in curves)]) for x in shown]
     titles = [curve.label or (plot.y_axis if len(curves) == 1 else f"curve {n}") for n, curve in enumerate(plot.curves, start=1)]
     notes = [
         f"The columns give {plot.y_axis}." if plot.y_axis and plot.y_axis not in titles else "",
         f"Shown are {len(shown)} of {len(places)} values of {plot.x_axis or 'x'}." if len(shown) < len(places) else "",
     ]
-    columns = [Column(title, numeric=True) for title in (plot.x_axis, *titles)]
-    return Table(plot.caption, columns, rows, " ".join(filter(None, notes)))
+    columns = [view.Column(title, numeric=True) for title in (plot.x_axis, *titles)]
+    return view.Table(plot.caption, columns, rows, " ".join(filter(None, notes)))
 
 
-def _format_value_at(x: float, points: Sequence[Point], steps: bool) -> str:
+def _format_value_at(x: float, points: Sequence[view.Point], steps: bool) -> str:
     """Returns a curve's value at x, or a dash. The value of a step holds until the next point, as far as the last one."""
     number = bisect.bisect_right(points, x, key=lambda point: point.x) - 1
     if number < 0 or (points[number].x != x and (not steps or number == len(points) - 1)):
-        return MISSING
+        return view.MISSING
     return format_estimate(points[number].y, points[number].low, points[number].high)
 
 
-def _make_scatter_table(plot: ScatterPlot) -> Table:
+def _make_scatter_table(plot: view.ScatterPlot) -> view.Table:
     counts = {group: len(dots) for group, dots in find_groups(plot).items()}
-    rows = [Row([group or NO_GROUP, f"{count:,}"]) for group, count in counts.items()]
+    rows = [view.Row([group or NO_GROUP, f"{count:,}"]) for group, count in counts.items()]
     left_out = len(plot.dots) - sum(counts.values())
     note = f"Without a place in the plane, and not counted: {left_out:,}." if left_out else ""
-    return Table(plot.caption, [Column("Group"), Column("Items", numeric=True)], rows, note)
+    return view.Table(plot.caption, [view.Column("Group"), view.Column("Items", numeric=True)], rows, note)
 
 
 def keep_finite(number: float | None) -> float | None:
@@ -92,22 +78,22 @@ def keep_finite(number: float | None) -> float | None:
     return number if number is not None and math.isfinite(number) else None
 
 
-def find_placed_points(curve: Curve, logarithmic: bool = False) -> Sequence[Point]:
+def find_placed_points(curve: view.Curve, logarithmic: bool = False) -> Sequence[view.Point]:
     """Returns the points that have a place on the x axis, from left to right; a logarithmic one has none for 0 and less."""
     placed = [point for point in curve.points if math.isfinite(point.x) and (point.x > 1e-200 or not logarithmic)]
     return sorted(placed, key=lambda point: point.x)
 
 
-def find_groups(plot: ScatterPlot) -> Mapping[str, Sequence[Dot]]:
+def find_groups(plot: view.ScatterPlot) -> Mapping[str, Sequence[view.Dot]]:
     """Returns the dots that have a place, by group in the order of their first dots; those without a group come last."""
-    groups: dict[str, list[Dot]] = {}
+    groups: dict[str, list[view.Dot]] = {}
     for dot in sorted(plot.dots, key=lambda dot: not dot.group):
         if math.isfinite(dot.x) and math.isfinite(dot.y):
             groups.setdefault(dot.group, []).append(dot)
     return groups
 
 
-def pair_axes(plot: RadarPlot) -> Sequence[tuple[str, float | None]]:
+def pair_axes(plot: view.RadarPlot) -> Sequence[tuple[str, float | None]]:
     """Returns (label, value) of each axis. An axis too few has no name then, a value too few is missing."""
     return [(label or "", keep_finite(value)) for label, value in itertools.zip_longest(plot.axes, plot.values)]
 
@@ -136,4 +122,4 @@ def format_number(value: float | None, decimals: int = 3) -> str:
     """Returns the number with decimals, or with an exponent where decimals would hide it or fill the line."""
     value = keep_finite(value)
     usual = not value or _SMALLEST_WITH_DECIMALS <= abs(value) < _LARGEST_WITH_DECIMALS
-    return figure(value, decimals) if usual else f"{value:.3g}"
+    return view.figure(value, decimals) if usual else f"{value:.3g}"

@@ -16,23 +16,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from sociable.core.view import (
-    TONE_WORDS,
-    Block,
-    Callout,
-    Case,
-    CurvePlot,
-    Document,
-    IntervalPlot,
-    Line,
-    Paragraph,
-    Quotation,
-    RadarPlot,
-    ScatterPlot,
-    Table,
-    Tone,
-    Transcript,
-)
+from sociable.core import view
 from sociable.render.displayable import displayable, displayable_line
 from sociable.render.estimates import Estimate, fill_rows, find_widest_interval, parse_estimate
 from sociable.render.plots_as_tables import make_number_table
@@ -45,15 +29,15 @@ _WIDTH_OF_TEXT = 28
 
 _BETWEEN_COLUMNS = 2
 
-_TONE_STYLES: Mapping[Tone, str] = {
-    Tone.NEUTRAL: "bold",
-    Tone.GOOD: "bold green",
-    Tone.WARNING: "bold yellow",
-    Tone.BAD: "bold red",
+_TONE_STYLES: Mapping[view.Tone, str] = {
+    view.Tone.NEUTRAL: "bold",
+    view.Tone.GOOD: "bold green",
+    view.Tone.WARNING: "bold yellow",
+    view.Tone.BAD: "bold red",
 }
 
 
-def print_document(document: Document, console: Console) -> None:
+def print_document(document: view.Document, console: Console) -> None:
     """Prints title, summary table and the callouts of all sections."""
     console.print()
     console.print(Text(displayable_line(document.title), style="bold"))
@@ -62,54 +46,55 @@ def print_document(document: Document, console: Console) -> None:
     console.print()
     console.print(render_table(document.summary))
     for section in document.sections:
-        print_blocks([block for block in section.blocks if isinstance(block, Callout)], console)
+        print_blocks([block for block in section.blocks if isinstance(block, view.Callout)], console)
 
 
-def print_blocks(blocks: Sequence[Block], console: Console) -> None:
+def print_blocks(blocks: Sequence[view.Block], console: Console) -> None:
     """Prints view blocks one below the other, cases and transcripts in full; figures as the numbers they show."""
     for block in blocks:
         console.print()
         match block:
-            case Case():
+            case view.Case():
                 console.rule(Text(displayable_line(block.title)))
                 console.print(Text(" · ".join(displayable_line(tag.text) for tag in block.tags), style="italic"))
                 print_blocks(block.blocks, console)
-            case Transcript():
+            case view.Transcript():
                 console.print(Text(displayable_line(block.title), style="bold"))
                 for line in block.lines:
                     console.print(_render_line(line))
-            case Quotation():
+            case view.Quotation():
                 console.print(Text(displayable_line(block.label), style=_TONE_STYLES[block.tone]))
                 console.print(Padding(Text(displayable(block.text)), (0, 0, 0, 2)))
-            case Table():
+            case view.Table():
                 console.print(render_table(block))
-            case Callout():
+            case view.Callout():
                 console.print(_render_callout(block))
-            case Paragraph():
+            case view.Paragraph():
                 console.print(Text(displayable(block.text)))
-            case IntervalPlot() | CurvePlot() | ScatterPlot() | RadarPlot():
+            case view.IntervalPlot() | view.CurvePlot() | view.ScatterPlot() | view.RadarPlot():
                 console.print(render_table(make_number_table(block)))
             case _:
                 raise TypeError(f"Cannot print a {type(block).__name__}: print_blocks has no rule for it.")
 
 
-def render_table(table: Table) -> RenderableType:
+def render_table(table: view.Table) -> RenderableType:
     """Returns the table with caption and note, in the best layout for the width it is printed at."""
     return _TableInTheTerminal(fill_rows(table))
 
 
-def _render_line(line: Line) -> RenderableType:
+def _render_line(line: view.Line) -> RenderableType:
     heading = f"{line.speaker} → {line.addressee}: " if line.addressee else f"{line.speaker}: "
     said = Text(f"{displayable_line(heading)} ", style="bold")
     return Padding(said.append(Text(displayable(line.text), style="not bold")), (0, 0, 0, 2))
 
 
-def _render_callout(callout: Callout) -> RenderableType:
+def _render_callout(callout: view.Callout) -> RenderableType:
     """Puts the word for the tone in a column of its own: colour alone would be lost in a log file."""
     grid = RichTable.grid(padding=(0, 1))
-    grid.add_column(width=max(map(len, TONE_WORDS.values())), no_wrap=True)
+    grid.add_column(width=max(map(len, view.TONE_WORDS.values())), no_wrap=True)
     grid.add_column()
-    grid.add_row(Text(TONE_WORDS[callout.tone], style=_TONE_STYLES[callout.tone]), _make_text(callout.text, _LONGEST_SENTENCE))
+    tone = Text(view.TONE_WORDS[callout.tone], style=_TONE_STYLES[callout.tone])
+    grid.add_row(tone, _make_text(callout.text, _LONGEST_SENTENCE))
     return grid
 
 
@@ -121,7 +106,7 @@ def _make_text(text: str, longest: int = _LONGEST_CELL, style: str = "") -> Text
 class _TableInTheTerminal:
     """Chooses its layout when the width is known, from the most legible to the narrowest."""
 
-    table: Table
+    table: view.Table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.table.caption:
@@ -157,7 +142,7 @@ class _Column:
         return max(longest_word, longest_line if self.numeric else min(longest_line, _WIDTH_OF_TEXT))
 
 
-def _make_columns(table: Table) -> Sequence[_Column]:
+def _make_columns(table: view.Table) -> Sequence[_Column]:
     columns = []
     for index, column in enumerate(table.columns):
         cells: Sequence[str] = [displayable_line(row.cells[index], _LONGEST_CELL) for row in table.rows]
@@ -196,7 +181,7 @@ def _join_texts(columns: Sequence[_Column]) -> Sequence[_Column]:
     return [_Column(heading, cells, numeric=False), *(column for column in columns if column.numeric)]
 
 
-def _render_columns(table: Table, columns: Sequence[_Column]) -> RenderableType:
+def _render_columns(table: view.Table, columns: Sequence[_Column]) -> RenderableType:
     several_lines = any("\n" in cell for column in columns for cell in column.cells)
     drawn = RichTable(
         box=box.SIMPLE_HEAD,
@@ -223,7 +208,7 @@ def _render_cell(text: str, column: _Column) -> Text:
     return Text("\n".join(lines), justify="left")
 
 
-def _render_row_as_list(table: Table, number: int) -> Iterator[RenderableType]:
+def _render_row_as_list(table: view.Table, number: int) -> Iterator[RenderableType]:
     """For a table that is wider than the terminal: each row is a small list under its first cell."""
     row = table.rows[number]
     style = "bold" if row.emphasis else ""

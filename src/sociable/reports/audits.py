@@ -30,23 +30,22 @@ def compare_with_chance(
 ) -> list[ShortcutResult]:
     """By shortcut, its hits in the cases (in [0, 1]) beside their mean chance; the farthest from chance first."""
     chance = sum(chances) / len(chances)
-    return farthest_first([ShortcutResult(name, estimate_mean(own, clusters), chance) for name, own in hits.items()])
+    return sort_by_distance([ShortcutResult(name, estimate_mean(own, clusters), chance) for name, own in hits.items()])
 
 
-def farthest_first(results: Sequence[ShortcutResult]) -> list[ShortcutResult]:
+def sort_by_distance(results: Sequence[ShortcutResult]) -> list[ShortcutResult]:
     return sorted(results, key=lambda result: -abs(result.distance))
 
 
-def verdict_on(results: Sequence[ShortcutResult], tolerance: float) -> Callout:
+def rate_shortcuts(results: Sequence[ShortcutResult], tolerance: float) -> Callout:
     """Whether any is further from chance than it may be on data that are to be trusted."""
-    far = [result.name for result in results if abs(result.distance) > tolerance]
-    if far:
-        listed = "; ".join(far)
-        return Callout(f"{len(far)} of {len(results)} shortcuts are further than {tolerance:g} from chance: {listed}.", Tone.BAD)
+    if far := [result.name for result in results if abs(result.distance) > tolerance]:
+        named = "; ".join(far)
+        return Callout(f"{len(far)} of {len(results)} shortcuts are further than {tolerance:g} from chance: {named}.", Tone.BAD)
     return Callout(f"No shortcut is further than {tolerance:g} from chance.", Tone.GOOD)
 
 
-def shortcuts_table(
+def make_shortcuts_table(
     caption: str,
     results: Sequence[ShortcutResult],
     tolerance: float,
@@ -54,13 +53,8 @@ def shortcuts_table(
     beside: tuple[Column, Mapping[str, str]] | None = None,
 ) -> Table:
     """``of`` says what the hits are a share of; ``beside`` is a further column, with its cells by shortcut."""
-    columns = [
-        Column("Shortcut"),
-        Column("Hits", numeric=True, explanation=f"share of {of}"),
-        Column("Chance", numeric=True),
-        Column("Distance", numeric=True),
-        *([beside[0]] if beside else []),
-    ]
+    columns = [Column("Shortcut"), Column("Hits", True, f"share of {of}"), Column("Chance", True), Column("Distance", True)]
+    columns += [beside[0]] if beside else []
     rows = []
     for result in results:
         hits = with_interval(result.hits.value, result.hits.low, result.hits.high, 2)
@@ -70,7 +64,7 @@ def shortcuts_table(
     return Table(caption, columns, rows)
 
 
-def shortcuts_plot(results: Sequence[ShortcutResult], of: str) -> IntervalPlot:
+def make_shortcuts_plot(results: Sequence[ShortcutResult], of: str) -> IntervalPlot:
     return IntervalPlot(
         caption="Hits of each shortcut; the line is chance",
         axis=f"share of {of}",
@@ -86,9 +80,10 @@ ALIKE = 0.05
 """Jaccard similarity of the sets of five words in a row, above which two texts are too alike."""
 
 
-def alike_texts(texts: Mapping[str, str]) -> list[str]:
+def find_alike_texts(texts: Mapping[str, str]) -> list[str]:
     """Pairs of texts that share too many runs of five words, named by their keys, the most alike first."""
-    runs = {name: _runs_of_five(text) for name, text in texts.items()}
+    said = {name: words(text) for name, text in texts.items()}
+    runs = {name: {tuple(own[place : place + 5]) for place in range(len(own) - 4)} for name, own in said.items()}
     found: list[tuple[float, str]] = []
     for one, other in combinations(texts, 2):
         either = runs[one] | runs[other]
@@ -101,12 +96,7 @@ def alike_texts(texts: Mapping[str, str]) -> list[str]:
 MOST_SHOWN = 10
 
 
-def shown_first(problems: Sequence[str]) -> list[str]:
+def shorten_list(problems: Sequence[str]) -> list[str]:
     """The first few of many problems of one kind, and how many more there are."""
     more = len(problems) - MOST_SHOWN
     return [*problems[:MOST_SHOWN], *([f"And {more:,} more like these."] if more > 0 else [])]
-
-
-def _runs_of_five(text: str) -> set[tuple[str, ...]]:
-    said = words(text)
-    return {tuple(said[place : place + 5]) for place in range(len(said) - 4)}

@@ -12,29 +12,14 @@ from sociable.engine.result import RunResult
 from sociable.statistics.paired import compare_paired
 
 _MAY_DIFFER = frozenset(
-    {
-        "judges",
-        "rubric",
-        "raters",
-        "partner",
-        "model",
-        "max_connections",
-        "max_cost",
-        "base_url",
-        "roles",
-        "prices",
-        "reference",
-        "reference_file",
-        "limit",
-        "repeats",
-        "dataset",
-    }
+    {"model", "partner", "judges", "rubric", "raters", "reference", "reference_file", "roles", "prices", "base_url"}
+    | {"max_connections", "max_cost", "limit", "repeats", "dataset"}
 )
 """Settings that change no case, or are looked at by what came of them (digests, references, cases both reached)."""
 
 
-def differences(first: RunResult, second: RunResult) -> list[str]:
-    """What makes the scores of two runs incomparable, or nothing."""
+def find_differences(first: RunResult, second: RunResult) -> list[str]:
+    """What makes the scores of two runs incomparable; empty where nothing does."""
     one, other = first.manifest, second.manifest
     found = [name for name in ("benchmark", "version") if one[name] != other[name]]
     found += [f"{name} digest" for name in one["digests"] if one["digests"][name] != other["digests"].get(name)]
@@ -48,15 +33,17 @@ def differences(first: RunResult, second: RunResult) -> list[str]:
         for name in one["settings"]
         if name not in {*_MAY_DIFFER, "options"} and one["settings"].get(name) != other["settings"].get(name)
     ]
-    found += _options_that_differ(first, second)
-    if _sampling_of_others(one) != _sampling_of_others(other):
+    found += _find_different_options(first, second)
+    if _find_sampling_of_others(one) != _find_sampling_of_others(other):
         found.append("sampling of partner or judges")
-    if _references_differ(first, second):
+    made, others = first.records.references, second.records.references
+    common = set(made.ids()) & set(others.ids())
+    if any(_find_turns(made.read(case)) != _find_turns(others.read(case)) for case in common):
         found.append("reference conversations (run one with --reference-file of the other)")
     return found
 
 
-def _options_that_differ(first: RunResult, second: RunResult) -> list[str]:
+def _find_different_options(first: RunResult, second: RunResult) -> list[str]:
     """Options of the benchmark that change its cases; what is under test, as models are, may differ."""
     one, other = (run.manifest["settings"].get("options", {}) for run in (first, second))
     tested = first.study.tested_options
@@ -72,13 +59,13 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
     names = [run.manifest["models"]["subject"] for run in (first, second)]
     rows = []
     compared = [metric.name for metric in first.study.metrics.compared()]
-    for metric in (*compared, *_ratings(first, second)):
-        one, other = _values(first.scores, metric), _values(second.scores, metric)
+    for metric in (*compared, *_find_common_ratings(first, second)):
+        one, other = _average_repeats(first.scores, metric), _average_repeats(second.scores, metric)
         clusters = {score.scenario: score.cluster for score in (*first.scores, *second.scores)}
         found = compare_paired(one, other, clusters)
         common = one.keys() & other.keys()
         means = [figure(fmean(values[case] for case in common) if common else None) for values in (one, other)]
-        p_value = "—" if found.p_value is None else f"{found.p_value:.3f}" if found.p_value >= 0.001 else "< 0.001"
+        p_value = "< 0.001" if found.p_value is not None and found.p_value < 0.001 else figure(found.p_value)
         difference = with_interval(found.difference, found.low, found.high)
         rows.append(Row([metric, *means, difference, p_value, str(found.cases), str(found.clusters)]))
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
@@ -89,12 +76,8 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
             caption="On the cases both reached",
             columns=[
                 Column("Metric"),
-                Column("A", True, names[0]),
-                Column("B", True, names[1]),
-                Column("B − A", True),
-                Column("p", True),
-                Column("Cases", True),
-                Column("Clusters", True),
+                *(Column(title, True, name) for title, name in zip("AB", names, strict=True)),
+                *(Column(title, True) for title in ("B − A", "p", "Cases", "Clusters")),
             ],
             rows=rows,
             note="Intervals by bootstrap over clusters; p by sign flips of clusters, two-sided, one test a row.",
@@ -103,8 +86,8 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
     )
 
 
-def _ratings(first: RunResult, second: RunResult) -> list[str]:
-    """What both were rated on, if by the same rubric and the same judges."""
+def _find_common_ratings(first: RunResult, second: RunResult) -> list[str]:
+    """The metrics that both runs were rated on, if by the same rubric and the same judges."""
     one, other = first.manifest, second.manifest
     rubric = one["settings"].get("rubric")
     if not rubric or rubric != other["settings"].get("rubric") or one["rubric"] != other["rubric"]:
@@ -113,7 +96,7 @@ def _ratings(first: RunResult, second: RunResult) -> list[str]:
     return [metric for metric in rated if second.estimate(metric)]
 
 
-def _values(scores: Sequence[Score], metric: str) -> Mapping[str, float]:
+def _average_repeats(scores: Sequence[Score], metric: str) -> Mapping[str, float]:
     """The value of each case, its repeats averaged."""
     repeats: dict[str, list[float]] = {}
     for score in scores:
@@ -122,16 +105,10 @@ def _values(scores: Sequence[Score], metric: str) -> Mapping[str, float]:
     return {case: fmean(values) for case, values in repeats.items()}
 
 
-def _sampling_of_others(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Of partner and judges. What the reference made is compared itself."""
+def _find_sampling_of_others(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """How partner and judges are sampled. What the reference made is compared itself."""
     return {who: how for who, how in manifest["sampling"].items() if not who.startswith(("subject ", "reference "))}
 
 
-def _references_differ(first: RunResult, second: RunResult) -> bool:
-    files = first.records.references, second.records.references
-    common = set(files[0].ids()) & set(files[1].ids())
-    return any(_turns(files[0].read(case)) != _turns(files[1].read(case)) for case in common)
-
-
-def _turns(reference: object) -> object:
+def _find_turns(reference: object) -> object:
     return getattr(reference, "turns", reference)

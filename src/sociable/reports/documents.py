@@ -2,54 +2,65 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sociable.core.records import ScoreFile, Usage
 from sociable.core.run_folder import SERIES_FILE
-from sociable.core.view import Column, Document, Row, Section, Table
+from sociable.core.view import Column, Document, Row, Section, Table, with_interval
 from sociable.engine.benchmark import Benchmark
-from sociable.engine.ratings import find_rubric
+from sociable.engine.opening import OpenStudy
+from sociable.engine.ratings import OVERALL, find_rubric, rating_metric
 from sociable.engine.rehearsal import RehearsedCall
 from sociable.engine.result import RunResult
-from sociable.engine.settings import RunSettings
-from sociable.engine.study import AnyStudy
-from sociable.models.limits import Price
+from sociable.engine.seats import Role
+from sociable.judging.rubric import Rubric
 from sociable.people.agreement import show_people
 from sociable.people.sheets import PeopleFiles
-from sociable.reports.comparison import differences
-from sociable.reports.rubric import rubric_section
+from sociable.reports.comparison import find_differences
 
 
-def run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Document:
+def make_run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Document:
     """The report on one or several runs of a benchmark."""
-    runs, views = _labelled(runs), benchmark.load_views()
+    runs, views = _label_runs(runs), benchmark.load_views()
+    rubrics = dict.fromkeys(filter(None, (run.manifest["settings"].get("rubric") for run in runs)))
     return Document(
         title=benchmark.title,
-        subtitle=_subtitle(benchmark, runs),
+        subtitle=_make_subtitle(benchmark, runs),
         summary=views.summary(runs),
-        sections=[*views.sections(runs), *_rubrics(runs), *_people(runs)],
-        details=[detail for run in runs for detail in _details(run, several=len(runs) > 1)],
+        sections=[*views.sections(runs), *(_show_rubric(find_rubric(name), runs) for name in rubrics), *_show_people(runs)],
+        details=[detail for run in runs for detail in _list_details(run, several=len(runs) > 1)],
     )
 
 
-def _rubrics(results: Sequence[RunResult]) -> Iterator[Section]:
-    for name in dict.fromkeys(result.manifest["settings"].get("rubric") for result in results):
-        if name:
-            yield rubric_section(find_rubric(name), results)
+def _show_rubric(rubric: Rubric, results: Sequence[RunResult]) -> Section:
+    """What raters made of the runs: one row a dimension, one column a run."""
+    named = {OVERALL: "mean of all dimensions", **{each.name: each.meaning for each in rubric.dimensions}}
+    ranges = {each.name: f"{each.low} to {each.high}" for each in rubric.dimensions}
+    found: dict[Role, list[Row]] = defaultdict(list)
+    for role in (Role.SUBJECT, Role.PARTNER):
+        for name, meaning in named.items():
+            estimates = [result.estimate(rating_metric(rubric.name, name, role)) for result in results]
+            if any(estimates):
+                cells = [with_interval(e.value, e.low, e.high, 2) if e else "—" for e in estimates]
+                found[role].append(Row([name.replace("_", " "), ranges.get(name, ""), *cells, meaning]))
+    who = {Role.SUBJECT: "The model under test", Role.PARTNER: "The partner"}
+    columns = [Column("Dimension"), Column("Range"), *(Column(result.label, True) for result in results), Column("Meaning")]
+    note = "Means over episodes in which the participant spoke; several judges count by their mean. 95% intervals by cluster."
+    return Section(f"Rubric: {rubric.name}", [Table(who[role], columns, rows, note) for role, rows in found.items()])
 
 
-def _people(runs: Sequence[RunResult]) -> Iterator[Section]:
+def _show_people(runs: Sequence[RunResult]) -> Iterator[Section]:
     for run in runs:
         with PeopleFiles(Path(run.folder)) as people:
             for section in show_people(run, people):
                 yield replace(section, title=f"{section.title}: {run.label}") if len(runs) > 1 else section
 
 
-def _labelled(runs: Sequence[RunResult]) -> list[RunResult]:
+def _label_runs(runs: Sequence[RunResult]) -> list[RunResult]:
     """The runs with their folders in their labels where two are of the same model, and a note on those not comparable."""
     models = [run.label for run in runs]
     labelled = []
@@ -57,19 +68,16 @@ def _labelled(runs: Sequence[RunResult]) -> list[RunResult]:
         label, notes = run.label, list(run.notes)
         if models.count(label) > 1:
             label = f"{label} ({Path(run.folder).name})"
-        if (different := differences(runs[0], run)) and not _same_series(runs[0], run):
+        # Runs of a series were made to be looked at together, however they differ.
+        parents = {Path(each.folder).parent for each in (runs[0], run)}
+        is_series = len(parents) == 1 and (parents.pop() / SERIES_FILE).exists()
+        if (different := find_differences(runs[0], run)) and not is_series:
             notes.append(f"Not comparable with {runs[0].folder}: {'; '.join(different)}.")
-        labelled.append(run.relabelled(label, notes))
+        labelled.append(replace(run, label=label, notes=notes))
     return labelled
 
 
-def _same_series(first: RunResult, other: RunResult) -> bool:
-    """Whether two runs were made to be looked at together, however they differ."""
-    parents = {Path(result.folder).parent for result in (first, other)}
-    return len(parents) == 1 and (parents.pop() / SERIES_FILE).exists()
-
-
-def judges_itself(model: str) -> str:
+def warn_of_self_judging(model: str) -> str:
     return f"{model} judges its own replies; models tend to prefer their own. Name another judge."
 
 
@@ -77,57 +85,50 @@ FEW_CLUSTERS = 10
 """Below it a percentile bootstrap is clearly too narrow."""
 
 
-def warnings_about(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
+def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     """What a reader of the scores must know."""
     models = manifest["models"]
     notes = []
     if models["subject"] in (*models["judges"], *manifest.get("rubric", {}).get("raters", ())):
-        notes.append(judges_itself(models["subject"]))
+        notes.append(warn_of_self_judging(models["subject"]))
     if "reference/rule" in models["judges"]:
         notes.append(
             "Judged by reference/rule, which looks for wordings written with the scenarios. Such scores are not comparable "
             "with those of a model or a person."
         )
-    missing = manifest["episodes"] - len({(score.scenario, score.repeat) for score in scores.scores})
-    if missing:
+    if missing := manifest["episodes"] - len({(score.scenario, score.repeat) for score in scores.scores}):
         notes.append(f"{missing} of {manifest['episodes']} episodes have not been run yet. Resume the run to have them.")
-    outcomes: dict[tuple[str, int], set[str]] = {}
+    outcomes: dict[tuple[str, int], set[str]] = defaultdict(set)
     for score in scores.scores:
-        outcomes.setdefault((score.scenario, score.repeat), set()).add(score.outcome)
+        outcomes[score.scenario, score.repeat].add(score.outcome)
     errored = sum(found == {"errored"} for found in outcomes.values())
     unfinished = sum("errored" in found for found in outcomes.values()) - errored
     if errored:
         notes.append(f"{errored} episodes are errored and count nowhere. Resume the run to finish them.")
     if unfinished:
         notes.append(f"{unfinished} episodes could not be judged in full. Resume the run to have them judged.")
-    unscored = [score for score in scores.scores if score.outcome == "unscored"]
-    if unscored:
+    if unscored := [score for score in scores.scores if score.outcome == "unscored"]:
         episodes = len({(score.scenario, score.repeat) for score in unscored})
-        (reason, _), *_ = Counter(score.reason for score in unscored).most_common(1)
-        notes.append(
-            f"{episodes} episodes are unscored in part, and left out where they are. Most frequent reason: {reason[:200]}"
-        )
-    for reason, count in manifest.get("failures", {}).items():
-        notes.append(f"{count} × {reason}")
+        reason = Counter(score.reason for score in unscored).most_common(1)[0][0][:200]
+        notes.append(f"{episodes} episodes are unscored in part, and left out where they are. Most frequent reason: {reason}")
+    notes += [f"{count} × {reason}" for reason, count in manifest.get("failures", {}).items()]
     clusters = len({score.cluster for score in scores.scores})
     if 1 < clusters < FEW_CLUSTERS:
         notes.append(f"Intervals resample {clusters} units only: over so few they are too narrow.")
-    notes += manifest["notes"]
-    return notes
+    return [*notes, *manifest["notes"]]
 
 
-def _subtitle(benchmark: Benchmark, runs: Sequence[RunResult]) -> str:
+def _make_subtitle(benchmark: Benchmark, runs: Sequence[RunResult]) -> str:
     study = runs[0].study
     clusters = {score.cluster for run in runs for score in run.scores}
-    own = "bundled data" if runs[0].manifest["settings"]["dataset"] is None else "the user's own data"
-    data = study.data or own
+    data = study.data or ("bundled data" if runs[0].manifest["settings"]["dataset"] is None else "the user's own data")
     size = f"{len(study.scenarios)} {benchmark.scenarios_called}"
     if len(clusters) != len(study.scenarios):
         size += f" of {len(clusters)} {benchmark.cluster_unit}s"
     return f"{benchmark.name} {benchmark.version}, {size} ({data})"
 
 
-def _details(run: RunResult, *, several: bool) -> Iterator[tuple[str, str]]:
+def _list_details(run: RunResult, *, several: bool) -> Iterator[tuple[str, str]]:
     """What the numbers of a run depend on, for the end of its report."""
     manifest = run.manifest
     prefix = f"{Path(run.folder).name}: " if several else ""
@@ -153,17 +154,12 @@ def _plainly(value: Any) -> str:
 _UNKNOWN_PRICES = " Write unknown prices into the [prices] table of a --config file."
 
 
-def estimate_document(
-    benchmark: Benchmark,
-    settings: RunSettings,
-    study: AnyStudy,
-    calls: Sequence[RehearsedCall],
-    prices: Mapping[str, Price],
-) -> Document:
-    used: dict[tuple[str, str], Usage] = {}
+def make_estimate_document(opened: OpenStudy, calls: Sequence[RehearsedCall]) -> Document:
+    """What a run would ask and cost at the most, from its rehearsal."""
+    benchmark, prices = opened.benchmark, opened.prices
+    used: dict[tuple[str, str], Usage] = defaultdict(Usage)
     for call in calls:
-        key = (call.role.value, call.model)
-        used[key] = used.get(key, Usage()) + call.usage
+        used[call.role.value, call.model] += call.usage
     rows, total = [], Usage()
     for (role, model), usage in used.items():
         price = prices.get(model)
@@ -176,12 +172,11 @@ def estimate_document(
     rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", cost], True))
     return Document(
         title=f"Estimate for {benchmark.name}",
-        subtitle=f"{len(study.scenarios)} {benchmark.scenarios_called} × {settings.repeats}",
+        subtitle=f"{len(opened.study.scenarios)} {benchmark.scenarios_called} × {opened.settings.repeats}",
         summary=Table(
             caption=f"Calls {benchmark.rehearsed}; tokens as if replies were as long as those in the data",
             columns=[
-                Column("Role"),
-                Column("Model"),
+                *map(Column, ("Role", "Model")),
                 *(Column(name, True) for name in ("Calls", "Tokens in", "Tokens out", "US dollars")),
             ],
             rows=rows,

@@ -5,25 +5,12 @@ A benchmark's ``views.py`` puts them where they belong among its own.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from sociable.core import view
 from sociable.core.records import Outcome, Score
-from sociable.core.view import (
-    MISSING,
-    Block,
-    Callout,
-    Column,
-    IntervalPlot,
-    Mark,
-    Paragraph,
-    Row,
-    Table,
-    Tone,
-    figure,
-    with_interval,
-)
 from sociable.engine.result import RunResult
 from sociable.statistics.metrics import Metric
 
@@ -37,15 +24,15 @@ def metrics_table(
     note: str,
     whole: Container[str] | None = None,
     published: Mapping[str, Mapping[str, float | None]] | None = None,
-) -> Table:
+) -> view.Table:
     """One row a run, one column a metric; with the intervals of all, or of those named in ``whole`` (for narrow pages).
 
     ``published`` are a paper's figures by model and metric, which stand below.
     """
-    rows = [Row([run.label, *metric_cells(run, metrics, whole)], emphasis=bool(published)) for run in runs]
+    rows = [view.Row([run.label, *metric_cells(run, metrics, whole)], emphasis=bool(published)) for run in runs]
     for model, figures in (published or {}).items():
-        rows.append(Row([f"{model} (paper)", *(figure(figures.get(metric.name)) for metric in metrics)]))
-    return Table(caption, [Column("Model"), *metric_columns(metrics)], rows, note)
+        rows.append(view.Row([f"{model} (paper)", *(view.figure(figures.get(metric.name)) for metric in metrics)]))
+    return view.Table(caption, [view.Column("Model"), *metric_columns(metrics)], rows, note)
 
 
 def group_table(
@@ -54,26 +41,27 @@ def group_table(
     group: str,
     note: str,
     published: Mapping[str, Mapping[str, float | None]] | None = None,
-) -> Iterator[Table]:
+) -> Iterator[view.Table]:
     """The table of a group of metrics; none where no run has an estimate of any."""
     if metrics := estimated_metrics(runs[0].study.metrics.in_group(group), runs) if runs else []:
         yield metrics_table(caption, runs, metrics, note, published=published)
 
 
-def metric_columns(metrics: ManyMetrics) -> list[Column]:
+def metric_columns(metrics: ManyMetrics) -> list[view.Column]:
     """The columns of a table that shows these metrics."""
-    return [Column(metric.title, True, metric.meaning) for metric in metrics]
+    return [view.Column(metric.title, True, metric.meaning) for metric in metrics]
 
 
 def metric_cells(run: RunResult, metrics: ManyMetrics, whole: Container[str] | None = None) -> list[str]:
     """A run's estimates as they stand in a table; intervals of all, or of those named in ``whole``."""
-    found = [(run.estimate(metric.name), metric) for metric in metrics]
-    return [
-        (with_interval(e.value, e.low, e.high, m.decimals) if whole is None or m.name in whole else figure(e.value, m.decimals))
-        if e
-        else MISSING
-        for e, m in found
-    ]
+    cells = []
+    for metric in metrics:
+        found = run.estimate(metric.name)
+        if found and (whole is None or metric.name in whole):
+            cells.append(view.with_interval(found.value, found.low, found.high, metric.decimals))
+        else:
+            cells.append(view.figure(found.value if found else None, metric.decimals))
+    return cells
 
 
 def estimated_metrics(metrics: ManyMetrics, runs: Sequence[RunResult]) -> list[Metric[Any]]:
@@ -81,22 +69,24 @@ def estimated_metrics(metrics: ManyMetrics, runs: Sequence[RunResult]) -> list[M
     return [metric for metric in metrics if any(run.estimate(metric.name) for run in runs)]
 
 
-def interval_plot(metric: Metric[Any], results: Sequence[RunResult], published: Mapping[str, float], axis: str) -> IntervalPlot:
+def interval_plot(
+    metric: Metric[Any], results: Sequence[RunResult], published: Mapping[str, float], axis: str
+) -> view.IntervalPlot:
     """The runs' own estimates of one metric, and a paper's figures by model."""
     estimates = [(result.label, result.estimate(metric.name)) for result in results]
-    return IntervalPlot(
+    return view.IntervalPlot(
         caption=f"{metric.title}: {metric.meaning}",
         axis=axis,
         marks=[
-            *(Mark(label, e.value, e.low, e.high) for label, e in estimates if e is not None),
-            *(Mark(f"{model} (paper)", value, published=True) for model, value in published.items()),
+            *(view.Mark(label, e.value, e.low, e.high) for label, e in estimates if e is not None),
+            *(view.Mark(f"{model} (paper)", value, published=True) for model, value in published.items()),
         ],
         minimum=metric.low,
         maximum=metric.high,
     )
 
 
-def warn_of_unjudged(results: Sequence[RunResult], what: str) -> list[Callout]:
+def warn_of_unjudged(results: Sequence[RunResult], what: str) -> list[view.Callout]:
     """What to do about runs that nobody has judged, where there is no score without judges; ``what`` they say."""
     found = []
     for result in results:
@@ -104,54 +94,54 @@ def warn_of_unjudged(results: Sequence[RunResult], what: str) -> list[Callout]:
             whom = f"{result.label}: nobody" if len(results) > 1 else "Nobody"
             remedy = f"Go on with: sociable judge {result.folder} --judge M"
             text = f"{whom} judged: {what} is said by a judge, a model or reference/rule. {remedy}"
-            found.append(Callout(text, Tone.WARNING))
+            found.append(view.Callout(text, view.Tone.WARNING))
     return found
 
 
-def notes_of(results: Sequence[RunResult]) -> list[Callout]:
+def notes_of(results: Sequence[RunResult]) -> list[view.Callout]:
     """What a reader must know, each note once, with the models it is about unless it is about all."""
     about: dict[str, list[str]] = defaultdict(list)
     for result in results:
         for note in result.notes:
             about[note].append(result.label)
     return [
-        Callout(note if len(labels) == len(results) else f"{', '.join(labels)}: {note}", Tone.WARNING)
+        view.Callout(note if len(labels) == len(results) else f"{', '.join(labels)}: {note}", view.Tone.WARNING)
         for note, labels in about.items()
     ]
 
 
-def counts_table(result: RunResult, metrics: Iterable[str], explained: Container[str] = ()) -> Table:
+def counts_table(result: RunResult, metrics: Iterable[str], explained: Container[str] = ()) -> view.Table:
     """How many values there are of each outcome, and why the others are none; of ``explained`` metrics also why they are 0."""
     rows = []
     for metric in metrics:
         own = [score for score in result.scores if score.metric == metric]
         counts = [sum(score.outcome is outcome for score in own) for outcome in Outcome]
-        rows.append(Row([metric, *map(str, counts), _reasons(own, explained)]))
-    return Table(
+        rows.append(view.Row([metric, *map(str, counts), _find_reasons(own, explained)]))
+    return view.Table(
         caption=result.label,
         columns=[
-            Column("Metric"),
-            Column("Scored", True),
-            Column("Not reached", True, "an earlier stage ended the case, or there was nothing to measure"),
-            Column("Unscored", True, "judge, partner or reference failed"),
-            Column("Errored", True, "the run failed; resume it"),
-            Column("Most frequent reasons"),
+            view.Column("Metric"),
+            view.Column("Scored", True),
+            view.Column("Not reached", True, "an earlier stage ended the case, or there was nothing to measure"),
+            view.Column("Unscored", True, "judge, partner or reference failed"),
+            view.Column("Errored", True, "the run failed; resume it"),
+            view.Column("Most frequent reasons"),
         ],
         rows=rows,
     )
 
 
-def _reasons(scores: Iterable[Score], explained: Container[str]) -> str:
-    """The three most frequent."""
-    counts: dict[str, int] = defaultdict(int)
+def _find_reasons(scores: Iterable[Score], explained: Container[str]) -> str:
+    """The three most frequent reasons, each with how often it was given."""
+    counts: Counter[str] = Counter()
     for score in scores:
         failed = score.value == 0.0 and score.metric in explained
         if score.reason and (failed or score.outcome in (Outcome.UNSCORED, Outcome.ERRORED)):
             counts[score.reason[:120]] += 1
-    return "; ".join(f"{count} × {reason}" for reason, count in sorted(counts.items(), key=lambda pair: -pair[1])[:3])
+    return "; ".join(f"{count} × {reason}" for reason, count in counts.most_common(3))
 
 
-def cost_block(results: Sequence[RunResult]) -> Block:
+def cost_block(results: Sequence[RunResult]) -> view.Block:
     """Calls, tokens and price of every role of every run."""
     rows = []
     for result in results:
@@ -159,18 +149,14 @@ def cost_block(results: Sequence[RunResult]) -> Block:
         for role, used in usage.items():
             tokens = [f"{used[name]:,}" for name in ("calls", "input_tokens", "output_tokens")]
             dollars = f"{cost[role]:.4f}" if role in cost else "unknown"
-            rows.append(Row([result.label, role, *tokens, dollars]))
+            rows.append(view.Row([result.label, role, *tokens, dollars]))
     if not rows:
-        return Paragraph("No calls: reference agents and rules use no model.")
-    return Table(
+        return view.Paragraph("No calls: reference agents and rules use no model.")
+    return view.Table(
         caption="Calls, tokens and price",
         columns=[
-            Column("Run of"),
-            Column("Role"),
-            Column("Calls", True),
-            Column("Tokens in", True),
-            Column("Tokens out", True),
-            Column("US dollars", True),
+            *map(view.Column, ("Run of", "Role")),
+            *(view.Column(name, True) for name in ("Calls", "Tokens in", "Tokens out", "US dollars")),
         ],
         rows=rows,
         note="As the servers counted them, or estimated from characters where they did not; priced by the table of prices.",

@@ -40,7 +40,7 @@ class Views:
             *self.parts(runs),
             Section("What was counted", [self.counts(run) for run in runs]),
             Section("Cost", [cost_block(runs), *self.costs(runs)]),
-            *(section for run in runs if (section := self._episodes(run, several=len(runs) > 1))),
+            *(self._show_episodes(run, several=len(runs) > 1) for run in runs),
         ]
 
     def scores(self, runs: Sequence[Any]) -> Sequence[Block]:
@@ -62,13 +62,13 @@ class Views:
     episodes_called = "Episodes"
     """The title of the section that shows some in full."""
 
-    def _episodes(self, run: Any, *, several: bool) -> Section | None:
+    def _show_episodes(self, run: Any, *, several: bool) -> Section:
         title = self.episodes_called
         return Section(f"{title}: {run.label}" if several else title, list(self.shown_episodes(run)))
 
     def shown_episodes(self, run: Any) -> Iterator[Block]:
         """Some episodes in full; by default the first few."""
-        for episode in list(run.records.episodes.ids())[:EPISODES_SHOWN]:
+        for episode in run.records.episodes.ids()[:EPISODES_SHOWN]:
             yield from self.episode(run, run.records.episodes.read(episode))
 
     def episode(self, run: Any, episode: Any) -> Sequence[Block]:

@@ -129,7 +129,7 @@ def _estimate(
 ) -> Interval:
     """``statistic`` of the sum of the rows, which stand for the items at ``places``; with limits where there is a seed."""
     if not len(rows):
-        return Interval(None, None, None, 0.95)
+        return Interval(None)
     if clusters is not None:
         own = [clusters[place] for place in places]
         numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(own))}
@@ -138,7 +138,7 @@ def _estimate(
         rows = summed
     resampled = seed is not None and len(rows) >= FEWEST_CLUSTERS
     # One row has no limits.
-    return bootstrap_jointly(rows if resampled else rows.sum(axis=0, keepdims=True), statistic, 0.95, RESAMPLES, seed=seed or 0)
+    return bootstrap_jointly(rows if resampled else rows.sum(axis=0, keepdims=True), statistic, RESAMPLES, seed=seed or 0)
 
 
 @dataclass(frozen=True, slots=True)

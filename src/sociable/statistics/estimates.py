@@ -11,7 +11,7 @@ from sociable.core.records import Estimate, Outcome, Score
 from sociable.statistics.intervals import AveragedCases, Floats, average_repeats, bootstrap_jointly, estimate_mean
 
 
-def estimate_proportion(metric: str, scores: Sequence[Score], confidence: float = 0.95) -> Estimate:
+def estimate_proportion(metric: str, scores: Sequence[Score]) -> Estimate:
     """The mean of a metric with values in [0, 1], a scenario counting once at most however often it was repeated.
 
     A scenario weighs as much as the share of its repeats that have a value (see ``average_repeats``), so that with as
@@ -19,18 +19,12 @@ def estimate_proportion(metric: str, scores: Sequence[Score], confidence: float 
     the effective sample size, by cluster (see ``estimate_mean``).
     """
     cases = _average_cases(metric, scores)
-    interval = estimate_mean(cases.values, cases.clusters, confidence, cases.weights)
+    interval = estimate_mean(cases.values, cases.clusters, cases.weights)
     return Estimate(metric=metric, **asdict(interval), **count_outcomes(score for score in scores if score.metric == metric))
 
 
 def estimate_jointly(
-    metric: str,
-    scores: Sequence[Score],
-    parts: Sequence[str],
-    combine: Callable[[Floats], Floats],
-    *,
-    seed: int,
-    confidence: float = 0.95,
+    metric: str, scores: Sequence[Score], parts: Sequence[str], combine: Callable[[Floats], Floats], *, seed: int
 ) -> Estimate:
     """A quantity made of the means of several metrics, with a joint bootstrap over clusters.
 
@@ -39,7 +33,7 @@ def estimate_jointly(
     then there are no limits, rather than limits of no width (or of rounding's).
     """
     totals = sum_by_cluster(scores, parts)
-    interval = bootstrap_jointly(totals, lambda sums: combine(sums[..., 0::2] / sums[..., 1::2]), confidence, seed=seed)
+    interval = bootstrap_jointly(totals, lambda sums: combine(sums[..., 0::2] / sums[..., 1::2]), seed=seed)
     if interval.low is not None and interval.high is not None and isclose(interval.low, interval.high, abs_tol=1e-12):
         interval = replace(interval, low=None, high=None)
     return Estimate(metric=metric, **asdict(interval), **count_episodes(score for score in scores if score.metric in parts))

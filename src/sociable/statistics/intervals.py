@@ -7,14 +7,18 @@ scipy is imported where it is needed: it takes a fifth of a second of every comm
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, sqrt
+from statistics import variance
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
+CONFIDENCE = 0.95
+"""Nominal coverage of all limits."""
 
 ROUNDING_STANDARD_ERROR = 1e-12
 """A smaller standard error is rounding, not variation: scores lie in [0, 1] and have about 16 digits."""
@@ -29,16 +33,15 @@ WEIGHTS_IN_MEMORY = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate with its confidence limits.
+    """An estimate with its confidence limits, of nominal coverage ``CONFIDENCE``.
 
     ``value`` is None when there is nothing to estimate from; ``low`` and ``high`` are None together, when the
-    estimate's uncertainty is not estimable. ``confidence`` is the nominal coverage, in (0, 1).
+    estimate's uncertainty is not estimable.
     """
 
     value: float | None
-    low: float | None
-    high: float | None
-    confidence: float
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +56,7 @@ class AveragedCases:
     weights: tuple[float, ...]
 
 
-def estimate_mean(
-    values: Sequence[float],
-    clusters: Sequence[str],
-    confidence: float = 0.95,
-    weights: Sequence[float] | None = None,
-) -> Interval:
+def estimate_mean(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float] | None = None) -> Interval:
     """Weighted mean of scores in [0, 1], with a Wilson interval on the effective sample size.
 
     Source: Korn and Graubard 1998, "Confidence intervals for proportions with small expected number of positive counts
@@ -72,7 +70,6 @@ def estimate_mean(
     Args:
         values: one score per case: 0 or 1, or a fraction (repeats averaged, see ``average_repeats``; ties as half).
         clusters: the cluster of each value.
-        confidence: nominal coverage, in (0, 1).
         weights: the share of a case that each value counts for, in (0, 1]; None: all 1.
 
     Returns:
@@ -82,21 +79,19 @@ def estimate_mean(
         and may be narrower than those from two or three clusters.
 
     Raises:
-        ValueError: lengths differ, or a value, a weight or the confidence is out of its range.
+        ValueError: lengths differ, or a value or a weight is out of its range.
     """
     weights = [1.0] * len(values) if weights is None else weights
     _require_proportions(values, clusters, weights)
-    _require_confidence(confidence)
     if len(values) == 0:
-        return Interval(None, None, None, confidence)
+        return Interval(None)
     members: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for value, cluster, weight in zip(values, clusters, weights, strict=True):
         members[cluster].append((value * weight, weight))
     proportion = fsum(part for own in members.values() for part, _ in own) / fsum(weights)
     sums = [fsum(part for part, _ in own) for own in members.values()]
     sizes = [fsum(weight for _, weight in own) for own in members.values()]
-    low, high = _find_wilson_limits(proportion, _measure_effective_size(proportion, sums, sizes, confidence), confidence)
-    return Interval(proportion, low, high, confidence)
+    return Interval(proportion, *_find_wilson_limits(proportion, _measure_effective_size(proportion, sums, sizes)))
 
 
 def _require_proportions(values: Sequence[float], clusters: Sequence[str], weights: Sequence[float]) -> None:
@@ -110,12 +105,7 @@ def _require_proportions(values: Sequence[float], clusters: Sequence[str], weigh
             raise ValueError(f"weight {weight!r} is not in (0, 1]")
 
 
-def _require_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence {confidence!r} is not in (0, 1)")
-
-
-def _measure_effective_size(proportion: float, sums: Sequence[float], sizes: Sequence[float], confidence: float) -> float:
+def _measure_effective_size(proportion: float, sums: Sequence[float], sizes: Sequence[float]) -> float:
     from scipy.special import ndtri, stdtrit  # type: ignore[import-untyped]
 
     cases, clusters = fsum(sizes), len(sizes)
@@ -124,21 +114,71 @@ def _measure_effective_size(proportion: float, sums: Sequence[float], sizes: Seq
     squares = fsum((total - proportion * size) ** 2 for total, size in zip(sums, sizes, strict=True))
     variance = clusters / (clusters - 1) * squares / cases**2
     size = float(clusters) if variance < ROUNDING_STANDARD_ERROR**2 else proportion * (1 - proportion) / variance
-    upper = (1 + confidence) / 2
+    upper = (1 + CONFIDENCE) / 2
     # Fractions vary less than 0/1 scores, and clusters can be alike by luck; neither may make the cases
     # count for more than they are.
     return min(cases, size * float((ndtri(upper) / stdtrit(clusters - 1, upper)) ** 2))
 
 
-def _find_wilson_limits(proportion: float, size: float, confidence: float) -> tuple[float, float]:
+def _find_wilson_limits(proportion: float, size: float) -> tuple[float, float]:
     # Two lines, for which statsmodels would be a dependency; the tests compare them with its own.
     from scipy.special import ndtri
 
-    z = float(ndtri((1 + confidence) / 2))
+    z = float(ndtri((1 + CONFIDENCE) / 2))
     centre, half = proportion * size + z**2 / 2, z * sqrt(proportion * (1 - proportion) * size + z**2 / 4)
     low, high = (centre - half) / (size + z**2), (centre + half) / (size + z**2)
     # At 0 and 1 a limit equals the proportion, and rounding may put it on the wrong side.
     return max(min(low, proportion), 0.0), min(max(high, proportion), 1.0)
+
+
+def estimate_stratified_mean(sampled: Mapping[str, Sequence[float]], sizes: Mapping[str, int]) -> Interval:
+    """Sum over strata of W_h times the sample mean in h, with an interval for what was not sampled.
+
+    Source: Cochran 1977, "Sampling Techniques", sections 5.3 and 5.4 (5.6 and 5.7 for the variance with finite population
+    correction; 5.16 for Satterthwaite's degrees of freedom). A stratum with one sampled value of several has the pooled
+    variance of the others.
+
+    Args:
+        sampled: the values observed in each stratum, in any unit; at most as many as its size.
+        sizes: how many units each stratum of the population has. A stratum of size 0 counts for nothing.
+
+    Returns:
+        None for all three where a stratum has units and no sampled value, or there are no units. Limits are None where
+        the variance cannot be estimated; they equal the value where everything was sampled.
+
+    Raises:
+        ValueError: more values than units in a stratum.
+    """
+    strata = [(size, sampled.get(name, ())) for name, size in sizes.items() if size]
+    if any(len(values) > size for size, values in strata):
+        raise ValueError("more values than units in a stratum")
+    if not strata or not all(values for _, values in strata):
+        return Interval(None)
+    total = sum(size for size, _ in strata)
+    mean = fsum(size / total * fsum(values) / len(values) for size, values in strata)
+    several = [values for _, values in strata if len(values) > 1]
+    freedom = sum(len(values) - 1 for values in several)
+    pooled = fsum(variance(values) * (len(values) - 1) for values in several) / freedom if several else None
+    parts, weights = [], []
+    for size, values in strata:
+        count = len(values)
+        if count == size:
+            continue
+        own = variance(values) if count > 1 else pooled
+        if own is None:
+            return Interval(mean)
+        part = (size / total) ** 2 * (1 - count / size) * own / count
+        parts.append(part)
+        weights.append(part**2 / max(1, count - 1))
+    error = sqrt(fsum(parts))
+    if error == 0.0:
+        # Everything was sampled, or nothing seen to vary; only in the first case that is all there is to know.
+        known = mean if not parts else None
+        return Interval(mean, known, known)
+    from scipy.special import stdtrit
+
+    half = float(stdtrit(fsum(parts) ** 2 / fsum(weights), (1 + CONFIDENCE) / 2)) * error
+    return Interval(mean, mean - half, mean + half)
 
 
 def average_repeats(observations: Iterable[tuple[str, str, float | None]]) -> AveragedCases:
@@ -162,12 +202,7 @@ def average_repeats(observations: Iterable[tuple[str, str, float | None]]) -> Av
 
 
 def bootstrap_jointly(
-    cluster_totals: Floats,
-    statistic: Callable[[Floats], Floats],
-    confidence: float = 0.95,
-    replicates: int = 4000,
-    *,
-    seed: int,
+    cluster_totals: Floats, statistic: Callable[[Floats], Floats], replicates: int = 4000, *, seed: int
 ) -> Interval:
     """Percentile interval of a statistic of totals, from resampling whole clusters.
 
@@ -178,7 +213,6 @@ def bootstrap_jointly(
     Args:
         cluster_totals: [C, K >= 1], finite, in any units (for a mean: the weighted sum of scores, and the sum of weights).
         statistic: maps totals [..., K] to [...]; called with [K] and with [B, K]. It may divide by zero.
-        confidence: nominal coverage, in (0, 1).
         replicates: number of resamples, at least 1.
         seed: fixes the resamples. Rows in another order, under the same seed, give the same interval.
 
@@ -194,22 +228,21 @@ def bootstrap_jointly(
         raise ValueError(f"cluster totals have shape {cluster_totals.shape}, not [C, K] with K at least 1")
     if not np.isfinite(cluster_totals).all():
         raise ValueError("cluster totals are not all finite")
-    _require_confidence(confidence)
     if replicates < 1:
         raise ValueError(f"replicates {replicates!r} is below 1")
     clusters = len(cluster_totals)
     if clusters == 0:
-        return Interval(None, None, None, confidence)
+        return Interval(None)
     # The resamples weight rows by position; sorting makes them depend on the rows alone, so that neither
     # the order of the clusters nor their names can move an interval.
     rows = cluster_totals[np.lexsort(cluster_totals.T)]
     value = float(_evaluate(statistic, rows.sum(axis=0)))
     if not np.isfinite(value):
-        return Interval(None, None, None, confidence)
+        return Interval(None)
     if clusters == 1:
-        return Interval(value, None, None, confidence)
+        return Interval(value)
     estimates = np.concatenate([_evaluate(statistic, totals) for totals in _resample_totals(rows, replicates, seed)])
-    return Interval(value, *_find_percentile_limits(estimates[np.isfinite(estimates)], confidence), confidence)
+    return Interval(value, *_find_percentile_limits(estimates[np.isfinite(estimates)]))
 
 
 def _evaluate(statistic: Callable[[Floats], Floats], totals: Floats) -> Floats:
@@ -232,10 +265,10 @@ def _resample_totals(rows: Floats, replicates: int, seed: int) -> Iterator[Float
         yield generator.multinomial(clusters, shares, size=min(chunk, replicates - start)) @ rows
 
 
-def _find_percentile_limits(estimates: Floats, confidence: float) -> tuple[float | None, float | None]:
+def _find_percentile_limits(estimates: Floats) -> tuple[float | None, float | None]:
     if len(estimates) == 0:
         return None, None
-    low, high = np.quantile(estimates, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(estimates, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(low), float(high)
 
 
@@ -270,4 +303,4 @@ def bootstrap_rank_correlation(
         spread = ranks.std(axis=1)
         if spread.all():
             found.append(float(np.mean((ranks[0] - ranks[0].mean()) * (ranks[1] - ranks[1].mean())) / (spread[0] * spread[1])))
-    return _find_percentile_limits(np.array(found), 0.95)
+    return _find_percentile_limits(np.array(found))

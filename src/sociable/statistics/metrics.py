@@ -6,7 +6,7 @@ Tables, comparisons, rows of errored episodes and the READMEs' lists of metrics 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -17,8 +17,6 @@ from sociable.statistics.intervals import Floats
 
 C = TypeVar("C", contravariant=True)
 """What a value is worked out from: an episode, with all that is beside it."""
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +49,7 @@ Aggregate = Callable[[str, Sequence[Score], int], Estimate]
 
 def share(name: str, scores: Sequence[Score], seed: int) -> Estimate:
     """The mean of values in [0, 1], with a Wilson interval by cluster."""
-    return estimate_proportion(name, scores, CONFIDENCE)
+    return estimate_proportion(name, scores)
 
 
 def mean(name: str, scores: Sequence[Score], seed: int) -> Estimate:
@@ -61,9 +59,7 @@ def mean(name: str, scores: Sequence[Score], seed: int) -> Estimate:
 
 def joint(parts: Sequence[str], combine: Callable[[Floats], Floats]) -> Aggregate:
     """A quantity made of the means of ``parts``, [..., parts] → [...], with a joint bootstrap over clusters."""
-    return lambda name, scores, seed: estimate_jointly(
-        name, scores, parts, combine, seed=derive_seed(seed, "bootstrap", name), confidence=CONFIDENCE
-    )
+    return lambda name, scores, seed: estimate_jointly(name, scores, parts, combine, seed=derive_seed(seed, "bootstrap", name))
 
 
 @dataclass(frozen=True)
@@ -170,12 +166,6 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
             for metric in self._grouped
             for name in ([name for name in found if self.find(name) is metric] if metric.members else [metric.name])
         ]
-
-
-def with_estimates(metrics: Iterable[Metric[C]], estimated: Iterable[str]) -> list[Metric[C]]:
-    """Those of ``metrics`` whose names are ``estimated``."""
-    known = set(estimated)
-    return [metric for metric in metrics if metric.name in known]
 
 
 def metrics_markdown(metrics: Mapping[str, Metric[Any]]) -> str:

@@ -24,7 +24,6 @@ class PairedComparison:
     difference: float | None
     low: float | None
     high: float | None
-    confidence: float
     p_value: float | None
     cases: int
     clusters: int
@@ -34,9 +33,8 @@ def compare_paired(
     first: Mapping[str, float],
     second: Mapping[str, float],
     cluster_of: Mapping[str, str],
-    confidence: float = 0.95,
-    seed: int = 0,
     *,
+    seed: int = 0,
     replicates: int = 4000,
     sign_flips: int = 9999,
 ) -> PairedComparison:
@@ -53,7 +51,6 @@ def compare_paired(
     Args:
         first, second: case id to finite score, in one unit; cases only one side has are left out.
         cluster_of: case id to cluster, for every common case at least.
-        confidence: nominal coverage of the limits, in (0, 1).
         seed: fixes the resamples and the random flips. Order and names of clusters do not matter.
         replicates: bootstrap resamples, at least 1.
         sign_flips: the most sign patterns tried, at least 1.
@@ -73,16 +70,9 @@ def compare_paired(
             differences[cluster_of[case]].append(second[case] - first[case])
     rows = [(fsum(members), float(len(members))) for members in differences.values()]
     totals = np.array(rows, dtype=np.float64).reshape(-1, 2)
-    interval = bootstrap_jointly(totals, lambda sums: sums[..., 0] / sums[..., 1], confidence, replicates, seed=seed)
-    return PairedComparison(
-        difference=interval.value,
-        low=interval.low,
-        high=interval.high,
-        confidence=confidence,
-        p_value=_test_by_sign_flips(totals[:, 0], sign_flips, seed),
-        cases=int(totals[:, 1].sum()),
-        clusters=len(totals),
-    )
+    interval = bootstrap_jointly(totals, lambda sums: sums[..., 0] / sums[..., 1], replicates, seed=seed)
+    p_value, cases = _test_by_sign_flips(totals[:, 0], sign_flips, seed), int(totals[:, 1].sum())
+    return PairedComparison(interval.value, interval.low, interval.high, p_value, cases, len(totals))
 
 
 def _test_by_sign_flips(sums: Floats, sign_flips: int, seed: int) -> float | None:

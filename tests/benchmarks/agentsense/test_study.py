@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sociable.api import datasets, people, runs, series
-from sociable.api.labels import label
+from sociable.api.datasets import label
 from sociable.benchmarks.agentsense.dataset import load_scenarios
 from sociable.benchmarks.agentsense.players import PersonsForms
 from sociable.benchmarks.agentsense.published import TABLE_2
@@ -23,7 +23,7 @@ from sociable.core.errors import InputError, RunStopped
 from sociable.core.records import Turn
 from sociable.core.view import Case, Paragraph, Section, Table
 from sociable.engine.registry import find_benchmark
-from sociable.engine.settings import RunSettings, roles_and_prices
+from sociable.engine.settings import RunSettings, read_roles_and_prices
 from sociable.render.html import render_html
 
 RULE = {"judges": ("reference/rule",)}
@@ -106,7 +106,7 @@ def test_other_sampling_is_taken_where_it_is_asked_for(file: Path, tmp_path: Pat
     judged = runs.settings_for("agentsense", config, model="openai-compatible/m", judges=("openai-compatible/j",))
     later = tmp_path / "later.toml"
     later.write_text('[roles."openai-compatible/m"]\nkey_variable = "KEY"\n[roles.judge]\nmax_tokens = 900\n')
-    changed = roles_and_prices(judged, later)["roles"]
+    changed = read_roles_and_prices(judged, later)["roles"]
     assert (changed["openai-compatible/m"]["temperature"], changed["openai-compatible/m"]["max_tokens"]) == (1.0, 900)
     assert changed["openai-compatible/m"]["base_url"] == "http://127.0.0.1:1/v1"
     assert (changed["judge"]["max_tokens"], changed["judge"]["base_url"]) == (900, None)
@@ -166,7 +166,7 @@ def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[s
     before = {folder: (folder / "scores.json").read_bytes() for folder in folders}
     assert [Path(run.folder) for run in series.resume_series(tmp_path / "pairs")] == folders
     assert {folder: (folder / "scores.json").read_bytes() for folder in folders} == before
-    blocks = section(runs.report_document(folders), "Senders and receivers").blocks
+    blocks = section(runs.make_report_document(folders), "Senders and receivers").blocks
     senders = blocks[0]
     assert isinstance(senders, Table)
     # The pilot, who sends, gets the boat from an oracle only; a silent pilot is given it unasked.
@@ -189,7 +189,7 @@ def test_pairs_give_the_papers_matrices_and_can_be_gone_on_with(template: dict[s
         ["reference/silent", "1", "0.00", "0.00", "0.00", "0.00"],
     ]
     assert next(row.shades for row in senders.rows) == [None, 1.0, 0.0, 0.5]
-    assert "shade-8" in render_html(runs.report_document(folders))
+    assert "shade-8" in render_html(runs.make_report_document(folders))
     with pytest.raises(InputError, match="holds a series of runs already"):
         series.write_new_series(tmp_path / "pairs", {})
 
@@ -241,9 +241,9 @@ def test_a_series_is_judged_and_scored_run_by_run(
         return int(ended.value.code or 0)
 
     assert sociable("run", "agentsense", *agents, "--dataset", "quay.json", "--out", "pairs") == 0
-    assert all(runs.load_result(folder).estimate("majority") is None for folder in series.folders_of(tmp_path / "pairs"))
+    assert all(runs.load_result(folder).estimate("majority") is None for folder in series.list_folders(tmp_path / "pairs"))
     assert sociable("judge", "pairs", "--judge", "reference/rule") == 0
-    values = [runs.load_result(folder).estimate("majority") for folder in series.folders_of(tmp_path / "pairs")]
+    values = [runs.load_result(folder).estimate("majority") for folder in series.list_folders(tmp_path / "pairs")]
     assert [each.value if each else None for each in values] == [1.0, 0.0]
     assert sociable("score", "pairs") == 0
     assert (tmp_path / "pairs" / "report.html").exists()
@@ -326,15 +326,15 @@ def test_a_person_plays_one_character_beside_the_same_scenes_without(
     assert "What I want is this" in shown
     assert "canary-ann-secret" not in shown
     assert "canary-ann-profile" not in shown
-    folders = series.folders_of(tmp_path / "mine")
+    folders = series.list_folders(tmp_path / "mine")
     assert [folder.name for folder in folders] == [WITH_PERSON, WITHOUT_PERSON]
-    document = runs.report_document(folders)
+    document = runs.make_report_document(folders)
     same, others = section(document, "A person in the scene").blocks
     assert isinstance(same, Table) and isinstance(others, Table)
     assert [row.cells[0] for row in same.rows] == ["reference/heuristic"]
     # Ann's goal is reached where the person lends the boat. A run that was made otherwise is no company for it.
     other = runs.run("agentsense", "reference/heuristic", dataset=str(file), out=tmp_path / "other", options={"turns": 3}, **RULE)
-    (alone,) = section(runs.report_document([folders[0], other.folder]), "A person in the scene").blocks
+    (alone,) = section(runs.make_report_document([folders[0], other.folder]), "A person in the scene").blocks
     assert isinstance(alone, Paragraph)
     assert others.rows[0].cells[1:3] == ["1.000 (n = 2)", "0.000 (n = 2)"]
 
@@ -400,7 +400,7 @@ def test_people_check_the_judges_on_goal_questions(native: dict[str, Any], tmp_p
 
 def test_the_report_shows_table_2_and_any_scene_with_each_private_view_in_its_own_column(file: Path, tmp_path: Path) -> None:
     runs.run("agentsense", "reference/blurt", dataset=str(file), out=tmp_path / "run", options={"rounds": [3, 6]}, **RULE)
-    document = runs.report_document([tmp_path / "run"])
+    document = runs.make_report_document([tmp_path / "run"])
     table = next(block for block in section(document, "Scores").blocks if isinstance(block, Table))
     assert [row.cells[0] for row in table.rows] == ["reference/blurt", *(f"{model} (paper)" for model in TABLE_2)]
     assert section(document, "Rounds")

@@ -85,7 +85,7 @@ def test_without_a_partner_the_model_plays_everybody_and_the_report_says_so(tmp_
     result = runs.run("stss", MODEL, out=tmp_path / "run", options={"tasks": ["the-dripping-tap"]})
     assert any("background residents were played by" in note for note in result.notes)
     assert {"subject", "partner"} <= result.manifest["usage"].keys()
-    page = render_html(runs.report_document([tmp_path / "run"]))
+    page = render_html(runs.make_report_document([tmp_path / "run"]))
     # Calls per resident and day stand beside the original's.
     assert "Per resident and day" in page
     assert "1,290" in page
@@ -97,7 +97,7 @@ def test_an_episode_that_its_background_spoilt_is_shown_as_not_scored(tmp_path: 
     options = {"tasks": ["soup-swap"]}
     result = runs.run("stss", "reference/silent", partner=f"python:{tmp_path / 'babble.py'}:reply", out=run, options=options)
     assert [(score.value, score.outcome) for score in result.scores if score.metric == "score"] == [(None, Outcome.UNSCORED)]
-    blocks = runs.report_document([run]).sections[-1].blocks
+    blocks = runs.make_report_document([run]).sections[-1].blocks
     (case,) = [block for block in blocks if isinstance(block, Case)]
     assert [tag.text for tag in case.tags] == ["public activity", "not scored"]
     assert "plans could not be read" in str(case.blocks)
@@ -110,7 +110,7 @@ def test_an_episode_that_its_background_spoilt_is_shown_as_not_scored(tmp_path: 
 def test_whoever_has_no_model_is_not_among_those_whose_calls_are_counted(tmp_path: Path) -> None:
     options = {"tasks": ["the-dripping-tap"]}
     result = runs.run("stss", MODEL, partner=RESIDENTS, out=tmp_path / "run", options=options)
-    cost = next(section for section in runs.report_document([tmp_path / "run"]).sections if section.title == "Cost")
+    cost = next(section for section in runs.make_report_document([tmp_path / "run"]).sections if section.title == "Cost")
     table = next(block for block in cost.blocks if isinstance(block, Table) and block.caption == "Per resident and day")
     # The performer alone is a model, and lives for two days.
     calls = result.manifest["usage"]["subject"]["calls"]
@@ -167,7 +167,7 @@ def test_several_runs_are_told_apart_in_a_figure_and_stages_fit_a_page(tmp_path:
     options = {"tasks": ["the-dripping-tap"]}
     for agent in ("silent", "oracle"):
         runs.run("stss", f"reference/{agent}", out=tmp_path / agent, options=options)
-    document = runs.report_document([tmp_path / "silent", tmp_path / "oracle"])
+    document = runs.make_report_document([tmp_path / "silent", tmp_path / "oracle"])
     blocks = [block for section in document.sections for block in section.blocks]
     (plot,) = [block for block in blocks if isinstance(block, IntervalPlot)]
     assert [mark.label for mark in plot.marks] == ["silent (n = 1)", "oracle (n = 1)"]

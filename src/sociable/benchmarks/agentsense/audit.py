@@ -31,12 +31,12 @@ from sociable.core.view import Callout, Column, Document, Row, Section, Table, T
 from sociable.core.wording import find_telling_words, measure_overlap
 from sociable.reports.audits import (
     ShortcutResult,
-    alike_texts,
     compare_with_chance,
-    shortcuts_plot,
-    shortcuts_table,
-    shown_first,
-    verdict_on,
+    find_alike_texts,
+    make_shortcuts_plot,
+    make_shortcuts_table,
+    rate_shortcuts,
+    shorten_list,
 )
 from sociable.statistics.agreement import measure_cohen, measure_fleiss
 from sociable.statistics.guessing import cross_validate, share_hit
@@ -62,17 +62,17 @@ def audit_document(scenarios: Sequence[Scenario], source: str) -> Document:
     return Document(
         title="Audit of agentsense",
         subtitle=f"{questions} distinct quiz questions in {len(scenarios)} scenarios of {templates} templates ({source})",
-        summary=shortcuts_table("How often a shortcut finds the answer", results, TOLERANCE, _OF),
+        summary=make_shortcuts_table("How often a shortcut finds the answer", results, TOLERANCE, _OF),
         sections=[
             Section("Verdict", list(_list_verdicts(scenarios, results, questions))),
             *([Section("Rules and readers", [_tabulate_rules(rules)])] if rules else []),
-            *([Section("Shortcuts", [shortcuts_plot(results, _OF)])] if results else []),
+            *([Section("Shortcuts", [make_shortcuts_plot(results, _OF)])] if results else []),
         ],
     )
 
 
 def _list_verdicts(scenarios: Sequence[Scenario], results: Sequence[ShortcutResult], questions: int) -> Iterator[Callout]:
-    yield verdict_on(results, TOLERANCE) if results else Callout("There is no quiz in these data.")
+    yield rate_shortcuts(results, TOLERANCE) if results else Callout("There is no quiz in these data.")
     if 0 < questions < FEW_QUESTIONS:
         yield Callout(f"{questions} questions are too few to tell.", Tone.WARNING)
     for problem in (*find_sign_faults(scenarios), *find_alike_templates(scenarios)):
@@ -102,7 +102,7 @@ def find_alike_templates(scenarios: Sequence[Scenario]) -> list[str]:
         scene = first[template]
         known = [text for each in scene.characters for text in (each.private_info, *(goal.goal for goal in each.goals))]
         texts[template] = " ".join([scene.background, scene.description, *known])
-    return shown_first(alike_texts(texts))
+    return shorten_list(find_alike_texts(texts))
 
 
 # Shortcuts: guesses of a quiz's answer without having been in the scene.

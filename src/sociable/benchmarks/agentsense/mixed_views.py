@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from sociable.agents.person import NAME as PERSON
 from sociable.benchmarks.agentsense.metrics import PARTNER
 from sociable.benchmarks.agentsense.study import AgentSenseStudy
+from sociable.core.form import PERSON
 from sociable.core.records import Estimate
 from sociable.core.view import MISSING, Block, Column, Paragraph, Row, Section, Table, figure, with_interval
 from sociable.engine.result import RunResult

@@ -12,7 +12,6 @@ from sociable.core.records import Estimate, Score
 from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_outcomes
 from sociable.statistics.intervals import Floats, bootstrap_jointly
-from sociable.statistics.metrics import CONFIDENCE
 from sociable.statistics.variation import find_deviation_bias, find_excess_probability, measure_deviation
 
 Casts = Mapping[str, Mapping[int, float]]
@@ -40,9 +39,9 @@ def estimate_sensitivity(part: str, of: str, name: str, scores: Sequence[Score],
     else:
         rows = np.array([[across, within, 1.0] for across, within in found if within is not None]).reshape(-1, 3)
         own = own if len(rows) else []
-    interval = bootstrap_jointly(rows, STATISTICS[part], CONFIDENCE, seed=derive_seed(seed, "bootstrap", name))
+    interval = bootstrap_jointly(rows, STATISTICS[part], seed=derive_seed(seed, "bootstrap", name))
     value, low, high = interval.value, interval.low, interval.high
-    return Estimate(metric=name, value=value, low=low, high=high, confidence=CONFIDENCE, **count_outcomes(own))
+    return Estimate(metric=name, value=value, low=low, high=high, **count_outcomes(own))
 
 
 def _values_by_template(scores: Iterable[Score]) -> Mapping[str, Casts]:

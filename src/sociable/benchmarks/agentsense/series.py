@@ -7,8 +7,8 @@ from itertools import chain, count, product
 
 from pydantic import Field
 
-from sociable.agents.person import NAME as PERSON
 from sociable.core.errors import InputError
+from sociable.core.form import PERSON
 from sociable.core.records import Record
 from sociable.engine.settings import RunSettings, folder_name, plain_name
 

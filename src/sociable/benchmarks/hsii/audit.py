@@ -23,12 +23,12 @@ from sociable.core.view import Callout, Column, Document, Row, Section, Table, T
 from sociable.core.wording import pad_words
 from sociable.reports.audits import (
     ShortcutResult,
-    alike_texts,
     compare_with_chance,
-    shortcuts_plot,
-    shortcuts_table,
-    shown_first,
-    verdict_on,
+    find_alike_texts,
+    make_shortcuts_plot,
+    make_shortcuts_table,
+    rate_shortcuts,
+    shorten_list,
 )
 from sociable.statistics.agreement import measure_fleiss
 from sociable.statistics.guessing import cross_validate, share_hit
@@ -190,7 +190,7 @@ def find_alike_dialogues(cases: Sequence[Case]) -> list[str]:
     speakers = {name: _number_speakers([turn.role_from for turn in own]) for name, own in turns.items() if len(own) > 4}
     same = [pair for pair in combinations(speakers, 2) if speakers[pair[0]] == speakers[pair[1]]]
     told = [f"{one} and {other} have the same sequence of speakers" for one, other in same]
-    return [*shown_first(alike_texts(texts)), *shown_first(told)]
+    return [*shorten_list(find_alike_texts(texts)), *shorten_list(told)]
 
 
 def _number_speakers(speakers: Sequence[str]) -> list[int]:
@@ -247,12 +247,12 @@ def make_audit(cases: Sequence[Case], source: str) -> Document:
         title="Audit of hsii",
         subtitle=f"{len(cases)} cases of {len({case.dialogue for case in cases})} dialogues ({source})",
         summary=replace(
-            shortcuts_table(caption, own, TOLERANCE, "cases", (beside, printed_hits)),
+            make_shortcuts_table(caption, own, TOLERANCE, "cases", (beside, printed_hits)),
             note=f"Chance on the three printed cases: {figure(printed[0].chance, 2)}.",
         ),
         sections=[
-            Section("Verdict", [verdict_on(own, TOLERANCE), *few, *(Callout(problem, Tone.BAD) for problem in problems)]),
+            Section("Verdict", [rate_shortcuts(own, TOLERANCE), *few, *(Callout(problem, Tone.BAD) for problem in problems)]),
             *([Section("Readers", [_make_readings_table(readings, len(cases))])] if readings else []),
-            Section("Shortcuts", [shortcuts_plot(own, "cases")]),
+            Section("Shortcuts", [make_shortcuts_plot(own, "cases")]),
         ],
     )

@@ -16,7 +16,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -243,8 +242,7 @@ class Review:
 
     def _open_decisions(self) -> RecordFile[Decision]:
         remedy = "Mend that line, or remove it: its item is then asked about again."
-        parse = partial(Decision.model_validate_json, strict=False)
-        return RecordFile(self._own / "decisions.jsonl", parse, lambda decision: decision.id, remedy)
+        return RecordFile(self._own / "decisions.jsonl", Decision, remedy)
 
 
 @contextmanager

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
@@ -20,7 +22,14 @@ from sociable.render.figures.intervals import draw_interval_plot
 from sociable.render.figures.page_element import make_page_element
 from sociable.render.figures.radar import draw_radar_plot
 from sociable.render.figures.scatter import draw_scatter_plot
-from sociable.render.figures.style import PIXELS_PER_INCH
+from sociable.render.figures.style import PIXELS_PER_INCH, Titles
+
+_DRAWINGS: Mapping[type[Plot], Callable[[Figure, Any, bool], Titles]] = {
+    IntervalPlot: draw_interval_plot,
+    CurvePlot: draw_curve_plot,
+    ScatterPlot: draw_scatter_plot,
+    RadarPlot: draw_radar_plot,
+}
 
 _WIDE, _NARROW = 624, 288
 """The least room a figure has on a page and on a telephone, in CSS pixels: it is shown at this width or wider."""
@@ -33,15 +42,7 @@ def render_figure(plot: Plot, narrow: bool = False) -> str:
         # matplotlib measures a letter that its font lacks as a wide one; that is all it is needed for.
         warnings.filterwarnings("ignore", message="Glyph")
         figure = Figure(figsize=((_NARROW if narrow else _WIDE) / PIXELS_PER_INCH, 1), layout="constrained")
-        match plot:
-            case IntervalPlot():
-                titles = draw_interval_plot(figure, plot, narrow)
-            case CurvePlot():
-                titles = draw_curve_plot(figure, plot, narrow)
-            case ScatterPlot():
-                titles = draw_scatter_plot(figure, plot, narrow)
-            case RadarPlot():
-                titles = draw_radar_plot(figure, plot, narrow)
+        titles = _DRAWINGS[type(plot)](figure, plot, narrow)
         written = io.StringIO()
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         return make_page_element(written.getvalue(), plot.caption, titles)

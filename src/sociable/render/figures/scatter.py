@@ -11,7 +11,7 @@ from sociable.render.figures import style
 from sociable.render.plots_as_tables import NO_GROUP, find_groups
 
 _LEAST_HEIGHT, _MOST_HEIGHT = 0.27, 0.7
-"""Of the plane, as shares of the figure's width."""
+"""Bounds of the plane's height, as shares of the figure's width."""
 
 _LOOK_WITHOUT_GROUP = {"color": style.MUTED, "marker": "o", "markersize": 4.0, "zorder": 1}
 

@@ -61,7 +61,7 @@ def test_everything_comes_out_and_is_kept(tmp_path: Path) -> None:
     assert {each.name for each in (tmp_path / "run" / "masters").iterdir()} == {
         "f_g", "f_r", "shuffled", "f_g-masked", "f_r-masked", "shuffled-masked", "results.json",
     }  # fmt: skip
-    page = render_html(runs.report_document([tmp_path / "run"]))
+    page = render_html(runs.make_report_document([tmp_path / "run"]))
     assert "stand-ins" in page and "labels shuffled" in page and "misprint" in page
     # Scoring again trains nothing: what came out is read.
     before = (tmp_path / "run" / "masters" / "f_g" / "ranker.npz").stat().st_mtime_ns
@@ -92,7 +92,7 @@ def test_sessions_in_which_everybody_passes_teach_nothing(tmp_path: Path) -> Non
     found = values(run(tmp_path, "reference/silent"))
     assert found["passed"] == 1.0
     assert found["f_g/character"] is None and found["g/tuple"] is None
-    assert "nothing can be learned" in render_html(runs.report_document([tmp_path / "run"]))
+    assert "nothing can be learned" in render_html(runs.make_report_document([tmp_path / "run"]))
 
 
 def test_who_names_skills_is_seen(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_what_is_known_is_kept_when_the_rest_fails(tmp_path: Path, monkeypatch: 
     assert {each.metric: each.value for each in runs.load_result(tmp_path / "run").estimates} == {"passed": 0.0, "named": 0.0}
     # To report what is there needs no key.
     monkeypatch.delenv("OPENAI_API_KEY")
-    assert "reference/expressive" in render_html(runs.report_document([tmp_path / "run"]))
+    assert "reference/expressive" in render_html(runs.make_report_document([tmp_path / "run"]))
 
 
 def test_intentions_follow_the_marginals() -> None:

@@ -65,7 +65,7 @@ def test_a_model_plays_and_a_model_judges(cards: str, tmp_path: Path) -> None:
     judgments = tmp_path / "run" / "judgments.jsonl"
     judgments.write_text("".join(judgments.read_text().splitlines(keepends=True)[:2]))
     assert runs.resume(tmp_path / "run").manifest["usage"]["judge"]["calls"] == 2 * 3
-    page = render_html(runs.report_document([tmp_path / "run"]))
+    page = render_html(runs.make_report_document([tmp_path / "run"]))
     assert "tells key point 1" in page
     assert "no → yes" in page
     assert "misprint" in page and f"{TABLE_1[0].iep:.2f}" in page
@@ -166,7 +166,7 @@ def test_readers_say_in_one_word_what_went_badly(tmp_path: Path) -> None:
     table = people.add_words(tmp_path / "run", [tmp_path / "eve.csv", tmp_path / "adam.csv"]).summary
     assert table.caption == "8 words of 2 people on 4 episodes"
     assert [list(row.cells) for row in table.rows] == [["boring", "6", "0.75"], ["stiff", "2", "0.25"]]
-    assert "8 words of 2 people" in render_html(runs.report_document([tmp_path / "run"]))
+    assert "8 words of 2 people" in render_html(runs.make_report_document([tmp_path / "run"]))
     (tmp_path / "bad.csv").write_text(f"episode,word\n{rows[0]['episode']},not one word\n")
     with pytest.raises(DataError, match="expected a single word"):
         people.add_words(tmp_path / "run", [tmp_path / "bad.csv"])

@@ -25,7 +25,7 @@ from sociable.benchmarks.anteval.rules import load_rules
 from sociable.core.data_files import load_items, make_cut, read_records
 from sociable.core.errors import DataError, InputError
 from sociable.core.seeding import make_generator
-from sociable.engine.event_loop import waited
+from sociable.engine.event_loop import run_to_end
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Sampling
 
@@ -74,7 +74,7 @@ def play_stand_in_sessions(turns: int, players: int, quiet: float) -> tuple[Log,
     async def play() -> list[Log]:
         return [make_log(each, await run_session(each, 0, seats, prompts, options, seed=STAND_IN_SEED, half=1)) for each in drawn]
 
-    return tuple(waited(play()))
+    return tuple(run_to_end(play()))
 
 
 def read_real_sessions(path: Path) -> RealSessions:

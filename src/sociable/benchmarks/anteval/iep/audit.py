@@ -19,12 +19,12 @@ from sociable.core.view import Callout, Column, Document, Row, Section, Table, T
 from sociable.core.wording import expresses
 from sociable.reports.audits import (
     ShortcutResult,
-    alike_texts,
-    farthest_first,
-    shortcuts_plot,
-    shortcuts_table,
-    shown_first,
-    verdict_on,
+    find_alike_texts,
+    make_shortcuts_plot,
+    make_shortcuts_table,
+    rate_shortcuts,
+    shorten_list,
+    sort_by_distance,
 )
 from sociable.statistics.intervals import Interval, estimate_mean
 
@@ -68,7 +68,7 @@ def measure_shortcuts(cards: Sequence[KnowledgeCard]) -> list[ShortcutResult]:
     read = load_checked_cards()
     if guessed := {card.id: _find_points(read[card.id].guesses, card) for card in worded if card.id in read}:
         results.append(ShortcutResult("a reader's guesses from the scene", _estimate_share(guessed), 0.0))
-    return farthest_first(results) if worded else []
+    return sort_by_distance(results) if worded else []
 
 
 def _find_points(claims: Sequence[str], card: KnowledgeCard) -> list[float]:
@@ -95,18 +95,18 @@ def audit_cards(scenarios: Sequence[IepScenario], source: str) -> Document:
     return Document(
         title="Audit of anteval-iep",
         subtitle=f"{points} key points of {len(cards)} cards ({source})",
-        summary=shortcuts_table("What is known of a card without its NPC", results, TOLERANCE, _OF),
+        summary=make_shortcuts_table("What is known of a card without its NPC", results, TOLERANCE, _OF),
         sections=[
             Section("Verdict", list(_find_verdict(scenarios, results))),
             *([Section("The rule", [_make_rule_table(retold)])] if retold else []),
-            *([Section("Shortcuts", [shortcuts_plot(results, _OF)])] if results else []),
+            *([Section("Shortcuts", [make_shortcuts_plot(results, _OF)])] if results else []),
         ],
     )
 
 
 def _find_verdict(scenarios: Sequence[IepScenario], results: Sequence[ShortcutResult]) -> Iterator[Callout]:
-    yield verdict_on(results, TOLERANCE) if results else Callout("No card says how its key points are worded.", Tone.WARNING)
-    for problem in shown_first(alike_texts({each.id: f"{each.card.scene} {each.card.knowledge}" for each in scenarios})):
+    yield rate_shortcuts(results, TOLERANCE) if results else Callout("No card says how its key points are worded.", Tone.WARNING)
+    for problem in shorten_list(find_alike_texts({each.id: f"{each.card.scene} {each.card.knowledge}" for each in scenarios})):
         yield Callout(problem, Tone.BAD)
     for scenario in scenarios:
         for player, counted in scenario.counted.items():

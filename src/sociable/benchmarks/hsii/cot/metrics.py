@@ -19,7 +19,7 @@ from sociable.core.records import Estimate, Score
 from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_episodes
 from sociable.statistics.intervals import Floats, Interval, average_repeats, bootstrap_jointly, estimate_mean
-from sociable.statistics.metrics import CONFIDENCE, Aggregate, Metric, Metrics, Value, joint, mean
+from sociable.statistics.metrics import Aggregate, Metric, Metrics, Value, joint, mean
 
 EASIEST = 0.7
 """The share of pairs the paper's "partial" figures are about."""
@@ -137,14 +137,14 @@ def _estimate_from_counts(cycle_cap: int, statistic: Callable[[Floats], Floats],
 
     def aggregate(name: str, scores: Sequence[Score], seed: int) -> Estimate:
         bootstrap_seed = derive_seed(seed, "bootstrap", name)
-        found = bootstrap_jointly(_count_solved(scores, cycle_cap), statistic, CONFIDENCE, seed=bootstrap_seed)
+        found = bootstrap_jointly(_count_solved(scores, cycle_cap), statistic, seed=bootstrap_seed)
         value, low, high = found.value, found.low, found.high
         if value is not None and value >= beyond:
             value = None
         if value is None or low is None or high is None or not low < high < beyond:
             low = high = None
         own = [score for score in scores if score.metric == "cot_complexity"]
-        return Estimate(metric=name, value=value, low=low, high=high, confidence=CONFIDENCE, **count_episodes(own))
+        return Estimate(metric=name, value=value, low=low, high=high, **count_episodes(own))
 
     return aggregate
 
@@ -156,7 +156,7 @@ def estimate_solved_by_cycle(scores: Sequence[Score], cycle_cap: int) -> list[In
     shares = []
     for cycle in range(1, last + 1):
         pairs = average_repeats([(cluster, scenario, float(k <= cycle)) for cluster, scenario, k in solved_at])
-        shares.append(estimate_mean(pairs.values, pairs.clusters, CONFIDENCE, pairs.weights))
+        shares.append(estimate_mean(pairs.values, pairs.clusters, pairs.weights))
     return shares
 
 

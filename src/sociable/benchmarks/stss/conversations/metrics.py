@@ -21,7 +21,7 @@ from sociable.core.records import EpisodeStatus, Estimate, NoValue, Outcome, Sco
 from sociable.core.seeding import derive_seed
 from sociable.statistics.estimates import count_episodes, sum_by_cluster
 from sociable.statistics.intervals import bootstrap_jointly
-from sociable.statistics.metrics import CONFIDENCE, Metric, Metrics, Value
+from sociable.statistics.metrics import Metric, Metrics, Value
 
 TEXTS = {"conversation": "Conv.", "summary": "Summ."}
 KINDS = {"sr": ("SR", "scenes with all conditions met"), "gcsr": ("GCSR", "share of conditions met")}
@@ -125,10 +125,10 @@ def average_over(average: str, metric: str, name: str, scores: Sequence[Score], 
         weights = totals[:, 1:]
         totals = np.where(weights > 0, totals / np.where(weights > 0, weights, 1.0), 0.0)
     own_seed = derive_seed(seed, "bootstrap", name)
-    found = bootstrap_jointly(totals, lambda sums: sums[..., 0] / sums[..., 1], CONFIDENCE, seed=own_seed)
+    found = bootstrap_jointly(totals, lambda sums: sums[..., 0] / sums[..., 1], seed=own_seed)
     varied = found.low is not None and found.high is not None and found.high - found.low > 1e-12
     low, high = (found.low, found.high) if varied else (None, None)
-    return Estimate(metric=name, value=found.value, low=low, high=high, confidence=CONFIDENCE, **count_episodes(own))
+    return Estimate(metric=name, value=found.value, low=low, high=high, **count_episodes(own))
 
 
 def _declare_text(text: str) -> Iterator[Metric[JudgedScene]]:

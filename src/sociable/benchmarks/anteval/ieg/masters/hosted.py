@@ -23,7 +23,7 @@ from sociable.benchmarks.anteval.ieg.masters.wording import INSTRUCTION, parse_c
 from sociable.benchmarks.anteval.ieg.windows import Window
 from sociable.core.errors import InputError, RunFailure, RunStopped
 from sociable.core.run_folder import write_atomically
-from sociable.engine.event_loop import waited
+from sociable.engine.event_loop import run_to_end
 from sociable.engine.registry import build_model
 from sociable.engine.settings import RoleSettings
 from sociable.models.journal import Journal, JournalledModel
@@ -46,7 +46,7 @@ class HostedMaster(Master):
     def predict(self, windows: Sequence[Window]) -> Predictions:
         """Raises RunStopped where the service does not answer."""
         questions = [render_window(window) for window in windows]
-        answers = waited(self._ask(questions))
+        answers = run_to_end(self._ask(questions))
         return [parse_checks(answers[question], window) for question, window in zip(questions, windows, strict=True)]
 
     async def _ask(self, questions: Iterable[str]) -> dict[str, str]:
