@@ -192,6 +192,11 @@ class Estimate(Record):
     errored: int = 0
     not_reached: int = 0
 
+    @property
+    def episodes(self) -> int:
+        """The number of scores that it was made from, those without a value among them."""
+        return self.scored + self.unscored + self.errored + self.not_reached
+
 
 class ScoreFile(Record):
     """``scores.json``."""

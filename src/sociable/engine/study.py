@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
@@ -87,7 +88,7 @@ class Study(ABC, Generic[S, E, R, M]):
     resolved: Mapping[str, Any] = {}
     """Settings that were left open and have been decided, for the manifest."""
     cluster_field: ClassVar[str] = ""
-    """The field of a scenario that names its cluster; empty where every scenario is one."""
+    """The field of a scenario that names its cluster, as in ``case.dialogue``; empty where every scenario is one."""
     tested_options: ClassVar[frozenset[str]] = frozenset()
     """Options in which runs that are compared may differ: they say what is under test, or which cases are looked at."""
     unasked: ClassVar[Mapping[Role, str]] = {Role.REFERENCE: "{benchmark} compares with no reference"}
@@ -98,12 +99,20 @@ class Study(ABC, Generic[S, E, R, M]):
         self.seed = options.seed
 
     def take_data(
-        self, loaded: Loaded[Any], scenarios: Iterable[Any], prompts: Mapping[str, Prompts], remarks: Iterable[str] = ()
+        self,
+        loaded: Loaded[Any],
+        scenarios: Iterable[Any],
+        others: Mapping[str, Prompts | Loaded[Any]],
+        remarks: Iterable[str] = (),
     ) -> None:
-        """Binds the study to the ``scenarios`` chosen from a loaded data set. ``remarks`` are further notes on the data."""
+        """Binds the study to the ``scenarios`` chosen from a loaded data set.
+
+        ``others`` are what else the scores depend on, by the name under which the manifest keeps the digest; ``remarks`` are
+        further notes on the data.
+        """
         self.scenarios = {scenario.id: scenario for scenario in scenarios}
         self.source, self.notes = loaded.source, [*loaded.notes, *remarks]
-        self.digests = {"dataset": loaded.digest, **{name: own.digest for name, own in prompts.items()}}
+        self.digests = {"dataset": loaded.digest, **{name: other.digest for name, other in others.items()}}
 
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         """Raises InputError when a role that the options make necessary is empty, or one that nothing is asked of is not."""
@@ -124,7 +133,7 @@ class Study(ABC, Generic[S, E, R, M]):
 
     def cluster_of(self, scenario: str) -> str:
         """What intervals resample: the scenario's dialogue, template, task or session; by default the scenario itself."""
-        return str(getattr(self.scenarios[scenario], self.cluster_field)) if self.cluster_field else scenario
+        return str(attrgetter(self.cluster_field)(self.scenarios[scenario])) if self.cluster_field else scenario
 
     def make_episode(self, scenario: str, repeat: int, **fields: Any) -> E:
         """The record of an episode, with what the benchmark keeps of it."""
@@ -222,8 +231,11 @@ class Judged(ABC, Generic[E, R]):
         """One judge's opinion; a judge that cannot be read is UNSCORED."""
 
     def stage_of(self, criterion: str) -> str:
-        """What kind of thing a criterion asks: people's verdicts are drawn and counted by it."""
-        return criterion
+        """The kind of thing that a criterion asks: people's verdicts are drawn and counted by it.
+
+        By default it is the only stage of ``win_rates``, or the criterion up to a bar.
+        """
+        return next(iter(self.win_rates)) if len(self.win_rates) == 1 else criterion.partition("|")[0]
 
     def show(self, episode: E, criterion: str, reference: R | None) -> ShownPair | ShownQuestion | None:
         """What judges judged, as a person reads it; None where there is nothing to be shown."""

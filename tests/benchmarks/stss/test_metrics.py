@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sociable.benchmarks.stss.metrics import RATIO, SCORE, STAGES, MeasuredTask, declare_metrics, estimate_tasks
+from sociable.benchmarks.stss.metrics import RATIO, SCORE, STAGES, MeasuredTask, declare_metrics
 from sociable.benchmarks.stss.published import TABLE_4, original_per_resident_day
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
@@ -102,7 +102,7 @@ def test_estimates_weigh_templates_and_not_types() -> None:
             task(kind, name), episode(name, repeat), measured(values[name], None if kind is TaskType.HELP else 2.0)
         )
     ]
-    found = {estimate.metric: estimate for estimate in estimate_tasks(scores, types, 0)}
+    found = {estimate.metric: estimate for estimate in declare_metrics(types).estimate(scores, 0)}
     assert found[SCORE].value == pytest.approx(2 / 3)
     assert found[f"{SCORE}/{TaskType.PUBLIC}"].value == 1.0
     assert found[f"{SCORE}/{TaskType.HELP}"].value == 0.0
@@ -114,7 +114,7 @@ def test_estimates_weigh_templates_and_not_types() -> None:
 
 def test_over_nothing_there_is_no_estimate() -> None:
     scores = score_episode(task(TaskType.PUBLIC, "a"), episode("a"), None, "no background")
-    found = {estimate.metric: estimate for estimate in estimate_tasks(scores, {"a": TaskType.PUBLIC}, 0)}
+    found = {estimate.metric: estimate for estimate in declare_metrics({"a": TaskType.PUBLIC}).estimate(scores, 0)}
     assert found[SCORE].value is None
     assert found[SCORE].unscored == 1
     assert found[RATIO].value is None

@@ -310,7 +310,7 @@ class SceneMetrics(Metrics[Scene]):
             by_name[score.metric].append(score)
         found = [self.find(name).aggregate(name, own, seed) for name, own in by_name.items()]
         sensitivities = [metric.aggregate(metric.name, scores, seed) for metric in self.in_group("sensitivity")]
-        return [*found, *(each for each in sensitivities if each.scored or each.unscored or each.errored or each.not_reached)]
+        return [*found, *(each for each in sensitivities if each.episodes)]
 
 
 # Declarations.

@@ -24,16 +24,14 @@ from sociable.engine.study import Described, FromSources, Judged, JudgingTask, L
 from sociable.judging.panel import add_panel
 from sociable.judging.rubric import RatedParticipant
 
-GOAL = "goal"
-"""The only kind of question judges are asked."""
-
 
 class AgentSenseStudy(
     Study[Scenario, AgentSenseEpisode], Judged[AgentSenseEpisode], Rated[AgentSenseEpisode], Described, Labelled, FromSources
 ):
     episode_type = AgentSenseEpisode
     metrics = METRICS
-    win_rates = {GOAL: {"goals reached, each question once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
+    cluster_field = "template"
+    win_rates = {"goal": {"goals reached, each question once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
 
     def __init__(self, options: StudyOptions[AgentSenseOptions]) -> None:
         super().__init__(options)
@@ -42,13 +40,11 @@ class AgentSenseStudy(
         self.resolved = options.resolve(plays=plays)
         self.prompts = load_agentsense_prompts(options.prompts)
         loaded = load_scenarios(options.dataset, skip_invalid=options.skip_invalid)
-        self.source = loaded.source
         playable, left_out = select_playable(loaded.items, own)
-        self.scenarios = {each.id: each for each in select_scenarios(playable, options.limit, options.seed)}
-        self.digests = {"dataset": loaded.digest, "prompts": self.prompts.digest}
+        scenarios = select_scenarios(playable, options.limit, options.seed)
         unnamed = "No scenario names the script it was made from (field 'source'), so there is nothing to predict."
-        named = any(scenario.source for scenario in self.scenarios.values())
-        self.notes = [*loaded.notes, *left_out, *([unnamed] if own.script and not named else [])]
+        is_lacking = own.script and not any(scenario.source for scenario in scenarios)
+        self.take_data(loaded, scenarios, {"prompts": self.prompts}, [*left_out, *([unnamed] if is_lacking else [])])
 
     def check_seats(self, benchmark: str, roles: Iterable[Role], *, judges: int, references: bool) -> None:
         roles = set(roles)
@@ -62,18 +58,12 @@ class AgentSenseStudy(
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> AgentSenseEpisode:
         return await run_scene(self.scenarios[scenario], repeat, seats, self.prompts, self.options, seed=self.seed)
 
-    def cluster_of(self, scenario: str) -> str:
-        return self.scenarios[scenario].template
-
     def criteria(self, episode: AgentSenseEpisode) -> Sequence[str]:
         return list(self._list_probes(episode))
 
     async def judge(self, task: JudgingTask, episode: AgentSenseEpisode, reference: Record | None) -> Judgment:
         scenario, probe = self.scenarios[task.scenario], self._list_probes(episode)[task.criterion]
         return await judge_goal(scenario, episode, probe, task.seat, self.prompts, first_lines=self.options.first_lines)
-
-    def stage_of(self, criterion: str) -> str:
-        return GOAL
 
     def show(self, episode: AgentSenseEpisode, criterion: str, reference: Record | None) -> ShownQuestion | None:
         """A goal question at the end of the scene."""

@@ -47,6 +47,7 @@ class HSIIStudy(
     judgment_type = PairJudgment
     reference_type = ReferenceConversation
     measurement_type = Measured
+    cluster_field = "dialogue"
     unasked = {}
 
     def __init__(self, options: StudyOptions[HSIIOptions]) -> None:
@@ -89,9 +90,6 @@ class HSIIStudy(
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> HSIIEpisode:
         case, has_long_run = self.scenarios[scenario], self.needs_references
         return await run_case(case, repeat, seats, self.prompts, self.options, seed=self.seed, has_long_run=has_long_run)
-
-    def cluster_of(self, scenario: str) -> str:
-        return self.scenarios[scenario].dialogue
 
     def measure(self, episode: HSIIEpisode) -> Measured:
         return measure_episode(self.scenarios[episode.scenario], episode)

@@ -47,9 +47,16 @@ class MeasuredTask:
     measured: Measured | None
 
 
-def declare_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
+class TaskMetrics(Metrics[MeasuredTask]):
+    def estimate(self, scores: Sequence[Score], seed: int) -> list[Estimate]:
+        """One estimate a metric, but none of a type that no task is of."""
+        types = {metric.name for metric in self.in_group("types")}
+        return [each for each in super().estimate(scores, seed) if each.metric not in types or each.episodes]
+
+
+def declare_metrics(types: Mapping[str, TaskType]) -> TaskMetrics:
     """All metrics. ``types``: each scenario's."""
-    return Metrics(
+    return TaskMetrics(
         Metric(SCORE, "Overall", "mean over all tasks", "score", _measure(lambda found: found.score, explained=True)),
         *(_declare_type(types, kind) for kind in TaskType),
         Metric(
@@ -73,12 +80,6 @@ def declare_metrics(types: Mapping[str, TaskType]) -> Metrics[MeasuredTask]:
             _measure(lambda found: found.came_to_nothing),
         ),
     )
-
-
-def estimate_tasks(scores: Sequence[Score], types: Mapping[str, TaskType], seed: int) -> list[Estimate]:
-    """All estimates. ``types``: each scenario's; of a type that no task is of there is nothing to say."""
-    absent = {name for kind, name in TYPES.items() if kind not in types.values()}
-    return [each for each in declare_metrics(types).estimate(scores, seed) if each.metric not in absent]
 
 
 def _declare_type(types: Mapping[str, TaskType], kind: TaskType) -> Metric[MeasuredTask]:

@@ -8,13 +8,13 @@ from sociable.agents.generative.briefing import load_generative_prompts
 from sociable.benchmarks.stss.audit import audit_document
 from sociable.benchmarks.stss.dataset import load_inputs
 from sociable.benchmarks.stss.measure import AS_AUTHORS, measure_episode
-from sociable.benchmarks.stss.metrics import MeasuredTask, declare_metrics, estimate_tasks
+from sociable.benchmarks.stss.metrics import MeasuredTask, declare_metrics
 from sociable.benchmarks.stss.protocol import ALONE, Setting, check_minds, fill_background, run_task
 from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.rehearsal import rehearse_reply
 from sociable.benchmarks.stss.task import Task
 from sociable.core.errors import InputError
-from sociable.core.records import Estimate, Judgment, Record, Score
+from sociable.core.records import Judgment, Record, Score
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
 from sociable.engine.study import Audited, MeasuredByRule, Study, StudyOptions
@@ -39,8 +39,7 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
             raise InputError(f"injected: nobody is called '{min(unknown)}' in {inputs.town.name}.")
         self.setting = Setting(inputs.town, PlaceFinder(inputs.town), inputs.people, Clock(), own, options.seed, options.prompts)
         self.scenarios = inputs.tasks
-        self.types = {name: task.type for name, task in self.scenarios.items()}
-        self.metrics = declare_metrics(self.types)
+        self.metrics = declare_metrics({name: task.type for name, task in self.scenarios.items()})
         self.source = inputs.source
         self.digests = {**inputs.digests, "prompts": load_generative_prompts(options.prompts).digest}
         alone = [] if Role.PARTNER in options.filled else [ALONE]
@@ -58,9 +57,6 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
     ) -> list[Score]:
         context = MeasuredTask(self.scenarios[episode.scenario], measured)
         return self.metrics.score(episode, context, failure=measured.failure if measured else "")
-
-    def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
-        return estimate_tasks(scores, self.types, self.seed)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         name, _, purpose = participant.partition("|")

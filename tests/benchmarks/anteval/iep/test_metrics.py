@@ -14,7 +14,6 @@ from sociable.benchmarks.anteval.iep.metrics import (
     IEP,
     METRICS,
     JudgedSession,
-    estimate_sessions,
     measure_session,
     player_criterion,
 )
@@ -119,7 +118,7 @@ def test_a_card_without_key_points_has_no_iep(card: KnowledgeCard) -> None:
     found = {each.metric: each for each in score_session(empty, {"Ann": (), "Bo": ()}, episode(), {}, judged=True)}
     assert found[IEP].outcome is Outcome.NOT_REACHED
     assert found["told"].outcome is Outcome.NOT_REACHED
-    (iep,) = [each for each in estimate_sessions(list(found.values()), 0) if each.metric == IEP]
+    (iep,) = [each for each in METRICS.estimate(list(found.values()), 0) if each.metric == IEP]
     assert (iep.value, iep.not_reached) == (None, 1)
 
 
@@ -134,7 +133,7 @@ def test_a_runs_iep_is_the_mean_over_sessions_and_the_gain_its_distance_from_bef
         for metric, values in ((IEP, (0.2, 0.4, 0.9)), (BEFORE, (0.0, 0.1, 0.2)))
         for number, value in enumerate(values)
     ]
-    found = {each.metric: each for each in estimate_sessions(rows, 1)}
+    found = {each.metric: each for each in METRICS.estimate(rows, 1)}
     assert found[IEP].value == pytest.approx(0.5)
     assert found[GAIN].value == pytest.approx(0.4)
     assert found[GAIN].low is not None and found[GAIN].low < 0.4 < (found[GAIN].high or 0)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS
-from sociable.benchmarks.stss.conversations.metrics import METRICS, JudgedScene, estimate_scenes
+from sociable.benchmarks.stss.conversations.metrics import METRICS, JudgedScene
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, Scene
 from sociable.benchmarks.stss.conversations.views import PUBLISHED
 from sociable.benchmarks.stss.task import Task, TaskType
@@ -87,7 +87,7 @@ def test_micro_is_over_scenes_and_macro_over_templates(make: Callable[..., Scene
         scored(make("c", "one"), [True, False, False], [False] * 3),
     ]
     two = scored(make("d", "two", TaskType.ONLINE), [True, False], [False, False])
-    estimates = estimate_scenes([score for own in (*one, two) for score in own], 0)
+    estimates = METRICS.estimate([score for own in (*one, two) for score in own], 0)
     expected = {
         "conversation_sr_micro": 2 / 4,
         "conversation_sr_macro": (2 / 3 + 0) / 2,
@@ -115,7 +115,7 @@ def test_intervals_resample_templates(make: Callable[..., Scene]) -> None:
             for number in range(count)
             for score in scored(make(f"{template}-{number}", template), [met] * 3, [met] * 3)
         ]
-        return estimate_scenes(scores, 0)
+        return METRICS.estimate(scores, 0)
 
     for metric in ("conversation_sr_micro", "conversation_sr_macro"):
         few, many = found(estimates(2), metric), found(estimates(20), metric)
@@ -166,7 +166,7 @@ def test_failures_of_the_instrument_are_no_values(make: Callable[..., Scene]) ->
 def test_a_template_without_a_value_is_no_template_of_the_macro_average(make: Callable[..., Scene]) -> None:
     scene = make("b", "two")
     lost = score_scene(scene, episode_of(scene, "Come!", partner_failure="gone"), {}, judged=True)
-    estimates = estimate_scenes([*scored(make("a", "one"), [True] * 3, [True] * 3), *lost], 0)
+    estimates = METRICS.estimate([*scored(make("a", "one"), [True] * 3, [True] * 3), *lost], 0)
     macro = found(estimates, "conversation_sr_macro")
     assert (macro.value, macro.scored, macro.unscored) == (1.0, 1, 1)
 

@@ -75,7 +75,14 @@ def _leave_to_experiment(name: str, scores: Sequence[Score], seed: int) -> Estim
     return Estimate(metric=name, value=None)
 
 
-METRICS = Metrics[PlayedSession](
+class SessionMetrics(Metrics[PlayedSession]):
+    def estimate(self, scores: Sequence[Score], seed: int) -> list[Estimate]:
+        """The estimates of the metrics of single sessions; those of the experiment come from its results."""
+        known = {score.metric for score in scores}
+        return [estimate for estimate in super().estimate(scores, seed) if estimate.metric in known]
+
+
+METRICS = SessionMetrics(
     Metric("passed", "passed", "share of the players' turns that were let pass", "conduct", _measure_passed),
     Metric("named", "named", "share of players with an intention who say the name of its skill", "conduct", _measure_named),
     *_make_experiment_metrics(),

@@ -76,10 +76,6 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         drawn = self.scenarios[episode.scenario]
         return METRICS.score(episode, PlayedSession(drawn.npc.name, drawn.intentions, episode), failure=episode.npc_failure)
 
-    def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
-        known = {score.metric for score in scores}
-        return [estimate for estimate in METRICS.estimate(scores, self.seed) if estimate.metric in known]
-
     def conclude(self, episodes: Iterable[IegEpisode], folder: Path, begin: Begin) -> list[Estimate]:
         """The estimates of the experiment. Trains the virtual DMs, unless that was done on the very same sessions."""
         generated, keep = make_logs(self.scenarios, episodes), folder / MASTERS_FOLDER

@@ -123,7 +123,15 @@ _after = partial(_measure_precision, When.AFTER)
 _before = partial(_measure_precision, When.BEFORE)
 _gain = joint(MAIN, lambda means: means[..., 0] - means[..., 1])
 
-METRICS = Metrics[JudgedSession](
+
+class SessionMetrics(Metrics[JudgedSession]):
+    def estimate(self, scores: Sequence[Score], seed: int) -> list[Estimate]:
+        """The estimates of all metrics that the sessions have, in their order; the gain where there was a panel."""
+        names = [*dict.fromkeys(score.metric for score in scores)]
+        return [self[name].aggregate(name, scores, seed) for name in (*names, *([GAIN] if {*MAIN} <= {*names} else []))]
+
+
+METRICS = SessionMetrics(
     Metric(IEP, "IEP", _PRECISION, "main", _after, _is_judged, _mean),
     *(
         Metric(
@@ -144,9 +152,3 @@ METRICS = Metrics[JudgedSession](
     Metric("unreadable", "unreadable", _UNREADABLE, "conduct", _measure_unreadable, aggregate=_mean),
     Metric(GAIN, "gain", "IEP less what was known before", "main", aggregate=_gain, low=-1.0),
 )
-
-
-def estimate_sessions(scores: Sequence[Score], seed: int) -> list[Estimate]:
-    """The estimates of all metrics that the sessions have, in their order; the gain where there was a panel."""
-    names = [*dict.fromkeys(score.metric for score in scores)]
-    return [METRICS[name].aggregate(name, scores, seed) for name in (*names, *([GAIN] if {*MAIN} <= {*names} else []))]

@@ -9,11 +9,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sociable.benchmarks.anteval.iep.cards import IepScenario
+from sociable.benchmarks.anteval.iep.cards import IepScenario, KnowledgeCard
 from sociable.benchmarks.anteval.iep.claims import UNREADABLE, read_claims
 from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions, Recall, When
 from sociable.benchmarks.anteval.iep.reference import ReferenceIepPlayer, make_reference_player
@@ -21,7 +22,7 @@ from sociable.benchmarks.anteval.players import PromptedPlayer, brief, seat_play
 from sociable.benchmarks.anteval.session import TableTurn
 from sociable.core.prompts import Prompts, load_package_prompts, quote
 from sociable.core.records import episode_id
-from sociable.engine.seats import Seat, Seats
+from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import ChatMessage
 
 PLACEHOLDERS = {
@@ -38,6 +39,8 @@ RECALL_TOKENS = 2048
 
 MAX_REPLY = 2000
 """Characters of a reply that are kept in the record."""
+
+_REHEARSED_SENTENCE = "The ferryman kept the third lantern dark whenever the salt boats came in before the feast. "
 
 
 def load_iep_prompts(override: Path | None = None) -> Prompts:
@@ -111,3 +114,13 @@ async def run_session(
         npc_failure=failure,
         usage=table.sum_usage(),
     )
+
+
+def rehearse_reply(card: KnowledgeCard, role: Role, asked: str) -> str:
+    """What the longest session is made of: everybody acts and speaks in each turn, and claims as much as it may."""
+    points, sentence = len(card.key_points), _REHEARSED_SENTENCE
+    if role is Role.JUDGE:
+        return json.dumps({"reason": sentence, "matches": [[number, "A"] for number in range(1, points + 1)]})
+    if '{"claims"' in asked:
+        return json.dumps({"claims": [sentence] * points})
+    return f"*{sentence.strip()}* {sentence * 2}"

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from sociable.benchmarks.anteval.characters import load_party
 from sociable.benchmarks.anteval.iep.audit import audit_cards
 from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards
 from sociable.benchmarks.anteval.iep.judge import ClaimJudge, list_questions
-from sociable.benchmarks.anteval.iep.metrics import METRICS, JudgedSession, Measured, estimate_sessions, measure_session
-from sociable.benchmarks.anteval.iep.protocol import load_iep_prompts, run_session
+from sociable.benchmarks.anteval.iep.metrics import METRICS, JudgedSession, Measured, measure_session
+from sociable.benchmarks.anteval.iep.protocol import load_iep_prompts, rehearse_reply, run_session
 from sociable.benchmarks.anteval.iep.records import IepEpisode, IepOptions
-from sociable.core.records import Estimate, Judgment, Record, Score, Verdict
+from sociable.core.records import Judgment, Record, Score, Verdict
 from sociable.core.seeding import select_clusters
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.engine.study import Audited, Judged, JudgingTask, MeasuredByRule, ShownQuestion, Study, StudyOptions
 from sociable.judging.panel import add_panel
-
-POINT = "key point"
-"""The only kind of question judges are asked."""
-
-_SENTENCE = "The ferryman kept the third lantern dark whenever the salt boats came in before the feast. "
 
 
 class IepStudy(
@@ -31,7 +25,7 @@ class IepStudy(
     episode_type = IepEpisode
     measurement_type = Measured
     metrics = METRICS
-    win_rates = {POINT: {"key points stated, each decision once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
+    win_rates = {"key point": {"key points stated, each decision once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
 
     def __init__(self, options: StudyOptions[IepOptions]) -> None:
         super().__init__(options)
@@ -40,16 +34,14 @@ class IepStudy(
         self._judge = ClaimJudge(self.prompts)
         cards = load_cards(options.dataset, skip_invalid=options.skip_invalid)
         sheets = load_party(own.sheets, own.players)
-        self.source = cards.source
         taken = select_clusters(
             cards.items, options.limit, options.seed, cluster=lambda card: card.id, group=lambda card: card.kind, by_name=False
         )
-        self.scenarios = {card.id: draw_scenario(card, sheets.items, own.players, options.seed) for card in taken}
-        self.digests = {"dataset": cards.digest, "characters": sheets.digest, "prompts": self.prompts.digest}
-        self.resolved = options.resolve(**options.absolute_paths("sheets"))
+        scenarios = [draw_scenario(card, sheets.items, own.players, options.seed) for card in taken]
         empty = [card.id for card in taken if not card.key_points]
-        without = f"{len(empty)} cards have no key points ({empty[0]}, …): their sessions have no IEP." if empty else ""
-        self.notes = [*cards.notes, *filter(None, [without])]
+        remarks = [f"{len(empty)} cards have no key points ({empty[0]}, …): their sessions have no IEP."] if empty else []
+        self.take_data(cards, scenarios, {"characters": sheets, "prompts": self.prompts}, remarks)
+        self.resolved = options.resolve(**options.absolute_paths("sheets"))
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> IepEpisode:
         return await run_session(self.scenarios[scenario], repeat, seats, self.prompts, self.options, seed=self.seed)
@@ -67,9 +59,6 @@ class IepStudy(
     async def judge(self, task: JudgingTask, episode: IepEpisode, reference: Record | None) -> Judgment:
         return await self._judge.judge(self.scenarios[task.scenario], episode, task.criterion, task.seat)
 
-    def stage_of(self, criterion: str) -> str:
-        return POINT
-
     def show(self, episode: IepEpisode, criterion: str, reference: Record | None) -> ShownQuestion | None:
         scenario = self.scenarios[episode.scenario]
         asked = list_questions(scenario, episode).get(criterion)
@@ -82,17 +71,8 @@ class IepStudy(
         session = JudgedSession(scenario.card, scenario.counted, episode, verdicts, measured, bool(panel))
         return METRICS.score(episode, session, failure=episode.npc_failure)
 
-    def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
-        return estimate_sessions(scores, self.seed)
-
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
-        """Everybody acts and speaks in each turn, and claims as much as it may."""
-        points = len(self.scenarios[scenario].card.key_points)
-        if role is Role.JUDGE:
-            return json.dumps({"reason": _SENTENCE, "matches": [[number, "A"] for number in range(1, points + 1)]})
-        if '{"claims"' in asked:
-            return json.dumps({"claims": [_SENTENCE] * points})
-        return f"*{_SENTENCE.strip()}* {_SENTENCE * 2}"
+        return rehearse_reply(self.scenarios[scenario].card, role, asked)
 
     def audit(self) -> Document:
         return audit_cards(list(self.scenarios.values()), self.source)

@@ -19,6 +19,7 @@ from sociable.engine.study import Audited, Study, StudyOptions
 
 class CoTStudy(Study[Pair, CoTEpisode], Audited):
     episode_type = CoTEpisode
+    cluster_field = "case.dialogue"
     unasked = dict.fromkeys((Role.PARTNER, Role.JUDGE, Role.REFERENCE), "{benchmark} asks the model under test only")
 
     def __init__(self, options: StudyOptions[CoTOptions]) -> None:
@@ -38,9 +39,6 @@ class CoTStudy(Study[Pair, CoTEpisode], Audited):
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> CoTEpisode:
         pair, cap = self.scenarios[scenario], self.options.cycle_cap
         return await run_pair(pair, repeat, seats, self.prompts, seed=self.seed, cycle_cap=cap)
-
-    def cluster_of(self, scenario: str) -> str:
-        return self.scenarios[scenario].case.dialogue
 
     def score(self, episode: CoTEpisode, judgments: Sequence[object], panel: Sequence[str], measured: object) -> list[Score]:
         return self.metrics.score(episode, PlayedPair(self.scenarios[episode.scenario], episode))

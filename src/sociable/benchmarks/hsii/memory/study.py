@@ -19,6 +19,7 @@ from sociable.judging.panel import add_panel
 class MemoryStudy(Study[MemoryCase, MemoryEpisode], Judged[MemoryEpisode, Record], Audited):
     episode_type = MemoryEpisode
     metrics = METRICS
+    cluster_field = "scenario"
     unasked = dict.fromkeys((Role.PARTNER, Role.REFERENCE), "{benchmark} asks the model under test and judges only")
 
     def __init__(self, options: StudyOptions) -> None:
@@ -30,9 +31,6 @@ class MemoryStudy(Study[MemoryCase, MemoryEpisode], Judged[MemoryEpisode, Record
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> MemoryEpisode:
         return await run_case(self.scenarios[scenario], repeat, seats, self.prompts, seed=self.seed)
-
-    def cluster_of(self, scenario: str) -> str:
-        return self.scenarios[scenario].scenario
 
     def criteria(self, episode: MemoryEpisode) -> Sequence[str]:
         return [CRITERION] if self.scenarios[episode.scenario].check.question and episode.reply.strip() else []

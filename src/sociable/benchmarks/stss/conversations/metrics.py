@@ -150,7 +150,17 @@ def _declare_average(text: str, kind: str, average: str) -> Metric[JudgedScene]:
     return Metric(f"{name}_{average}", title, meaning, "table", aggregate=partial(average_over, average, name))
 
 
-METRICS: Metrics[JudgedScene] = Metrics(
+class SceneMetrics(Metrics[JudgedScene]):
+    def estimate(self, scores: Sequence[Score], seed: int) -> list[Estimate]:
+        """Table 3's eight, then shares by type and condition as they come, then turns. Without judges only conduct."""
+        found = dict.fromkeys(score.metric for score in scores)
+        table = [metric.name for metric in self.in_group("table") if metric.name.rpartition("_")[0] in found]
+        shares = [name for name in found if self.find(name).group != "scenes" and name != TURNS]
+        names = [*table, *shares, *([TURNS] if TURNS in found else [])]
+        return [self.find(name).aggregate(name, scores, seed) for name in names]
+
+
+METRICS = SceneMetrics(
     *(metric for text in TEXTS for metric in _declare_text(text)),
     Metric(
         TURNS,
@@ -174,12 +184,3 @@ METRICS: Metrics[JudgedScene] = Metrics(
     ),
     *starmap(_declare_average, product(TEXTS, KINDS, AVERAGES)),
 )
-
-
-def estimate_scenes(scores: Sequence[Score], seed: int) -> list[Estimate]:
-    """Table 3's eight, then shares by type and condition as they come, then turns. Without judges only conduct."""
-    found = dict.fromkeys(score.metric for score in scores)
-    table = [metric.name for metric in METRICS.in_group("table") if metric.name.rpartition("_")[0] in found]
-    shares = [name for name in found if METRICS.find(name).group != "scenes" and name != TURNS]
-    names = [*table, *shares, *([TURNS] if TURNS in found else [])]
-    return [METRICS.find(name).aggregate(name, scores, seed) for name in names]

@@ -9,13 +9,13 @@ from sociable.agents.generative.briefing import load_generative_prompts
 from sociable.benchmarks.stss.conversations.audit import audit_document
 from sociable.benchmarks.stss.conversations.dataset import load_scenes, note_origin, select_templates
 from sociable.benchmarks.stss.conversations.judge import judge_condition, list_questions, load_judge_prompts, show_question
-from sociable.benchmarks.stss.conversations.metrics import METRICS, TEXTS, JudgedScene, estimate_scenes
+from sociable.benchmarks.stss.conversations.metrics import METRICS, TEXTS, JudgedScene
 from sociable.benchmarks.stss.conversations.protocol import ALONE, Setting, run_scene
 from sociable.benchmarks.stss.conversations.records import ConversationEpisode, ConversationOptions, Scene
 from sociable.benchmarks.stss.dataset import load_town
 from sociable.benchmarks.stss.protocol import check_minds, fill_background
 from sociable.benchmarks.stss.rehearsal import SENTENCE, rehearse_reply
-from sociable.core.records import Estimate, Judgment, Record, Score, Verdict
+from sociable.core.records import Judgment, Record, Score, Verdict
 from sociable.core.view import Document
 from sociable.engine.seats import Role, Seats
 from sociable.engine.study import Audited, Judged, JudgingTask, ShownQuestion, Study, StudyOptions
@@ -56,10 +56,6 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
         asked = list_questions(scene, episode)[task.criterion]
         return await judge_condition(scene, episode, asked, task.seat, self.setting, self.prompts)
 
-    def stage_of(self, criterion: str) -> str:
-        """Conversation or summary."""
-        return criterion.partition("|")[0]
-
     def show(self, episode: ConversationEpisode, criterion: str, reference: Record | None) -> ShownQuestion | None:
         scene = self.scenarios[episode.scenario]
         asked = list_questions(scene, episode).get(criterion)
@@ -70,9 +66,6 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
     ) -> list[Score]:
         found = JudgedScene(self.scenarios[episode.scenario], episode, add_panel(judgments, panel), is_judged=bool(panel))
         return self.metrics.score(episode, found)
-
-    def estimate(self, scores: Sequence[Score]) -> list[Estimate]:
-        return estimate_scenes(scores, self.seed)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
         if role is Role.JUDGE:
