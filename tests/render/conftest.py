@@ -7,24 +7,17 @@ from collections.abc import Sequence
 
 import pytest
 
+from sociable.core.plots import Curve, CurvePlot, Dot, IntervalPlot, Mark, Point, RadarPlot, ScatterPlot
 from sociable.core.view import (
     Callout,
     Case,
     Column,
-    Curve,
-    CurvePlot,
     Document,
-    Dot,
-    IntervalPlot,
     Line,
-    Mark,
     Paragraph,
     Plot,
-    Point,
     Quotation,
-    RadarPlot,
     Row,
-    ScatterPlot,
     Section,
     Table,
     Tag,

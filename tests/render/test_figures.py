@@ -11,9 +11,9 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 from matplotlib import rc_context, rcParams
 
-from sociable.core.view import Curve, CurvePlot, Dot, IntervalPlot, Mark, Plot, Point, RadarPlot, ScatterPlot
+from sociable.core.plots import Curve, CurvePlot, Dot, IntervalPlot, Mark, Point, RadarPlot, ScatterPlot
+from sociable.core.view import Plot
 from sociable.render.figures import render_figure
-from sociable.render.plots_as_tables import make_number_table
 
 KINDS = [IntervalPlot, CurvePlot, ScatterPlot, RadarPlot]
 COLOURS_OF_THE_PAGE = {
@@ -104,7 +104,7 @@ def test_any_numbers_can_be_drawn(numbers: list[float]) -> None:
         RadarPlot("c", ["axis"] * len(numbers), numbers, numbers[0]),
     ]
     for plot in plots:
-        if make_number_table(plot).rows:
+        if plot.make_number_table().rows:
             assert not re.search(r'="[^"]*(nan|inf)', render_figure(plot))
 
 
@@ -118,6 +118,10 @@ def test_letters_of_unknown_width_keep_the_room_they_were_given() -> None:
     room = {text.text: text.get("textLength") for text in root.iter("text")}
     assert room["é Ω Ж – …"] is None
     assert float(room["文" * 9] or 0) > 0
+
+
+def test_each_kind_of_plot_is_among_those_that_are_drawn_here(plots: Sequence[Plot]) -> None:
+    assert {type(plot) for plot in plots} == set(Plot.__subclasses__())
 
 
 def test_importing_the_reports_does_not_import_matplotlib() -> None:

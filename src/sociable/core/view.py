@@ -7,6 +7,7 @@ whoever draws it escapes it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -66,89 +67,17 @@ class Callout:
     tone: Tone = Tone.NEUTRAL
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One estimate in an interval plot; ``None`` is drawn as a dash. ``published`` marks a figure from a paper: a hollow dot."""
-
-    label: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    published: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class IntervalPlot:
-    """Dots with intervals, one line a mark, on a common axis."""
+class Plot(ABC):
+    """A figure that is drawn. The kinds stand in ``core.plots``."""
 
     caption: str
-    axis: str
-    marks: Sequence[Mark]
-    minimum: float | None = None
-    maximum: float | None = None
-    reference: float | None = None
-    """Where a thin line is drawn, chance for instance."""
-    reference_label: str = ""
 
+    @abstractmethod
+    def make_number_table(self) -> Table:
+        """The numbers that the plot shows: beside it, and in its place where nothing can be drawn.
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A point of a curve; ``low`` and ``high`` are its interval, where it has one."""
-
-    x: float
-    y: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    label: str
-    points: Sequence[Point]
-
-
-@dataclass(frozen=True, slots=True)
-class CurvePlot:
-    """Lines over a common axis, each with the band of its intervals. ``steps`` holds a value until the next point."""
-
-    caption: str
-    x_axis: str
-    y_axis: str
-    curves: Sequence[Curve]
-    steps: bool = False
-    logarithmic: bool = False
-    """Whether the x axis is logarithmic; all x are then above 0."""
-    minimum: float | None = None
-    maximum: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """One item of a scatter plot. ``group`` names what it belongs to; the empty string stands for no group."""
-
-    x: float
-    y: float
-    group: str
-    label: str = ""
-    """Shown when the dot is pointed at."""
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterPlot:
-    """Items in a plane whose axes mean nothing in themselves; groups differ in shape as well as in colour."""
-
-    caption: str
-    dots: Sequence[Dot]
-
-
-@dataclass(frozen=True, slots=True)
-class RadarPlot:
-    """One value in [0, maximum] on each of three or more axes around a centre."""
-
-    caption: str
-    axes: Sequence[str]
-    values: Sequence[float]
-    maximum: float | None = None
+        A number that is missing is left out, or is a dash where its row still says something.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +121,6 @@ class Case:
     blocks: Sequence[Paragraph | Callout | Transcript | Quotation | Table]
 
 
-Plot = IntervalPlot | CurvePlot | ScatterPlot | RadarPlot
 Block = Paragraph | Callout | Table | Plot | Transcript | Quotation | Case
 
 

@@ -24,7 +24,6 @@ from sociable.core import view
 from sociable.core.run_folder import write_atomically
 from sociable.render.displayable import displayable, displayable_line
 from sociable.render.estimates import Estimate, fill_rows, find_widest_interval, parse_estimate
-from sociable.render.plots_as_tables import make_number_table
 
 _VOICES = 6
 """Colours for the names of speakers; with more speakers they repeat, and the names still tell them apart."""
@@ -71,7 +70,6 @@ def _load_template() -> Template:
         kind=_name_kind,
         ruled=_rule_table,
         figure=_draw_figure,
-        numbers=make_number_table,
         voices=_number_voices,
         tone_word=view.TONE_WORDS.__getitem__,
         highlight_word=_HIGHLIGHT_WORDS.__getitem__,

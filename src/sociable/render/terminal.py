@@ -19,7 +19,6 @@ from rich.text import Text
 from sociable.core import view
 from sociable.render.displayable import displayable, displayable_line
 from sociable.render.estimates import Estimate, fill_rows, find_widest_interval, parse_estimate
-from sociable.render.plots_as_tables import make_number_table
 
 _LONGEST_CELL, _LONGEST_SENTENCE = 120, 2000
 """Characters shown of a cell, and of a caption, a note or a callout."""
@@ -71,8 +70,8 @@ def print_blocks(blocks: Sequence[view.Block], console: Console) -> None:
                 console.print(_render_callout(block))
             case view.Paragraph():
                 console.print(Text(displayable(block.text)))
-            case view.IntervalPlot() | view.CurvePlot() | view.ScatterPlot() | view.RadarPlot():
-                console.print(render_table(make_number_table(block)))
+            case view.Plot():
+                console.print(render_table(block.make_number_table()))
             case _:
                 raise TypeError(f"Cannot print a {type(block).__name__}: print_blocks has no rule for it.")
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from sociable.core.names import words
-from sociable.core.view import Callout, Column, IntervalPlot, Mark, Row, Table, Tone, figure, with_interval
+from sociable.core.plots import IntervalPlot, Mark
+from sociable.core.view import Callout, Column, Row, Table, Tone, figure, with_interval
 from sociable.statistics.intervals import Interval, estimate_mean
 
 

@@ -10,6 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sociable.core import view
+from sociable.core.plots import IntervalPlot, Mark
 from sociable.core.records import Outcome, Score
 from sociable.engine.result import RunResult
 from sociable.statistics.metrics import Metric
@@ -69,17 +70,15 @@ def estimated_metrics(metrics: ManyMetrics, runs: Sequence[RunResult]) -> list[M
     return [metric for metric in metrics if any(run.estimate(metric.name) for run in runs)]
 
 
-def interval_plot(
-    metric: Metric[Any], results: Sequence[RunResult], published: Mapping[str, float], axis: str
-) -> view.IntervalPlot:
+def interval_plot(metric: Metric[Any], results: Sequence[RunResult], published: Mapping[str, float], axis: str) -> IntervalPlot:
     """The runs' own estimates of one metric, and a paper's figures by model."""
     estimates = [(result.label, result.estimate(metric.name)) for result in results]
-    return view.IntervalPlot(
+    return IntervalPlot(
         caption=f"{metric.title}: {metric.meaning}",
         axis=axis,
         marks=[
-            *(view.Mark(label, e.value, e.low, e.high) for label, e in estimates if e is not None),
-            *(view.Mark(f"{model} (paper)", value, published=True) for model, value in published.items()),
+            *(Mark(label, e.value, e.low, e.high) for label, e in estimates if e is not None),
+            *(Mark(f"{model} (paper)", value, published=True) for model, value in published.items()),
         ],
         minimum=metric.low,
         maximum=metric.high,

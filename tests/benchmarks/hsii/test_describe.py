@@ -31,7 +31,8 @@ from sociable.benchmarks.hsii.clusters import (
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, cut_cases, load_dataset
 from sociable.benchmarks.hsii.describe import make_description
 from sociable.core.errors import InputError
-from sociable.core.view import Document, Paragraph, RadarPlot, ScatterPlot, Table
+from sociable.core.plots import RadarPlot, ScatterPlot
+from sociable.core.view import Document, Paragraph, Table
 from sociable.models.embeddings import load_encoder
 from sociable.statistics.density import UNCLUSTERED, find_knee, measure_distances
 

@@ -15,8 +15,9 @@ from sociable.benchmarks.stss.records import Attendance, Measured, Stage, StssEp
 from sociable.benchmarks.stss.task import TaskType
 from sociable.benchmarks.stss.views import TALKS_SHOWN, _tabulate_people, shorten_labels
 from sociable.core.errors import DataError, InputError
+from sociable.core.plots import IntervalPlot
 from sociable.core.records import Outcome
-from sociable.core.view import Case, IntervalPlot, Paragraph, Table, Transcript
+from sociable.core.view import Case, Paragraph, Table, Transcript
 from sociable.engine.registry import find_benchmark
 from sociable.render.html import render_html
 from sociable.town.clock import Clock, time_of_day

@@ -8,7 +8,8 @@ from statistics import fmean, median
 
 from sociable.benchmarks.agentsense.scenario import Character, Domain, GoalType, Relation, Scenario, list_distinct_questions
 from sociable.core.names import words
-from sociable.core.view import Column, Document, Paragraph, RadarPlot, Row, Section, Table
+from sociable.core.plots import RadarPlot
+from sociable.core.view import Column, Document, Paragraph, Row, Section, Table
 
 MOST_ROWS = 15
 """Rows of a table of counts; the rest is one row."""

@@ -16,26 +16,9 @@ from sociable.benchmarks.agentsense.records import PARTNER, AgentSenseEpisode, P
 from sociable.benchmarks.agentsense.scenario import Domain, GoalType, Need, Scenario
 from sociable.benchmarks.agentsense.sensitivity import ABNORMAL, find_template_probabilities
 from sociable.benchmarks.agentsense.study import AgentSenseStudy
+from sociable.core.plots import Curve, CurvePlot, IntervalPlot, Mark, Point
 from sociable.core.records import PANEL, EpisodeStatus, Judgment, Verdict
-from sociable.core.view import (
-    MISSING,
-    Block,
-    Callout,
-    Case,
-    Column,
-    Curve,
-    CurvePlot,
-    IntervalPlot,
-    Mark,
-    Paragraph,
-    Point,
-    Row,
-    Section,
-    Table,
-    Tag,
-    Tone,
-    figure,
-)
+from sociable.core.view import MISSING, Block, Callout, Case, Column, Paragraph, Row, Section, Table, Tag, Tone, figure
 from sociable.engine.result import RunResult
 from sociable.judging.panel import add_panel
 from sociable.reports.result_tables import counts_table, estimated_metrics, group_table, metric_cells, metrics_table

@@ -21,22 +21,8 @@ from sociable.benchmarks.hsii.clusters import (
 )
 from sociable.benchmarks.hsii.dataset import Case, CaseNotes
 from sociable.core.names import words
-from sociable.core.view import (
-    MISSING,
-    Block,
-    Callout,
-    Column,
-    Document,
-    Dot,
-    Paragraph,
-    RadarPlot,
-    Row,
-    ScatterPlot,
-    Section,
-    Table,
-    Tone,
-    figure,
-)
+from sociable.core.plots import Dot, RadarPlot, ScatterPlot
+from sociable.core.view import MISSING, Block, Callout, Column, Document, Paragraph, Row, Section, Table, Tone, figure
 from sociable.statistics.density import NEAR, SEED, UNCLUSTERED
 
 MOST_AXES = 12

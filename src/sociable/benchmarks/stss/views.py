@@ -11,6 +11,7 @@ from sociable.benchmarks.stss.metrics import NOTHING, RATIO, SCORE, STAGES, TYPE
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.study import StssStudy
 from sociable.benchmarks.stss.task import Task, TaskType
+from sociable.core.plots import IntervalPlot, Mark
 from sociable.core.records import EpisodeStatus, Estimate, Usage
 from sociable.core.view import (
     MISSING,
@@ -18,9 +19,7 @@ from sociable.core.view import (
     Callout,
     Case,
     Column,
-    IntervalPlot,
     Line,
-    Mark,
     Paragraph,
     Row,
     Section,

@@ -8,28 +8,18 @@ which takes a moment.
 from __future__ import annotations
 
 import io
+import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from sociable.core.view import CurvePlot, IntervalPlot, Plot, RadarPlot, ScatterPlot
-from sociable.render.figures.curves import draw_curve_plot
-from sociable.render.figures.intervals import draw_interval_plot
+from sociable.core.view import Plot
 from sociable.render.figures.page_element import make_page_element
-from sociable.render.figures.radar import draw_radar_plot
-from sociable.render.figures.scatter import draw_scatter_plot
 from sociable.render.figures.style import PIXELS_PER_INCH, Titles
-
-_DRAWINGS: Mapping[type[Plot], Callable[[Figure, Any, bool], Titles]] = {
-    IntervalPlot: draw_interval_plot,
-    CurvePlot: draw_curve_plot,
-    ScatterPlot: draw_scatter_plot,
-    RadarPlot: draw_radar_plot,
-}
 
 _WIDE, _NARROW = 624, 288
 """The least room a figure has on a page and on a telephone, in CSS pixels: it is shown at this width or wider."""
@@ -42,7 +32,14 @@ def render_figure(plot: Plot, narrow: bool = False) -> str:
         # matplotlib measures a letter that its font lacks as a wide one; that is all it is needed for.
         warnings.filterwarnings("ignore", message="Glyph")
         figure = Figure(figsize=((_NARROW if narrow else _WIDE) / PIXELS_PER_INCH, 1), layout="constrained")
-        titles = _DRAWINGS[type(plot)](figure, plot, narrow)
+        titles = _find_drawing(plot)(figure, plot, narrow)
         written = io.StringIO()
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         return make_page_element(written.getvalue(), plot.caption, titles)
+
+
+def _find_drawing(plot: Plot) -> Callable[[Figure, Plot, bool], Titles]:
+    """Returns ``draw`` of the module that is named after the record: an ``IntervalPlot`` is drawn by ``interval_plot``."""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(plot).__name__).lower()
+    drawing: Callable[[Figure, Plot, bool], Titles] = import_module(f"{__name__}.{name}").draw
+    return drawing

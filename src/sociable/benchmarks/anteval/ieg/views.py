@@ -15,26 +15,9 @@ from sociable.benchmarks.anteval.ieg.results import KINDS, Confusion, Predictor,
 from sociable.benchmarks.anteval.ieg.study import IegStudy
 from sociable.benchmarks.anteval.published import TABLE_2
 from sociable.benchmarks.anteval.views import ANOTHER_DATA_SET, TableViews, format_percent, make_counts_table, make_table_1
+from sociable.core.plots import Curve, CurvePlot, IntervalPlot, Mark, Point
 from sociable.core.records import EpisodeStatus, Estimate
-from sociable.core.view import (
-    MISSING,
-    Block,
-    Callout,
-    Column,
-    Curve,
-    CurvePlot,
-    IntervalPlot,
-    Mark,
-    Paragraph,
-    Point,
-    Row,
-    Section,
-    Table,
-    Tag,
-    Tone,
-    figure,
-    with_interval,
-)
+from sociable.core.view import MISSING, Block, Callout, Column, Paragraph, Row, Section, Table, Tag, Tone, figure, with_interval
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import counts_table, metrics_table
 

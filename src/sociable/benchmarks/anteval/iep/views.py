@@ -11,8 +11,9 @@ from sociable.benchmarks.anteval.iep.metrics import BEFORE, IEP, MAIN, METRICS, 
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
 from sociable.benchmarks.anteval.iep.study import IepStudy
 from sociable.benchmarks.anteval.views import TableViews, make_table_1
+from sociable.core.plots import IntervalPlot, Mark
 from sociable.core.records import PANEL, EpisodeStatus, Estimate, Verdict, Verdicts
-from sociable.core.view import MISSING, Block, Column, IntervalPlot, Mark, Paragraph, Quotation, Row, Section, Table, Tag, Tone
+from sociable.core.view import MISSING, Block, Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone
 from sociable.engine.result import RunResult
 from sociable.judging.panel import add_panel
 from sociable.reports.result_tables import counts_table, metrics_table, warn_of_unjudged

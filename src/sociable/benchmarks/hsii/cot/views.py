@@ -13,9 +13,10 @@ from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, Cycle, E
 from sociable.benchmarks.hsii.cot.study import CoTStudy
 from sociable.benchmarks.hsii.forms import CaseBlock, show_conversation, show_error, show_golden
 from sociable.benchmarks.hsii.published import TABLE_2
+from sociable.core.plots import Curve, CurvePlot, Point
 from sociable.core.records import EpisodeStatus
 from sociable.core.view import Case as CaseView
-from sociable.core.view import Column, Curve, CurvePlot, Paragraph, Point, Quotation, Row, Section, Table, Tag, Tone, figure
+from sociable.core.view import Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone, figure
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import counts_table, metric_cells, metric_columns, metrics_table
 from sociable.reports.views import Views

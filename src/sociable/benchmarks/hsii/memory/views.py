@@ -9,9 +9,10 @@ from sociable.benchmarks.hsii.forms import CaseBlock, show_conversation, show_er
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryEpisode
 from sociable.benchmarks.hsii.memory.metrics import METRICS
 from sociable.benchmarks.hsii.memory.study import MemoryStudy
+from sociable.core.plots import IntervalPlot, Mark
 from sociable.core.records import EpisodeStatus, Judgment, Score, Verdict
 from sociable.core.view import Case as CaseView
-from sociable.core.view import Column, IntervalPlot, Mark, Paragraph, Quotation, Row, Section, Table, Tag, Tone, figure
+from sociable.core.view import Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone, figure
 from sociable.engine.result import RunResult
 from sociable.reports.result_tables import counts_table, metrics_table
 from sociable.reports.views import Views

@@ -12,6 +12,7 @@ from sociable.benchmarks.stss.conversations.study import ConversationStudy
 from sociable.benchmarks.stss.published import TABLE_3
 from sociable.benchmarks.stss.task import TaskType
 from sociable.benchmarks.stss.views import TownViews, rank_episodes
+from sociable.core.plots import IntervalPlot, Mark
 from sociable.core.records import Estimate, Judgment, Verdict
 from sociable.core.view import (
     MISSING,
@@ -19,9 +20,7 @@ from sociable.core.view import (
     Callout,
     Case,
     Column,
-    IntervalPlot,
     Line,
-    Mark,
     Paragraph,
     Quotation,
     Row,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from sociable.core.view import ScatterPlot
+from sociable.core.plots import NO_GROUP, ScatterPlot, find_groups
 from sociable.render.displayable import displayable_line
 from sociable.render.figures import style
-from sociable.render.plots_as_tables import NO_GROUP, find_groups
 
 _LEAST_HEIGHT, _MOST_HEIGHT = 0.27, 0.7
 """Bounds of the plane's height, as shares of the figure's width."""
@@ -16,7 +15,7 @@ _LEAST_HEIGHT, _MOST_HEIGHT = 0.27, 0.7
 _LOOK_WITHOUT_GROUP = {"color": style.MUTED, "marker": "o", "markersize": 4.0, "zorder": 1}
 
 
-def draw_scatter_plot(figure: Figure, plot: ScatterPlot, narrow: bool) -> style.Titles:
+def draw(figure: Figure, plot: ScatterPlot, narrow: bool) -> style.Titles:
     """Fills the figure and returns its titles. Both directions have one scale, or distances would deceive."""
     groups = find_groups(plot)
     size = (0.82 if narrow else 1.0) * min(1.0, (400 / max(1, len(plot.dots))) ** 0.5)

@@ -13,10 +13,9 @@ from matplotlib.patches import Patch
 from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
-from sociable.core.view import RadarPlot
+from sociable.core.plots import RadarPlot, format_number, pair_axes
 from sociable.render.displayable import displayable_line
 from sociable.render.figures import style
-from sociable.render.plots_as_tables import format_number, pair_axes
 
 _RADIUS, _NARROW_RADIUS = 125, 100
 _WIDEST_LABEL = 150.0
@@ -24,7 +23,7 @@ _LINE_HEIGHT, _FROM_RIM = 16, 12
 _MOST_NUMBERS = 36
 
 
-def draw_radar_plot(figure: Figure, plot: RadarPlot, narrow: bool) -> style.Titles:
+def draw(figure: Figure, plot: RadarPlot, narrow: bool) -> style.Titles:
     """Fills the figure and returns its titles. An axis without a value interrupts the outline.
 
     Where the labels have no room around the rim, numbers stand there, and the labels below.

@@ -8,10 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from sociable.core.view import IntervalPlot
+from sociable.core.plots import SOURCES, IntervalPlot, format_estimate, format_number
 from sociable.render.displayable import displayable_line
 from sociable.render.figures import style
-from sociable.render.plots_as_tables import SOURCES, format_estimate, format_number
 
 _NO_VALUE = "no value"
 _ABOVE: style.Look = {"xytext": (0, 8), "ha": "left", "va": "bottom"}
@@ -19,7 +18,7 @@ _AT_THE_LEFT: style.Look = {"xytext": (-14, 0), "ha": "right", "va": "center_bas
 _ROW_HEIGHT, _ROW_HEIGHT_UNDER_LABEL = 25, 43
 
 
-def draw_interval_plot(figure: Figure, plot: IntervalPlot, narrow: bool) -> style.Titles:
+def draw(figure: Figure, plot: IntervalPlot, narrow: bool) -> style.Titles:
     """Fills the figure and returns its titles; ``narrow`` sets the labels above their marks."""
     width, rows = figure.bbox.width, len(plot.marks)
     figure.set_figheight((60 + rows * (_ROW_HEIGHT_UNDER_LABEL if narrow else _ROW_HEIGHT)) / style.PIXELS_PER_INCH)

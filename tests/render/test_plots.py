@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from sociable.core.view import Curve, CurvePlot, Dot, IntervalPlot, Mark, Plot, Point, RadarPlot, ScatterPlot, Table
-from sociable.render.plots_as_tables import make_number_table, thin_out
+from sociable.core.plots import Curve, CurvePlot, Dot, IntervalPlot, Mark, Point, RadarPlot, ScatterPlot, thin_out
+from sociable.core.view import Plot, Table
 from sociable.render.terminal import print_blocks
 
 
@@ -20,7 +20,7 @@ def printed(plots: Sequence[Plot], width: int = 120) -> str:
 
 
 def cells(plot: Plot) -> list[list[str]]:
-    return [list(row.cells) for row in make_number_table(plot).rows]
+    return [list(row.cells) for row in plot.make_number_table().rows]
 
 
 def titles(table: Table) -> list[str]:
@@ -28,7 +28,7 @@ def titles(table: Table) -> list[str]:
 
 
 def test_a_curve_is_a_column_and_an_x_is_a_row(curve_plot: CurvePlot) -> None:
-    table = make_number_table(curve_plot)
+    table = curve_plot.make_number_table()
     assert titles(table) == ["cycle", *(curve.label for curve in curve_plot.curves)]
     assert [row.cells[0] for row in table.rows] == ["1", "2", "3", "5", "7", "10", "20", "30", "50", "70", "100"]
     assert table.rows[0].cells[1] == "0.100 [0.09, 0.11]"
@@ -47,13 +47,13 @@ def test_steps_hold_their_value_and_lines_do_not() -> None:
 
 
 def test_a_single_curve_without_a_name_has_that_of_its_axis() -> None:
-    table = make_number_table(CurvePlot("", "x", "score", [Curve("", [Point(1, 2)])]))
+    table = CurvePlot("", "x", "score", [Curve("", [Point(1, 2)])]).make_number_table()
     assert (titles(table), table.note) == (["x", "score"], "")
 
 
 def test_groups_are_counted_those_without_one_last(scatter_plot: ScatterPlot) -> None:
     assert cells(scatter_plot) == [*([f"Theme {n}", "12"] for n in range(1, 9)), ["no group", "20"]]
-    table = make_number_table(ScatterPlot("", [Dot(0, 0, "g"), Dot(math.nan, 0, "g")]))
+    table = ScatterPlot("", [Dot(0, 0, "g"), Dot(math.nan, 0, "g")]).make_number_table()
     assert table.rows[0].cells == ["g", "1"]
     assert "not counted: 1" in table.note
 
@@ -98,12 +98,12 @@ def test_a_kind_that_cannot_be_printed_is_an_error() -> None:
 
 
 def test_what_is_published_is_told_apart_and_the_reference_has_its_value(plot: IntervalPlot) -> None:
-    table = make_number_table(plot)
+    table = plot.make_number_table()
     assert titles(table) == ["", "Share of episodes", "Source"]
     assert table.rows[0].cells == ["model-0", "0.300 [0.20, 0.45]", "measured here"]
     assert ["paper", "0.700", "published"] in cells(plot)
     assert table.note == "chance: 0.250."
-    assert titles(make_number_table(IntervalPlot("", "share", [Mark("m", 1.0)]))) == ["", "share"]
+    assert titles(IntervalPlot("", "share", [Mark("m", 1.0)]).make_number_table()) == ["", "share"]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_what_is_published_is_told_apart_and_the_reference_has_its_value(plot: I
 )
 def test_without_anything_to_draw_there_are_no_rows(plot: Plot, expected: bool) -> None:
     """A mark or an axis without a value says something; a curve without a point does not."""
-    assert bool(make_number_table(plot).rows) is expected
+    assert bool(plot.make_number_table().rows) is expected
 
 
 @pytest.mark.parametrize(

@@ -11,16 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import Locator, LogLocator
 
-from sociable.core.view import CurvePlot, Point
+from sociable.core.plots import CurvePlot, Point, find_placed_points, format_estimate
 from sociable.render.displayable import displayable_line
 from sociable.render.figures import style
-from sociable.render.plots_as_tables import find_placed_points, format_estimate
 
 _HEIGHT, _NARROW_HEIGHT = 330, 270
 _BETWEEN_SIGNS = 34.0
 
 
-def draw_curve_plot(figure: Figure, plot: CurvePlot, narrow: bool) -> style.Titles:
+def draw(figure: Figure, plot: CurvePlot, narrow: bool) -> style.Titles:
     """Fills the figure and returns its titles. A point without a value interrupts its line."""
     figure.set_figheight((_NARROW_HEIGHT if narrow else _HEIGHT) / style.PIXELS_PER_INCH)
     curves = [find_placed_points(curve, plot.logarithmic) for curve in plot.curves]
