@@ -127,7 +127,8 @@ def audit(
         texts = {str(source) if ambiguous else Path(source).name: _read_text(Path(source)) for source in sources}
         if not isinstance(study, FromSources):
             raise InputError(f"{benchmark} has nothing that is compared with sources; leave --source out.")
-        beside = study.compare_with_sources(texts, load_result(dialogues, scored=False) if dialogues else None)
+        played = list(load_result(dialogues, scored=False).episodes()) if dialogues else []
+        beside = study.compare_with_sources(texts, played)
     if not isinstance(study, Audited):
         raise InputError(f"{benchmark} has no audit.")
     document = study.audit()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic
+from typing import Any, ClassVar, Generic
 
 from pydantic import BaseModel
 from typing_extensions import TypeVar
@@ -26,9 +26,6 @@ from sociable.engine.phases import Progress
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.judging.rubric import RatedParticipant
 from sociable.statistics.metrics import Metrics
-
-if TYPE_CHECKING:
-    from sociable.engine.result import RunResult
 
 S = TypeVar("S")
 """A benchmark's scenario."""
@@ -307,5 +304,5 @@ class Labelled(ABC):
 
 class FromSources(Audited):
     @abstractmethod
-    def compare_with_sources(self, sources: Mapping[str, str], run: RunResult | None) -> list[Section]:
-        """How like scenes, and what was said in ``run``, are to texts they were made from. Raises InputError."""
+    def compare_with_sources(self, sources: Mapping[str, str], episodes: Sequence[Any]) -> list[Section]:
+        """How like scenes, and what was said in ``episodes``, are to texts they were made from. Raises InputError."""

@@ -18,7 +18,6 @@ from sociable.benchmarks.agentsense.scenario import GoalProbe, Scenario, list_go
 from sociable.core.errors import InputError
 from sociable.core.records import Judgment, Record, Score, Verdict
 from sociable.core.view import Document, Section
-from sociable.engine.result import RunResult
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.engine.study import Described, FromSources, Judged, JudgingTask, Labelled, Rated, ShownQuestion, Study, StudyOptions
 from sociable.judging.panel import add_panel
@@ -108,5 +107,5 @@ class AgentSenseStudy(
     async def label(self, seat: Seat) -> tuple[list[dict[str, Any]], str]:
         return await label_records(list(self.scenarios.values()), seat, self.prompts)
 
-    def compare_with_sources(self, sources: Mapping[str, str], run: RunResult | None) -> list[Section]:
-        return [compare_texts(list(self.scenarios.values()), sources, list(run.episodes()) if run else [])]
+    def compare_with_sources(self, sources: Mapping[str, str], episodes: Sequence[AgentSenseEpisode]) -> list[Section]:
+        return [compare_texts(list(self.scenarios.values()), sources, episodes)]
