@@ -24,6 +24,17 @@ def test_the_same_article_has_the_same_id_in_every_layout(tmp_path: Path) -> Non
     assert one == other
     assert one.id.startswith("strike-at-the-docks-")
     assert (plain.id, plain.title, plain.text) == ("a", one.title, one.text)
+    (tmp_path / "b.csv").write_bytes((tmp_path / "a.csv").read_bytes().replace(b"\n", b"\r\n"))
+    assert [*read_articles(tmp_path / "b.csv")] == [one]
+
+
+def test_the_sign_between_columns_is_not_looked_for_in_their_names(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('Title,"Place; street; town",text\nFlood,"a; b; c",The river rose.\n')
+    (tmp_path / "b.csv").write_text("Title;text\nFlood;The river, again, rose.\n")
+    assert [article.text for name in "ab" for article in read_articles(tmp_path / f"{name}.csv")] == [
+        "The river rose.",
+        "The river, again, rose.",
+    ]
 
 
 def test_a_folder_of_texts_or_of_tables(tmp_path: Path) -> None:

@@ -55,7 +55,8 @@ def _read_text(file: Path) -> str:
     encodings = ("utf-16",) if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else ("utf-8-sig", "cp1252")
     for encoding in encodings:
         with contextlib.suppress(UnicodeDecodeError):
-            return content.decode(encoding)
+            # Line ends are one whatever system saved the file, in cells as well.
+            return content.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
     raise InputError(f"{file}: not text in UTF-8. Save the sheet as 'CSV UTF-8'.")
 
 
@@ -63,7 +64,8 @@ def _read_csv_rows(text: str, file: Path) -> Iterator[tuple[str, Mapping[str, An
     """Rows are numbered as in a spreadsheet, the heading being row 1: cells hold line breaks."""
     heading = text.partition("\n")[0]
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=heading.count))
+    delimiter = max(",;\t", key=lambda sign: len(next(csv.reader([heading], delimiter=sign), [])))
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     for number, row in enumerate(reader, start=2):
         yield f"{file}, row {number}", row
 

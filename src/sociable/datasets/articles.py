@@ -80,7 +80,7 @@ def _read_rows(path: Path) -> Iterator[RawRecord]:
     for place, row in read_rows(path, ()):
         values = {name.strip().lower(): value for name, value in row.items()}
         if "text" not in values:
-            raise DataError(place, "", "no column 'text'; expected the columns title, text, date and url")
+            raise DataError(f"{path}, row 1", "", "no column 'text'; expected the columns title, text, date and url")
         yield RawRecord(place, "", values)
 
 

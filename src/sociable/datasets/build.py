@@ -285,15 +285,18 @@ def _read_made(stage: AnyStage, file: RecordFile[Outcome]) -> Iterator[Item]:
 
 
 def _count_outcomes(stage: AnyStage, file: RecordFile[Outcome]) -> StageCounts:
-    outcomes = list(file)
-    rejected = Counter(each.rejected for each in outcomes if each.rejected)
-    left_out = Counter(reason for each in outcomes for reason in Counter(each.left_out).elements())
+    came = made = 0
+    rejected, left_out = Counter[str](), Counter[str]()
+    for outcome in file:
+        came, made = came + 1, made + len(outcome.made)
+        rejected.update(filter(None, [outcome.rejected]))
+        left_out.update(outcome.left_out)
     return StageCounts(
         name=stage.name,
         meaning=stage.meaning,
         asks=stage.asks,
-        came=len(outcomes),
-        made=sum(len(each.made) for each in outcomes),
+        came=came,
+        made=made,
         rejected=dict(rejected.most_common()),
         left_out=dict(left_out.most_common()),
     )

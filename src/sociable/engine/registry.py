@@ -96,7 +96,7 @@ def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_c
         return InspectModel(name, max_connections, own.base_url)
     if provider in ("openai", "openai-compatible") and rest:
         usual = os.environ.get("OPENAI_BASE_URL")
-        default_url = usual or OPENAI_URL if provider == "openai" else base_url or usual
+        default_url = (usual or OPENAI_URL) if provider == "openai" else (base_url or usual)
         return _build_openai_compatible(name, rest, own, default_url, max_connections)
     for point in metadata.entry_points(group="sociable.models", name=provider):
         model: Model = point.load()(rest, own, max_connections)

@@ -19,9 +19,13 @@ class ScriptedModel:
     async def generate(self, request: Request) -> Reply:
         """Raises AssertionError when more is asked than the script foresees."""
         self.requests.append(request)
-        answer = self._script(request) if callable(self._script) else next(self._script, None)
-        if answer is None:
-            raise AssertionError(f"call {len(self.requests)} to '{self.name}': the script has no more replies")
+        if callable(self._script):
+            answer = self._script(request)
+        else:
+            try:
+                answer = next(self._script)
+            except StopIteration:
+                raise AssertionError(f"call {len(self.requests)} to '{self.name}': the script has no more replies") from None
         if isinstance(answer, Reply):
             return answer
         tokens = sum(len(message["content"].split()) for message in request.messages)

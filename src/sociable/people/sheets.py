@@ -203,7 +203,8 @@ def _spread(count: int, sizes: Mapping[str, int]) -> dict[str, int]:
     """The number of pairs to take from each stratum: equally many, and what small ones lack goes to the larger."""
     taken = dict.fromkeys(sizes, 0)
     for _ in range(min(count, sum(sizes.values()))):
-        taken[min((name for name in sizes if taken[name] < sizes[name]), key=taken.__getitem__)] += 1
+        least = min((name for name in sizes if taken[name] < sizes[name]), key=taken.__getitem__)
+        taken[least] += 1
     return taken
 
 

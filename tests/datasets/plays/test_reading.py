@@ -85,6 +85,7 @@ SCENE I. A kitchen.
         "          ANN.\n\nWho is there?\n\n       LADY BROWN.\n\n[_Entering._] Only\nI.\n\n       MR. STONE.\n\nAnd I.\n\n          ANN.\n\nGood day.\n",
         "ANN\tWho is there?\n\nLADY BROWN\t[Entering.] Only I.\n\nMR. STONE\tAnd I.\n\nANN\tGood day.\n",
         "ANN. Who is there?\n\nLADY BROWN (entering). Only I.\n\nMR. STONE. And I.\n\nANN. Good day.\n",
+        "ANN.\n    Who is there?\nLADY BROWN (entering).\n    Only I.\nMR. STONE.\n    And I.\nANN.\n    Good day.\n",
         "_Ann._ Who is there?\n\n_Lady Brown._ [_Entering._] Only I.\n\n_Mr. Stone._ And I.\n\n_Ann._ Good day.\n",
         "ANN.--Who is there?\n\nLADY BROWN.--(Entering.) Only I.\n\nMR. STONE.--And I.\n\nANN.--Good day.\n",
         "ANN. Who is there?\n\nLADY BROWN. [Entering.] Only I.\n\nMR. STONE.--And I.\n\nANN. Good day.\n",

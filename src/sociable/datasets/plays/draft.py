@@ -95,7 +95,7 @@ class Draft:
         return next((part for part in reversed(self.scenes[-1].parts) if part.label), None)
 
     def finish(self, expected: str) -> Play:
-        """The play. Raises InputError where nobody has_speech, which says what was ``expected``."""
+        """The play. Raises InputError where nobody speaks, which says what was ``expected``."""
         parts = [part for scene in self.scenes for part in scene.parts]
         speeches = [part for part in parts if part.label]
         if not speeches:

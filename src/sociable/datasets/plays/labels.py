@@ -289,11 +289,15 @@ def find_candidates(text: str) -> Iterator[Candidate]:
         if parted == "colon" and rest.strip() and not rest[0].isspace() and rest[0] not in "—–-[(_":
             return
         printed = label + (match[0][:1] if parted == "dot" else "")
-        rest = (_strip_stop(rest) if parted == "paren" else rest).strip()
+        rest, printed_rest = (_strip_stop(rest) if parted == "paren" else rest).strip(), rest.strip()
         is_alone = not rest or (parted == "paren" and _DIRECTION.fullmatch(rest) is not None)
+        # With a stop, "NORA (standing)." may be the beginning of a line that goes on below.
+        may_go_on = is_alone and rest != printed_rest
         for capitals in _find_cases(label):
             if is_alone or parted != "dash" or capitals:
                 yield Candidate(Style(f"{ALONE} {parted}" if is_alone else parted, capitals, emphasised), printed, rest)
+            if may_go_on:
+                yield Candidate(Style(parted, capitals, emphasised), printed, rest)
     if _could_be_label(text) and not text.endswith("."):
         for capitals in _find_cases(text):
             yield Candidate(Style(f"{ALONE} bare", capitals, emphasised), text, "")

@@ -40,6 +40,7 @@ def render_figure(plot: Plot, narrow: bool = False) -> str:
 
 def _find_drawing(plot: Plot) -> Callable[[Figure, Plot, bool], Titles]:
     """Returns ``draw`` of the module that is named after the record: an ``IntervalPlot`` is drawn by ``interval_plot``."""
-    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(plot).__name__).lower()
+    kind = next(each for each in type(plot).__mro__ if Plot in each.__bases__)
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower()
     drawing: Callable[[Figure, Plot, bool], Titles] = import_module(f"{__name__}.{name}").draw
     return drawing

@@ -71,8 +71,8 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
         if role is Role.JUDGE:
             return json.dumps({"reason": SENTENCE, "answer": "yes"})
         name, _, purpose = participant.partition("|")
-        # Both speak as often as they may.
-        call = 0 if purpose == "speak" else call
+        if purpose == "speak":  # Both speak as often as they may.
+            call = 0
         scene = self.scenarios[scenario]
         side = scene.performer if name == scene.performer.name else scene.target
         return rehearse_reply(purpose, side.persona, self.setting.clock, call, asked)

@@ -270,6 +270,8 @@ def write_scenes(runs: Sequence[TownRun], out: Path, count: int = ENOUGH) -> str
 
 
 def _check_one_world(runs: Sequence[TownRun]) -> None:
+    if not runs:
+        raise InputError("There is no run to freeze scenes from.")
     first = runs[0]
     for run in runs[1:]:
         if (run.town.digest, run.people, run.clock) != (first.town.digest, first.people, first.clock):

@@ -42,6 +42,7 @@ class HostedMaster(Master):
     def __init__(self, made_of: dict[str, Any], folder: Path | None) -> None:
         super().__init__(made_of)
         self._folder = folder
+        self._model = str(made_of["model"])
 
     def predict(self, windows: Sequence[Window]) -> Predictions:
         """Raises RunStopped where the service does not answer."""
@@ -70,7 +71,7 @@ class HostedMaster(Master):
         with contextlib.ExitStack() as stack:
             folder = self._folder or Path(stack.enter_context(tempfile.TemporaryDirectory()))
             folder.mkdir(parents=True, exist_ok=True)
-            built = build_model(f"openai/{self.made_of['model']}", RoleSettings(), max_connections=AT_ONCE)
+            built = build_model(f"openai/{self._model}", RoleSettings(), max_connections=AT_ONCE)
             model = JournalledModel(built, stack.enter_context(Journal(folder / "calls.sqlite")), budget)
             asking = asyncio.gather(*(work() for _ in range(AT_ONCE)))
             try:
