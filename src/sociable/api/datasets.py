@@ -11,12 +11,12 @@ from typing import Any
 import dotenv
 
 from sociable.api.runs import load_result, settings_for, write_document
-from sociable.core.errors import InputError
+from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
 from sociable.core.view import Document, Paragraph, Section, Table
 from sociable.datasets.build import DATASET, WRITING, Build, StageCounts, Writing, open_build
 from sociable.datasets.card import make_build_document, write_cards
-from sociable.datasets.recipe import RecipeOptions, find_recipe
+from sociable.datasets.recipe import Recipe, RecipeOptions, find_recipe
 from sociable.datasets.review.results import REVIEWED, apply_review, show_status
 from sociable.datasets.review.reviewing import Review
 from sociable.engine.event_loop import run_to_end, stop_on_interrupt
@@ -65,8 +65,19 @@ def construct(
         counts = run_to_end(_run(build))
         # What people have made of a data set keeps its card as long as that is the same.
         if len(counts) == len(plan.stages) and not ((path / REVIEWED).exists() and before == _read_content(path / DATASET)):
+            _check_layout(found, path / DATASET)
             write_cards(path, build.folder.read_manifest())
     return make_build_document(plan, counts, path)
+
+
+def _check_layout(recipe: Recipe[Any, Any, Any], file: Path) -> None:
+    """Raises DataError for a record that the benchmark cannot read: then it is the recipe that must be mended."""
+    try:
+        if file.stat().st_size:
+            recipe.load(file)
+    except DataError as error:
+        problem = f"{error.problem}. {recipe.benchmark} cannot read what '{recipe.name}' made: mend the recipe, and build anew"
+        raise DataError(error.place, error.field, problem) from None
 
 
 def _read_content(file: Path) -> bytes | None:

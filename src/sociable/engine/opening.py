@@ -19,6 +19,7 @@ import dotenv
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.form import PERSON
 from sociable.core.run_folder import RunFolder
+from sociable.core.seeding import select_clusters
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.phases import Progress
 from sociable.engine.ratings import find_rubric
@@ -27,7 +28,7 @@ from sociable.engine.result import RunRecords, read_references
 from sociable.engine.run import Run
 from sociable.engine.seats import AbsentModel, Role, Seat, Seats
 from sociable.engine.settings import RoleSettings, RunSettings, plain_name
-from sociable.engine.study import AnyStudy, Rated, Referenced
+from sociable.engine.study import AnyStudy, Rated, Referenced, Study
 from sociable.judging.rubric import load_rubric_prompts
 from sociable.models.journal import Journal, JournalledModel
 from sociable.models.limits import Budget, Price, find_price
@@ -70,6 +71,14 @@ def open_study(settings: RunSettings, *, build: Collection[Role] = tuple(Role)) 
 def _open(settings: RunSettings, benchmark: Benchmark, build: Collection[Role]) -> OpenStudy:
     seats = build_seats(settings, benchmark, build=build)
     study = benchmark.open(**make_study_options(settings))
+    if settings.dataset and study.source == Study.source:
+        raise InputError(f"{benchmark.name} reads no file of data: leave --dataset out.")
+    if settings.prompts and "prompts" not in study.digests:
+        raise InputError(f"{benchmark.name} takes no other prompts: leave --prompts out.")
+    if settings.limit:
+        names, alike = tuple(study.scenarios), lambda _name: ""
+        chosen = select_clusters(names, settings.limit, settings.seed, cluster=study.cluster_of, group=alike, by_name=False)
+        study.scenarios = {name: study.scenarios[name] for name in chosen}
     return OpenStudy(settings, benchmark, study, seats, find_prices(settings, seats, build))
 
 

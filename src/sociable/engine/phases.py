@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -74,7 +76,7 @@ async def run_phase(
                 budget.stop(stop)
                 return
             except Exception as error:  # The one boundary where an item's failure is recorded and its siblings go on.
-                reason = str(error) if isinstance(error, SociableError) else f"bug: {type(error).__name__}: {error}"
+                reason = str(error) if isinstance(error, SociableError) else _describe_bug(error)
                 if not isinstance(error, SociableError):
                     log.error("unexpected failure", exc_info=error)
                 record = failed(item, reason)
@@ -88,3 +90,9 @@ async def run_phase(
 
     await asyncio.gather(*(worker() for _ in range(max(1, at_once))))
     budget.check()
+
+
+def _describe_bug(error: Exception) -> str:
+    """What went wrong, and the file and line in which it did."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"bug: {type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"

@@ -93,6 +93,12 @@ class Metric(Generic[C]):
     members: Callable[[C], Mapping[str, Callable[[C], Value]]] | None = None
     """The metrics of a family that an episode has: by name, what works out their values."""
 
+    def __post_init__(self) -> None:
+        if self.aggregate is share and not (self.value or self.members):
+            raise ValueError(f"metric '{self.name}': give it a value, or an aggregate that makes it of other metrics.")
+        if self.aggregate is share and (self.low, self.high) != (0.0, 1.0):
+            raise ValueError(f"metric '{self.name}' is no share of 0 to 1: give it an aggregate, such as aggregate=mean.")
+
     def values_for(self, context: C) -> Mapping[str, Callable[[C], Value]]:
         """What works out the values that an episode has, by name."""
         if not self.applies(context):
