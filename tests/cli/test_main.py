@@ -506,7 +506,7 @@ def test_describe_prints_tables_and_writes_figures(capsys: pytest.CaptureFixture
     assert sociable("describe", "hsii", "--features", "bert") == 2
     assert "tfidf" in capsys.readouterr().err
     assert sociable("describe", "hsii-memory") == 2
-    assert "audit hsii-memory" in capsys.readouterr().err
+    assert "show hsii-memory" in capsys.readouterr().err
 
 
 def test_people_judge_by_sheets(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sociable.api import datasets
-from sociable.core.errors import InputError
+from sociable.core.errors import DataError, InputError
 from sociable.datasets.recipe import find_recipe, find_recipe_of, list_recipes, load_prompts
 from sociable.datasets.review.reviewing import Review
 
@@ -132,6 +132,23 @@ def test_a_package_brings_a_recipe_with_its_options_prompts_and_tags(poems: Path
     assert [tag.name for tag in review.settings.tags] == ["dull"]
     with pytest.raises(InputError, match="could not read it: field 'text': is empty"):
         review.check_layout({"id": "line-1", "text": "", "title": ""})
+
+
+def test_what_the_benchmark_cannot_read_is_said_and_has_no_card(poems: Path) -> None:
+    (poems / "fog.txt").write_text("The fog\n\ncomes\n")
+    module = poems / "site" / "poems" / "__init__.py"
+    module.write_text(module.read_text().replace('"text": line.text', '"text": ""'))
+    with pytest.raises(DataError, match=r"is empty\. hsii cannot read what 'poems' made: mend the recipe"):
+        datasets.construct("poems", poems / "fog.txt", poems / "build")
+    assert not (poems / "build" / "README.md").exists()
+
+
+def test_a_recipe_with_a_fault_hides_no_other(poems: Path) -> None:
+    (poems / "site" / "poems" / "__init__.py").write_text("RECIPE = 3")
+    listed = sociable("construct", "--help")
+    assert listed.returncode == 0 and "Dialogues for HSII out of news." in listed.stdout
+    asked = sociable("construct", "poems", poems / "fog.txt", "--out", poems / "build")
+    assert asked.returncode == 2 and "'poems' of the package poems" in asked.stderr and "is no Recipe" in asked.stderr
 
 
 def test_it_is_a_function_too_and_waits_for_its_model(poems: Path) -> None:

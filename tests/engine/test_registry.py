@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from sociable.api import runs
+from sociable.cli.main import main
+from sociable.core.errors import InputError
 from sociable.engine.registry import benchmark_names, build_model, find_benchmark
 from sociable.engine.settings import RoleSettings
 
@@ -47,3 +50,25 @@ def test_a_benchmark_and_a_provider_of_another_package_are_found_and_run(tmp_pat
     estimate = result.estimate("r1")
     assert estimate is not None
     assert estimate.value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import absent_library", "cannot be loaded: ModuleNotFoundError: No module named 'absent_library'"),
+        ("BENCHMARK = 3", "is no Benchmark"),
+    ],
+)
+def test_a_package_with_a_fault_is_named_and_hides_no_other(
+    code: str, said: str, plugin: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sociable_twin.py").write_text(code)
+    monkeypatch.delitem(sys.modules, "sociable_twin", raising=False)
+    with pytest.raises(InputError, match=f"'twin' of the package sociable-twin .*{said}"):
+        find_benchmark("twin")
+    monkeypatch.setattr(sys, "argv", ["sociable", "list"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    assert ended.value.code == 0
+    assert "stss-conversations" in shown.out and said.partition(":")[0] in " ".join(shown.err.split())

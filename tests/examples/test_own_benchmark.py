@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,3 +64,33 @@ def test_it_runs_under_another_name(tmp_path: Path, install: Callable[[Path], No
     (tmp_path / "agent.py").write_text(GRATEFUL)
     result = sociable.run("good-manners", f"python:{tmp_path / 'agent.py'}:reply", out=tmp_path / "run")
     assert [score.value for score in result.scores] == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"dataset": "talks.jsonl"}, "thanks reads no file of data: leave --dataset out"),
+        ({"prompts": "."}, "thanks takes no other prompts: leave --prompts out"),
+        ({"judges": []}, "thanks has nothing that is judged: leave --judge out"),
+    ],
+)
+def test_what_it_does_nothing_with_is_refused(
+    given: dict[str, Any], said: str, tmp_path: Path, install: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(FOLDER)
+    monkeypatch.delitem(sys.modules, "thanks", raising=False)
+    (tmp_path / "agent.py").write_text(GRATEFUL)
+    agent = f"python:{tmp_path / 'agent.py'}:reply"
+    with pytest.raises(InputError, match=said):
+        sociable.run("thanks", agent, out=tmp_path / "run", **({"judges": [agent]} if "judges" in given else given))
+
+
+def test_a_limit_and_a_bug_are_told(tmp_path: Path, install: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    write_benchmark("haste", tmp_path / "new")
+    install(tmp_path / "new")
+    (tmp_path / "agent.py").write_text(GRATEFUL)
+    module = tmp_path / "new" / "haste.py"
+    module.write_text(module.read_text().replace("        favour = self", "        {}['oops']\n        favour = self"))
+    result = sociable.run("haste", f"python:{tmp_path / 'agent.py'}:reply", out=tmp_path / "run", limit=2)
+    line = next(number for number, text in enumerate(module.read_text().splitlines(), start=1) if "oops" in text)
+    assert [episode.error for episode in result.episodes()] == [f"bug: KeyError: 'oops' (haste.py, line {line})"] * 2

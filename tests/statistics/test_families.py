@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -68,3 +69,12 @@ def test_a_readme_lists_metrics_and_families_with_unit_and_range() -> None:
         "| `words` | how many words | share | 0 to – |",
         "| `length: …` | letters of a word | letters | 0 to – |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [({}, "give it a value, or an aggregate"), ({"value": lambda _: Value(3.0), "high": None}, "is no share of 0 to 1")],
+)
+def test_what_cannot_be_aggregated_is_refused_where_it_is_declared(declared: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=f"metric 'words'.*{said}"):
+        Metric("words", "words", "words of a turn", **declared)

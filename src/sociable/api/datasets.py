@@ -164,7 +164,7 @@ def describe(
     """Figures about a dataset: sizes, topics, clusters. ``out`` is where it is written as HTML, with its figures."""
     study = find_benchmark(benchmark).open(dataset=Path(dataset) if dataset else None, skip_invalid=skip_invalid)
     if not isinstance(study, Described):
-        raise InputError(f"{benchmark} has no description of its data; `sociable audit {benchmark}` says what there is.")
+        raise InputError(f"{benchmark} has no description of its data; `sociable show {benchmark}` lists its cases.")
     return write_document(study.describe(features), out)
 
 

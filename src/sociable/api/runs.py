@@ -261,6 +261,8 @@ def make_report_document(runs: Runs) -> Document:
     """The report as plain view records. Raises InputError when the runs are of different benchmarks."""
     results = load_results(runs)
     names = {run.manifest["benchmark"] for run in results}
+    if not names:
+        raise InputError("There is no run to report.")
     if len(names) != 1:
         raise InputError(f"One report shows runs of one benchmark; these are of {', '.join(sorted(names))}.")
     return make_run_document(find_benchmark(names.pop()), results)
@@ -327,6 +329,8 @@ def write_document(document: Document, out: str | Path | None) -> Document:
 def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch | None = None) -> tuple[Document, Path]:
     """Runs every reference agent of a benchmark, offline. Returns the report and the path of its file."""
     found = find_benchmark(benchmark)
+    if not found.demo_agents:
+        raise InputError(f"{benchmark} has no reference agents that could be shown.")
     parent = Path(out) if out else name_new_folder("demo", benchmark)
     results = [run(benchmark, f"reference/{agent}", out=parent / agent, watch=watch, **found.demo) for agent in found.demo_agents]
     return write_document(make_report_document(results), parent / "report.html"), parent / "report.html"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
@@ -28,9 +28,15 @@ class Recipes(TyperGroup):
         return sorted([*super().list_commands(ctx), *list_recipes()])
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        from sociable.datasets.recipe import find_recipe
+        from sociable.datasets.recipe import find_recipe, list_recipes
 
-        return super().get_command(ctx, cmd_name) or _make_command(find_recipe(cmd_name))
+        try:
+            return super().get_command(ctx, cmd_name) or _make_command(find_recipe(cmd_name))
+        except InputError as error:
+            if cmd_name not in list_recipes():
+                raise
+            # A package with a fault must not hide the other recipes.
+            return make_command(cmd_name, str(error), _make_refusal(error), (), **_WHATEVER)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """``hsii … --dialogues`` is the recipe hsii-dialogues: so with every flag that makes a recipe's name longer."""
@@ -47,6 +53,7 @@ class Recipes(TyperGroup):
 app = typer.Typer(cls=Recipes, no_args_is_help=True, help="Make a data set by a recipe.")
 
 
+_WHATEVER = {"ignore_unknown_options": True, "allow_extra_args": True}
 _BUILD = (
     make_option("--out", Path, "The folder of the build.", inspect.Parameter.empty, "DIR"),
     make_option("--licence", str | None, "What the data card says of the licence.", metavar="TEXT"),
@@ -96,17 +103,23 @@ def _make_command(recipe: Recipe[Any, Any, Any]) -> Any:
         *_make_options(recipe),
     ]
     # What is not known comes in among the sources, to be told where it belongs.
-    unknown = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return make_command(recipe.name, recipe.purpose, construct, parameters, **unknown)
+    return make_command(recipe.name, recipe.purpose, construct, parameters, **_WHATEVER)
+
+
+def _make_refusal(error: InputError) -> Callable[[], None]:
+    def refuse() -> None:
+        raise error
+
+    return refuse
 
 
 def _check_options(recipe: Recipe[Any, Any, Any], named: Sequence[str]) -> None:
     """Raises InputError where an option that the recipe does not have stands among its sources."""
-    from sociable.datasets.recipe import find_recipe, list_recipes
+    from sociable.datasets.recipe import load_recipes
 
     for flag in (each.partition("=")[0] for each in named if each.startswith("--")):
         name = flag.removeprefix("--").replace("-", "_")
-        takers = [other for other in map(find_recipe, list_recipes()) if name in (each.name for each in _make_options(other))]
+        takers = [other for other in load_recipes() if name in (each.name for each in _make_options(other))]
         others = ", ".join(f"'{taker.name}'" for taker in takers)
         said = f", but with {others}" if others else f"; see `sociable construct {recipe.name} --help`"
         raise InputError(f"{flag} does not go with '{recipe.name}'{said}.")

@@ -47,7 +47,11 @@ def list_() -> None:
     from sociable.engine.registry import benchmark_names, find_benchmark
 
     for name in benchmark_names():
-        benchmark = find_benchmark(name)
+        try:
+            benchmark = find_benchmark(name)
+        except InputError as error:  # A package with a fault must not hide the other benchmarks.
+            messages.print(Text(str(error)), soft_wrap=True)
+            continue
         say(f"{benchmark.name} {benchmark.version}: {benchmark.title}")
         for role, agents in ((role, agents) for role, agents in benchmark.reference_agents.items() if agents):
             say(f"  {role.value + ':':<11}{', '.join(f'reference/{agent}' for agent in agents)}")
@@ -255,12 +259,16 @@ def show(
 ) -> None:
     """Show an episode of a run; or, with --prompt, what is sent to each role."""
     from sociable.cli import showing
+    from sociable.engine.registry import benchmark_names
 
-    if Path(target).is_dir() or "/" in target:
-        showing.show_run(Path(target), item, prompt, of)
-    else:
+    is_benchmark = target in benchmark_names() and not (Path(target) / "manifest.json").exists()
+    if is_benchmark:
         given = {"dataset": dataset, "prompts": prompts, "options": read_options(option)}
         showing.show_case(target, item, prompt, given)
+    elif Path(target).exists() or "/" in target:
+        showing.show_run(Path(target), item, prompt, of)
+    else:
+        raise InputError(f"'{target}' is neither a run folder nor a benchmark; `sociable list` names the benchmarks.")
 
 
 app.add_typer(new_app, name="new", help="Start something of your own: a benchmark.")

@@ -5,8 +5,9 @@ A package adds a recipe of its own under the entry point group ``sociable.recipe
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module, metadata, resources
 from operator import attrgetter
@@ -17,6 +18,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from sociable.core.errors import InputError
+from sociable.core.extras import load_plugin
 from sociable.core.prompts import Prompts, load_package_prompts
 from sociable.core.records import Record
 from sociable.datasets.review.records import ALL_TAGS, Tag
@@ -144,18 +146,22 @@ def list_recipes() -> list[str]:
 def find_recipe(name: str) -> Recipe[Any, Any, Any]:
     """The recipe of that name. Raises InputError naming those there are."""
     if name in _RECIPES:
-        found = import_module(_RECIPES[name]).RECIPE
-    else:
-        points = metadata.entry_points(group=GROUP, name=name)
-        if not points:
-            raise InputError(f"There is no recipe '{name}'; there are: {', '.join(list_recipes())}.")
-        found = next(iter(points)).load()
-    if not isinstance(found, Recipe):
-        raise InputError(f"The recipe '{name}' is no Recipe of sociable; ask its authors.")
-    return found
+        found: Recipe[Any, Any, Any] = import_module(_RECIPES[name]).RECIPE
+        return found
+    points = metadata.entry_points(group=GROUP, name=name)
+    if not points:
+        raise InputError(f"There is no recipe '{name}'; there are: {', '.join(list_recipes())}.")
+    return load_plugin(next(iter(points)), Recipe)
+
+
+def load_recipes() -> Iterator[Recipe[Any, Any, Any]]:
+    """All recipes that can be loaded; what is wrong with another is said where it is asked for."""
+    for name in list_recipes():
+        with contextlib.suppress(InputError):
+            yield find_recipe(name)
 
 
 def find_recipe_of(manifest: Mapping[str, Any] | None) -> Recipe[Any, Any, Any] | None:
     """The recipe by which a build was made; None where that is unknown."""
     built = (manifest["benchmark"], manifest["recipe"]) if manifest else None
-    return next((each for each in map(find_recipe, list_recipes()) if (each.benchmark, each.material) == built), None)
+    return next((each for each in load_recipes() if (each.benchmark, each.material) == built), None)

@@ -12,6 +12,7 @@ import os
 from importlib import import_module, metadata
 
 from sociable.core.errors import InputError
+from sociable.core.extras import load_plugin
 from sociable.core.form import PERSON
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role, Seat
@@ -45,7 +46,7 @@ def find_benchmark(name: str) -> Benchmark:
         points = metadata.entry_points(group="sociable.benchmarks", name=name)
         if not points:
             raise InputError(f"There is no benchmark '{name}'; there are: {', '.join(benchmark_names())}.")
-        found = next(iter(points)).load()
+        found = load_plugin(next(iter(points)), Benchmark)
     assert isinstance(found, Benchmark)
     return found
 
