@@ -25,6 +25,11 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--renew", action="store_true", help="write the lists of metrics and the digests of scores as they are now")
+
+
 CHAT_SERVER = Path(__file__).parent / "chat_server.py"
 
 
