@@ -1,6 +1,6 @@
 """A chat completions server over a real socket, for tests: ``python tests/chat_server.py --latency-ms 0``.
 
-Prints its port, and stops when its standard input closes, or after ten minutes.
+Prints its port, and stops when its standard input closes, or after half an hour.
 
 The model's name chooses the behaviour, see ``BEHAVIOURS``. What follows a colon in the name is free
 (``429-once:a``): state is kept by the whole name and the request's body, so that tests do not disturb each other.

@@ -1,6 +1,6 @@
 """What a report shows, as plain data.
 
-A benchmark describes its part of a report with these records (its ``views.py``); the room ``reports`` draws them in
+A benchmark describes its part of a report with these records (its ``views.py``); the room ``render`` draws them in
 the terminal and as HTML. Neither knows the other. Every string may come from a model, a data file or a person:
 whoever draws it escapes it.
 """

@@ -114,7 +114,7 @@ def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
     notes += [f"{count} × {reason}" for reason, count in manifest.get("failures", {}).items()]
     clusters = len({score.cluster for score in scores.scores})
     if 1 < clusters < FEW_CLUSTERS:
-        notes.append(f"Intervals resample {clusters} units only: over so few they are too narrow.")
+        notes.append(f"Intervals rest on {clusters} units only: over so few, those of means are too narrow.")
     return [*notes, *manifest["notes"]]
 
 
