@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from sociable.api import runs
-from sociable.engine.registry import benchmark_names, find_benchmark
+from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.seats import Role
 from sociable.render.html import render_html
-from sociable.statistics.metrics import metrics_markdown
+from sociable.statistics.metrics import make_markdown
 
-AGENTS = [(name, agent) for name in benchmark_names() for agent in ("oracle", "oracle@0.3", "silent")]
+AGENTS = [(name, agent) for name in list_benchmark_names() for agent in ("oracle", "oracle@0.3", "silent")]
 """The best, one that errs, and nobody; all of them are run for the README's table."""
 SMALL: dict[str, dict[str, object]] = {
     "agentsense": {"limit": 5},
@@ -61,7 +61,7 @@ def test_runs_end_to_end_and_reports(benchmark: str, agent: str, tmp_path: Path)
     assert f"reference/{agent}" in page
 
 
-@pytest.mark.parametrize("benchmark", benchmark_names())
+@pytest.mark.parametrize("benchmark", list_benchmark_names())
 def test_same_seed_same_bytes_whatever_the_connections(benchmark: str, tmp_path: Path) -> None:
     for connections in (1, 50):
         run_offline(benchmark, "random", tmp_path / str(connections), seed=11, max_connections=connections, repeats=2)
@@ -71,14 +71,14 @@ def test_same_seed_same_bytes_whatever_the_connections(benchmark: str, tmp_path:
         assert len({(tmp_path / folder / name).read_bytes() for folder in ("1", "50")}) == 1, name
 
 
-@pytest.mark.parametrize("benchmark", benchmark_names())
+@pytest.mark.parametrize("benchmark", list_benchmark_names())
 def test_another_seed_gives_other_episodes(benchmark: str, tmp_path: Path) -> None:
     for seed in (1, 2):
         run_offline(benchmark, "random", tmp_path / str(seed), seed=seed)
     assert (tmp_path / "1" / "episodes.jsonl").read_bytes() != (tmp_path / "2" / "episodes.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("benchmark", benchmark_names())
+@pytest.mark.parametrize("benchmark", list_benchmark_names())
 def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     renews = request.config.getoption("--renew")
     table = expected_values(benchmark)
@@ -104,10 +104,10 @@ def test_reference_agents_meet_the_table_of_the_readme(benchmark: str, tmp_path:
         SCORES_FILE.write_text(json.dumps(SCORES, indent=1, sort_keys=True) + "\n")
 
 
-@pytest.mark.parametrize("benchmark", benchmark_names())
+@pytest.mark.parametrize("benchmark", list_benchmark_names())
 def test_the_readme_lists_the_metrics_as_they_are_declared(benchmark: str, request: pytest.FixtureRequest) -> None:
     opened = find_benchmark(benchmark).open(SMALL.get(benchmark, {}).get("options"))
-    declared, text = metrics_markdown(opened.metrics), readme(benchmark)
+    declared, text = make_markdown(opened.metrics), readme(benchmark)
     if request.config.getoption("--renew"):
         heading = declared.splitlines()[0]
         listed = heading + text.partition(heading)[2].partition("\n\n")[0]
@@ -148,7 +148,7 @@ def check(expectation: str, values: list[float | None], result: runs.RunResult, 
 
 
 def find_readme(benchmark: str) -> Path:
-    package = find_benchmark(benchmark).study_type().__module__.rpartition(".")[0]
+    package = find_benchmark(benchmark).load_study_type().__module__.rpartition(".")[0]
     return Path(str(resources.files(package).joinpath("README.md")))
 
 
@@ -167,7 +167,7 @@ def expected_values(benchmark: str) -> list[dict[str, str]]:
     return [dict(zip(heading, row, strict=True)) for row in rows]
 
 
-@pytest.mark.parametrize("benchmark", [name for name in benchmark_names() if find_benchmark(name).demo.get("judges")])
+@pytest.mark.parametrize("benchmark", [name for name in list_benchmark_names() if find_benchmark(name).demo.get("judges")])
 def test_a_finished_run_is_scored_judged_and_reported_again_without_running_an_episode(benchmark: str, tmp_path: Path) -> None:
     run_offline(benchmark, "oracle@0.3", tmp_path / "run", judges=())
     before = {name: (tmp_path / "run" / name).read_bytes() for name in ("episodes.jsonl", "scores.json")}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sociable.agents.architecture import Situation
 from sociable.models.protocol import ChatMessage
-from sociable.town.clock import MINUTES_PER_DAY, day_number
+from sociable.town.clock import MINUTES_PER_DAY, count_day
 from sociable.town.minds import Activity, Decision, Mind, TakenAway, Talk, Utterance, View
 from sociable.town.persona import make_ordinary_day
 
@@ -34,7 +34,7 @@ class Messenger:
         activity = self.find_activity(view.minute) if is_over else None
         if (activity or view.activity or Activity("", 0)).asleep:
             return Decision(activity)
-        day = day_number(view.minute)
+        day = count_day(view.minute)
         free = (seen.name for seen in view.sightings if seen.free and (day, seen.name) not in self.met)
         return Decision(activity, talk_to=next(free, ""))
 
@@ -76,7 +76,7 @@ class Messenger:
 
     def conclude(self, talk: Talk, until: int) -> TakenAway:
         """Remembers whom it has talked to, and about what."""
-        self.met.add((day_number(talk.minute), talk.partner))
+        self.met.add((count_day(talk.minute), talk.partner))
         self.talks.append("\n".join(f"| {line.speaker}: {line.says}" for line in talk.lines))
         return TakenAway()
 

@@ -19,7 +19,7 @@ FAVOURS = {
 }
 
 
-def has_thanks(episode: Episode) -> Value:
+def measure_thanks(episode: Episode) -> Value:
     return Value(float("thank" in episode.turns[0].content.lower()))
 
 
@@ -27,12 +27,12 @@ class ThanksStudy(Study[Favour, Episode]):
     episode_type = Episode
     scenarios = FAVOURS
     digests = {"dataset": "favours 1"}
-    metrics = Metrics(Metric("thanks", "thanks", "replies that say thank you", value=has_thanks))
+    metrics = Metrics(Metric("thanks", "thanks", "replies that say thank you", value=measure_thanks))
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> Episode:
         favour = self.scenarios[scenario]
         asked = f"{favour.helper} {favour.did}. Write one line to {favour.helper} in my name."
-        scope = seats.subject.scope(f"{scenario}#{repeat}")
+        scope = seats.subject.make_scope(f"{scenario}#{repeat}")
         reply = await seats.subject.ask([{"role": "user", "content": asked}], scope)
         said = Turn(index=0, speaker="assistant", addressees=(favour.helper,), content=reply.text, note=reply.defect)
         return self.make_episode(scenario, repeat, turns=(said,), usage={"subject": scope.usage})

@@ -35,7 +35,7 @@ from sociable.core.errors import InputError, RunFailure
 from sociable.core.records import CUT_OFF, Usage
 from sociable.models.protocol import FinishReason, Reply, Request, Sampling
 from sociable.models.scripted import ScriptedModel
-from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
+from sociable.town.clock import MINUTES_PER_DAY, Clock, parse_minute
 from sociable.town.events import Agreed, Line, Noted, Planned, Remembered
 from sociable.town.map import Address, Tile, TownMap, group_by_place
 from sociable.town.memory import MemoryStream
@@ -763,7 +763,7 @@ def test_json_with_the_faults_that_models_make(text: str, value: Any) -> None:
     ],
 )
 def test_times_of_day(said: Any, times: list[str]) -> None:
-    assert find_times(said) == [minute_of(time) for time in times]
+    assert find_times(said) == [parse_minute(time) for time in times]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from sociable.core.records import Episode, Estimate, Turn, Usage, episode_id
-from sociable.core.view import MISSING, figure, with_interval
+from sociable.core.records import Episode, Estimate, Turn, Usage, make_episode_id
+from sociable.core.view import MISSING, format_figure, format_with_interval
 
 
 def test_usage_adds_up() -> None:
@@ -26,7 +26,12 @@ def test_an_unknown_field_is_an_error() -> None:
 def test_an_episode_comes_back_as_it_was_written() -> None:
     turn = Turn(index=0, speaker="Ada\x00", addressees=("Ben",), content='"\u2028\n🙂', thinking="hm", note="cut off")
     episode = Episode(
-        id=episode_id("case", 2), scenario="case", cluster="dialogue", repeat=2, turns=(turn,), usage={"subject": Usage(calls=1)}
+        id=make_episode_id("case", 2),
+        scenario="case",
+        cluster="dialogue",
+        repeat=2,
+        turns=(turn,),
+        usage={"subject": Usage(calls=1)},
     )
     assert episode.id == "case#2"
     assert "\n" not in episode.model_dump_json()
@@ -35,11 +40,11 @@ def test_an_episode_comes_back_as_it_was_written() -> None:
 
 def test_an_estimate_over_nothing_is_a_dash() -> None:
     estimate = Estimate(metric="r1", value=None)
-    assert figure(estimate.value) == with_interval(estimate.value, estimate.low, estimate.high) == MISSING == "—"
+    assert format_figure(estimate.value) == format_with_interval(estimate.value, estimate.low, estimate.high) == MISSING == "—"
 
 
 def test_figures() -> None:
-    assert figure(0.0) == "0.000"
-    assert figure(0.73249, 2) == "0.73"
-    assert with_interval(0.7321, 0.6149, 0.83) == "0.732 [0.61, 0.83]"
-    assert with_interval(0.7321, None, None) == "0.732"
+    assert format_figure(0.0) == "0.000"
+    assert format_figure(0.73249, 2) == "0.73"
+    assert format_with_interval(0.7321, 0.6149, 0.83) == "0.732 [0.61, 0.83]"
+    assert format_with_interval(0.7321, None, None) == "0.732"

@@ -197,7 +197,7 @@ def test_records_are_found_by_id_and_come_in_the_order_of_the_file(file: Path) -
         records.append(item)
     for seen in (records, opened(file)):
         assert list(seen) == items
-        assert (len(seen), seen.ids(), "a" in seen, "d" in seen) == (3, ["b", "a", "c"], True, False)
+        assert (len(seen), seen.list_ids(), "a" in seen, "d" in seen) == (3, ["b", "a", "c"], True, False)
         assert [seen.read(item.id) for item in items] == items
         with pytest.raises(KeyError):
             seen.read("d")
@@ -248,7 +248,7 @@ def test_a_torn_last_line_is_dropped_by_who_writes_and_left_by_who_reads(file: P
     whole = b'{"id":"a"}\n{"id":"b"}\n'
     file.write_bytes(whole + torn)
     records = opened(file)
-    assert records.ids() == ["a", "b"]
+    assert records.list_ids() == ["a", "b"]
     assert [item.id for item in records] == ["a", "b"]
     assert file.read_bytes() == whole + torn
     records.append(Item(id="c", text="again"))
@@ -289,7 +289,7 @@ def test_a_kill_loses_nothing_that_was_appended(file: Path) -> None:
     last = max(int(line) for line in told if line.endswith(b"\n"))
     records = opened(file)
     # What was told is there, and at most the one that was being told as well.
-    assert records.ids() == [str(number) for number in range(len(records))]
+    assert records.list_ids() == [str(number) for number in range(len(records))]
     assert last + 1 <= len(records) <= last + 2
     records.append(Item(id="next"))
     records.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sociable.core.wording import expresses
+from sociable.core.wording import has_wording
 
 WORDING = [["half past six"], ["6:30"], ["bank", "ranch"]]
 
@@ -14,13 +14,13 @@ WORDING = [["half past six"], ["6:30"], ["bank", "ranch"]]
     ["At HALF PAST SIX, then.", "half-past-six", "be there 6.30", "The ranch? The bank has it.", "…half\npast six…"],
 )
 def test_any_alternative_will_do(text: str) -> None:
-    assert expresses(text, WORDING)
+    assert has_wording(text, WORDING)
 
 
 @pytest.mark.parametrize("text", ["", "half past sixteen", "16:30", "6:300", "the bank", "six past half", "banks and ranch"])
 def test_only_whole_words_and_whole_alternatives_count(text: str) -> None:
-    assert not expresses(text, WORDING)
+    assert not has_wording(text, WORDING)
 
 
 def test_without_an_alternative_nothing_is_expressed() -> None:
-    assert not expresses("anything", [])
+    assert not has_wording("anything", [])

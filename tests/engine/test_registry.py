@@ -11,7 +11,7 @@ import pytest
 from sociable.api import runs
 from sociable.cli.main import main
 from sociable.core.errors import InputError
-from sociable.engine.registry import benchmark_names, build_model, find_benchmark
+from sociable.engine.registry import build_model, find_benchmark, list_benchmark_names
 from sociable.engine.settings import RoleSettings
 
 PLUGIN = """
@@ -42,7 +42,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("plugin")
 def test_a_benchmark_and_a_provider_of_another_package_are_found_and_run(tmp_path: Path) -> None:
-    assert "twin" in benchmark_names()
+    assert "twin" in list_benchmark_names()
     assert find_benchmark("twin").version == find_benchmark("hsii").version
     assert build_model("echo/loud", RoleSettings()).name == "echo/loud"
     result = runs.run("twin", "echo/loud", out=tmp_path / "run", limit=1)

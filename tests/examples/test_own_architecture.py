@@ -13,7 +13,7 @@ import sociable
 from sociable.agents.architecture import Asker, Situation, TaskInWords, find_architecture
 from sociable.models.scripted import ScriptedModel
 from sociable.town.bodies import Scheduler, can_always_meet, can_walk_into_sight
-from sociable.town.clock import Clock, minute_of
+from sociable.town.clock import Clock, parse_minute
 from sociable.town.map import Address
 from sociable.town.persona import Habit, Persona
 from sociable.town.simulation import Simulation
@@ -50,9 +50,11 @@ def persona(name: str, home: str) -> Persona:
         currently="Nothing is urgent.",
         lifestyle="Early to bed.",
         home=home,
-        wakes=minute_of("06:00"),
-        sleeps=minute_of("22:00"),
-        habits=(Habit(days=every_day, start=minute_of("09:00"), end=minute_of("11:00"), doing="reading", place="Hall: room"),),
+        wakes=parse_minute("06:00"),
+        sleeps=parse_minute("22:00"),
+        habits=(
+            Habit(days=every_day, start=parse_minute("09:00"), end=parse_minute("11:00"), doing="reading", place="Hall: room"),
+        ),
     )
 
 
@@ -83,8 +85,8 @@ def test_two_residents_meet_talk_and_keep_their_day() -> None:
     talks = [event for event in events if event["kind"] == "talked"]  # type: ignore[index]
     # Once a day, when Ben has come to the hall.
     first, second = (talk["minute"] for talk in talks)  # type: ignore[index]
-    assert minute_of("09:00", 1) <= first < minute_of("11:00", 1)
-    assert minute_of("09:00", 2) <= second < minute_of("11:00", 2)
+    assert parse_minute("09:00", 1) <= first < parse_minute("11:00", 1)
+    assert parse_minute("09:00", 2) <= second < parse_minute("11:00", 2)
     slept = [event["resident"] for event in events if event["kind"] == "slept"]  # type: ignore[index]
     assert {"Ada", "Ben"} == set(slept)
     # What Ada wants stands in her prompts only; what she said yesterday Ben remembers.
@@ -105,5 +107,5 @@ def test_stss_takes_it_by_its_name(tmp_path: Path) -> None:
         out=tmp_path / "run",
         options={"agent": "messenger", "tasks": ["soup-swap"]},
     )
-    episode = next(result.episodes())
+    episode = next(result.read_episodes())
     assert any(event.kind == "talked" and episode.task.performer in (event.resident, event.partner) for event in episode.events)

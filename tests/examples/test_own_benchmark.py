@@ -60,7 +60,7 @@ def test_it_runs_under_another_name(tmp_path: Path, install: Callable[[Path], No
     write_benchmark("good-manners", tmp_path / "new")
     install(tmp_path / "new")
     found = find_benchmark("good-manners")
-    assert found.study_type().__name__ == "GoodMannersStudy"
+    assert found.load_study_type().__name__ == "GoodMannersStudy"
     (tmp_path / "agent.py").write_text(GRATEFUL)
     result = sociable.run("good-manners", f"python:{tmp_path / 'agent.py'}:reply", out=tmp_path / "run")
     assert [score.value for score in result.scores] == [0.0, 1.0, 0.0]
@@ -93,4 +93,4 @@ def test_a_limit_and_a_bug_are_told(tmp_path: Path, install: Callable[[Path], No
     module.write_text(module.read_text().replace("        favour = self", "        {}['oops']\n        favour = self"))
     result = sociable.run("haste", f"python:{tmp_path / 'agent.py'}:reply", out=tmp_path / "run", limit=2)
     line = next(number for number, text in enumerate(module.read_text().splitlines(), start=1) if "oops" in text)
-    assert [episode.error for episode in result.episodes()] == [f"bug: KeyError: 'oops' (haste.py, line {line})"] * 2
+    assert [episode.error for episode in result.read_episodes()] == [f"bug: KeyError: 'oops' (haste.py, line {line})"] * 2

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, strategies
 
-from sociable.core.records import Usage, storable
+from sociable.core.records import Usage, make_storable
 from sociable.models.protocol import FinishReason, Reply, Request, Sampling, Scope, split_thinking
 
 ANYTHING = strategies.text(strategies.characters(exclude_categories=()))
@@ -50,8 +50,8 @@ def test_a_reply_of_thoughts_alone_is_taken_apart_at_once() -> None:
 
 @given(ANYTHING)
 def test_what_is_stored_can_be_written(text: str) -> None:
-    assert storable(text) == storable(storable(text))
-    storable(text).encode("utf-8")
+    assert make_storable(text) == make_storable(make_storable(text))
+    make_storable(text).encode("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_a_sheet_of_another_panel_is_refused(run: Path, tmp_path: Path) -> None:
 
 def test_ratings_must_be_numbers(run: Path, tmp_path: Path) -> None:
     opened = runs.load_result(run)
-    episode = opened.records.episodes.ids()[0]
+    episode = opened.records.episodes.list_ids()[0]
     for value in ("nan", "inf", "good"):
         (tmp_path / "ratings.csv").write_text(f"episode,rating\n{episode},{value}\n")
         with pytest.raises(DataError, match="expected a number"):

@@ -3,7 +3,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies
 
-from sociable.render.displayable import LONGEST_TEXT, displayable, displayable_line
+from sociable.render.displayable import LONGEST_TEXT, make_displayable, make_displayable_line
 
 REORDERING = ("RLO", "LRO", "RLE", "LRE", "PDF", "RLI", "LRI", "FSI", "PDI")
 ANYTHING = strategies.text(strategies.characters(exclude_categories=()))
@@ -11,7 +11,7 @@ ANYTHING = strategies.text(strategies.characters(exclude_categories=()))
 
 @given(ANYTHING)
 def test_nothing_invisible_or_commanding_is_left(text: str) -> None:
-    shown = displayable(text)
+    shown = make_displayable(text)
     assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs") and c not in "\n\t"]
     assert not [c for c in shown if unicodedata.bidirectional(c) in REORDERING]
     shown.encode("utf-8")
@@ -19,8 +19,8 @@ def test_nothing_invisible_or_commanding_is_left(text: str) -> None:
 
 @given(ANYTHING)
 def test_what_is_displayable_stays_as_it_is(text: str) -> None:
-    assert displayable(displayable(text)) == displayable(text)
-    assert len(displayable_line(text).splitlines()) <= 1
+    assert make_displayable(make_displayable(text)) == make_displayable(text)
+    assert len(make_displayable_line(text).splitlines()) <= 1
 
 
 @pytest.mark.parametrize(
@@ -37,11 +37,11 @@ def test_what_is_displayable_stays_as_it_is(text: str) -> None:
     ],
 )
 def test_examples(text: str, shown: str) -> None:
-    assert displayable(text) == shown
+    assert make_displayable(text) == shown
 
 
 def test_a_long_text_is_cut_and_says_how_much() -> None:
-    shown = displayable("x" * 2_000_000)
+    shown = make_displayable("x" * 2_000_000)
     assert len(shown) < LONGEST_TEXT + 100
     assert f"{2_000_000 - LONGEST_TEXT:,} more characters left out" in shown
-    assert displayable("x" * LONGEST_TEXT) == "x" * LONGEST_TEXT
+    assert make_displayable("x" * LONGEST_TEXT) == "x" * LONGEST_TEXT

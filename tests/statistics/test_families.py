@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sociable.core.records import Episode, EpisodeStatus, Outcome
-from sociable.statistics.metrics import Metric, Metrics, Value, mean, metrics_markdown
+from sociable.statistics.metrics import Metric, Metrics, Value, make_markdown, mean
 
 
 def length(word: str, said: str) -> Value:
@@ -61,11 +61,11 @@ def test_a_member_belongs_to_the_last_family_that_fits_and_is_not_compared() -> 
     assert METRICS.find("length: ox squared") is METRICS["length: … squared"]
     with pytest.raises(KeyError, match="height: ox"):
         METRICS.find("height: ox")
-    assert [metric.name for metric in METRICS.compared()] == ["words"]
+    assert [metric.name for metric in METRICS.list_compared()] == ["words"]
 
 
 def test_a_readme_lists_metrics_and_families_with_unit_and_range() -> None:
-    assert metrics_markdown(METRICS).splitlines()[2:4] == [
+    assert make_markdown(METRICS).splitlines()[2:4] == [
         "| `words` | how many words | share | 0 to – |",
         "| `length: …` | letters of a word | letters | 0 to – |",
     ]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from sociable.statistics.guessing import cross_validate, share_hit
+from sociable.statistics.guessing import cross_validate, measure_hit
 
 
 def test_a_rule_is_right_by_the_chance_of_a_draw_among_what_it_picks() -> None:
-    assert share_hit([2], 2) == 1.0
-    assert share_hit([0, 1, 2, 3], 2) == 0.25
-    assert share_hit([0, 1], 2) == 0.0
-    assert share_hit([], 2) == 0.0
+    assert measure_hit([2], 2) == 1.0
+    assert measure_hit([0, 1, 2, 3], 2) == 0.25
+    assert measure_hit([0, 1], 2) == 0.0
+    assert measure_hit([], 2) == 0.0
 
 
 def _cases(clusters: int) -> tuple[list[list[bool]], list[str]]:

@@ -45,7 +45,7 @@ def ways_by_search(town: TownMap, goal: Tile) -> dict[Tile, str]:
 def test_ways_are_shortest_and_of_single_steps_over_free_tiles(seed: int) -> None:
     generator = np.random.default_rng(seed)
     town = TownMap("Random", generator.random((9, 13)) < 0.3, {}, {})
-    free = [tile for tile in Rect(0, 0, 13, 9).tiles() if town.is_free(tile)]
+    free = [tile for tile in Rect(0, 0, 13, 9).list_tiles() if town.is_free(tile)]
     for goal in free[::7]:
         ways = ways_by_search(town, goal)
         for start in free:
@@ -88,7 +88,7 @@ def test_ways_on_a_large_map_are_those_found_on_all_of_it(height: int, width: in
     for seed in range(4):
         blocked = np.random.RandomState(seed).rand(height, width) < 0.3
         town = TownMap("Large", blocked, {}, {})
-        free = [tile for tile in Rect(0, 0, width, height).tiles() if town.is_free(tile)]
+        free = [tile for tile in Rect(0, 0, width, height).list_tiles() if town.is_free(tile)]
         for goal in free[::17]:
             ways = ways_by_search(town, goal)
             for start in free[::3]:
@@ -98,7 +98,7 @@ def test_ways_on_a_large_map_are_those_found_on_all_of_it(height: int, width: in
 def test_memory_of_ways_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sociable.town.map.MEMORY_FOR_WAYS", 1000)
     town = TownMap("Small", np.zeros((10, 10), bool), {Address("a", "b"): [Tile(0, 0)]}, {})
-    for tile in Rect(0, 0, 10, 10).tiles():
+    for tile in Rect(0, 0, 10, 10).list_tiles():
         assert town.measure_distance(Tile(0, 0), tile) == tile.x + tile.y
     # 200 bytes a goal.
     assert len(town._found) == 5

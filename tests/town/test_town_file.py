@@ -165,7 +165,7 @@ def test_the_bundled_town() -> None:
     arenas = [address for address in town.places if address.arena and not address.thing]
     assert (len(town.kinds), len(arenas)) == (26, 112)
     # Anybody can go from anywhere to anywhere, and come to every thing.
-    free = [tile for tile in Rect(0, 0, town.width, town.height).tiles() if town.is_free(tile)]
+    free = [tile for tile in Rect(0, 0, town.width, town.height).list_tiles() if town.is_free(tile)]
     assert all(town.measure_distance(tile, free[0]) is not None for tile in free)
     assert all(town.find_free_tiles(address) for address in town.places)
     beds = [

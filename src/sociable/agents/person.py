@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from sociable.core.errors import Interrupted
 from sociable.core.form import PERSON, Form, Question
-from sociable.core.records import Usage, storable
+from sociable.core.records import Usage, make_storable
 from sociable.core.view import Block, Paragraph, Quotation
 from sociable.models.protocol import Reply, Request
 
@@ -42,7 +42,7 @@ class PersonModel:
             self._say(f"── {form.title} (your answer {self._answered} of this session) ──")
             self._show(form.blocks)
             answers = [await self._ask(question) for question in form.questions]
-        return Reply(storable(form.reply(answers)).strip(), Usage(calls=1))
+        return Reply(make_storable(form.reply(answers)).strip(), Usage(calls=1))
 
     def _forget_what_was_typed_ahead(self) -> None:
         """Drops what nobody can have meant for a question that was not on the screen yet; a pipe is another matter."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import dotenv
 
-from sociable.api.runs import load_result, settings_for, write_document
+from sociable.api.runs import load_result, make_settings, write_document
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
 from sociable.core.view import Document, Paragraph, Section, Table
@@ -87,7 +87,7 @@ def _read_content(file: Path) -> bytes | None:
 def _set_up_writing(benchmark: str, model: str, config: str | Path | None, own: Mapping[str, Any]) -> Writing:
     if model.startswith("reference/"):
         raise InputError("A data set is written by a model that can write: reference agents cannot.")
-    asked = settings_for(benchmark, config, model=model, **own)
+    asked = make_settings(benchmark, config, model=model, **own)
     seats = build_seats(asked, find_benchmark(benchmark), build=(Role.SUBJECT,))
     role = asked.roles.get(Role.SUBJECT.value)
     said = role.model_fields_set if role and config else set()
@@ -138,7 +138,7 @@ def audit(
         texts = {str(source) if ambiguous else Path(source).name: _read_text(Path(source)) for source in sources}
         if not isinstance(study, FromSources):
             raise InputError(f"{benchmark} has nothing that is compared with sources; leave --source out.")
-        played = list(load_result(dialogues, scored=False).episodes()) if dialogues else []
+        played = list(load_result(dialogues, scored=False).read_episodes()) if dialogues else []
         beside = study.compare_with_sources(texts, played)
     if not isinstance(study, Audited):
         raise InputError(f"{benchmark} has no audit.")
@@ -185,7 +185,7 @@ def label(benchmark: str, model: str, out: str | Path, config: str | Path | None
         raise InputError(f"{path} is there already. Name another file, or move it away.")
     if model.startswith("reference/"):
         raise InputError("Labels need a model that can read: reference agents cannot.")
-    asked = settings_for(benchmark, config, model=model, **settings)
+    asked = make_settings(benchmark, config, model=model, **settings)
     found = find_benchmark(benchmark)
     study = found.open(**make_study_options(asked))
     if not isinstance(study, Labelled):

@@ -32,7 +32,7 @@ from sociable.engine.opening import (
     read_settings,
     reopen_study,
 )
-from sociable.engine.registry import benchmark_names, find_benchmark
+from sociable.engine.registry import find_benchmark, list_benchmark_names
 from sociable.engine.rehearsal import RehearsedCall, rehearse
 from sociable.engine.result import RunRecords, RunResult, read_references
 from sociable.engine.run import Run
@@ -42,8 +42,8 @@ from sociable.engine.settings import (
     RunSettings,
     add_role_defaults,
     change_settings,
-    folder_name,
     load_settings,
+    make_folder_name,
     read_roles_and_prices,
 )
 from sociable.engine.study import AnyStudy, Referenced
@@ -92,7 +92,7 @@ def run(
     called whenever a count changes. Raises InputError before anything is spent, and RunStopped when the run ended early
     and can be resumed.
     """
-    asked = settings_for(benchmark, config, model=model, **settings)
+    asked = make_settings(benchmark, config, model=model, **settings)
     return run_settings(asked, Path(out) if out else name_new_folder(benchmark, asked.model), watch=watch)
 
 
@@ -103,18 +103,18 @@ def run_settings(asked: RunSettings, path: Path, *, watch: Watch | None = None) 
         return _finish(folder, opened, watch=watch)
 
 
-def settings_for(benchmark: str, config: str | Path | None, *, elsewhere: Sequence[str] = (), **settings: Any) -> RunSettings:
+def make_settings(benchmark: str, config: str | Path | None, *, elsewhere: Sequence[str] = (), **settings: Any) -> RunSettings:
     """The settings that the user asks for, on top of what the benchmark prefers."""
     found = find_benchmark(benchmark)
     paths = {name: str(given) for name, given in settings.items() if isinstance(given, Path)}
-    file, beside = Path(config) if config else None, benchmark_names()
+    file, beside = Path(config) if config else None, list_benchmark_names()
     asked = load_settings(benchmark, file, elsewhere=elsewhere, beside=beside, **{**settings, **paths})
     return add_role_defaults(asked, found.role_defaults)
 
 
 def name_new_folder(benchmark: str, model: str) -> Path:
     """``runs/<benchmark>-<model>-<time>``, which does not exist yet."""
-    return Path("runs") / f"{benchmark}-{folder_name(model)}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
+    return Path("runs") / f"{benchmark}-{make_folder_name(model)}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
 
 
 def resume(
@@ -191,7 +191,7 @@ def score(folder: str | Path) -> RunResult:
         opened = reopen_study(locked)
         with open_run(locked, opened, build=()) as (run_, _):
             run_.score(opened.benchmark.name, opened.benchmark.version)
-            return _result(opened, locked, run_.records)
+            return _make_result(opened, locked, run_.records)
 
 
 def has_person(folder: str | Path) -> bool:
@@ -204,19 +204,19 @@ def load_result(folder: str | Path, *, scored: bool = True) -> RunResult:
     """Reads a run. No model is built and no lock is taken. Raises RunFolderError if it has not been ``scored``."""
     opened_folder = RunFolder.open(Path(folder), lock=False)
     opened = reopen_study(opened_folder)
-    return _result(opened, opened_folder, RunRecords.open(opened_folder.path, opened.study), scored=scored)
+    return _make_result(opened, opened_folder, RunRecords.open(opened_folder.path, opened.study), scored=scored)
 
 
-def _result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, scored: bool = True) -> RunResult:
+def _make_result(opened: OpenStudy, folder: RunFolder, records: RunRecords, *, scored: bool = True) -> RunResult:
     manifest, views = folder.read_manifest(), opened.benchmark.load_views()
     scores = _read_scores(folder.path) if scored else None
     return RunResult(
-        label=views.label(manifest),
+        label=views.make_label(manifest),
         folder=str(folder.path),
         manifest=manifest,
         estimates=scores.estimates if scores else (),
         scores=scores.scores if scores else (),
-        notes=[*list_warnings(manifest, scores), *views.remarks(scores.estimates)] if scores else [],
+        notes=[*list_warnings(manifest, scores), *views.list_remarks(scores.estimates)] if scores else [],
         study=opened.study,
         records=records,
         seats=opened.seats,
@@ -291,7 +291,7 @@ def estimate(
     benchmark: str, model: str | None = None, *, config: str | Path | None = None, **settings: Unpack[RunOptions]
 ) -> Document:
     """Calls, tokens and price of a run before anything is spent, at the most: as if every scenario went its longest way."""
-    opened = open_study(settings_for(benchmark, config, model=model, **settings), build=())
+    opened = open_study(make_settings(benchmark, config, model=model, **settings), build=())
     scenarios, repeats = list(opened.study.scenarios), opened.settings.repeats
     calls = run_to_end(rehearse(opened.study, opened.seats, scenarios, repeats, references=opened.makes_references))
     return make_estimate_document(opened, calls)
@@ -313,7 +313,7 @@ def rehearse_scenario(
 
 def load_study(benchmark: str, *, config: str | Path | None = None, **settings: Unpack[RunOptions]) -> AnyStudy:
     """The benchmark bound to its data: ``load_study(...).scenarios`` are its scenarios by id."""
-    asked = settings_for(benchmark, config, model="nobody", **settings)
+    asked = make_settings(benchmark, config, model="nobody", **settings)
     return find_benchmark(benchmark).open(**make_study_options(asked))
 
 
@@ -347,7 +347,7 @@ def _finish(
     """Carries a run out, as far as it has not been, and scores it."""
     with open_run(folder, opened, build=build, offline=offline, watch=watch) as (run_, models):
         run_to_end(_go_on(run_, opened, models, build))
-        return _result(opened, folder, run_.records)
+        return _make_result(opened, folder, run_.records)
 
 
 async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:

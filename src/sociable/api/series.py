@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sociable.api.runs import resume, run_settings, settings_for
+from sociable.api.runs import make_settings, resume, run_settings
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.form import PERSON
 from sociable.core.run_folder import SERIES_FILE, write_atomically
@@ -29,17 +29,17 @@ def plan_series(
 
     ``given`` are settings of all these runs. Raises InputError.
     """
-    kind = benchmark.series_type()
+    kind = benchmark.load_series_type()
     if kind is None:
         raise InputError(f"{benchmark.name} makes no series of runs.")
 
-    def make_settings(*, elsewhere: Sequence[str] = (), **own: str) -> RunSettings:
+    def make_own_settings(*, elsewhere: Sequence[str] = (), **own: str) -> RunSettings:
         if any(given.get(name) for name in own):
             said, left = (" and ".join(f"--{name}" for name in names) for names in (options, own))
             raise InputError(f"{said} say who plays in each run: leave {left} out.")
-        return settings_for(benchmark.name, config, elsewhere=elsewhere, **{**given, **own})
+        return make_settings(benchmark.name, config, elsewhere=elsewhere, **{**given, **own})
 
-    planned: tuple[dict[str, RunSettings], str] = kind.model_validate(options).plan(make_settings)  # type: ignore[attr-defined]
+    planned: tuple[dict[str, RunSettings], str] = kind.model_validate(options).plan(make_own_settings)  # type: ignore[attr-defined]
     return planned
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sociable.api.runs import load_result, resume, settings_for
+from sociable.api.runs import load_result, make_settings, resume
 from sociable.benchmarks.stss.dataset import load_town
 from sociable.benchmarks.stss.interop.smallville_export import export_smallville
 from sociable.benchmarks.stss.protocol import Town, fill_background
@@ -22,7 +22,7 @@ from sociable.benchmarks.stss.replay import Replay, render_replay
 from sociable.benchmarks.stss.study import StssStudy
 from sociable.benchmarks.stss.task import DAYS
 from sociable.core.errors import InputError, RunFailure
-from sociable.core.records import episode_id
+from sociable.core.records import make_episode_id
 from sociable.core.run_folder import RunFolder, write_atomically
 from sociable.datasets.recipes.stss.freeze import ENOUGH, OWN_RUNS, open_town_run, write_scenes
 from sociable.engine.event_loop import run_to_end
@@ -30,10 +30,10 @@ from sociable.engine.opening import Watch, begin_run, open_run, reopen_study
 from sociable.engine.phases import Progress
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
-from sociable.engine.settings import RunSettings, folder_name
+from sociable.engine.settings import RunSettings, make_folder_name
 from sociable.models.journal import JournalledModel, copy_calls
 from sociable.models.limits import Budget
-from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
+from sociable.town.clock import MINUTES_PER_DAY, Clock, parse_minute
 from sociable.town.interop.tiled import write_tiled
 from sociable.town.persona import WEEKDAYS
 
@@ -55,7 +55,7 @@ def parse_moment(text: str, clock: Clock) -> int:
     if day is None:
         raise InputError(f"'{text}': there is no day '{word}'; the simulation has {', '.join(days)}.")
     try:
-        return minute_of(time, day)
+        return parse_minute(time, day)
     except ValueError as error:
         raise InputError(f"'{text}': {error}") from None
 
@@ -71,7 +71,7 @@ def _load_town_run(folder: Path) -> RunResult[StssStudy]:
 def _load_episode(folder: Path, name: str) -> tuple[RunResult[StssStudy], StssEpisode]:
     """An episode of a run of stss that was finished. Raises InputError."""
     run = _load_town_run(folder)
-    episode: StssEpisode = run.episode(name)
+    episode: StssEpisode = run.find_episode(name)
     if episode.task is None:
         raise InputError(f"{episode.id} was not finished ({episode.error}). Go on with: sociable resume {folder}")
     return run, episode
@@ -89,10 +89,10 @@ def write_replay(folder: str | Path, episode: str, out: str | Path | None = None
     """One HTML file in which the episode can be watched. Returns where it is."""
     run, found = _load_episode(Path(folder), episode)
     assert found.task is not None
-    path = Path(out) if out else Path(folder) / f"replay-{folder_name(found.id.replace('#', '-'))}.html"
+    path = Path(out) if out else Path(folder) / f"replay-{make_folder_name(found.id.replace('#', '-'))}.html"
     title, setting = f"{found.id}: {found.task.activity}, {run.label}", run.study.setting
     notes = list(setting.list_changes())
-    shown = Replay(title, found, run.measured(found), setting.town, setting.people, setting.clock, notes)
+    shown = Replay(title, found, run.find_measurement(found), setting.town, setting.people, setting.clock, notes)
     write_atomically(path, render_replay(shown))
     return path
 
@@ -148,7 +148,7 @@ def fork(
     }
     begin_run(settings.model_copy(update={"options": options, "repeats": 1, "limit": None}), target)
     if (source / "calls.sqlite").exists():
-        copy_calls(source / "calls.sqlite", target / "calls.sqlite", episode_id(task, repeat))
+        copy_calls(source / "calls.sqlite", target / "calls.sqlite", make_episode_id(task, repeat))
     return resume(target, watch=watch)
 
 
@@ -236,7 +236,7 @@ def _run_reference(runs: Path, number: int, watch: Watch | None) -> Path:
             watch(replace(counts, phase=f"run {number + 1} of {len(OWN_RUNS)}"), budget)
 
     if not (folder / "manifest.json").exists():
-        settings = settings_for(BENCHMARK, None, model=f"reference/{agent}", partner=f"reference/{RESIDENTS}", seed=seed)
+        settings = make_settings(BENCHMARK, None, model=f"reference/{agent}", partner=f"reference/{RESIDENTS}", seed=seed)
         begin_run(settings, folder)
     if not (folder / "scores.json").exists():
         resume(folder, watch=watch_numbered)

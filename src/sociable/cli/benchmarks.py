@@ -64,14 +64,14 @@ def _settings(
 _SHARED = inspect.signature(_settings, eval_str=True).parameters
 
 
-def benchmark_group(action: Callable[[Asked], None], help_text: str, without: tuple[str, ...] = ()) -> typer.Typer:
+def make_benchmark_group(action: Callable[[Asked], None], help_text: str, without: tuple[str, ...] = ()) -> typer.Typer:
     """A command with a subcommand for each benchmark; the shared options ``without`` have no meaning for it."""
 
     class BenchmarkGroup(TyperGroup):
         def list_commands(self, ctx: Any) -> list[str]:
-            from sociable.engine.registry import benchmark_names
+            from sociable.engine.registry import list_benchmark_names
 
-            return benchmark_names()
+            return list_benchmark_names()
 
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
             from sociable.engine.registry import find_benchmark
@@ -104,7 +104,7 @@ def benchmark_group(action: Callable[[Asked], None], help_text: str, without: tu
 
 def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], without: tuple[str, ...]) -> Any:
     """The command of one benchmark, with its own options after those of all."""
-    own, series = benchmark.options_type(), benchmark.series_type()
+    own, series = benchmark.load_options_type(), benchmark.load_series_type()
     parameters = [parameter for name, parameter in _SHARED.items() if name not in without]
     for record in (own, *([series] if series and "out" not in without else [])):
         parameters += [_make_parameter(name, field) for name, field in record.model_fields.items() if name not in _SHARED]

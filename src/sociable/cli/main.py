@@ -13,7 +13,7 @@ import sociable
 from sociable import api
 from sociable.cli import construct, towns
 from sociable.cli import options as shared
-from sociable.cli.benchmarks import Asked, benchmark_group, read_options
+from sociable.cli.benchmarks import Asked, make_benchmark_group, read_options
 from sociable.cli.new import new_app
 from sociable.cli.output import complain, messages, print_summary, print_whole, say, show_progress, show_report
 from sociable.cli.review import review
@@ -44,9 +44,9 @@ def demo(
 @app.command("list")
 def list_() -> None:
     """List benchmarks, reference agents and kinds of models."""
-    from sociable.engine.registry import benchmark_names, find_benchmark
+    from sociable.engine.registry import find_benchmark, list_benchmark_names
 
-    for name in benchmark_names():
+    for name in list_benchmark_names():
         try:
             benchmark = find_benchmark(name)
         except InputError as error:  # A package with a fault must not hide the other benchmarks.
@@ -59,7 +59,7 @@ def list_() -> None:
 
 
 def _run(asked: Asked) -> None:
-    from sociable.engine.settings import plain_name
+    from sociable.engine.settings import strip_endpoint
     from sociable.reports.documents import warn_of_self_judging
 
     if asked.series:
@@ -68,16 +68,16 @@ def _run(asked: Asked) -> None:
         api.series.write_new_series(folder, plan)
         _go_on_with_series(folder)
         return
-    settings = api.runs.settings_for(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
-    if plain_name(settings.model) in map(plain_name, settings.judges):
-        messages.print(Text(f"Warning: {warn_of_self_judging(plain_name(settings.model))}"), soft_wrap=True)
+    settings = api.runs.make_settings(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
+    if strip_endpoint(settings.model) in map(strip_endpoint, settings.judges):
+        messages.print(Text(f"Warning: {warn_of_self_judging(strip_endpoint(settings.model))}"), soft_wrap=True)
     folder = asked.out or api.runs.name_new_folder(settings.benchmark, settings.model)
     with show_progress(folder, hidden="human" in (settings.model, settings.partner)) as progress:
         result = api.runs.run_settings(settings, folder, watch=progress)
     show_report([result])
 
 
-app.add_typer(benchmark_group(_run, "Run a benchmark, score it, and write the report."), name="run")
+app.add_typer(make_benchmark_group(_run, "Run a benchmark, score it, and write the report."), name="run")
 
 
 def _go_on_with_series(folder: Path) -> None:
@@ -112,7 +112,9 @@ def judge(
     reference_file: shared.ReferenceFile = None,
     config: shared.Changes = None,
     max_cost: shared.MaxCost = None,
-    rubric: Annotated[str | None, shared.option("--rubric", "NAME", "Rate every participant that has a goal: sotopia.")] = None,
+    rubric: Annotated[
+        str | None, shared.declare_option("--rubric", "NAME", "Rate every participant that has a goal: sotopia.")
+    ] = None,
     sample: shared.Sample = None,
     export: shared.Export = None,
     corrections: shared.Corrections = None,
@@ -183,7 +185,7 @@ def compare(
     first: Annotated[Path, typer.Argument(metavar="A", help="A run folder.")],
     second: Annotated[Path, typer.Argument(metavar="B", help="Another.")],
     anyway: Annotated[bool, typer.Option("--anyway", help="Compare runs that are not comparable.")] = False,
-    out: Annotated[Path | None, shared.option("--out", "FILE", "Write it as HTML, with the cases that differ.")] = None,
+    out: Annotated[Path | None, shared.declare_option("--out", "FILE", "Write it as HTML, with the cases that differ.")] = None,
 ) -> None:
     """Compare two runs on the cases both reached, and show the cases one wins and the other loses."""
     print_whole(api.runs.compare(first, second, anyway=anyway, out=out), out)
@@ -194,7 +196,7 @@ def _estimate(asked: Asked) -> None:
 
 
 _ESTIMATE = "Tell calls, tokens and price of a run before anything is spent."
-app.add_typer(benchmark_group(_estimate, _ESTIMATE, without=("out", "max_cost")), name="estimate")
+app.add_typer(make_benchmark_group(_estimate, _ESTIMATE, without=("out", "max_cost")), name="estimate")
 
 
 @app.command()
@@ -240,7 +242,7 @@ def describe(
     dataset: shared.DatasetPath = None,
     skip_invalid: shared.SkipInvalid = None,
     features: shared.Features = "tfidf",
-    out: Annotated[Path | None, shared.option("--out", "FILE", "Write it as HTML, with the figures.")] = None,
+    out: Annotated[Path | None, shared.declare_option("--out", "FILE", "Write it as HTML, with the figures.")] = None,
 ) -> None:
     """Tell what is in a dataset: sizes, topics, clusters."""
     benchmark, dataset = shared.split_benchmark_and_data(benchmark, dataset)
@@ -259,9 +261,9 @@ def show(
 ) -> None:
     """Show an episode of a run; or, with --prompt, what is sent to each role."""
     from sociable.cli import showing
-    from sociable.engine.registry import benchmark_names
+    from sociable.engine.registry import list_benchmark_names
 
-    is_benchmark = target in benchmark_names() and not (Path(target) / "manifest.json").exists()
+    is_benchmark = target in list_benchmark_names() and not (Path(target) / "manifest.json").exists()
     if is_benchmark:
         given = {"dataset": dataset, "prompts": prompts, "options": read_options(option)}
         showing.show_case(target, item, prompt, given)

@@ -36,14 +36,14 @@ def new_benchmark(
 
 def write_benchmark(name: str, folder: Path) -> None:
     """Writes the files of a small benchmark into a new folder. Raises InputError and StorageFailure."""
-    from sociable.engine.registry import benchmark_names
+    from sociable.engine.registry import list_benchmark_names
 
     module = name.replace("-", "_")
     if not _NAME.fullmatch(name):
         raise InputError(f"'{name}' cannot be a benchmark's name: write lower-case words joined by hyphens, as in good-manners.")
     if module in sys.stdlib_module_names or keyword.iskeyword(module) or module == "sociable":
         raise InputError(f"'{name}' cannot be a benchmark's name: Python has a module or a word '{module}'. Take another.")
-    if name in benchmark_names():
+    if name in list_benchmark_names():
         raise InputError(f"There is a benchmark '{name}' already. Take another name.")
     if folder.exists():
         raise InputError(f"{folder} is there already. Name a new folder with --out FOLDER.")

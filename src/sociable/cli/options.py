@@ -12,7 +12,7 @@ import typer
 from sociable.core.errors import InputError
 
 
-def option(flag: str, metavar: str, meaning: str) -> Any:
+def declare_option(flag: str, metavar: str, meaning: str) -> Any:
     """An option that takes a value, which the help calls ``metavar``."""
     return typer.Option(flag, metavar=metavar, help=meaning)
 
@@ -41,46 +41,54 @@ def make_command(
 BenchmarkOrBuild = Annotated[str, typer.Argument(metavar="BENCHMARK|DIR", help="A benchmark, or a build, which knows its own.")]
 BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="What to run; `sociable list` shows what there is.")]
 RunPath = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]
-Model = Annotated[str | None, option("--model", "MODEL", "The model under test; here or in the --config file.")]
-Partner = Annotated[str | None, option("--partner", "MODEL", "Who plays everybody else in the scene.")]
-Judges = Annotated[list[str] | None, option("--judge", "MODEL", "A judge; repeat for a panel.")]
-Reference = Annotated[str | None, option("--reference", "MODEL", "Who makes what the model is compared with.")]
-ReferenceFile = Annotated[str | None, option("--reference-file", "FILE", "references.jsonl of an earlier run, used instead.")]
-Config = Annotated[Path | None, option("--config", "FILE", "TOML file with settings, roles, prices and options.")]
-Changes = Annotated[Path | None, option("--config", "FILE", "TOML file with roles and prices that change.")]
-DatasetPath = Annotated[str | None, option("--dataset", "PATH", "Your own data: .json, .jsonl, or a folder of them.")]
-SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave bad records out and count them.")]
-Limit = Annotated[int | None, option("--limit", "N", "Take so many: whole dialogues, templates of scenes, tasks of stss.")]
-Seed = Annotated[int | None, option("--seed", "N", "The seed of all randomness.")]
-Repeats = Annotated[int | None, option("--repeats", "N", "Runs of each case; they are no new cases.")]
-Connections = Annotated[int | None, option("--max-connections", "N", "Calls at once to each model.")]
-MaxCost = Annotated[float | None, option("--max-cost", "USD", "Stop, resumably, before spending more.")]
-BaseUrl = Annotated[str | None, option("--base-url", "URL", "Address for openai-compatible models.")]
-PromptsFolder = Annotated[str | None, option("--prompts", "DIR", "Your own prompts in place of the bundled ones.")]
-Options = Annotated[list[str] | None, option("--option", "NAME=VALUE", "Any of the benchmark's own options; repeatable.")]
-
-Sample = Annotated[int | None, option("--sample", "N", "With --export: judged pairs for people to look at.")]
-Export = Annotated[Path | None, option("--export", "FILE", "Write a sheet for people: .csv or .jsonl.")]
-Corrections = Annotated[list[Path] | None, option("--corrections", "FILE", "A sheet that was filled in; repeat for several.")]
-Ratings = Annotated[list[Path] | None, option("--ratings", "FILE", "Free ratings: columns episode, rating, person.")]
-ExportWords = Annotated[
-    Path | None, option("--export-words", "FILE", "A sheet of episodes that went badly, for one word on each.")
+Model = Annotated[str | None, declare_option("--model", "MODEL", "The model under test; here or in the --config file.")]
+Partner = Annotated[str | None, declare_option("--partner", "MODEL", "Who plays everybody else in the scene.")]
+Judges = Annotated[list[str] | None, declare_option("--judge", "MODEL", "A judge; repeat for a panel.")]
+Reference = Annotated[str | None, declare_option("--reference", "MODEL", "Who makes what the model is compared with.")]
+ReferenceFile = Annotated[
+    str | None, declare_option("--reference-file", "FILE", "references.jsonl of an earlier run, used instead.")
 ]
-Words = Annotated[list[Path] | None, option("--words", "FILE", "Readers' words: columns episode, word, person.")]
+Config = Annotated[Path | None, declare_option("--config", "FILE", "TOML file with settings, roles, prices and options.")]
+Changes = Annotated[Path | None, declare_option("--config", "FILE", "TOML file with roles and prices that change.")]
+DatasetPath = Annotated[str | None, declare_option("--dataset", "PATH", "Your own data: .json, .jsonl, or a folder of them.")]
+SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave bad records out and count them.")]
+Limit = Annotated[
+    int | None, declare_option("--limit", "N", "Take so many: whole dialogues, templates of scenes, tasks of stss.")
+]
+Seed = Annotated[int | None, declare_option("--seed", "N", "The seed of all randomness.")]
+Repeats = Annotated[int | None, declare_option("--repeats", "N", "Runs of each case; they are no new cases.")]
+Connections = Annotated[int | None, declare_option("--max-connections", "N", "Calls at once to each model.")]
+MaxCost = Annotated[float | None, declare_option("--max-cost", "USD", "Stop, resumably, before spending more.")]
+BaseUrl = Annotated[str | None, declare_option("--base-url", "URL", "Address for openai-compatible models.")]
+PromptsFolder = Annotated[str | None, declare_option("--prompts", "DIR", "Your own prompts in place of the bundled ones.")]
+Options = Annotated[list[str] | None, declare_option("--option", "NAME=VALUE", "Any of the benchmark's own options; repeatable.")]
 
-Sources = Annotated[list[Path] | None, option("--source", "FILE", "A text the scenes may have been made from; repeatable.")]
-Dialogues = Annotated[Path | None, option("--dialogues", "DIR", "With --source: a run whose dialogues are compared too.")]
+Sample = Annotated[int | None, declare_option("--sample", "N", "With --export: judged pairs for people to look at.")]
+Export = Annotated[Path | None, declare_option("--export", "FILE", "Write a sheet for people: .csv or .jsonl.")]
+Corrections = Annotated[
+    list[Path] | None, declare_option("--corrections", "FILE", "A sheet that was filled in; repeat for several.")
+]
+Ratings = Annotated[list[Path] | None, declare_option("--ratings", "FILE", "Free ratings: columns episode, rating, person.")]
+ExportWords = Annotated[
+    Path | None, declare_option("--export-words", "FILE", "A sheet of episodes that went badly, for one word on each.")
+]
+Words = Annotated[list[Path] | None, declare_option("--words", "FILE", "Readers' words: columns episode, word, person.")]
+
+Sources = Annotated[
+    list[Path] | None, declare_option("--source", "FILE", "A text the scenes may have been made from; repeatable.")
+]
+Dialogues = Annotated[Path | None, declare_option("--dialogues", "DIR", "With --source: a run whose dialogues are compared too.")]
 Features = Annotated[str, typer.Option("--features", help="tfidf, or embeddings (needs the extra sociable[embeddings]).")]
 _OF = "With --prompt, of a run: all calls of a participant, a purpose, or 'Maeve|speak'."
-Of = Annotated[str, option("--of", "TEXT", _OF)]
-HTMLFile = Annotated[Path | None, option("--out", "FILE", "Write it as HTML too.")]
+Of = Annotated[str, declare_option("--of", "TEXT", _OF)]
+HTMLFile = Annotated[Path | None, declare_option("--out", "FILE", "Write it as HTML too.")]
 
 
 def split_benchmark_and_data(named: str, dataset: str | None) -> tuple[str, str | None]:
     """(the benchmark, the data set); a build that is ``named`` is its own. Raises InputError for a folder that is no build."""
-    from sociable.engine.registry import benchmark_names
+    from sociable.engine.registry import list_benchmark_names
 
-    if dataset is not None or named in benchmark_names() or not Path(named).is_dir():
+    if dataset is not None or named in list_benchmark_names() or not Path(named).is_dir():
         return named, dataset
     from sociable.datasets.build import read_build_manifest
 

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from sociable import api
 from sociable.core.errors import RunStopped, StorageFailure
-from sociable.render.displayable import displayable
+from sociable.render.displayable import make_displayable
 
 if TYPE_CHECKING:
     from sociable.cli.progress import RunProgress
@@ -86,5 +86,5 @@ def say(text: str) -> None:
 
 def complain(problem: object, code: int) -> NoReturn:
     for line in (f"sociable: {problem}", *getattr(problem, "__notes__", ())):
-        messages.print(Text(displayable(line)), soft_wrap=True)
+        messages.print(Text(make_displayable(line)), soft_wrap=True)
     sys.exit(code)

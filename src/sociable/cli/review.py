@@ -67,7 +67,7 @@ def _take_part(
     from sociable.datasets.review.records import load_tags
     from sociable.datasets.review.reviewing import Review
     from sociable.datasets.review.sheets import read_review_sheet, write_review_sheet
-    from sociable.render.displayable import displayable
+    from sociable.render.displayable import make_displayable
 
     if reviewer is None and import_ is None:
         raise InputError("Say who reviews with --reviewer NAME; or ask for --status or --apply.")
@@ -84,7 +84,7 @@ def _take_part(
     assert reviewer is not None
     opened.check_reviewer(reviewer, in_group)
     if export is not None:
-        count = write_review_sheet(opened, reviewer, in_group, export, displayable, limit)
+        count = write_review_sheet(opened, reviewer, in_group, export, make_displayable, limit)
         say(f"{count} items for {reviewer} to review: {export}")
         say(f"Fill in 'decision' (keep, fix or drop); give it back with: sociable review {folder} --import {export}")
     else:

@@ -20,7 +20,7 @@ from sociable.core.view import Quotation
 from sociable.datasets.review.items import ReviewItem, State, find_value, fix_field, outline, parse_fix, show_json
 from sociable.datasets.review.records import CHOICES, Choice, Group
 from sociable.datasets.review.reviewing import Review
-from sociable.render.displayable import displayable, displayable_line
+from sociable.render.displayable import make_displayable, make_displayable_line
 from sociable.render.terminal import print_blocks
 
 
@@ -75,7 +75,7 @@ class Session:
         """Shows an item, asks all there is to ask, and writes the decision down. ``begun``: when the item was first shown."""
         _forget_typed_ahead()
         say("")
-        _tell(f"── {place}: {displayable_line(item.id)} ──")
+        _tell(f"── {place}: {make_displayable_line(item.id)} ──")
         print_blocks([Quotation(name, outline(value)) for name, value in item.record.items() if name != "id"], console)
         choice = self._ask_choice()
         fixed = self._ask_fix(item) if choice is Choice.FIX else None
@@ -103,11 +103,11 @@ class Session:
     def _explain_tags(self) -> None:
         for number, tag in enumerate(self._review.settings.tags, start=1):
             about = f" ({tag.question}; one of these)" if tag.question else ""
-            _tell(f"  {number:>2}  {displayable_line(tag.name)}: {displayable_line(tag.means)}{about}")
+            _tell(f"  {number:>2}  {make_displayable_line(tag.name)}: {make_displayable_line(tag.means)}{about}")
 
     def _ask_tags(self) -> list[str]:
         known = ", ".join(f"{number} {tag.name}" for number, tag in enumerate(self._review.settings.tags, start=1))
-        _tell(f"Tags: {displayable_line(known, 2000)}")
+        _tell(f"Tags: {make_displayable_line(known, 2000)}")
         while True:
             typed = _ask("Numbers or names (Enter for none, ? explains):")
             if typed == "?":
@@ -152,7 +152,7 @@ def _edit_item(item: ReviewItem) -> dict[str, Any] | None:
 def _ask_new_values(item: ReviewItem) -> dict[str, Any] | None:
     """The record with new values in some fields; None where there are none."""
     record: dict[str, Any] | None = None
-    _tell(f"Fields: {displayable_line(', '.join(name for name in item.record if name != 'id'), 2000)}")
+    _tell(f"Fields: {make_displayable_line(', '.join(name for name in item.record if name != 'id'), 2000)}")
     while path := _ask("Field (name, or a path as in cast.0.goal; Enter for no other):"):
         try:
             _tell(f"It is now: {outline(find_value(record or item.record, path))}")
@@ -184,7 +184,7 @@ def edit(text: str) -> str:
 
 def _tell(text: str) -> None:
     """Says what may hold foreign text, broken between words."""
-    console.print(Text(displayable(text)))
+    console.print(Text(make_displayable(text)))
 
 
 def _ask(question: str) -> str:

@@ -14,12 +14,12 @@ from rich.text import Text
 from sociable.api import runs
 from sociable.cli.output import console, say
 from sociable.core.errors import InputError
-from sociable.core.records import episode_id
+from sociable.core.records import make_episode_id
 from sociable.engine.registry import find_benchmark
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
 from sociable.models.journal import Call, Journal
-from sociable.render.displayable import displayable
+from sociable.render.displayable import make_displayable
 from sociable.render.terminal import print_blocks
 
 _PURPOSE = re.compile(r"\|([a-z_]+)$")
@@ -37,12 +37,12 @@ def show_run(folder: Path, item: str, prompt: bool, of: str = "") -> None:
     run = runs.load_result(folder, scored=(folder / "scores.json").exists())
     if not item:
         for line in _list_episodes(run):
-            say(displayable(line))
+            say(make_displayable(line))
         return
-    episode = run.episode(item)
+    episode = run.find_episode(item)
     if not prompt:
         views = find_benchmark(run.manifest["benchmark"]).load_views()
-        print_blocks(views.episode(run, episode), console)
+        print_blocks(views.show_episode(run, episode), console)
         return
     with Journal(folder / "calls.sqlite", replay_only=True) as journal:
         _show_calls(_sort_by_time(journal.find_calls(episode.id)), of, f"sociable show {folder} '{episode.id}' --prompt")
@@ -50,8 +50,8 @@ def show_run(folder: Path, item: str, prompt: bool, of: str = "") -> None:
 
 def _list_episodes(run: RunResult) -> Iterator[str]:
     """A line for every episode, with its case's type and its score where the benchmark has one number an episode."""
-    identifiers = list(run.records.episodes.ids())
-    scores = {episode_id(each.scenario, each.repeat): each.value for each in run.scores if each.metric == "score"}
+    identifiers = list(run.records.episodes.list_ids())
+    scores = {make_episode_id(each.scenario, each.repeat): each.value for each in run.scores if each.metric == "score"}
     kinds = {each: str(getattr(run.study.scenarios.get(each.rpartition("#")[0]), "type", "")) for each in identifiers}
     widths = [max(map(len, texts), default=0) for texts in (identifiers, kinds.values())]
     for identifier in identifiers:
@@ -102,7 +102,7 @@ def _show_calls(calls: Sequence[Call], of: str, command: str) -> None:
         example = next(call.participant for call in chosen if _PURPOSE.search(call.participant))
         console.rule()
         more = f"{len(calls)} calls; of each participant and purpose the first. All of one: {command} --of '{example}'"
-        say(displayable(more))
+        say(make_displayable(more))
 
 
 def show_case(benchmark: str, item: str, prompt: bool, settings: dict[str, Any]) -> None:
@@ -112,7 +112,7 @@ def show_case(benchmark: str, item: str, prompt: bool, settings: dict[str, Any])
         if item and item not in scenarios:
             raise InputError(f"{benchmark} has no case '{item}'. `sociable show {benchmark}` lists them.")
         for text in [json.dumps(scenarios[item].model_dump(), indent=1, ensure_ascii=False)] if item else scenarios:
-            say(displayable(text))
+            say(make_displayable(text))
         return
     order = list(Role)
     calls = sorted(runs.rehearse_scenario(benchmark, item, **settings), key=lambda call: order.index(call.role))
@@ -132,7 +132,7 @@ def show_case(benchmark: str, item: str, prompt: bool, settings: dict[str, Any])
 def _show_call(heading: str, messages: Sequence[Any], reply: str) -> None:
     console.rule()
     # Never cut, as the title of a rule would be.
-    console.print(Text(displayable(heading), style="bold"), soft_wrap=True)
+    console.print(Text(make_displayable(heading), style="bold"), soft_wrap=True)
     for message in (*messages, {"role": "reply", "content": reply}):
         console.print(Text(f"[{message['role']}]", style="bold"))
-        say(displayable(message["content"]))
+        say(make_displayable(message["content"]))

@@ -28,7 +28,7 @@ _TITLES = frozenset(
 _GROUP = frozenset({"all", "anybody", "anyone", "both", "each", "everybody", "everyone", "others", "together"})
 
 
-def words(text: str) -> list[str]:
+def find_words(text: str) -> list[str]:
     """The words of ``text``, lower case, without punctuation; apostrophes join (``o'clock`` is one word)."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return _WORD.findall(re.sub("['\u2019\u02bc`\u00b4]", "", folded))
@@ -54,7 +54,7 @@ Name = Annotated[Text, AfterValidator(require_word), AfterValidator(_require_one
 
 def normalise_name(name: str) -> str:
     """``"Dr. Mary-Ann O'Neil"`` and ``"mary ann oneil"`` are the same; a name of titles only keeps them (``"Father"``)."""
-    found = [word for word in words(name) if word not in _ARTICLES]
+    found = [word for word in find_words(name) if word not in _ARTICLES]
     untitled = [word for word in found if word not in _TITLES]
     return " ".join(untitled or found)
 
@@ -65,13 +65,13 @@ def find_person(text: str, characters: Sequence[str], aliases: Mapping[str, Iter
     First the whole text is compared with names and aliases, then without titles (so that ``Mr Lee`` and ``Mrs Lee`` can
     be two); otherwise it must name one character only, and no group (``everyone, especially Ann``).
     """
-    for spelled in (_run, normalise_name):
+    for spelled in (_make_run, normalise_name):
         whole = spelled(text)
         exact = {name for name in characters if whole and whole in map(spelled, (name, *aliases.get(name, ())))}
         if exact:
             break
     # Ann's mother is not Ann, and everyone is not Ann alone.
-    if not exact and (_GENITIVE.search(text) or names_a_group(text, characters, aliases)):
+    if not exact and (_GENITIVE.search(text) or has_group_name(text, characters, aliases)):
         return None
     named = exact or find_people(text, characters, aliases)
     return next(iter(named)) if len(named) == 1 else None
@@ -83,10 +83,10 @@ def strip_own_name(said: str, names: Iterable[str]) -> str:
     return said.removeprefix(prefix).lstrip() if prefix else said
 
 
-def names_a_group(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> bool:
+def has_group_name(text: str, characters: Sequence[str], aliases: Mapping[str, Iterable[str]]) -> bool:
     """Whether a word for several people stands in ``text`` outside names and aliases (``All Saints``)."""
-    rest = _run(text)
-    for spelling in sorted(_runs((*characters, *chain.from_iterable(aliases.values()))), key=len, reverse=True):
+    rest = _make_run(text)
+    for spelling in sorted(_make_runs((*characters, *chain.from_iterable(aliases.values()))), key=len, reverse=True):
         rest = rest.replace(spelling, "|")
     return not _GROUP.isdisjoint(rest.replace("|", " ").split())
 
@@ -96,11 +96,11 @@ def find_people(text: str, characters: Sequence[str], aliases: Mapping[str, Iter
 
     A name inside a longer one (``Ann`` in ``Ann Lee``) does not count there.
     """
-    said = _run(text)
-    spellings = {name: _runs((name, *aliases.get(name, ()))) for name in characters}
+    said = _make_run(text)
+    spellings = {name: _make_runs((name, *aliases.get(name, ()))) for name in characters}
     every = set().union(*spellings.values())
 
-    def occurs(spelling: str) -> bool:
+    def is_named(spelling: str) -> bool:
         if spelling not in said:
             return False
         rest = said
@@ -109,13 +109,13 @@ def find_people(text: str, characters: Sequence[str], aliases: Mapping[str, Iter
                 rest = rest.replace(longer, "|")
         return spelling in rest
 
-    return {name for name, own in spellings.items() if any(map(occurs, own))}
+    return {name for name, own in spellings.items() if any(map(is_named, own))}
 
 
-def _runs(names: Iterable[str]) -> set[str]:
-    return {run for name in names for run in (_run(name), _run(normalise_name(name))) if run}
+def _make_runs(names: Iterable[str]) -> set[str]:
+    return {run for name in names for run in (_make_run(name), _make_run(normalise_name(name))) if run}
 
 
-def _run(text: str) -> str:
+def _make_run(text: str) -> str:
     """The words of ``text`` but articles, with a space on both sides of each: ``in`` and ``replace`` then find whole words."""
-    return "".join(f" {word} " for word in words(_GENITIVE.sub("", text)) if word not in _ARTICLES)
+    return "".join(f" {word} " for word in find_words(_GENITIVE.sub("", text)) if word not in _ARTICLES)

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from sociable.core.view import MISSING, Column, Plot, Row, Table, figure
+from sociable.core.view import MISSING, Column, Plot, Row, Table, format_figure
 
 NO_GROUP = "no group"
 SOURCES = {False: "measured here", True: "published"}
@@ -195,7 +195,7 @@ def format_number(value: float | None, decimals: int = 3) -> str:
     """Returns the number with decimals, or with an exponent where decimals would hide it or fill the line."""
     value = keep_finite(value)
     usual = not value or _SMALLEST_WITH_DECIMALS <= abs(value) < _LARGEST_WITH_DECIMALS
-    return figure(value, decimals) if usual else f"{value:.3g}"
+    return format_figure(value, decimals) if usual else f"{value:.3g}"
 
 
 def keep_finite(number: float | None) -> float | None:

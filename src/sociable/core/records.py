@@ -34,7 +34,7 @@ Numbers = Annotated[tuple[int, ...], BeforeValidator(_split_numbers)]
 """Whole numbers as an option: a list, or separated by commas."""
 
 
-def storable(text: str) -> str:
+def make_storable(text: str) -> str:
     """``text`` without lone surrogates, which no file and no database can hold."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -105,7 +105,7 @@ class Episode(Record):
         )
 
 
-def episode_id(scenario: str, repeat: int) -> str:
+def make_episode_id(scenario: str, repeat: int) -> str:
     return f"{scenario}#{repeat}"
 
 

@@ -190,7 +190,7 @@ class RecordFile(Generic[R]):
         # What this program wrote is read without the strictness that a record may have for what people write.
         return self._kind.model_validate_json(line, strict=False)
 
-    def ids(self) -> list[str]:
+    def list_ids(self) -> list[str]:
         return list(self._offsets)
 
     def append(self, record: R) -> None:

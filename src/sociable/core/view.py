@@ -146,13 +146,13 @@ MISSING = "—"
 """What stands for an estimate over nothing."""
 
 
-def figure(value: float | None, decimals: int = 3) -> str:
+def format_figure(value: float | None, decimals: int = 3) -> str:
     """A value as it stands in a table."""
     return MISSING if value is None else f"{value:.{decimals}f}"
 
 
-def with_interval(value: float | None, low: float | None, high: float | None, decimals: int = 3) -> str:
+def format_with_interval(value: float | None, low: float | None, high: float | None, decimals: int = 3) -> str:
     """``0.732 [0.61, 0.83]``; the interval to two places, as no data set here supports more."""
     if value is None or low is None or high is None:
-        return figure(value, decimals)
-    return f"{figure(value, decimals)} [{low:.2f}, {high:.2f}]"
+        return format_figure(value, decimals)
+    return f"{format_figure(value, decimals)} [{low:.2f}, {high:.2f}]"

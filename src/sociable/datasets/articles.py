@@ -13,8 +13,8 @@ from pathlib import Path
 
 from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
-from sociable.core.names import words
-from sociable.core.records import storable
+from sociable.core.names import find_words
+from sociable.core.records import make_storable
 from sociable.core.spreadsheets import read_rows
 from sociable.datasets.clusters import cluster_texts, draw_over_clusters
 from sociable.datasets.duplicates import find_near_duplicates, import_rensa
@@ -87,7 +87,7 @@ def _read_rows(path: Path) -> Iterator[RawRecord]:
 def _make_article(raw: RawRecord) -> Article:
     if not isinstance(raw.value, dict):
         raise DataError(raw.place, "", f"expected an object with title and text, found {type(raw.value).__name__}")
-    values = {name: storable(str(raw.value.get(name) or "")).strip() for name in Article.model_fields}
+    values = {name: make_storable(str(raw.value.get(name) or "")).strip() for name in Article.model_fields}
     if not values["text"]:
         raise DataError(raw.place, "text", "is missing or empty; an article has a text")
     # The same article has the same id in whatever file it stands.
@@ -168,5 +168,5 @@ def spread_articles(count: int, seed: int) -> WholeStage[Article]:
 
 def _measure_conflict(text: str) -> float:
     """The number of words, of a hundred, that tell of a conflict."""
-    said = words(text)
+    said = find_words(text)
     return 100 * sum(bool(_CLASHES.fullmatch(word)) for word in said) / max(1, len(said))

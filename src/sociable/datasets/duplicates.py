@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any
 
 from sociable.core.extras import import_extra
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.seeding import derive_seed
 
 SIMILARITY = 0.8
@@ -98,7 +98,7 @@ def find_near_duplicates(
 def cut_shingles(text: str, words_per_shingle: int) -> list[str]:
     """Every run of so many words, in order; a shorter text as one."""
     # Halves of surrogate pairs cannot be hashed; as they are no letters either, they are in no word.
-    found = words(text)
+    found = find_words(text)
     if words_per_shingle == 1 or not found:
         return found
     last = max(len(found) - words_per_shingle, 0)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sociable.core.errors import InputError, StorageFailure
-from sociable.core.records import storable
+from sociable.core.records import make_storable
 
 # Without content: what was indexed is not held a second time.
 _SCHEMA = """
@@ -73,7 +73,7 @@ def _fill_index(connection: sqlite3.Connection, documents: Iterable[tuple[str, s
     connection.execute("BEGIN")
     for number, (identifier, title, text) in enumerate(documents):
         connection.execute("INSERT INTO ids VALUES (?, ?)", (number, identifier))
-        words = (number, storable(title), storable(text))
+        words = (number, make_storable(title), make_storable(text))
         connection.execute("INSERT INTO words(rowid, title, text) VALUES (?, ?, ?)", words)
     connection.execute("INSERT INTO words(words) VALUES ('optimize')")
     connection.execute("COMMIT")

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from sociable.core.prompts import Prompts
-from sociable.core.records import Record, Usage, storable
+from sociable.core.records import Record, Usage, make_storable
 from sociable.models.protocol import ChatMessage, Model, Request, Sampling, Scope
 from sociable.models.replies import find_closing_object
 
@@ -98,7 +98,7 @@ class Writer:
         reply = await self.model.generate(Request(messages, self.scope, self.sampling))
         if reply.defect:
             raise Rejected("no usable reply", reply.defect)
-        return storable(reply.text)
+        return make_storable(reply.text)
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _parse_reply(kind: type[R_], reply: str, called: str) -> R_:
     try:
         found = json.loads(reply[reply.find("{") : reply.rfind("}") + 1], strict=False)
         # JSON can spell half characters, and no file can hold them.
-        return parse_fields(kind, json.loads(storable(json.dumps(found, ensure_ascii=False))), called)
+        return parse_fields(kind, json.loads(make_storable(json.dumps(found, ensure_ascii=False))), called)
     except (ValueError, RecursionError) as error:
         raise Rejected("no JSON in the reply", f"{type(error).__name__}: {reply[:150]}") from None
 

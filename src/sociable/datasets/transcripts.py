@@ -15,8 +15,8 @@ from pydantic import Field
 
 from sociable.core.data_files import RawRecord, read_records, validate_record
 from sociable.core.errors import DataError, InputError
-from sociable.core.names import find_people, find_person, names_a_group, words
-from sociable.core.records import Record, storable
+from sociable.core.names import find_people, find_person, find_words, has_group_name
+from sociable.core.records import Record, make_storable
 from sociable.datasets.sources import is_about, read_items, read_text
 from sociable.datasets.stages import Item
 
@@ -189,7 +189,7 @@ def _is_question(text: str) -> bool:
 def _match_given(to: str, speaker: str, others: Mapping[str, Sequence[str]]) -> str:
     """The one who is meant, however spelled, or somebody who only listens; nobody where it is the speaker, or several."""
     named = find_person(to, list(others), others)
-    several = names_a_group(to, list(others), others) or len(find_people(to, list(others), others)) > 1
+    several = has_group_name(to, list(others), others) or len(find_people(to, list(others), others)) > 1
     return named or ("" if several or find_person(to, [speaker], {}) else to)
 
 
@@ -219,10 +219,10 @@ def _is_called(text: str, name: str) -> bool:
 def _read_name(value: object) -> str:
     """``DavidShankbone`` is David Shankbone; what has no letter is nobody."""
     text = _clean(value or "")
-    if not words(text):
+    if not find_words(text):
         return ""
     return " ".join(_CAMEL.sub(" ", text).split()) if " " not in text else text
 
 
 def _clean(value: object) -> str:
-    return " ".join(storable(str(value)).split())
+    return " ".join(make_storable(str(value)).split())

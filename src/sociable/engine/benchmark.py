@@ -55,19 +55,19 @@ class Benchmark:
     """Settings, apart from ``model``, of the run that `sociable demo` makes with every agent in ``demo_agents``."""
     demo_agents: Sequence[str] = ()
 
-    def options_type(self) -> type[BaseModel]:
+    def load_options_type(self) -> type[BaseModel]:
         """The record of the benchmark's own options."""
         return _load(self.options)  # type: ignore[no-any-return]
 
-    def series_type(self) -> type[BaseModel] | None:
+    def load_series_type(self) -> type[BaseModel] | None:
         """The record of options that make several runs of one command; None where there is none."""
         return _load(self.series) if self.series else None
 
     def parse_options(self, values: Mapping[str, Any]) -> BaseModel:
         """The benchmark's own options. Raises InputError naming the one that is wrong, and those there are."""
-        return parse_options(self.options_type(), values, self.name)
+        return parse_options(self.load_options_type(), values, self.name)
 
-    def study_type(self) -> type[AnyStudy]:
+    def load_study_type(self) -> type[AnyStudy]:
         """The class of its studies."""
         return _load(self.study)  # type: ignore[no-any-return]
 
@@ -77,7 +77,7 @@ class Benchmark:
 
         own = self.parse_options(values or {})
         options: StudyOptions[Any] = StudyOptions(own, **given)
-        return self.study_type()(options)
+        return self.load_study_type()(options)
 
     def load_views(self) -> Any:
         """What shows its runs (``sociable.reports.views.Views``)."""

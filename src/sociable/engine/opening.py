@@ -27,7 +27,7 @@ from sociable.engine.registry import build_seat, find_benchmark
 from sociable.engine.result import RunRecords, read_references
 from sociable.engine.run import Run
 from sociable.engine.seats import AbsentModel, Role, Seat, Seats
-from sociable.engine.settings import RoleSettings, RunSettings, plain_name
+from sociable.engine.settings import RoleSettings, RunSettings, strip_endpoint
 from sociable.engine.study import AnyStudy, Rated, Referenced, Study
 from sociable.judging.rubric import load_rubric_prompts
 from sociable.models.journal import Journal, JournalledModel
@@ -77,7 +77,7 @@ def _open(settings: RunSettings, benchmark: Benchmark, build: Collection[Role]) 
         raise InputError(f"{benchmark.name} takes no other prompts: leave --prompts out.")
     if settings.limit:
         names, alike = tuple(study.scenarios), lambda _name: ""
-        chosen = select_clusters(names, settings.limit, settings.seed, cluster=study.cluster_of, group=alike, by_name=False)
+        chosen = select_clusters(names, settings.limit, settings.seed, cluster=study.find_cluster, group=alike, by_name=False)
         study.scenarios = {name: study.scenarios[name] for name in chosen}
     return OpenStudy(settings, benchmark, study, seats, find_prices(settings, seats, build))
 
@@ -108,11 +108,11 @@ def describe_roles(settings: RunSettings) -> dict[str, Any]:
     single = {"subject": settings.model, "partner": settings.partner, "reference": settings.reference}
     described = {
         "models": {
-            **{role: plain_name(name) if name else None for role, name in single.items()},
-            "judges": [plain_name(name) for name in settings.judges],
+            **{role: strip_endpoint(name) if name else None for role, name in single.items()},
+            "judges": [strip_endpoint(name) for name in settings.judges],
         },
         "sampling": {
-            f"{role} {plain_name(name)}": asdict(settings.role(role, name).sampling)
+            f"{role} {strip_endpoint(name)}": asdict(settings.find_role(role, name).sampling)
             for role, name in settings.list_models()
             if not name.startswith("reference/")
         },
@@ -120,8 +120,8 @@ def describe_roles(settings: RunSettings) -> dict[str, Any]:
     }
     if settings.rubric:
         described["rubric"] = {
-            "raters": [plain_name(name) for name in settings.raters],
-            "sampling": {plain_name(name): asdict(settings.role(Role.JUDGE, name).sampling) for name in settings.raters},
+            "raters": [strip_endpoint(name) for name in settings.raters],
+            "sampling": {strip_endpoint(name): asdict(settings.find_role(Role.JUDGE, name).sampling) for name in settings.raters},
             "prompts": load_rubric_prompts().digest,
         }
     return described
@@ -186,7 +186,7 @@ def open_run(
                 models.append(JournalledModel(seat.model, journal, budget))
                 return replace(seat, model=models[-1])
 
-            seats = opened.seats.each(add_journal)
+            seats = opened.seats.change_each(add_journal)
             progress = (lambda counts: watch(counts, budget)) if watch else (lambda _: None)
             rubric = find_rubric(settings.rubric) if settings.rubric else None
             at_once = settings.max_connections
@@ -226,7 +226,7 @@ def check_settings(opened: OpenStudy, *, references_adopted: bool = False) -> No
     roles = [role for role, _ in settings.list_models() if role is not Role.JUDGE]
     study.check_seats(settings.benchmark, roles, judges=len(settings.judges), references=bool(settings.reference_file))
     for names, what in ((settings.judges, ""), (settings.raters, " for the rubric")):
-        if len(set(map(plain_name, names))) < len(names):
+        if len(set(map(strip_endpoint, names))) < len(names):
             remedy = "Judges must differ in their names, not only in their endpoints."
             raise InputError(f"A judge is named twice{what}. {remedy}")
     if settings.rubric:
@@ -255,9 +255,9 @@ def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collectio
     built: dict[tuple[str, RoleSettings], Model] = {}
 
     def seat(role: Role, name: str) -> Seat:
-        own = settings.role(role, name)
+        own = settings.find_role(role, name)
         if role not in build and not name.startswith("reference/"):
-            return Seat(role, plain_name(name), AbsentModel(plain_name(name)), own.sampling)
+            return Seat(role, strip_endpoint(name), AbsentModel(strip_endpoint(name)), own.sampling)
         made = build_seat(role, name, settings, benchmark)
         if made.model is None:
             return made

@@ -65,7 +65,7 @@ async def run_phase(
     pending = iter(items)
     progress.changed(progress)
 
-    async def worker() -> None:
+    async def work_through() -> None:
         for item in pending:
             if budget.stopped:
                 return
@@ -88,7 +88,7 @@ async def run_phase(
                     return
             progress.count(reason)
 
-    await asyncio.gather(*(worker() for _ in range(max(1, at_once))))
+    await asyncio.gather(*(work_through() for _ in range(max(1, at_once))))
     budget.check()
 
 

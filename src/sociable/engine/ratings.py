@@ -40,16 +40,16 @@ class RatingTask:
 
 def list_rating_tasks(study: Rated[Any], rubric: Rubric, episode: Episode, raters: Sequence[Seat]) -> Iterator[RatingTask]:
     """What each rater has to do for a completed episode."""
-    for who, rated in study.rated_participants(episode).items():
+    for who, rated in study.list_rated_participants(episode).items():
         for seat in raters:
-            yield RatingTask(rating_id(episode.id, rubric.name, who, seat.name), episode, rated, seat)
+            yield RatingTask(make_rating_id(episode.id, rubric.name, who, seat.name), episode, rated, seat)
 
 
-def rating_id(episode: str, rubric: str, who: str, judge: str) -> str:
+def make_rating_id(episode: str, rubric: str, who: str, judge: str) -> str:
     return f"{episode}|{rubric}|{who}|{judge}"
 
 
-def rating_metric(rubric: str, dimension: str, role: Role) -> str:
+def name_rating_metric(rubric: str, dimension: str, role: Role) -> str:
     return f"{rubric}_{dimension}" if role is Role.SUBJECT else f"{rubric}_{dimension}_{role}"
 
 
@@ -62,9 +62,9 @@ def score_ratings(
 ) -> list[Score]:
     """The scores of one completed episode from the ratings ``given``, by id; a role's are the means over its participants."""
     by_role: dict[Role, list[RubricJudgment | None]] = defaultdict(list)
-    for who in study.rated_participants(episode):
+    for who in study.list_rated_participants(episode):
         role = Role(who.partition(":")[0])
-        by_role[role] += [given.get(rating_id(episode.id, rubric.name, who, judge)) for judge in raters]
+        by_role[role] += [given.get(make_rating_id(episode.id, rubric.name, who, judge)) for judge in raters]
     scores = []
     for role, opinions in by_role.items():
         values = {}
@@ -78,7 +78,7 @@ def score_ratings(
         why = "rating was not finished" if None in opinions else "; ".join(failures)
         for name, value in values.items():
             outcome, reason = (missing, why) if value is None else (Outcome.SCORED, "")
-            scores.append(episode.score(rating_metric(rubric.name, name, role), value, outcome, reason))
+            scores.append(episode.score(name_rating_metric(rubric.name, name, role), value, outcome, reason))
     return scores
 
 

@@ -16,7 +16,7 @@ from sociable.core.extras import load_plugin
 from sociable.core.form import PERSON
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.seats import Role, Seat
-from sociable.engine.settings import RoleSettings, RunSettings, plain_name
+from sociable.engine.settings import RoleSettings, RunSettings, strip_endpoint
 from sociable.models.protocol import Model
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -34,7 +34,7 @@ _BENCHMARKS = {
 """Imported when asked for: the command line must start at once."""
 
 
-def benchmark_names() -> list[str]:
+def list_benchmark_names() -> list[str]:
     return sorted({*_BENCHMARKS, *(point.name for point in metadata.entry_points(group="sociable.benchmarks"))})
 
 
@@ -45,7 +45,7 @@ def find_benchmark(name: str) -> Benchmark:
     else:
         points = metadata.entry_points(group="sociable.benchmarks", name=name)
         if not points:
-            raise InputError(f"There is no benchmark '{name}'; there are: {', '.join(benchmark_names())}.")
+            raise InputError(f"There is no benchmark '{name}'; there are: {', '.join(list_benchmark_names())}.")
         found = load_plugin(next(iter(points)), Benchmark)
     assert isinstance(found, Benchmark)
     return found
@@ -56,7 +56,7 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
 
     Raises InputError when the name is of no known kind, or lacks an address or a key.
     """
-    own = settings.role(role, name)
+    own = settings.find_role(role, name)
     agents = benchmark.reference_agents.get(role, ())
     if name == PERSON and role not in benchmark.people_play:
         can = " or ".join(f"the {each.value}" for each in benchmark.people_play)
@@ -71,7 +71,7 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
             problem = "only the oracle takes an error rate, between 0 and 1, as in reference/oracle@0.3."
             raise InputError(f"'{name}': {problem}")
         return Seat(role, name, None, own.sampling)
-    return Seat(role, plain_name(name), build_model(name, own, settings.base_url, settings.max_connections), own.sampling)
+    return Seat(role, strip_endpoint(name), build_model(name, own, settings.base_url, settings.max_connections), own.sampling)
 
 
 def _is_error_rate(agent: str) -> bool:
@@ -113,11 +113,11 @@ def _build_person() -> Model:
     from rich.text import Text
 
     from sociable.agents.person import PersonModel
-    from sociable.render.displayable import displayable
+    from sociable.render.displayable import make_displayable
     from sociable.render.terminal import print_blocks
 
     console = Console()
-    return PersonModel(lambda blocks: print_blocks(blocks, console), lambda text: console.print(Text(displayable(text))))
+    return PersonModel(lambda blocks: print_blocks(blocks, console), lambda text: console.print(Text(make_displayable(text))))
 
 
 def _build_openai_compatible(name: str, model: str, own: RoleSettings, default_url: str | None, max_connections: int) -> Model:
@@ -153,4 +153,4 @@ def _build_openai_compatible(name: str, model: str, own: RoleSettings, default_u
         requests_per_minute=own.requests_per_minute,
         context_window=own.context_window,
     )
-    return OpenAICompatibleModel(plain_name(name), model, settings)
+    return OpenAICompatibleModel(strip_endpoint(name), model, settings)

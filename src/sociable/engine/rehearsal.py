@@ -64,14 +64,14 @@ async def rehearse(
     calls: list[RehearsedCall] = []
     for scenario in scenarios:
         reference = None
-        stand_ins = seats.each(partial(_stand_in, study, scenario, calls))
+        stand_ins = seats.change_each(partial(_stand_in, study, scenario, calls))
         if references:
             assert isinstance(study, Referenced)
             reference = await study.make_reference(scenario, stand_ins)
         for repeat in range(repeats):
             episode = await study.run_episode(scenario, repeat, stand_ins)
             if isinstance(study, Judged):
-                for task in study.judging_tasks(episode, stand_ins.judges):
+                for task in study.list_judging_tasks(episode, stand_ins.judges):
                     await study.judge(task, episode, reference)
     return calls
 

@@ -73,7 +73,7 @@ class RunResult(Generic[St]):
         """The estimate of this name, or None if the run has none."""
         return next((estimate for estimate in self.estimates if estimate.metric == metric), None)
 
-    def frame(self) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """The scores as a pandas data frame, one row per episode and metric; ``value`` is NaN where there is none."""
         import pandas as pd
 
@@ -81,37 +81,37 @@ class RunResult(Generic[St]):
         rows = [[getattr(score, name) for name in columns] for score in self.scores]
         return pd.DataFrame(rows, columns=columns).assign(model=self.label).astype({"value": float, "outcome": str})
 
-    def episodes(self) -> Iterator[Any]:
+    def read_episodes(self) -> Iterator[Any]:
         """The episodes, of the study's own type, read one at a time."""
         return iter(self.records.episodes)
 
-    def judgments(self) -> Iterator[Judgment]:
+    def read_judgments(self) -> Iterator[Judgment]:
         """Every opinion that a judge ever gave on this run, read one at a time."""
         return iter(self.records.judgments)
 
-    def episode(self, name: str) -> Any:
+    def find_episode(self, name: str) -> Any:
         """An episode by id, or by its scenario where that was played once. Raises InputError."""
         found = self.records.episodes.find(name) or self.records.episodes.find(f"{name}#0")
         if found is None:
             raise InputError(f"{self.folder} has no episode '{name}'. `sociable show {self.folder}` lists them.")
         return found
 
-    def judgments_of(self, episode: Any) -> list[Any]:
+    def find_judgments(self, episode: Any) -> list[Any]:
         """What the current panel said about an episode."""
         return read_judgments(self.study, self.records, episode, self.seats)
 
-    def measured(self, episode: Any) -> Any:
+    def find_measurement(self, episode: Any) -> Any:
         """What rules measured in an episode; None where nothing was."""
         return self.records.measurements.find(episode.id)
 
-    def reference_of(self, scenario: str) -> Any:
+    def find_reference(self, scenario: str) -> Any:
         """What the reference made for a scenario; None where nothing was made."""
         return self.records.references.find(scenario)
 
 
 def read_judgments(study: AnyStudy, records: RunRecords, episode: Any, seats: Seats) -> list[Any]:
     """What the judges in ``seats`` said about an episode."""
-    tasks = study.judging_tasks(episode, seats.judges) if isinstance(study, Judged) else []
+    tasks = study.list_judging_tasks(episode, seats.judges) if isinstance(study, Judged) else []
     return list(filter(None, (records.judgments.find(task.id) for task in tasks)))
 
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from sociable.core.form import PERSON
-from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, episode_id
+from sociable.core.records import Episode, EpisodeStatus, Judgment, Score, ScoreFile, make_episode_id
 from sociable.core.run_folder import RecordFile, RunFolder
 from sociable.engine.phases import Progress, run_phase
 from sociable.engine.ratings import estimate_ratings, list_rating_tasks, score_ratings
@@ -59,7 +59,9 @@ class Run:
         assert isinstance(self.study, Referenced)
         missing = self.missing_references
         # A reference that cannot be made now is made on resume; what is judged against it waits as long.
-        await self._phase("references", missing, partial(self.study.make_reference, seats=self.seats), self.records.references)
+        await self._run_phase(
+            "references", missing, partial(self.study.make_reference, seats=self.seats), self.records.references
+        )
         self.records.references.arrange(list(self.study.scenarios))
 
     async def run_episodes(self) -> None:
@@ -67,16 +69,16 @@ class Run:
         all_of_them = [(scenario, repeat) for scenario in self.study.scenarios for repeat in range(self.repeats)]
         completed = {episode.id for episode in self._read_done()}
         people = PERSON in (self.seats.subject.name, self.seats.partner and self.seats.partner.name)
-        await self._phase(
+        await self._run_phase(
             "episodes",
-            [(scenario, repeat) for scenario, repeat in all_of_them if episode_id(scenario, repeat) not in completed],
+            [(scenario, repeat) for scenario, repeat in all_of_them if make_episode_id(scenario, repeat) not in completed],
             lambda item: self.study.run_episode(*item, self.seats),
             self.records.episodes,
-            failed=lambda item, reason: self.study.errored_episode(*item, reason),
+            failed=lambda item, reason: self.study.make_errored_episode(*item, reason),
             # A person is asked one case at a time, from beginning to end.
             at_once=1 if people else self.at_once,
         )
-        self.records.episodes.arrange([episode_id(scenario, repeat) for scenario, repeat in all_of_them])
+        self.records.episodes.arrange([make_episode_id(scenario, repeat) for scenario, repeat in all_of_them])
 
     async def judge(self) -> None:
         """Has the current panel judge what it has not judged yet."""
@@ -85,9 +87,9 @@ class Run:
             return
         order: list[str] = []
 
-        def pending() -> Iterator[tuple[JudgingTask, Episode]]:
+        def list_pending() -> Iterator[tuple[JudgingTask, Episode]]:
             for episode in self._read_done():
-                tasks = study.judging_tasks(episode, self.seats.judges)
+                tasks = study.list_judging_tasks(episode, self.seats.judges)
                 order.extend(task.id for task in tasks)
                 ready = [task for task in tasks if not task.needs_reference or task.scenario in records.references]
                 yield from ((task, episode) for task in ready if task.id not in records.judgments)
@@ -95,7 +97,7 @@ class Run:
         async def work(item: tuple[JudgingTask, Episode]) -> Judgment:
             return await study.judge(*item, records.references.find(item[0].scenario))
 
-        await self._phase("judgments", pending(), work, records.judgments, total=sum(1 for _ in pending()))
+        await self._run_phase("judgments", list_pending(), work, records.judgments, total=sum(1 for _ in list_pending()))
         records.judgments.arrange(list(dict.fromkeys(order)))
 
     async def rate(self) -> None:
@@ -106,7 +108,7 @@ class Run:
         tasks = [
             task for episode in self._read_done() for task in list_rating_tasks(self.study, rubric, episode, self.seats.raters)
         ]
-        await self._phase(
+        await self._run_phase(
             "ratings",
             [task for task in tasks if task.id not in self.records.rubrics],
             lambda task: rate(rubric, task.rated, task.seat, prompts, identifier=task.id, episode=task.episode),
@@ -156,7 +158,7 @@ class Run:
     def _read_done(self) -> Iterator[Episode]:
         return (episode for episode in self.records.episodes if episode.status is EpisodeStatus.COMPLETED)
 
-    async def _phase(
+    async def _run_phase(
         self,
         name: str,
         items: Sequence[T] | Iterable[T],

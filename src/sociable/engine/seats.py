@@ -39,7 +39,7 @@ class Seat:
             raise ValueError(f"{self.name} has no model that could be asked")
         return await self.model.generate(Request(messages, scope, self.sampling))
 
-    def scope(self, item: str, participant: str = "") -> Scope:
+    def make_scope(self, item: str, participant: str = "") -> Scope:
         return Scope(item, self.role.value, participant or self.name)
 
 
@@ -65,7 +65,7 @@ class Seats:
     raters: tuple[Seat, ...] = ()
     """Judges who rate by a rubric; the panel has nothing to do with it."""
 
-    def each(self, change: Callable[[Seat], Seat]) -> Seats:
+    def change_each(self, change: Callable[[Seat], Seat]) -> Seats:
         """The same roles, every seat changed."""
         return Seats(
             subject=change(self.subject),

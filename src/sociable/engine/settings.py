@@ -72,25 +72,25 @@ class RunSettings(Record):
 
     @model_validator(mode="after")
     def _check_roles(self) -> Self:
-        named = {plain_name(name) for name in (*(name for _, name in self.list_models()), *self.raters)}
+        named = {strip_endpoint(name) for name in (*(name for _, name in self.list_models()), *self.raters)}
         for key in self.roles:
             if key not in {*Role, *named}:
                 raise ValueError(f"roles.{key} is neither a role ({', '.join(Role)}) nor a model of this run")
         return self
 
-    def role(self, role: Role, model: str) -> RoleSettings:
+    def find_role(self, role: Role, model: str) -> RoleSettings:
         """The settings for a model in a role: its own, else the role's, else the defaults."""
-        return self.roles.get(plain_name(model)) or self.roles.get(role) or RoleSettings()
+        return self.roles.get(strip_endpoint(model)) or self.roles.get(role) or RoleSettings()
 
 
-def plain_name(model: str) -> str:
+def strip_endpoint(model: str) -> str:
     """A model's name without the endpoint it may carry: what manifests, journals and reports show."""
     return model.partition("@http")[0] if model.startswith(("openai/", "openai-compatible/")) else model
 
 
-def folder_name(model: str) -> str:
+def make_folder_name(model: str) -> str:
     """A model's name as part of a file's."""
-    return "".join(character if character.isalnum() or character in "-._" else "-" for character in plain_name(model))
+    return "".join(character if character.isalnum() or character in "-._" else "-" for character in strip_endpoint(model))
 
 
 def load_settings(
@@ -104,7 +104,7 @@ def load_settings(
     given = {name: value for name, value in given.items() if value is not None and value != ()}
     values = _read_file(benchmark, file) if file else {}
     if elsewhere and isinstance(values.get("roles"), dict):
-        absent = set(map(plain_name, elsewhere)) - set(map(plain_name, _find_models(values | given)))
+        absent = set(map(strip_endpoint, elsewhere)) - set(map(strip_endpoint, _find_models(values | given)))
         values["roles"] = {key: role for key, role in values["roles"].items() if key not in absent}
     if values.get("benchmark", benchmark) != benchmark:
         raise InputError(f"{file} is for the benchmark '{values['benchmark']}', not for {benchmark}.")
@@ -135,9 +135,9 @@ def add_role_defaults(settings: RunSettings, defaults: Mapping[Role, Mapping[str
     would be asked in the same way.
     """
     roles = dict(settings.roles)
-    judges = {plain_name(name) for name in (*settings.judges, *settings.raters)}
+    judges = {strip_endpoint(name) for name in (*settings.judges, *settings.raters)}
     for role, default in defaults.items():
-        name = plain_name({Role.SUBJECT: settings.model, Role.PARTNER: settings.partner or ""}.get(role, ""))
+        name = strip_endpoint({Role.SUBJECT: settings.model, Role.PARTNER: settings.partner or ""}.get(role, ""))
         if name in roles and name in judges:
             raise InputError(
                 f"{name} is {role.value} and judge, which are sampled differently here: write [roles.{role.value}] and "
@@ -198,7 +198,7 @@ def read_roles_and_prices(settings: RunSettings, file: str | Path | None) -> dic
 def _find_role(settings: RunSettings, name: str) -> dict[str, Any]:
     """How what a file calls ``name``, a role or a model, has been reached and sampled so far."""
     models = [*settings.list_models(), *((Role.JUDGE, rater) for rater in settings.raters)]
-    roles = (settings.role(role, model) for role, model in models if name == plain_name(model))
+    roles = (settings.find_role(role, model) for role, model in models if name == strip_endpoint(model))
     return (settings.roles.get(name) or next(roles, RoleSettings())).model_dump()
 
 

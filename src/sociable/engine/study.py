@@ -20,7 +20,7 @@ from typing_extensions import TypeVar
 from sociable.core.data_files import Loaded
 from sociable.core.errors import InputError
 from sociable.core.prompts import Prompts
-from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Record, Score, Verdict, episode_id
+from sociable.core.records import Episode, EpisodeStatus, Estimate, Judgment, Record, Score, Verdict, make_episode_id
 from sociable.core.view import Document, Section
 from sociable.engine.phases import Progress
 from sociable.engine.seats import Role, Seat, Seats
@@ -57,7 +57,7 @@ class StudyOptions(Generic[Own]):
     filled: frozenset[Role] = frozenset(Role)
     """The roles that somebody sits in."""
 
-    def absolute_paths(self, *names: str) -> dict[str, str]:
+    def make_absolute_paths(self, *names: str) -> dict[str, str]:
         """The own options of these names that were given, as absolute paths: a run can be resumed from anywhere."""
         return {name: str(Path(path).resolve()) for name in names if (path := getattr(self.own, name))}
 
@@ -123,22 +123,22 @@ class Study(ABC, Generic[S, E, R, M]):
     @property
     def low_metric(self) -> str:
         """The metric that is low in an episode that went badly; empty where there is none."""
-        return next((metric.name for metric in self.metrics.compared()), "")
+        return next((metric.name for metric in self.metrics.list_compared()), "")
 
     @abstractmethod
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> E:
         """Plays one scenario. Raises RunFailure where the run fails; what the agent does badly is part of the episode."""
 
-    def cluster_of(self, scenario: str) -> str:
+    def find_cluster(self, scenario: str) -> str:
         """What intervals resample: the scenario's dialogue, template, task or session; by default the scenario itself."""
         return str(attrgetter(self.cluster_field)(self.scenarios[scenario])) if self.cluster_field else scenario
 
     def make_episode(self, scenario: str, repeat: int, **fields: Any) -> E:
         """The record of an episode, with what the benchmark keeps of it."""
-        identifier, cluster = episode_id(scenario, repeat), self.cluster_of(scenario)
+        identifier, cluster = make_episode_id(scenario, repeat), self.find_cluster(scenario)
         return self.episode_type(id=identifier, scenario=scenario, cluster=cluster, repeat=repeat, **fields)
 
-    def errored_episode(self, scenario: str, repeat: int, reason: str) -> E:
+    def make_errored_episode(self, scenario: str, repeat: int, reason: str) -> E:
         """The record of an episode that the run could not finish."""
         return self.make_episode(scenario, repeat, status=EpisodeStatus.ERRORED, error=reason)
 
@@ -209,18 +209,18 @@ class Judged(ABC, Generic[E, R]):
     """By stage, the metrics that are means of the judges' verdicts on it, and what a verdict is worth in each."""
 
     @abstractmethod
-    def criteria(self, episode: E) -> Sequence[str]:
+    def list_criteria(self, episode: E) -> Sequence[str]:
         """What judges have to decide about a completed episode."""
 
     def needs_reference(self, criterion: str) -> bool:
         """Whether judging must wait until the scenario's reference has been made."""
         return False
 
-    def judging_tasks(self, episode: E, judges: Sequence[Seat]) -> list[JudgingTask]:
+    def list_judging_tasks(self, episode: E, judges: Sequence[Seat]) -> list[JudgingTask]:
         """What each judge has to do for a completed episode."""
         return [
             JudgingTask(episode.id, episode.scenario, criterion, seat, self.needs_reference(criterion))
-            for criterion in self.criteria(episode)
+            for criterion in self.list_criteria(episode)
             for seat in judges
         ]
 
@@ -228,7 +228,7 @@ class Judged(ABC, Generic[E, R]):
     async def judge(self, task: JudgingTask, episode: E, reference: R | None) -> Judgment:
         """One judge's opinion; a judge that cannot be read is UNSCORED."""
 
-    def stage_of(self, criterion: str) -> str:
+    def find_stage(self, criterion: str) -> str:
         """The kind of thing that a criterion asks: people's verdicts are drawn and counted by it.
 
         By default it is the only stage of ``win_rates``, or the criterion up to a bar.
@@ -273,7 +273,7 @@ class Rated(ABC, Generic[E]):
     """Participants have goals, so that a rubric can rate them."""
 
     @abstractmethod
-    def rated_participants(self, episode: E) -> Mapping[str, RatedParticipant]:
+    def list_rated_participants(self, episode: E) -> Mapping[str, RatedParticipant]:
         """Who can be rated, by the role they fill (or role and name, where several of a role have goals)."""
 
 

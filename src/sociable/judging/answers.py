@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from sociable.core.names import words
-from sociable.core.records import Episode, Judgment, Verdict, storable
+from sociable.core.names import find_words
+from sociable.core.records import Episode, Judgment, Verdict, make_storable
 from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, judge_question
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import MAX_REASON, UNREADABLE, find_closing_object, find_field, find_reason, make_schema
@@ -36,7 +36,7 @@ def parse_yes_no(text: str) -> Reading[bool]:
     The answer is what the reply ends with: a JSON object, "Answer: yes", or the lone word; or the word it begins with
     ("Yes, because …"), unless the other word stands alone at its end.
     """
-    text = storable(text).strip()
+    text = make_storable(text).strip()
     reason = text[:MAX_REASON]
     fields = find_closing_object(text)
     answer: object = None
@@ -49,7 +49,7 @@ def parse_yes_no(text: str) -> Reading[bool]:
     elif closing := _CLOSING.search(text[-200:]):
         answer = _ANSWERS[closing[1].lower()]
     elif opening := _OPENING.match(text):
-        first, last = _ANSWERS[opening[1].lower()], _ANSWERS.get(words(text)[-1])
+        first, last = _ANSWERS[opening[1].lower()], _ANSWERS.get(find_words(text)[-1])
         answer = first if last in (None, first) else None
     return Answer(answer, reason) if isinstance(answer, bool) else Unread("no answer in the reply", reason)
 
@@ -70,7 +70,7 @@ def parse_choice(text: str, count: int) -> Reading[int]:
     A JSON object with the field ``answer``; a lone letter; "Answer: B"; or the one option's letter that the reply marks
     ("B: because …").
     """
-    text = storable(text).strip()
+    text = make_storable(text).strip()
     letters: list[str]
     if (fields := find_closing_object(text)) is not None:
         answer = find_field(fields, "answer")

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sociable.core.records import Episode, Judgment, Record, Verdict, storable
+from sociable.core.records import Episode, Judgment, Record, Verdict, make_storable
 from sociable.judging.protocol import Answer, Judge, Question, Reading, Unread, ask_judge, make_judgment, make_scope
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import MAX_REASON, find_closing_object, find_field, find_reason, make_schema
@@ -120,7 +120,7 @@ def parse_preference(text: str) -> Reading[Verdict]:
     The verdict is what the reply ends with: a JSON object, or a statement in words. One in the midst of it may be
     quoted from a response that asks for it. Several statements count only if they agree.
     """
-    text = storable(text).strip()
+    text = make_storable(text).strip()
     fields, reason, figure = find_closing_object(text), text[:MAX_REASON], ""
     if fields and "verdict" in dict(fields):
         verdict, reason = find_field(fields, "verdict"), find_reason(fields)

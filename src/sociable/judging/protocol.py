@@ -73,7 +73,7 @@ class Judge(Protocol):
     @property
     def sampling(self) -> Sampling: ...
 
-    def scope(self, item: str, participant: str) -> Scope: ...
+    def make_scope(self, item: str, participant: str) -> Scope: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ async def judge_question(
 
 def make_scope(judge: Judge, episode: Episode, criterion: str) -> Scope:
     """The scope of what one judge is asked about one criterion of an episode."""
-    return judge.scope(episode.id, f"{judge.name}|{criterion}")
+    return judge.make_scope(episode.id, f"{judge.name}|{criterion}")
 
 
 def make_judgment(

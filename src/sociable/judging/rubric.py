@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
-from sociable.core.records import Episode, Opinion, storable
+from sociable.core.records import Episode, Opinion, make_storable
 from sociable.judging.protocol import Answer, Judge, Question, Unread, ask_judge, make_scope
 from sociable.models.protocol import ChatMessage
 from sociable.models.replies import MAX_REASON, make_schema
@@ -141,7 +141,7 @@ _WHOLE = re.compile(r"[+-]?\d{1,9}")
 
 def parse_ratings(text: str, rubric: Rubric) -> Ratings:
     """The ratings that a reply gives. Nothing is guessed, rounded or brought into range."""
-    entries = _find_entries(storable(text))
+    entries = _find_entries(make_storable(text))
     found = Ratings({}, {}, {})
     for dimension in rubric.dimensions:
         entry = entries.get(dimension.name)
@@ -151,13 +151,13 @@ def parse_ratings(text: str, rubric: Rubric) -> Ratings:
         if rating is None:
             found.failures[dimension.name] = "no rating in the reply"
         elif type(rating) is not int:
-            found.failures[dimension.name] = storable(f"'{str(rating)[:40]}' is no whole number")
+            found.failures[dimension.name] = make_storable(f"'{str(rating)[:40]}' is no whole number")
         elif not dimension.low <= rating <= dimension.high:
             found.failures[dimension.name] = f"{str(rating)[:20]} is not within {dimension.low} to {dimension.high}"
         else:
             found.ratings[dimension.name] = rating
             if isinstance(entry, Mapping):
-                found.reasons[dimension.name] = storable(str(entry.get("reason", "")))[:MAX_REASON]
+                found.reasons[dimension.name] = make_storable(str(entry.get("reason", "")))[:MAX_REASON]
     return found
 
 

@@ -9,7 +9,7 @@ import importlib
 from typing import Any
 
 from sociable.core.errors import ContextLengthExceeded, InputError, RunFailure
-from sociable.core.records import Usage, storable
+from sociable.core.records import Usage, make_storable
 from sociable.models.protocol import SAMPLING_FIELDS, FinishReason, Reply, Request, split_thinking
 
 
@@ -47,9 +47,9 @@ class InspectModel:
         # With a content filter the error says what was filtered: that is the model's reply, not the run's failure.
         if reason == "none" or (output.error and reason != "content_filter"):
             raise RunFailure(f"{self.name}: {output.error or 'no answer'}")
-        text, thinking = split_thinking(storable(output.completion))
+        text, thinking = split_thinking(make_storable(output.completion))
         finish = {"max_tokens": FinishReason.LENGTH, "content_filter": FinishReason.CONTENT_FILTER}.get(reason, FinishReason.STOP)
-        thinking = thinking or storable(_read_reasoning(output.message.content))
+        thinking = thinking or make_storable(_read_reasoning(output.message.content))
         return Reply(text, _read_usage(output.usage), finish, thinking)
 
     async def close(self) -> None:

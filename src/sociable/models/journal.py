@@ -140,7 +140,7 @@ class Journal(AbstractContextManager["Journal"]):
         try:
             return self._reader.execute(query, values).fetchall()
         except sqlite3.DatabaseError as error:
-            raise _unreadable(self.path, error) from None
+            raise _make_unreadable_error(self.path, error) from None
 
     def close(self) -> None:
         """Writes the replies that still wait: those who asked were cancelled, but they are paid for. Raises StorageFailure."""
@@ -171,7 +171,7 @@ def copy_calls(source: Path, target: Path, item: str) -> None:
             with database:
                 database.execute("INSERT INTO calls SELECT * FROM source.calls WHERE item = ?", (item,))
         except sqlite3.DatabaseError as error:
-            raise _unreadable(source, error) from None
+            raise _make_unreadable_error(source, error) from None
 
 
 _connect = partial(sqlite3.connect, check_same_thread=False)
@@ -190,7 +190,7 @@ def _open(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
             database.close()
         if isinstance(error, sqlite3.OperationalError):
             raise StorageFailure.at(path, error) from error
-        raise _unreadable(path, error) from None
+        raise _make_unreadable_error(path, error) from None
 
 
 def _open_recording(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
@@ -209,10 +209,10 @@ def _open_recording(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]
         except sqlite3.DatabaseError as error:
             database.close()
             problem = error
-    raise _unreadable(path, problem)
+    raise _make_unreadable_error(path, problem)
 
 
-def _unreadable(path: Path, error: sqlite3.DatabaseError) -> RunFolderError:
+def _make_unreadable_error(path: Path, error: sqlite3.DatabaseError) -> RunFolderError:
     return RunFolderError(f"{path} cannot be read: {error}. Restore it from a copy, or start a new run.")
 
 

@@ -27,7 +27,7 @@ import aiohttp
 import aiolimiter
 
 from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, InputError, RunFailure
-from sociable.core.records import Usage, storable
+from sociable.core.records import Usage, make_storable
 from sociable.models.protocol import (
     CHARACTERS_PER_TOKEN,
     SAMPLING_FIELDS,
@@ -165,7 +165,7 @@ class OpenAICompatibleModel:
                     break
                 if not last.retry_after:
                     await asyncio.sleep(min(60.0, 0.25 * 2 ** (failures + put_off)) * random.uniform(0.5, 1.0))
-        problem = f"{self.name} at {self._url}: {self._without_key(str(last))} (after {failures + put_off} attempts)"
+        problem = f"{self.name} at {self._url}: {self._remove_key(str(last))} (after {failures + put_off} attempts)"
         if not self._answered:
             raise EndpointUnusable(
                 f"{problem}. No call to it has succeeded: check the address and that the server is running, then resume."
@@ -178,10 +178,10 @@ class OpenAICompatibleModel:
         body = self._make_body(request, adapted)
         status, headers, content = await self._post(body)
         if status == 200:
-            reply = _with_usage(parse_completion(content), request)
+            reply = _estimate_usage(parse_completion(content), request)
             self._answered = True
             return reply
-        complaint = self._without_key(read_complaint(content))
+        complaint = self._remove_key(read_complaint(content))
         # llama.cpp answers 500 when a chat template refuses the messages.
         if status in (400, 413, 422, 500):
             for adaptation in ADAPTATIONS:
@@ -242,7 +242,7 @@ class OpenAICompatibleModel:
         )
         return self._session
 
-    def _without_key(self, complaint: str) -> str:
+    def _remove_key(self, complaint: str) -> str:
         """Servers may repeat the key when they complain; from here on it could reach a log or a record."""
         return complaint.replace(self._key, "[key]") if len(self._key) >= SHORTEST_SECRET else complaint
 
@@ -285,7 +285,7 @@ def _count_characters(request: Request) -> int:
     return sum(len(message["content"]) for message in request.messages)
 
 
-def _with_usage(reply: Reply, request: Request) -> Reply:
+def _estimate_usage(reply: Reply, request: Request) -> Reply:
     """The reply with its tokens estimated from characters, where the server counted none: a cost limit must hold there too."""
     if reply.usage.input_tokens or reply.usage.output_tokens:
         return reply
@@ -316,9 +316,9 @@ def parse_completion(content: bytes) -> Reply:
         said = message.get("content") or ""
         if isinstance(said, list):
             said = "".join(part.get("text") or "" for part in said)
-        text, thinking = split_thinking(storable(said))
-        thinking = thinking or storable(message.get("reasoning_content") or message.get("reasoning") or "")
-        refusal = storable(message.get("refusal") or "")
+        text, thinking = split_thinking(make_storable(said))
+        thinking = thinking or make_storable(message.get("reasoning_content") or message.get("reasoning") or "")
+        refusal = make_storable(message.get("refusal") or "")
         counted = data.get("usage") if isinstance(data.get("usage"), dict) else {}
         tokens = [_read_count(counted.get(name)) for name in ("prompt_tokens", "completion_tokens")]
         ended = choice.get("finish_reason")

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sociable.core.errors import InputError, RunFailure
-from sociable.core.records import Usage, storable
+from sociable.core.records import Usage, make_storable
 from sociable.models.protocol import Reply, Request, split_thinking
 
 
@@ -44,7 +44,7 @@ class FunctionModel:
                     raise self._make_failure(error) from error
         if not isinstance(answer, str):
             raise RunFailure(f"{self.name} returned {type(answer).__name__}; it must return the reply as a string.")
-        text, thinking = split_thinking(storable(answer))
+        text, thinking = split_thinking(make_storable(answer))
         return Reply(text, Usage(calls=1), thinking=thinking)
 
     def _call(self, messages: list[dict[str, Any]]) -> Any:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from sociable.core.records import storable
+from sociable.core.records import make_storable
 
 MAX_REASON = 2000
 """Characters of a judge's reason that are kept."""
@@ -43,7 +43,7 @@ def find_field(fields: Fields | None, name: str) -> Any:
 
 def find_reason(fields: Fields | None) -> str:
     """The field ``reason`` as text, cut at ``MAX_REASON`` characters; empty when there is none."""
-    return storable(str(dict(fields or ()).get("reason", "")))[:MAX_REASON]
+    return make_storable(str(dict(fields or ()).get("reason", "")))[:MAX_REASON]
 
 
 def make_schema(**properties: Any) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
-from sociable.core.records import Outcome, Verdict, episode_id
+from sociable.core.records import Outcome, Verdict, make_episode_id
 from sociable.core.seeding import derive_seed
-from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, figure, with_interval
+from sociable.core.view import MISSING, Callout, Column, Paragraph, Row, Section, Table, Tone, format_figure, format_with_interval
 from sociable.engine.result import RunResult
 from sociable.engine.study import Judged
 from sociable.people.sheets import PeopleFiles, SheetItem, find_shown_item, list_judged_pairs
@@ -93,7 +93,10 @@ def _compare_with_judges(checked: Mapping[str, Checked]) -> Table:
         for judge, said in own.judges.items():
             for person, verdicts in own.people.items():
                 both = sum(a is not None and b is not None for a, b in zip(said, verdicts, strict=True))
-                shares = [figure(measure_observed(said, verdicts), 2), figure(measure_cohen(said, verdicts).value, 2)]
+                shares = [
+                    format_figure(measure_observed(said, verdicts), 2),
+                    format_figure(measure_cohen(said, verdicts).value, 2),
+                ]
                 rows.append(Row([stage, judge, person, str(both), *shares]))
     return Table(
         "Judges and people",
@@ -117,7 +120,7 @@ def _compare_people(checked: Mapping[str, Checked]) -> Table:
         complete = [item for item in zip(*raters, strict=True) if None not in item]
         pairs = [kappa for one, other in combinations(raters, 2) if (kappa := measure_cohen(one, other).value) is not None]
         kappas = (fmean(pairs) if pairs else None, measure_fleiss(complete).value, measure_alpha(raters).value)
-        rows.append(Row([stage, str(len(raters)), str(len(complete)), *(figure(kappa, 2) for kappa in kappas)]))
+        rows.append(Row([stage, str(len(raters)), str(len(complete)), *(format_figure(kappa, 2) for kappa in kappas)]))
     return Table(
         "People among themselves",
         [
@@ -141,9 +144,9 @@ def _correct_scores(run: RunResult, checked: Mapping[str, Checked]) -> Table:
         for name, worth in metrics.items():
             estimate = run.estimate(name) or _average_verdicts(run, stage, worth)
             found = estimate_stratified_mean(own.average_people(worth), own.sizes)
-            judged = with_interval(estimate.value, estimate.low, estimate.high) if estimate else MISSING
+            judged = format_with_interval(estimate.value, estimate.low, estimate.high) if estimate else MISSING
             low, high = (limit if limit is None else min(1.0, max(0.0, limit)) for limit in (found.low, found.high))
-            corrected = with_interval(found.value, low, high)
+            corrected = format_with_interval(found.value, low, high)
             rows.append(Row([name, judged, corrected, str(len(own.items)), str(sum(own.sizes.values()))]))
     return Table(
         "Scores as judges gave them, and as people would",
@@ -165,7 +168,7 @@ def _average_verdicts(run: RunResult, stage: str, worth: Mapping[Verdict, float]
     """The mean over all the panel's verdicts of a stage, where no metric of the run is just that."""
     found = [pair for pair in list_judged_pairs(run) if pair.stage == stage and pair.verdict in worth]
     pairs = [pair for pair in found if find_shown_item(run, pair.episode, pair.criterion) is not None]
-    clusters = [run.study.cluster_of(pair.episode.scenario) for pair in pairs]
+    clusters = [run.study.find_cluster(pair.episode.scenario) for pair in pairs]
     return estimate_mean([worth[pair.verdict] for pair in pairs], clusters)
 
 
@@ -181,7 +184,7 @@ def _correlate_ratings(run: RunResult, people: PeopleFiles) -> Table:
     for rating in people.ratings:
         rated[rating.episode].append(rating.rating)
     means = {episode: fmean(ratings) for episode, ratings in rated.items()}
-    clusters = {episode_id(score.scenario, score.repeat): score.cluster for score in run.scores}
+    clusters = {make_episode_id(score.scenario, score.repeat): score.cluster for score in run.scores}
     rows = []
     for name, values in _list_values(run).items():
         common = [episode for episode in means if episode in values]
@@ -189,7 +192,9 @@ def _correlate_ratings(run: RunResult, people: PeopleFiles) -> Table:
         found = correlate_ranks(ours, theirs)
         own = [clusters[episode] for episode in common]
         low, high = bootstrap_rank_correlation(ours, theirs, own, seed=derive_seed(0, "ranks", name))
-        rows.append(Row([name, str(found.items), with_interval(found.spearman, low, high, 2), figure(found.kendall, 2)]))
+        rows.append(
+            Row([name, str(found.items), format_with_interval(found.spearman, low, high, 2), format_figure(found.kendall, 2)])
+        )
     persons = len({rating.person for rating in people.ratings})
     return Table(
         f"Free ratings of {len(means)} episodes by {persons} {'person' if persons == 1 else 'people'}",
@@ -209,7 +214,7 @@ def _count_words(people: PeopleFiles) -> Table:
     said = list(people.words)
     counts = Counter(each.word for each in said)
     persons, episodes = len({each.person for each in said}), len({each.episode for each in said})
-    rows = [Row([word, str(count), figure(count / len(said), 2)]) for word, count in counts.most_common(MOST_WORDS)]
+    rows = [Row([word, str(count), format_figure(count / len(said), 2)]) for word, count in counts.most_common(MOST_WORDS)]
     caption = f"{len(said)} words of {persons} {'person' if persons == 1 else 'people'} on {episodes} episodes"
     note = f"{len(counts)} different words." + (f" The {MOST_WORDS} most frequent." if len(counts) > MOST_WORDS else "")
     return Table(caption, [Column("Word"), Column("Times", True), Column("Share", True)], rows, note)
@@ -217,12 +222,12 @@ def _count_words(people: PeopleFiles) -> Table:
 
 def _list_values(run: RunResult) -> dict[str, dict[str, float]]:
     """The values, by episode, of every metric with a value per case, and of the number of stages an episode passed."""
-    wanted = [metric.name for metric in run.study.metrics.compared()]
+    wanted = [metric.name for metric in run.study.metrics.list_compared()]
     passes = [metric.name for metric in run.study.metrics.values() if metric.is_stage]
     found: dict[str, dict[str, float]] = {name: {} for name in (*(["stages passed"] if passes else []), *wanted)}
     unknown = set()
     for score in run.scores:
-        episode = episode_id(score.scenario, score.repeat)
+        episode = make_episode_id(score.scenario, score.repeat)
         if score.metric in passes:
             # A stage that was not reached was not passed; one that failed on our side is not known.
             found["stages passed"][episode] = found["stages passed"].get(episode, 0.0) + (score.value or 0.0)

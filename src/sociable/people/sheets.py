@@ -22,8 +22,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from sociable.core.errors import DataError, InputError
-from sociable.core.names import words
-from sociable.core.records import Judgment, Record, Verdict, episode_id
+from sociable.core.names import find_words
+from sociable.core.records import Judgment, Record, Verdict, make_episode_id
 from sociable.core.run_folder import RecordFile, write_atomically
 from sociable.core.seeding import derive_seed, make_generator
 from sociable.core.spreadsheets import read_rows, render_csv
@@ -141,7 +141,7 @@ class JudgedPair:
 
 def find_shown_item(run: RunResult, episode: Any, criterion: str) -> ShownPair | ShownQuestion | None:
     """The pair, or question, that judges judged, as a person reads it; None where there is nothing to be shown."""
-    return run.study.show(episode, criterion, run.reference_of(episode.scenario)) if isinstance(run.study, Judged) else None
+    return run.study.show(episode, criterion, run.find_reference(episode.scenario)) if isinstance(run.study, Judged) else None
 
 
 def list_judged_pairs(run: RunResult) -> Iterator[JudgedPair]:
@@ -151,12 +151,12 @@ def list_judged_pairs(run: RunResult) -> Iterator[JudgedPair]:
     panel = {seat.name for seat in run.seats.judges}
     for episode in run.records.episodes:
         by_criterion: dict[str, list[Judgment]] = defaultdict(list)
-        for judgment in run.judgments_of(episode):
+        for judgment in run.find_judgments(episode):
             by_criterion[judgment.criterion].append(judgment)
         for criterion, judgments in by_criterion.items():
             by_judge = {judgment.judge: judgment.verdict for judgment in judgments}
             if panel <= by_judge.keys():
-                yield JudgedPair(episode, criterion, run.study.stage_of(criterion), decide_panel(judgments)[0], by_judge)
+                yield JudgedPair(episode, criterion, run.study.find_stage(criterion), decide_panel(judgments)[0], by_judge)
 
 
 def draw_sheet(run: RunResult, count: int, seed: int) -> list[SheetItem]:
@@ -286,7 +286,7 @@ def read_words(file: Path, episodes: RecordFile[Any]) -> list[PersonWord]:
     """One word on each episode: columns ``episode``, ``word`` and, optionally, ``person``."""
     found = []
     for place, episode, person, said in _read_of_episodes(file, "word", episodes):
-        word = " ".join(words(said))
+        word = " ".join(find_words(said))
         if not word or " " in word:
             raise DataError(place, "word", f"expected a single word, found '{said[:40]}'")
         found.append(PersonWord(id=f"{episode}|{person}", episode=episode, person=person, word=word))
@@ -324,7 +324,7 @@ def write_word_sheet(run: RunResult, file: Path, seed: int) -> int:
     writer = csv.writer(stream)
     writer.writerow(WORD_FIELDS)
     for score in drawn:
-        episode = episode_id(score.scenario, score.repeat)
+        episode = make_episode_id(score.scenario, score.repeat)
         writer.writerow([episode, f"{score.value:.2f}", f"sociable show {run.folder} {episode}", "", ""])
     write_atomically(file, stream.getvalue())
     return len(drawn)

@@ -34,7 +34,7 @@ _STACKED = re.compile(f"([{_COMBINING}]{{4}})([{_COMBINING}]+)")
 _WELL_KNOWN = {"\0": "NUL", "\a": "BEL", "\b": "BS", "\r": "CR", "\x1b": "ESC"}
 
 
-def displayable(text: str, longest: int = LONGEST_TEXT) -> str:
+def make_displayable(text: str, longest: int = LONGEST_TEXT) -> str:
     """Returns the text with line breaks and tabs kept, all that is harmful made visible, and cut if too long."""
     kept, left_out = text[:longest], max(0, len(text) - longest)
     named = _HARMFUL.sub(lambda found: _name(found[0]), kept.replace("\r\n", "\n"))
@@ -43,9 +43,9 @@ def displayable(text: str, longest: int = LONGEST_TEXT) -> str:
     return f"{shown} […\N{NO-BREAK SPACE}{left_out:,} more characters left out]" if left_out else shown
 
 
-def displayable_line(text: str, longest: int = LONGEST_LINE) -> str:
+def make_displayable_line(text: str, longest: int = LONGEST_LINE) -> str:
     """Returns the same on one line: white space of any kind and length becomes a single space."""
-    return " ".join(displayable(text, longest).split())
+    return " ".join(make_displayable(text, longest).split())
 
 
 def _name(character: str) -> str:

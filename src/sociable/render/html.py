@@ -1,6 +1,6 @@
 """Writes a report as one HTML file that needs nothing else: no network, no fonts, no script.
 
-Every string is foreign. The template escapes each of them (jinja's autoescape) after ``displayable`` has made
+Every string is foreign. The template escapes each of them (jinja's autoescape) after ``make_displayable`` has made
 it harmless to look at (jinja's finalize), so that neither can be forgotten for one of them. Should something
 slip through nevertheless, the page's content security policy keeps it from running or loading anything.
 """
@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from sociable.core import view
 from sociable.core.run_folder import write_atomically
-from sociable.render.displayable import displayable, displayable_line
+from sociable.render.displayable import make_displayable, make_displayable_line
 from sociable.render.estimates import Estimate, fill_rows, find_widest_interval, parse_estimate
 
 _VOICES = 6
@@ -66,7 +66,7 @@ def _load_template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        line=displayable_line,
+        line=make_displayable_line,
         kind=_name_kind,
         ruled=_rule_table,
         figure=_draw_figure,
@@ -80,7 +80,7 @@ def _load_template() -> Template:
 
 def _make_harmless(value: object) -> object:
     """Returns what the template prints of a value: ``Markup`` is ours, every other string is foreign."""
-    return displayable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return make_displayable(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _make_policy(style: str) -> str:
@@ -125,7 +125,7 @@ def _rule_table(table: view.Table) -> tuple[Sequence[view.Column], Sequence[tupl
 
 def _rule_column(column: view.Column, index: int, rows: Sequence[view.Row]) -> Sequence[_RuledCell]:
     texts = [row.cells[index] for row in rows]
-    estimates = [parse_estimate(displayable_line(text)) if column.numeric else Estimate(text) for text in texts]
+    estimates = [parse_estimate(make_displayable_line(text)) if column.numeric else Estimate(text) for text in texts]
     room = find_widest_interval(estimates)
     is_heading = index == 0 and not column.numeric
     return [

@@ -1,7 +1,7 @@
 """Prints what matters of a report in a terminal: the summary table and every callout.
 
 Foreign text goes in as ``Text``, never as a string, so that rich reads no markup in it, and only after
-``displayable_line`` has taken everything from it that could move the cursor.
+``make_displayable_line`` has taken everything from it that could move the cursor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from sociable.core import view
-from sociable.render.displayable import displayable, displayable_line
+from sociable.render.displayable import make_displayable, make_displayable_line
 from sociable.render.estimates import Estimate, fill_rows, find_widest_interval, parse_estimate
 
 _LONGEST_CELL, _LONGEST_SENTENCE = 120, 2000
@@ -39,9 +39,9 @@ _TONE_STYLES: Mapping[view.Tone, str] = {
 def print_document(document: view.Document, console: Console) -> None:
     """Prints title, summary table and the callouts of all sections."""
     console.print()
-    console.print(Text(displayable_line(document.title), style="bold"))
+    console.print(Text(make_displayable_line(document.title), style="bold"))
     if document.subtitle:
-        console.print(Text(displayable_line(document.subtitle)))
+        console.print(Text(make_displayable_line(document.subtitle)))
     console.print()
     console.print(render_table(document.summary))
     for section in document.sections:
@@ -54,22 +54,22 @@ def print_blocks(blocks: Sequence[view.Block], console: Console) -> None:
         console.print()
         match block:
             case view.Case():
-                console.rule(Text(displayable_line(block.title)))
-                console.print(Text(" · ".join(displayable_line(tag.text) for tag in block.tags), style="italic"))
+                console.rule(Text(make_displayable_line(block.title)))
+                console.print(Text(" · ".join(make_displayable_line(tag.text) for tag in block.tags), style="italic"))
                 print_blocks(block.blocks, console)
             case view.Transcript():
-                console.print(Text(displayable_line(block.title), style="bold"))
+                console.print(Text(make_displayable_line(block.title), style="bold"))
                 for line in block.lines:
                     console.print(_render_line(line))
             case view.Quotation():
-                console.print(Text(displayable_line(block.label), style=_TONE_STYLES[block.tone]))
-                console.print(Padding(Text(displayable(block.text)), (0, 0, 0, 2)))
+                console.print(Text(make_displayable_line(block.label), style=_TONE_STYLES[block.tone]))
+                console.print(Padding(Text(make_displayable(block.text)), (0, 0, 0, 2)))
             case view.Table():
                 console.print(render_table(block))
             case view.Callout():
                 console.print(_render_callout(block))
             case view.Paragraph():
-                console.print(Text(displayable(block.text)))
+                console.print(Text(make_displayable(block.text)))
             case view.Plot():
                 console.print(render_table(block.make_number_table()))
             case _:
@@ -83,8 +83,8 @@ def render_table(table: view.Table) -> RenderableType:
 
 def _render_line(line: view.Line) -> RenderableType:
     heading = f"{line.speaker} → {line.addressee}: " if line.addressee else f"{line.speaker}: "
-    said = Text(f"{displayable_line(heading)} ", style="bold")
-    return Padding(said.append(Text(displayable(line.text), style="not bold")), (0, 0, 0, 2))
+    said = Text(f"{make_displayable_line(heading)} ", style="bold")
+    return Padding(said.append(Text(make_displayable(line.text), style="not bold")), (0, 0, 0, 2))
 
 
 def _render_callout(callout: view.Callout) -> RenderableType:
@@ -98,7 +98,7 @@ def _render_callout(callout: view.Callout) -> RenderableType:
 
 
 def _make_text(text: str, longest: int = _LONGEST_CELL, style: str = "") -> Text:
-    return Text(displayable_line(text, longest), style=style)
+    return Text(make_displayable_line(text, longest), style=style)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +144,10 @@ class _Column:
 def _make_columns(table: view.Table) -> Sequence[_Column]:
     columns = []
     for index, column in enumerate(table.columns):
-        cells: Sequence[str] = [displayable_line(row.cells[index], _LONGEST_CELL) for row in table.rows]
+        cells: Sequence[str] = [make_displayable_line(row.cells[index], _LONGEST_CELL) for row in table.rows]
         if column.numeric:
             cells = _line_up([parse_estimate(cell) for cell in cells])
-        columns.append(_Column(displayable_line(column.title), cells, column.numeric))
+        columns.append(_Column(make_displayable_line(column.title), cells, column.numeric))
     return columns
 
 

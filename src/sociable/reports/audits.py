@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.plots import IntervalPlot, Mark
-from sociable.core.view import Callout, Column, Row, Table, Tone, figure, with_interval
+from sociable.core.view import Callout, Column, Row, Table, Tone, format_figure, format_with_interval
 from sociable.statistics.intervals import Interval, estimate_mean
 
 
@@ -58,9 +58,9 @@ def make_shortcuts_table(
     columns += [beside[0]] if beside else []
     rows = []
     for result in results:
-        hits = with_interval(result.hits.value, result.hits.low, result.hits.high, 2)
-        cells = [result.name, hits, figure(result.chance, 2), f"{result.distance:+.2f}"]
-        cells += [beside[1].get(result.name, figure(None))] if beside else []
+        hits = format_with_interval(result.hits.value, result.hits.low, result.hits.high, 2)
+        cells = [result.name, hits, format_figure(result.chance, 2), f"{result.distance:+.2f}"]
+        cells += [beside[1].get(result.name, format_figure(None))] if beside else []
         rows.append(Row(cells, emphasis=abs(result.distance) > tolerance))
     return Table(caption, columns, rows)
 
@@ -83,7 +83,7 @@ ALIKE = 0.05
 
 def find_alike_texts(texts: Mapping[str, str]) -> list[str]:
     """Pairs of texts that share too many runs of five words, named by their keys, the most alike first."""
-    said = {name: words(text) for name, text in texts.items()}
+    said = {name: find_words(text) for name, text in texts.items()}
     runs = {name: {tuple(own[place : place + 5]) for place in range(len(own) - 4)} for name, own in said.items()}
     found: list[tuple[float, str]] = []
     for one, other in combinations(texts, 2):

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 from sociable.core.records import Outcome, Score
-from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
 from sociable.engine.result import RunResult
 from sociable.statistics.paired import compare_paired
 
@@ -37,7 +37,7 @@ def find_differences(first: RunResult, second: RunResult) -> list[str]:
     if _find_sampling_of_others(one) != _find_sampling_of_others(other):
         found.append("sampling of partner or judges")
     made, others = first.records.references, second.records.references
-    common = set(made.ids()) & set(others.ids())
+    common = set(made.list_ids()) & set(others.list_ids())
     if any(_find_turns(made.read(case)) != _find_turns(others.read(case)) for case in common):
         found.append("reference conversations (run one with --reference-file of the other)")
     return found
@@ -58,15 +58,15 @@ def compare_runs(first: RunResult, second: RunResult, different: Sequence[str], 
     """Mean difference (second − first) for every metric that has a value per case; then what it is made of."""
     names = [run.manifest["models"]["subject"] for run in (first, second)]
     rows = []
-    compared = [metric.name for metric in first.study.metrics.compared()]
+    compared = [metric.name for metric in first.study.metrics.list_compared()]
     for metric in (*compared, *_find_common_ratings(first, second)):
         one, other = _average_repeats(first.scores, metric), _average_repeats(second.scores, metric)
         clusters = {score.scenario: score.cluster for score in (*first.scores, *second.scores)}
         found = compare_paired(one, other, clusters)
         common = one.keys() & other.keys()
-        means = [figure(fmean(values[case] for case in common) if common else None) for values in (one, other)]
-        p_value = "< 0.001" if found.p_value is not None and found.p_value < 0.001 else figure(found.p_value)
-        difference = with_interval(found.difference, found.low, found.high)
+        means = [format_figure(fmean(values[case] for case in common) if common else None) for values in (one, other)]
+        p_value = "< 0.001" if found.p_value is not None and found.p_value < 0.001 else format_figure(found.p_value)
+        difference = format_with_interval(found.difference, found.low, found.high)
         rows.append(Row([metric, *means, difference, p_value, str(found.cases), str(found.clusters)]))
     warning = f"These runs are not comparable. They differ in: {'; '.join(different)}."
     return Document(

@@ -10,10 +10,10 @@ from typing import Any
 
 from sociable.core.records import ScoreFile, Usage
 from sociable.core.run_folder import SERIES_FILE
-from sociable.core.view import Column, Document, Row, Section, Table, with_interval
+from sociable.core.view import Column, Document, Row, Section, Table, format_with_interval
 from sociable.engine.benchmark import Benchmark
 from sociable.engine.opening import OpenStudy
-from sociable.engine.ratings import OVERALL, find_rubric, rating_metric
+from sociable.engine.ratings import OVERALL, find_rubric, name_rating_metric
 from sociable.engine.rehearsal import RehearsedCall
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
@@ -30,8 +30,8 @@ def make_run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Docume
     return Document(
         title=benchmark.title,
         subtitle=_make_subtitle(benchmark, runs),
-        summary=views.summary(runs),
-        sections=[*views.sections(runs), *(_show_rubric(find_rubric(name), runs) for name in rubrics), *_show_people(runs)],
+        summary=views.show_summary(runs),
+        sections=[*views.show_sections(runs), *(_show_rubric(find_rubric(name), runs) for name in rubrics), *_show_people(runs)],
         details=[detail for run in runs for detail in _list_details(run, several=len(runs) > 1)],
     )
 
@@ -43,9 +43,9 @@ def _show_rubric(rubric: Rubric, results: Sequence[RunResult]) -> Section:
     found: dict[Role, list[Row]] = defaultdict(list)
     for role in (Role.SUBJECT, Role.PARTNER):
         for name, meaning in named.items():
-            estimates = [result.estimate(rating_metric(rubric.name, name, role)) for result in results]
+            estimates = [result.estimate(name_rating_metric(rubric.name, name, role)) for result in results]
             if any(estimates):
-                cells = [with_interval(e.value, e.low, e.high, 2) if e else "—" for e in estimates]
+                cells = [format_with_interval(e.value, e.low, e.high, 2) if e else "—" for e in estimates]
                 found[role].append(Row([name.replace("_", " "), ranges.get(name, ""), *cells, meaning]))
     who = {Role.SUBJECT: "The model under test", Role.PARTNER: "The partner"}
     columns = [Column("Dimension"), Column("Range"), *(Column(result.label, True) for result in results), Column("Meaning")]
@@ -133,9 +133,9 @@ def _list_details(run: RunResult, *, several: bool) -> Iterator[tuple[str, str]]
     manifest = run.manifest
     prefix = f"{Path(run.folder).name}: " if several else ""
     settings = {name: value for name, value in manifest["settings"].items() if value not in (None, (), [], {}, False)}
-    yield f"{prefix}models", ", ".join(f"{role} {_plainly(name)}" for role, name in manifest["models"].items() if name)
+    yield f"{prefix}models", ", ".join(f"{role} {_format_plainly(name)}" for role, name in manifest["models"].items() if name)
     chosen = {name: value for name, value in settings.items() if name not in ("benchmark", "model", *manifest["models"])}
-    yield f"{prefix}settings", ", ".join(f"{name} {_plainly(value)}" for name, value in chosen.items())
+    yield f"{prefix}settings", ", ".join(f"{name} {_format_plainly(value)}" for name, value in chosen.items())
     yield f"{prefix}digests", ", ".join(f"{name} {digest[:12]}" for name, digest in manifest["digests"].items())
     yield f"{prefix}packages", ", ".join(f"{name} {version}" for name, version in manifest["packages"].items())
     if took := ", ".join(
@@ -145,9 +145,9 @@ def _list_details(run: RunResult, *, several: bool) -> Iterator[tuple[str, str]]
     yield f"{prefix}begun", manifest["created"]
 
 
-def _plainly(value: Any) -> str:
+def _format_plainly(value: Any) -> str:
     if isinstance(value, dict):
-        return "; ".join(f"{name}: {_plainly(each)}" for name, each in value.items() if each is not None)
+        return "; ".join(f"{name}: {_format_plainly(each)}" for name, each in value.items() if each is not None)
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

@@ -18,7 +18,7 @@ from sociable.statistics.metrics import Metric
 ManyMetrics = Sequence[Metric[Any]]
 
 
-def metrics_table(
+def make_metrics_table(
     caption: str,
     runs: Sequence[RunResult],
     metrics: ManyMetrics,
@@ -30,13 +30,13 @@ def metrics_table(
 
     ``published`` are a paper's figures by model and metric, which stand below.
     """
-    rows = [view.Row([run.label, *metric_cells(run, metrics, whole)], emphasis=bool(published)) for run in runs]
+    rows = [view.Row([run.label, *format_metric_cells(run, metrics, whole)], emphasis=bool(published)) for run in runs]
     for model, figures in (published or {}).items():
-        rows.append(view.Row([f"{model} (paper)", *(view.figure(figures.get(metric.name)) for metric in metrics)]))
-    return view.Table(caption, [view.Column("Model"), *metric_columns(metrics)], rows, note)
+        rows.append(view.Row([f"{model} (paper)", *(view.format_figure(figures.get(metric.name)) for metric in metrics)]))
+    return view.Table(caption, [view.Column("Model"), *make_metric_columns(metrics)], rows, note)
 
 
-def group_table(
+def make_group_tables(
     caption: str,
     runs: Sequence[RunResult],
     group: str,
@@ -44,33 +44,35 @@ def group_table(
     published: Mapping[str, Mapping[str, float | None]] | None = None,
 ) -> Iterator[view.Table]:
     """The table of a group of metrics; none where no run has an estimate of any."""
-    if metrics := estimated_metrics(runs[0].study.metrics.in_group(group), runs) if runs else []:
-        yield metrics_table(caption, runs, metrics, note, published=published)
+    if metrics := list_estimated_metrics(runs[0].study.metrics.select_groups(group), runs) if runs else []:
+        yield make_metrics_table(caption, runs, metrics, note, published=published)
 
 
-def metric_columns(metrics: ManyMetrics) -> list[view.Column]:
+def make_metric_columns(metrics: ManyMetrics) -> list[view.Column]:
     """The columns of a table that shows these metrics."""
     return [view.Column(metric.title, True, metric.meaning) for metric in metrics]
 
 
-def metric_cells(run: RunResult, metrics: ManyMetrics, whole: Container[str] | None = None) -> list[str]:
+def format_metric_cells(run: RunResult, metrics: ManyMetrics, whole: Container[str] | None = None) -> list[str]:
     """A run's estimates as they stand in a table; intervals of all, or of those named in ``whole``."""
     cells = []
     for metric in metrics:
         found = run.estimate(metric.name)
         if found and (whole is None or metric.name in whole):
-            cells.append(view.with_interval(found.value, found.low, found.high, metric.decimals))
+            cells.append(view.format_with_interval(found.value, found.low, found.high, metric.decimals))
         else:
-            cells.append(view.figure(found.value if found else None, metric.decimals))
+            cells.append(view.format_figure(found.value if found else None, metric.decimals))
     return cells
 
 
-def estimated_metrics(metrics: ManyMetrics, runs: Sequence[RunResult]) -> list[Metric[Any]]:
+def list_estimated_metrics(metrics: ManyMetrics, runs: Sequence[RunResult]) -> list[Metric[Any]]:
     """Those of the metrics that any of the runs has an estimate of."""
     return [metric for metric in metrics if any(run.estimate(metric.name) for run in runs)]
 
 
-def interval_plot(metric: Metric[Any], results: Sequence[RunResult], published: Mapping[str, float], axis: str) -> IntervalPlot:
+def make_interval_plot(
+    metric: Metric[Any], results: Sequence[RunResult], published: Mapping[str, float], axis: str
+) -> IntervalPlot:
     """The runs' own estimates of one metric, and a paper's figures by model."""
     estimates = [(result.label, result.estimate(metric.name)) for result in results]
     return IntervalPlot(
@@ -97,7 +99,7 @@ def warn_of_unjudged(results: Sequence[RunResult], what: str) -> list[view.Callo
     return found
 
 
-def notes_of(results: Sequence[RunResult]) -> list[view.Callout]:
+def list_notes(results: Sequence[RunResult]) -> list[view.Callout]:
     """What a reader must know, each note once, with the models it is about unless it is about all."""
     about: dict[str, list[str]] = defaultdict(list)
     for result in results:
@@ -109,7 +111,7 @@ def notes_of(results: Sequence[RunResult]) -> list[view.Callout]:
     ]
 
 
-def counts_table(result: RunResult, metrics: Iterable[str], explained: Container[str] = ()) -> view.Table:
+def make_outcomes_table(result: RunResult, metrics: Iterable[str], explained: Container[str] = ()) -> view.Table:
     """How many values there are of each outcome, and why the others are none; of ``explained`` metrics also why they are 0."""
     rows = []
     for metric in metrics:
@@ -140,7 +142,7 @@ def _find_reasons(scores: Iterable[Score], explained: Container[str]) -> str:
     return "; ".join(f"{count} × {reason}" for reason, count in counts.most_common(3))
 
 
-def cost_block(results: Sequence[RunResult]) -> view.Block:
+def make_cost_block(results: Sequence[RunResult]) -> view.Block:
     """Calls, tokens and price of every role of every run."""
     rows = []
     for result in results:

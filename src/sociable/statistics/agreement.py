@@ -46,7 +46,9 @@ def measure_cohen(
     def kappa(totals: Floats) -> Floats:
         table = totals.reshape(*totals.shape[:-1], len(labels), len(labels))
         shares = table / table.sum(axis=(-2, -1), keepdims=True)
-        return _beyond_chance(np.trace(shares, axis1=-2, axis2=-1), (shares.sum(axis=-1) * shares.sum(axis=-2)).sum(axis=-1))
+        return _measure_beyond_chance(
+            np.trace(shares, axis1=-2, axis2=-1), (shares.sum(axis=-1) * shares.sum(axis=-2)).sum(axis=-1)
+        )
 
     differ = any(first[place] != second[place] for place in both)
     return _estimate(cells, kappa, seed if differ else None, both, clusters)
@@ -69,7 +71,7 @@ def measure_fleiss(
     def kappa(totals: Floats) -> Floats:
         agreeing, counted, counts = totals[..., 0], totals[..., 1], totals[..., 2:]
         shares = counts / counts.sum(axis=-1, keepdims=True)
-        return _beyond_chance(agreeing / counted, (shares**2).sum(axis=-1))
+        return _measure_beyond_chance(agreeing / counted, (shares**2).sum(axis=-1))
 
     # For each item: the share of its pairs of labels that are equal.
     return _estimate_from_counts(items, lambda equal, given: (equal / (given * (given - 1)), 1.0), kappa, seed, clusters)
@@ -89,7 +91,7 @@ def measure_alpha(
     def alpha(totals: Floats) -> Floats:
         agreeing, counts = totals[..., 0], totals[..., 1:]
         given = counts.sum(axis=-1)
-        return _beyond_chance(agreeing / given, (counts * (counts - 1)).sum(axis=-1) / (given * (given - 1)))
+        return _measure_beyond_chance(agreeing / given, (counts * (counts - 1)).sum(axis=-1) / (given * (given - 1)))
 
     return _estimate_from_counts(answers, lambda equal, given: (equal / (given - 1),), alpha, seed, clusters)
 
@@ -115,7 +117,7 @@ def _estimate_from_counts(
     return _estimate(np.array(rows, dtype=np.float64), statistic, seed if differ else None, several, clusters)
 
 
-def _beyond_chance(observed: Floats, chance: Floats) -> Floats:
+def _measure_beyond_chance(observed: Floats, chance: Floats) -> Floats:
     agreement: Floats = (observed - chance) / (1 - chance)
     return agreement
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.statistics.intervals import Floats
 
 SMALLEST_CLUSTER = 3
@@ -84,7 +84,7 @@ def cluster_by_density(rows: Any, counts: Sequence[int], *, dealt: bool, seed: i
 
 def list_telling_words(text: str) -> list[str]:
     """The words of a text that can tell it from others: lower case, of at least two letters and nothing but letters."""
-    return [word for word in words(text) if len(word) > 1 and word.isalpha()]
+    return [word for word in find_words(text) if len(word) > 1 and word.isalpha()]
 
 
 def measure_distances(rows: Any) -> Floats:

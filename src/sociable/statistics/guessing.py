@@ -11,7 +11,7 @@ FEWEST_CLUSTERS = 10
 """Clusters of cases without which a classifier could learn nothing."""
 
 
-def share_hit(picked: Collection[object], right: object) -> float:
+def measure_hit(picked: Collection[object], right: object) -> float:
     """The chance that a random one of those picked is right; 0 where nothing is."""
     return (right in picked) / len(picked) if picked else 0.0
 

@@ -99,7 +99,7 @@ class Metric(Generic[C]):
         if self.aggregate is share and (self.low, self.high) != (0.0, 1.0):
             raise ValueError(f"metric '{self.name}' is no share of 0 to 1: give it an aggregate, such as aggregate=mean.")
 
-    def values_for(self, context: C) -> Mapping[str, Callable[[C], Value]]:
+    def find_value_functions(self, context: C) -> Mapping[str, Callable[[C], Value]]:
         """What works out the values that an episode has, by name."""
         if not self.applies(context):
             return {}
@@ -121,7 +121,7 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
         assert len(self._by_name) == len(metrics), "two metrics share a name"
         order = [*groups, *(metric.group for metric in metrics if metric.group not in groups)]
         grouped = sorted(metrics, key=lambda metric: order.index(metric.group))
-        self._grouped = [*self.named(*first), *(metric for metric in grouped if metric.name not in first)]
+        self._grouped = [*self.select_named(*first), *(metric for metric in grouped if metric.name not in first)]
 
     def __getitem__(self, name: str) -> Metric[C]:
         return self._by_name[name]
@@ -140,15 +140,15 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
             raise KeyError(name)
         return found
 
-    def named(self, *names: str) -> list[Metric[C]]:
+    def select_named(self, *names: str) -> list[Metric[C]]:
         """The metrics of these names, in this order."""
         return [self[name] for name in names]
 
-    def in_group(self, *groups: str) -> list[Metric[C]]:
+    def select_groups(self, *groups: str) -> list[Metric[C]]:
         """The metrics of these groups, group by group."""
         return [metric for group in groups for metric in self._grouped if metric.group == group]
 
-    def compared(self) -> list[Metric[C]]:
+    def list_compared(self) -> list[Metric[C]]:
         """The metrics that have a value per case and are shown by a comparison."""
         return [metric for metric in self._grouped if metric.value is not None and metric.is_compared]
 
@@ -156,7 +156,7 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
         """All scores of one episode. With ``failure``, of an instrument that all metrics rest on, none has a value."""
         scores = []
         for metric in self.values():
-            for name, value_of in metric.values_for(context).items():
+            for name, value_of in metric.find_value_functions(context).items():
                 if episode.status is EpisodeStatus.ERRORED:
                     value = Value.errored(episode.error)
                 else:
@@ -174,7 +174,7 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
         ]
 
 
-def metrics_markdown(metrics: Mapping[str, Metric[Any]]) -> str:
+def make_markdown(metrics: Mapping[str, Metric[Any]]) -> str:
     """The table of a README that lists the metrics."""
     rows = ["| metric | meaning | unit | range |", "|---|---|---|---|"]
     for metric in metrics.values():

@@ -30,15 +30,15 @@ class Clock:
 
     def render_minute(self, minute: int) -> str:
         """The day and the time of a minute: Tuesday 14 February 2023, 19:05."""
-        return f"{self.render_day(minute)}, {time_of_day(minute)}"
+        return f"{self.render_day(minute)}, {format_time_of_day(minute)}"
 
 
-def time_of_day(minute: int) -> str:
+def format_time_of_day(minute: int) -> str:
     """The time of a minute: 19:05."""
     return f"{minute // 60 % 24:02d}:{minute % 60:02d}"
 
 
-def minute_of(time: str, day: int = 1) -> int:
+def parse_minute(time: str, day: int = 1) -> int:
     """The minute of a time like 19:05 on a day counted from 1; 24:00 is the day's end. Raises ValueError."""
     found = _TIME.fullmatch(time.strip())
     if not found or (found[1] == "24" and found[2] != "00"):
@@ -46,6 +46,6 @@ def minute_of(time: str, day: int = 1) -> int:
     return (day - 1) * MINUTES_PER_DAY + int(found[1]) * 60 + int(found[2])
 
 
-def day_number(minute: int) -> int:
+def count_day(minute: int) -> int:
     """The day of a minute, counted from 1."""
     return minute // MINUTES_PER_DAY + 1

@@ -48,7 +48,7 @@ class Rect(NamedTuple):
     width: int
     height: int
 
-    def tiles(self) -> Iterator[Tile]:
+    def list_tiles(self) -> Iterator[Tile]:
         """The tiles, row by row."""
         return (Tile(x, y) for y in range(self.y, self.y + self.height) for x in range(self.x, self.x + self.width))
 

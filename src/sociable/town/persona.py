@@ -29,14 +29,14 @@ class Habit(Record):
     """Whether one would have to be excused from it."""
 
 
-def _plain(name: str) -> str:
+def _check_name(name: str) -> str:
     """Names stand in prompts and in the names of calls."""
     if not name.isprintable() or set(name) & set("|#") or len(name) > 80:
         raise ValueError("a name is one line of at most 80 characters, without | and #")
     return name
 
 
-Name = Annotated[str, AfterValidator(_plain)]
+Name = Annotated[str, AfterValidator(_check_name)]
 
 
 class Persona(Record):

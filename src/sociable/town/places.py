@@ -101,17 +101,17 @@ class _Place:
     kinds: tuple[Words, ...]
     """The names of its sector's kind, alone or beside a name."""
 
-    def unexplained(self, said: Words) -> Words:
+    def find_unexplained(self, said: Words) -> Words:
         rest = said - self.own - self.around
         return rest.difference(*(phrase for phrase in self.kinds if phrase <= said)) if rest else rest
 
-    def fits(self, said: Words) -> bool:
-        return bool(self.core) and self.core <= said and self.unexplained(said) <= _FILLING
+    def can_be_meant(self, said: Words) -> bool:
+        return bool(self.core) and self.core <= said and self.find_unexplained(said) <= _FILLING
 
-    def cost(self, said: Words) -> tuple[int, int, int]:
+    def measure_cost(self, said: Words) -> tuple[int, int, int]:
         """The words that say nothing, the words of the name that were not said, the depth: less is better."""
         depth = 1 + bool(self.address.arena) + bool(self.address.thing)
-        return len(self.unexplained(said)), len(self.own - said), depth
+        return len(self.find_unexplained(said)), len(self.own - said), depth
 
 
 def _find_phrases(kind: str) -> tuple[Words, ...]:
@@ -190,7 +190,7 @@ class PlaceFinder:
             return next(iter(named))
         mine = not _OWN.isdisjoint(words)
         words = [word for word in words if word not in _OWN]
-        for spelling in self._spellings(words):
+        for spelling in self._list_spellings(words):
             said = frozenset(spelling)
             if at_home := self._find_at_home(said, mine, home):
                 return at_home
@@ -209,7 +209,7 @@ class PlaceFinder:
 
     # Spelling
 
-    def _spellings(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    def _list_spellings(self, words: Sequence[str]) -> Iterator[tuple[str, ...]]:
         """The words as they are, then as they may have been meant, each way once."""
 
         def correct(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -263,7 +263,7 @@ class PlaceFinder:
         if room is None:
             return None
         mine = mine or "home" in said
-        if said & _HOME and (mine or said in _BARE_HOMES) and room.unexplained(said) <= _HOME | _FILLING:
+        if said & _HOME and (mine or said in _BARE_HOMES) and room.find_unexplained(said) <= _HOME | _FILLING:
             return room.address
         said -= {"home"}
         if said and (mine or said in _HOUSEHOLD) and (found := self._find_home_room(said, room)):
@@ -307,16 +307,16 @@ class PlaceFinder:
 
     def _find_in_town(self, said: Words, text: str) -> list[Address]:
         """All places that fit equally well; empty when there is none."""
-        fitting = [place for place in self._places if place.fits(said) and not _is_cut_short(place, said, text)]
-        best = min((place.cost(said) for place in fitting), default=None)
-        found = [place for place in fitting if place.cost(said) == best]
+        fitting = [place for place in self._places if place.can_be_meant(said) and not _is_cut_short(place, said, text)]
+        best = min((place.measure_cost(said) for place in fitting), default=None)
+        found = [place for place in fitting if place.measure_cost(said) == best]
         if found and not all(place.address.thing and place.own == said for place in found):
             return [place.address for place in found]
         for words in (said, said - _FILLING):
             phrases = [phrase for phrase in self._by_kind if phrase <= words]
             if phrases and frozenset().union(*phrases) == words:
                 sectors = {sector for phrase in phrases for sector in self._by_kind[phrase]}
-                meant = [each for each in sectors if not self._by_address[each].unexplained(words)]
+                meant = [each for each in sectors if not self._by_address[each].find_unexplained(words)]
                 # Of a football pitch with changing rooms, the pitch.
                 rooms = {each: [room.address for room in self._rooms[each.sector] if room.own <= said] for each in meant}
                 return [_find_only(own) or each for each, own in rooms.items()]
@@ -335,7 +335,7 @@ class PlaceFinder:
             for place in self._places
             if not place.address.arena
             and said & place.core
-            and place.unexplained(said) <= _FILLING
+            and place.find_unexplained(said) <= _FILLING
             and (said & (place.own - place.core) or any(phrase <= said for phrase in place.kinds))
         ]
         rooms = [place for place in self._places if place.address.is_arena]
@@ -343,7 +343,7 @@ class PlaceFinder:
             sectors += [room.address for room in rooms if said <= room.own and room.order[-1] in said]
         if sectors:
             return sectors
-        rooms = [room for room in rooms if said & room.own and room.unexplained(said) <= _FILLING]
+        rooms = [room for room in rooms if said & room.own and room.find_unexplained(said) <= _FILLING]
         shared = [sector for sector, count in Counter(room.address.sector for room in rooms).items() if count > 1]
         if len(shared) != 1:
             return []
@@ -363,7 +363,7 @@ class PlaceFinder:
         near = where["how"].casefold().startswith(_NEAR) and self._find_in_town(around, tail)
         if not near and not around <= _SURROUNDINGS:
             return None
-        meant = (self._find_in_town(frozenset(spelling), head) for spelling in self._spellings(_find_words(head)))
+        meant = (self._find_in_town(frozenset(spelling), head) for spelling in self._list_spellings(_find_words(head)))
         place = _choose_nearest(next(filter(None, meant), []), home, here)
         return None if place is not None and place.thing else place
 

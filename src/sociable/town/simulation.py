@@ -206,9 +206,9 @@ class Simulation:
                 if other.minute != minute or other in found:
                     continue
                 if not other.decided:
-                    if not other.perceived or one.is_free(minute - 1) or _wants(one, other):
+                    if not other.perceived or one.is_free(minute - 1) or _is_looking_for(one, other):
                         return [], other
-                elif _wants(one, other) or _wants(other, one):
+                elif _is_looking_for(one, other) or _is_looking_for(other, one):
                     found.add(other)
                     spread.append(other)
         return list(found), None
@@ -493,7 +493,7 @@ class Simulation:
         self._wake.set()
 
 
-def _wants(body: Body, other: Body) -> bool:
+def _is_looking_for(body: Body, other: Body) -> bool:
     return body.decision is not None and body.decision.talk_to == other.name
 
 

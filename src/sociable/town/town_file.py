@@ -153,18 +153,18 @@ class _Builder:
         if not rect.is_within(self.whole):
             size = f"the map, which is {self.record.width} by {self.record.height} tiles"
             raise self._fail(f"{field}.rect", f"'{address}' at {list(rect)} is not inside {size}")
-        self._claim(address, list(rect.tiles()), field)
-        self._wall(sector, field)
+        self._claim(address, list(rect.list_tiles()), field)
+        self._build_wall(sector, field)
         for number, arena in enumerate(sector.arenas):
             self._furnish(sector, arena, f"{field}.arenas.{number}")
-        for tile in () if sector.open else rect.tiles():
+        for tile in () if sector.open else rect.list_tiles():
             if self.owners[tile] == address and not self.blocked[tile.y, tile.x]:
                 problem = f"'{address}' can be walked on at {list(tile)}, where it has no arena: make one larger, or a wall"
                 raise self._fail(f"{field}.arenas", problem)
 
-    def _wall(self, sector: SectorRecord, field: str) -> None:
+    def _build_wall(self, sector: SectorRecord, field: str) -> None:
         name, (x, y, width, height) = sector.name, sector.rect
-        ring = {tile for tile in sector.rect.tiles() if tile.x in (x, x + width - 1) or tile.y in (y, y + height - 1)}
+        ring = {tile for tile in sector.rect.list_tiles() if tile.x in (x, x + width - 1) or tile.y in (y, y + height - 1)}
         corners = {Tile(a, b) for a in (x, x + width - 1) for b in (y, y + height - 1)}
         for door in sector.doors:
             if sector.open:
@@ -178,12 +178,12 @@ class _Builder:
             at, where = f"{field}.walls.{number}", f"the wall at {list(wall)}"
             if not wall.is_within(sector.rect):
                 raise self._fail(at, f"{where} is not inside '{name}'")
-            if shut := set(wall.tiles()).intersection(sector.doors):
+            if shut := set(wall.list_tiles()).intersection(sector.doors):
                 raise self._fail(at, f"{where} stands in a door of '{name}', at {list(min(shut))}")
-            self._block(wall.tiles())
+            self._block(wall.list_tiles())
 
     def _furnish(self, sector: SectorRecord, arena: ArenaRecord, field: str) -> None:
-        self._claim(Address(sector.name, arena.name), list(arena.rect.tiles()), field)
+        self._claim(Address(sector.name, arena.name), list(arena.rect.list_tiles()), field)
         for number, record in enumerate(arena.objects):
             thing, at = Address(sector.name, arena.name, record.name), f"{field}.objects.{number}"
             self._claim(thing, record.at, at)
@@ -198,10 +198,10 @@ class _Builder:
         for number, rect in enumerate(self.record.water):
             if not rect.is_within(self.whole):
                 raise self._fail(f"water.{number}", f"the water at {list(rect)} is not inside the map")
-            for tile in rect.tiles():
+            for tile in rect.list_tiles():
                 if owner := self.owners.get(tile):
                     raise self._fail(f"water.{number}", f"the water at {list(rect)} covers '{owner.sector}' at {list(tile)}")
-        return frozenset(tile for rect in self.record.water for tile in rect.tiles())
+        return frozenset(tile for rect in self.record.water for tile in rect.list_tiles())
 
     def _check_ways(self, reached: NDArray[np.bool_], lost: Iterable[Address]) -> None:
         for address in lost:

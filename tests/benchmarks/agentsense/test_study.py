@@ -99,11 +99,11 @@ def test_settings_that_cannot_be(file: Path, tmp_path: Path, settings: dict[str,
 def test_other_sampling_is_taken_where_it_is_asked_for(file: Path, tmp_path: Path) -> None:
     config = tmp_path / "run.toml"
     config.write_text('[roles.subject]\nmax_tokens = 900\nbase_url = "http://127.0.0.1:1/v1"\n')
-    asked = runs.settings_for("agentsense", config, model="openai-compatible/m")
+    asked = runs.make_settings("agentsense", config, model="openai-compatible/m")
     assert (asked.roles["subject"].temperature, asked.roles["subject"].max_tokens) == (1.0, 900)
-    assert runs.settings_for("hsii", config, model="openai-compatible/m").roles["subject"].temperature == 0.0
+    assert runs.make_settings("hsii", config, model="openai-compatible/m").roles["subject"].temperature == 0.0
     # What changes later starts from what was, for a model; for a role from what stood under the role.
-    judged = runs.settings_for("agentsense", config, model="openai-compatible/m", judges=("openai-compatible/j",))
+    judged = runs.make_settings("agentsense", config, model="openai-compatible/m", judges=("openai-compatible/j",))
     later = tmp_path / "later.toml"
     later.write_text('[roles."openai-compatible/m"]\nkey_variable = "KEY"\n[roles.judge]\nmax_tokens = 900\n')
     changed = read_roles_and_prices(judged, later)["roles"]
@@ -217,12 +217,12 @@ def test_series_that_cannot_be(options: dict[str, Any], given: dict[str, Any], c
 
 
 def test_a_series_is_made_only_where_it_is_asked_for() -> None:
-    kind = find_benchmark("agentsense").series_type()
+    kind = find_benchmark("agentsense").load_series_type()
     assert kind is not None
     assert {name: bool(field.description) for name, field in kind.model_fields.items()} == dict.fromkeys(
         ("sender", "receiver", "human"), True
     )
-    assert find_benchmark("hsii").series_type() is None
+    assert find_benchmark("hsii").load_series_type() is None
     with pytest.raises(InputError, match="hsii makes no series of runs"):
         series.plan_series(find_benchmark("hsii"), {"sender": ["reference/oracle"]})
 

@@ -15,7 +15,7 @@ from sociable.benchmarks.hsii.briefing import render_setting
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
 from sociable.benchmarks.hsii.measure import evades_conflict, list_repeated_questions, measure_leaks
 from sociable.benchmarks.hsii.records import HSIIEpisode
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.records import Turn
 
 FOLDER = resources.files("sociable.benchmarks.hsii").joinpath("data", "dialogues")
@@ -117,7 +117,7 @@ def five_grams(record: dict[str, Any]) -> set[tuple[str, ...]]:
         texts += [note["why"], note["weaker"]["content"], *(line["content"] for line in note["continuation"])]
     found = set()
     for text in texts:
-        own = words(text)
+        own = find_words(text)
         found |= set(zip(*(own[start:] for start in range(5)), strict=False))
     return found
 

@@ -27,7 +27,7 @@ def test_every_episode_in_which_one_wins_stands_once_under_its_stage(runs: tuple
     one, other = map(load_result, runs)
     values = [{(s.metric, f"{s.scenario}#{s.repeat}"): s.value for s in run.scores} for run in (one, other)]
     expected = {}
-    for episode in one.records.episodes.ids():
+    for episode in one.records.episodes.list_ids():
         for metric, title in zip(RATES, ("Format", "Target", "First utterance", "Long run"), strict=True):
             first, second = (own[metric, episode] for own in values)
             if first is not None and second is not None and first != second:

@@ -64,7 +64,7 @@ def scores(agent: str, seed: int = 0) -> list[Score]:
             episode = await study(seed).run_episode(case.id, 0, seats(agent))
             judgments: list[Any] = [
                 await study(seed).judge(task, episode, golden_sides[case.id])
-                for task in study(seed).judging_tasks(episode, [RULE])
+                for task in study(seed).list_judging_tasks(episode, [RULE])
             ]
             found += study(seed).score(episode, judgments, [RULE.name], study().measure(episode))
         return found

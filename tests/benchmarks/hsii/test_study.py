@@ -184,7 +184,7 @@ def test_a_judge_who_has_not_spoken_yet_leaves_the_stage_errored(study: Open, ep
 
 def test_every_judge_has_a_task_for_every_stage_reached(study: Open, episode: Callable[..., HSIIEpisode], seat: Any) -> None:
     panel: list[Seat] = [seat(Role.JUDGE, "reference/rule"), seat(Role.JUDGE, [])]
-    tasks = study().judging_tasks(episode("x"), panel)
+    tasks = study().list_judging_tasks(episode("x"), panel)
     assert [(task.criterion, task.seat.name) for task in tasks] == [
         ("first utterance", "reference/rule"),
         ("first utterance", "scripted/judge"),
@@ -192,11 +192,11 @@ def test_every_judge_has_a_task_for_every_stage_reached(study: Open, episode: Ca
         ("long run", "scripted/judge"),
     ]
     assert len({task.id for task in tasks}) == 4
-    assert study().judging_tasks(episode("x", target="Ann Lee"), panel) == []
+    assert study().list_judging_tasks(episode("x", target="Ann Lee"), panel) == []
 
 
 def test_an_episode_the_run_could_not_finish_is_errored(study: Open) -> None:
-    errored = study().errored_episode("mill:3", 2, "network")
+    errored = study().make_errored_episode("mill:3", 2, "network")
     assert (errored.id, errored.cluster, errored.status) == ("mill:3#2", "mill", EpisodeStatus.ERRORED)
     assert {score.outcome for score in study().score(errored, [], ["a"], None)} == {Outcome.ERRORED}
 

@@ -15,7 +15,7 @@ from sociable.benchmarks.stss.records import Measured, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import Sampling
-from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
+from sociable.town.clock import MINUTES_PER_DAY, Clock, parse_minute
 from sociable.town.map import TownMap
 from sociable.town.persona import Persona
 from sociable.town.places import PlaceFinder
@@ -58,7 +58,7 @@ def make_task() -> Callable[..., Task]:
 
     def make(kind: TaskType = TaskType.PUBLIC, **changes: Any) -> Task:
         cast = ("Ann", "Ben", "Cy", "Dee")
-        start, end = minute_of("17:00", 2), minute_of("19:00", 2)
+        start, end = parse_minute("17:00", 2), parse_minute("19:00", 2)
         fields: dict[str, Any] = {
             "id": "soup",
             "template": "soup",

@@ -15,7 +15,7 @@ import pytest
 from sociable.benchmarks.stss.measure import measure_episode
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode, StssOptions
 from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
+from sociable.town.clock import MINUTES_PER_DAY, Clock, parse_minute
 from sociable.town.events import Agreed, AnyEvent, Began, Line, Noted, Planned, Slept, Talked, Walked, merge_logs, render_steps
 from sociable.town.map import Address, Tile, TownMap
 
@@ -31,7 +31,7 @@ MakeTask = Callable[..., Task]
 
 
 def at(time: str, day: int = 2) -> int:
-    return minute_of(time, day)
+    return parse_minute(time, day)
 
 
 class Log:
@@ -492,8 +492,8 @@ def test_of_an_appointment_the_only_stage_is_the_target_s(log: MakeLog) -> None:
         ({"doing": "going to the hall"}, Stage.NOT_DONE),  # by its place
         ({"place": TEA_ROOM}, Stage.NOT_DONE),  # by its words
         ({"doing": "going out", "place": TEA_ROOM}, Stage.NOT_TOLD),  # something else
-        ({"start": minute_of("15:00", 2)}, Stage.NOT_TOLD),  # another time
-        ({"start": minute_of("17:00", 1)}, Stage.NOT_TOLD),  # another day
+        ({"start": parse_minute("15:00", 2)}, Stage.NOT_TOLD),  # another time
+        ({"start": parse_minute("17:00", 1)}, Stage.NOT_TOLD),  # another day
     ],
 )
 def test_what_was_agreed_is_the_event_or_not(agreement: Mapping[str, Any], stage: Stage, log: MakeLog) -> None:

@@ -19,7 +19,7 @@ from sociable.benchmarks.stss.residents import SMALL_TALK, RoutineMind, World
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.errors import InputError
-from sociable.town.clock import Clock, minute_of
+from sociable.town.clock import Clock, parse_minute
 from sociable.town.events import Agreed, Began, Line, Talked
 from sociable.town.map import TownMap
 from sociable.town.minds import Sighting, Talk, View
@@ -139,7 +139,7 @@ def test_whom_the_heuristic_addresses(make_task: Callable[..., Task], performer:
     assert hears(pia, "Yes, gladly.", "Ben") and pia.settled == ["Ben"]
     assert hears(pia, "I am sorry, I cannot.", "Ann") and pia.refused == {"Ann"}
     assert sees(pia, "Ben", "Ann") == ""  # neither again
-    assert sees(pia, "Cy", minute=minute_of("19:00", 2)) == ""  # it is over
+    assert sees(pia, "Cy", minute=parse_minute("19:00", 2)) == ""  # it is over
     # With those it has nothing to say to it talks of the weather.
     assert first_words(pia, "Ben") in SMALL_TALK["openings"]
     assert (
@@ -176,7 +176,7 @@ def test_only_the_oracle_takes_another_time(
     answer, ends = hears(pia, "I would like to, but I cannot at that time. Could we say Tuesday at 18:00 instead?")
     if moves:
         assert "on Tuesday at 18:00" in answer and not ends
-        assert (pia.moment, pia.settled) == (minute_of("18:00", 2), ["Ann"])
+        assert (pia.moment, pia.settled) == (parse_minute("18:00", 2), ["Ann"])
     else:
         assert answer in SMALL_TALK["closings"] and ends
         assert pia.refused == {"Ann"}
@@ -198,7 +198,7 @@ def test_the_oracle_proposes_a_time_at_which_most_can(make_task: Callable[..., T
     late = (Habit(days=("Tue",), start=9 * 60, end=17 * 60 + 30, doing="baking", place="Salt & Rye: shop", work=True),)
     early = (Habit(days=("Tue",), start=18 * 60, end=22 * 60, doing="pouring", place="The Lantern: public bar", work=True),)
     habits = {"Ann": late, "Ben": late, "Cy": late, "Dee": early}
-    assert performer("oracle", make_task(TaskType.COMPANIONS), habits).moment == minute_of("18:00", 2)
+    assert performer("oracle", make_task(TaskType.COMPANIONS), habits).moment == parse_minute("18:00", 2)
 
 
 def test_the_oracle_looks_where_people_usually_are(make_task: Callable[..., Task], performer: MakePerformer) -> None:
@@ -209,7 +209,7 @@ def test_the_oracle_looks_where_people_usually_are(make_task: Callable[..., Task
     assert (chosen.doing, chosen.place) == ("looking for Ann", "Salt & Rye: shop")
     # Nobody goes looking for people who are in bed.
     asleep = performer("oracle", make_task(TaskType.APPOINTMENT), {"Ann": (work,)})
-    late = asleep.decide(View(minute_of("23:30"), asleep.tile, None, None, False, (), ())).activity
+    late = asleep.decide(View(parse_minute("23:30"), asleep.tile, None, None, False, (), ())).activity
     assert late is not None and late.asleep
 
 
@@ -231,7 +231,7 @@ def test_what_it_agreed_to_is_logged_once(make_task: Callable[..., Task], perfor
     talk = Talk(MONDAY_AT_TEN, "Ann", None, (), True, 2, 6)
     (note,) = pia.conclude(talk, MONDAY_AT_TEN + 1).notes
     assert isinstance(note, Agreed)
-    assert (note.partner, note.start, note.place) == ("Ann", minute_of("17:00", 2), "The Guildhall: hall")
+    assert (note.partner, note.start, note.place) == ("Ann", parse_minute("17:00", 2), "The Guildhall: hall")
     assert pia.conclude(talk, MONDAY_AT_TEN + 1).notes == []
 
 

@@ -20,7 +20,7 @@ from sociable.benchmarks.stss.records import Attendance, Measured, Stage, StssEp
 from sociable.benchmarks.stss.replay import Replay, render_replay
 from sociable.benchmarks.stss.task import Signs, Task, TaskType
 from sociable.core.run_folder import write_atomically
-from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
+from sociable.town.clock import MINUTES_PER_DAY, Clock, format_time_of_day, parse_minute
 from sociable.town.events import (
     Agreed,
     AnyEvent,
@@ -61,13 +61,13 @@ def bundled(name: str) -> Any:
 def usual_day(raw: dict[str, Any], day: int) -> list[tuple[int, int, str, str]]:
     """(first minute, first minute after it, doing, place) of what a resident does beside sleep."""
     blocks = [
-        (minute_of(each["from"], day), minute_of(each["to"], day), each["doing"], each["place"])
+        (parse_minute(each["from"], day), parse_minute(each["to"], day), each["doing"], each["place"])
         for each in raw["work"]
         if DAYS[day - 1] in each["days"]
     ]
     for each in raw["usual"]:
         if DAYS[day - 1] in each["days"]:
-            start = minute_of(each["at"], day)
+            start = parse_minute(each["at"], day)
             blocks.append((start, start + each["minutes"], each["doing"], each["place"]))
     return sorted(blocks)
 
@@ -77,7 +77,7 @@ def made_task(names: Sequence[str], goal: str, place: str = "The Guildhall: hall
     fields: dict[str, Any] = {
         "id": "soup-swap", "template": "soup-swap", "type": TaskType.PUBLIC, "activity": "soup swap", "goal": goal,
         "first_person": "", "description": "", "performer": names[0], "cast": tuple(names[1:]), "place": place,
-        "start": minute_of("18:00", 2), "end": minute_of("19:30", 2), "expected": 1, "signs": Signs(keywords=(("soup",),)),
+        "start": parse_minute("18:00", 2), "end": parse_minute("19:30", 2), "expected": 1, "signs": Signs(keywords=(("soup",),)),
     }  # fmt: skip
     return Task(**fields | others)
 
@@ -124,10 +124,10 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
             blocks = [block for block in blocks if block[1] <= task.start or block[0] >= task.end - 30]
             late = draw.randrange(0, 20)
             blocks.append((task.start - 10 + late, task.end - draw.randrange(0, 25), "tasting soup at the soup swap", task.place))
-        asleep_at = minute_of("23:30")
+        asleep_at = parse_minute("23:30")
         for day in (0, 1):
             start = day * MINUTES_PER_DAY
-            blocks.append((start, start + minute_of(raw["wakes"]), "sleeping", home))
+            blocks.append((start, start + parse_minute(raw["wakes"]), "sleeping", home))
             blocks.append((start + asleep_at, start + MINUTES_PER_DAY, "sleeping", home))
         busy_until = 0
         for start, end, doing, place in sorted(blocks):
@@ -155,11 +155,11 @@ def made_replay(people: int, most_talks: int, seed: int = 7) -> Replay:
             busy_until = max(end, arrival + 1)
         for day in (1, 2):
             plan = [
-                f"{time_of_day(start)}-{time_of_day(end)} {doing} @ {place}"
+                f"{format_time_of_day(start)}-{format_time_of_day(end)} {doing} @ {place}"
                 for start, end, doing, place in sorted(blocks)
                 if start // MINUTES_PER_DAY == day - 1 and doing != "sleeping"
             ]
-            wakes = minute_of(raw["wakes"], day)
+            wakes = parse_minute(raw["wakes"], day)
             events.append(Planned(minute=wakes, resident=name, plan="\n".join(plan)))
             events.append(
                 Remembered(minute=wakes, resident=name, memory="plan", text=f"A day with {len(plan)} things in it.", importance=4)
@@ -509,7 +509,7 @@ def test_the_plan_of_the_day_has_its_current_block_marked(page: Page, usual: Rep
     slide(page, plan.minute - 1)
     assert page.locator(".plan").count() == 0
     times, doing = plan.plan.splitlines()[3].split(" ", maxsplit=1)
-    slide(page, minute_of(times.split("-")[0]) + 1)
+    slide(page, parse_minute(times.split("-")[0]) + 1)
     assert page.locator(".plan li").count() == len(plan.plan.splitlines())
     assert page.locator(".plan .now").inner_text().split() == [times.replace("-", "–"), *doing.split()]
     assert page.locator(".plan .over").count() == 3

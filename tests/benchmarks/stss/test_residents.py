@@ -11,7 +11,7 @@ import pytest
 
 from sociable.benchmarks.stss.residents import SMALL_TALK, ReferenceResident, World
 from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.town.clock import Clock, minute_of
+from sociable.town.clock import Clock, parse_minute
 from sociable.town.events import Agreed, Line, read_timelines
 from sociable.town.map import Tile, TownMap
 from sociable.town.minds import Sighting, Talk, Utterance, View
@@ -32,7 +32,7 @@ def resident(make_persona: MakePersona, town: TownMap, clock: Clock) -> Callable
     def make(task: Task, busy: tuple[str, str] | None = None, ties: Sequence[str] = (), **changes: Any) -> ReferenceResident:
         habits: tuple[Habit, ...] = ()
         if busy is not None:
-            start, end = (minute_of(time) for time in busy)
+            start, end = (parse_minute(time) for time in busy)
             habits = (Habit(days=("Tue",), start=start, end=end, doing="sweeping", place="Salt & Rye: shop", work=True),)
         world = World(town, clock, 6, 0, "test")
         return ReferenceResident(make_persona("Ann", habits=habits, **changes), world, task, ties)
@@ -65,7 +65,7 @@ def test_accepts_what_names_everything(make_task: MakeTask, resident: Callable[.
     assert hears(ann, INVITATION) == ["Yes, gladly: soup swap, Tuesday at 17:00, at The Guildhall (hall). I will be there."]
     (event,) = agreed(ann)
     assert (event.resident, event.partner, event.doing, event.place) == ("Ann", "Pia", "tasting soup", "The Guildhall: hall")
-    assert (event.start, event.end) == (minute_of("17:00", 2), minute_of("19:00", 2))
+    assert (event.start, event.end) == (parse_minute("17:00", 2), parse_minute("19:00", 2))
 
 
 @pytest.mark.parametrize(
@@ -119,28 +119,28 @@ def test_work_comes_first(
         assert ann.agreement is None
     else:
         assert ann.agreement is not None
-        assert (ann.agreement.start, ann.agreement.end) == tuple(minute_of(time, 2) for time in comes)
+        assert (ann.agreement.start, ann.agreement.end) == tuple(parse_minute(time, 2) for time in comes)
 
 
 def test_so_does_sleep(make_task: MakeTask, resident: Callable[..., ReferenceResident]) -> None:
     # In bed from 17:20 on she would have 20 minutes, from 17:30 on 30.
     for sleeps, accepts in (("17:20", False), ("17:30", True)):
-        ann = resident(make_task(), sleeps=minute_of(sleeps))
+        ann = resident(make_task(), sleeps=parse_minute(sleeps))
         assert (hears(ann, INVITATION)[0].startswith("Yes")) is accepts
     # Whoever sleeps until the evening comes when up.
-    late = resident(make_task(), wakes=minute_of("18:10"))
-    hears(late, INVITATION, minute=minute_of("19:00"))
+    late = resident(make_task(), wakes=parse_minute("18:10"))
+    hears(late, INVITATION, minute=parse_minute("19:00"))
     assert late.agreement is not None
-    assert late.agreement.start == minute_of("18:10", 2)
+    assert late.agreement.start == parse_minute("18:10", 2)
 
 
 def test_invited_during_the_event_she_comes_for_the_rest(make_task: MakeTask, resident: Callable[..., ReferenceResident]) -> None:
     ann = resident(make_task())
-    hears(ann, INVITATION, minute=minute_of("18:30", 2))
+    hears(ann, INVITATION, minute=parse_minute("18:30", 2))
     assert ann.agreement is not None
-    assert ann.agreement.start == minute_of("18:30", 2)
+    assert ann.agreement.start == parse_minute("18:30", 2)
     # With less than 25 minutes left she does not.
-    assert hears(resident(make_task()), INVITATION, minute=minute_of("18:40", 2))[0].startswith("That is kind")
+    assert hears(resident(make_task()), INVITATION, minute=parse_minute("18:40", 2))[0].startswith("That is kind")
 
 
 def test_an_online_activity_needs_no_place(make_task: MakeTask, resident: Callable[..., ReferenceResident]) -> None:
@@ -173,14 +173,14 @@ def test_accepts_a_time_at_which_she_is_free_for_fifty_minutes(
     ann = resident(make_task(TaskType.COMPANIONS), ("18:20", "22:00"))
     assert hears(ann, MEETING)[0].startswith("Yes, gladly: soup swap, Tuesday at 17:30")
     assert ann.agreement is not None
-    assert (ann.agreement.start, ann.agreement.end) == (minute_of("17:30", 2), minute_of("18:20", 2))
+    assert (ann.agreement.start, ann.agreement.end) == (parse_minute("17:30", 2), parse_minute("18:20", 2))
 
 
 def test_else_proposes_another_and_takes_an_assent_for_one(
     make_task: MakeTask, resident: Callable[..., ReferenceResident]
 ) -> None:
     # Free from 18:05 on; a quarter of an hour after that at the earliest, on a half hour: 18:30 would end at 19:20, too late.
-    ann = resident(make_task(TaskType.COMPANIONS, end=minute_of("20:00", 2)), ("09:00", "18:05"))
+    ann = resident(make_task(TaskType.COMPANIONS, end=parse_minute("20:00", 2)), ("09:00", "18:05"))
     offer, yes = hears(ann, MEETING, "That works for me!")
     assert offer == "I would like to, but I cannot at that time. Could we say Tuesday at 18:30 instead?"
     assert yes == "Yes, gladly: soup swap, Tuesday at 18:30, at The Guildhall (hall). I will be there."
@@ -200,27 +200,27 @@ def test_else_proposes_another_and_takes_an_assent_for_one(
     ],
 )
 def test_what_is_an_assent(reply: str, accepted: bool, make_task: MakeTask, resident: Callable[..., ReferenceResident]) -> None:
-    ann = resident(make_task(TaskType.COMPANIONS, end=minute_of("20:00", 2)), ("09:00", "18:05"))
+    ann = resident(make_task(TaskType.COMPANIONS, end=parse_minute("20:00", 2)), ("09:00", "18:05"))
     hears(ann, MEETING, reply)
     assert (ann.agreement is not None) is accepted
 
 
 def test_a_third_time_is_taken_for_itself(make_task: MakeTask, resident: Callable[..., ReferenceResident]) -> None:
-    ann = resident(make_task(TaskType.COMPANIONS, end=minute_of("20:30", 2)), ("09:00", "18:05"))
+    ann = resident(make_task(TaskType.COMPANIONS, end=parse_minute("20:30", 2)), ("09:00", "18:05"))
     hears(ann, MEETING, "Good, but rather at 19:00.")
     assert ann.agreement is not None
-    assert ann.agreement.start == minute_of("19:00", 2)
+    assert ann.agreement.start == parse_minute("19:00", 2)
 
 
 def test_the_place_of_an_appointment_outlives_the_conversation(
     make_task: MakeTask, resident: Callable[..., ReferenceResident]
 ) -> None:
-    ann = resident(make_task(TaskType.APPOINTMENT, end=minute_of("20:00", 2)), ("09:00", "18:05"))
+    ann = resident(make_task(TaskType.APPOINTMENT, end=parse_minute("20:00", 2)), ("09:00", "18:05"))
     hears(ann, "Shall we have soup on Tuesday at 17:30 at the Kettle & Tern?")
     agreed(ann)
     hears(ann, "About the soup: yes, let us do that.", minute=MONDAY_AT_TEN + 300)
     assert ann.agreement is not None
-    assert (ann.agreement.start, ann.agreement.place) == (minute_of("18:30", 2), "Kettle & Tern: tea room")
+    assert (ann.agreement.start, ann.agreement.place) == (parse_minute("18:30", 2), "Kettle & Tern: tea room")
 
 
 def test_without_a_free_hour_she_says_so(make_task: MakeTask, resident: Callable[..., ReferenceResident]) -> None:
@@ -245,9 +245,9 @@ def test_promises_help_and_plans_the_steps_one_after_the_other(
     ann = resident(make_task(TaskType.HELP))
     assert hears(ann, ERRAND)[0].startswith("Of course I will do that for you")
     first, second = agreed(ann)
-    assert (first.start, first.end, first.doing) == (minute_of("17:10", 2), minute_of("17:25", 2), "buying a washer")
+    assert (first.start, first.end, first.doing) == (parse_minute("17:10", 2), parse_minute("17:25", 2), "buying a washer")
     way = ann.world.count_travel_minutes(ann.world.find_tile(first.place), second.place)
-    assert second.start == minute_of("17:10", 2) + 5 + 12 + way
+    assert second.start == parse_minute("17:10", 2) + 5 + 12 + way
     assert second.place == "The Guildhall: kitchen"
 
 
@@ -313,12 +313,12 @@ def test_news_make_her_talk_to_people_while_they_can_still_come(
     ann = resident(make_task())
     hears(ann, f"{INVITATION} Pass it on!")
     agreed(ann)
-    ann._talked["Cy"] = minute_of("17:00", 2)
+    ann._talked["Cy"] = parse_minute("17:00", 2)
     # She has talked to Cy just now, and to tell him is worth another word; until 25 minutes are left of the event.
-    assert sees(ann, "Cy", minute=minute_of("17:05", 2)) == "Cy"
-    assert sees(ann, "Cy", minute=minute_of("18:35", 2)) == "Cy"
-    assert sees(ann, "Cy", minute=minute_of("18:36", 2)) == ""
-    assert begins(ann, "Cy", minute_of("18:36", 2)).says in SMALL_TALK["openings"]
+    assert sees(ann, "Cy", minute=parse_minute("17:05", 2)) == "Cy"
+    assert sees(ann, "Cy", minute=parse_minute("18:35", 2)) == "Cy"
+    assert sees(ann, "Cy", minute=parse_minute("18:36", 2)) == ""
+    assert begins(ann, "Cy", parse_minute("18:36", 2)).says in SMALL_TALK["openings"]
 
 
 def test_she_does_not_talk_to_the_same_person_all_day(make_task: MakeTask, resident: Callable[..., ReferenceResident]) -> None:

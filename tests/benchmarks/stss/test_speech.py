@@ -8,7 +8,7 @@ import pytest
 
 from sociable.benchmarks.stss.speech import find_days, find_moments, find_times, has_place, parse_speech
 from sociable.benchmarks.stss.task import Part, Signs, Task, TaskType
-from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
+from sociable.town.clock import MINUTES_PER_DAY, Clock, format_time_of_day, parse_minute
 
 MONDAY_AT_TEN = 10 * 60
 MakeTask = Callable[..., Task]
@@ -16,7 +16,7 @@ MakeTask = Callable[..., Task]
 
 def said(text: str, clock: Clock, minute: int = MONDAY_AT_TEN) -> list[str]:
     """``2 19:00`` for day 2 at 19:00."""
-    return [f"{moment // MINUTES_PER_DAY + 1} {time_of_day(moment)}" for moment in find_moments(text, minute, clock)]
+    return [f"{moment // MINUTES_PER_DAY + 1} {format_time_of_day(moment)}" for moment in find_moments(text, minute, clock)]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def said(text: str, clock: Clock, minute: int = MONDAY_AT_TEN) -> list[str]:
     ],
 )
 def test_times_of_which_the_half_of_the_day_was_said(text: str, times: str) -> None:
-    assert [(time.minute, time.sure) for time in find_times(text)] == [(minute_of(time), True) for time in times.split()]
+    assert [(time.minute, time.sure) for time in find_times(text)] == [(parse_minute(time), True) for time in times.split()]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_times_of_which_the_half_of_the_day_was_said(text: str, times: str) -> N
     ],
 )
 def test_times_of_which_it_was_not(text: str, times: str) -> None:
-    assert [(time.minute, time.sure) for time in find_times(text)] == [(minute_of(time), False) for time in times.split()]
+    assert [(time.minute, time.sure) for time in find_times(text)] == [(parse_minute(time), False) for time in times.split()]
 
 
 @pytest.mark.parametrize(
@@ -224,8 +224,8 @@ def test_where_the_half_of_the_day_was_not_said_it_is_the_one_at_which_the_thing
     make_task: MakeTask, clock: Clock
 ) -> None:
     # "At 8" is 08:00 by itself; the thing begins at 20:00, and at 08:00 nothing does.
-    evening = make_task(start=minute_of("20:00", 2), end=minute_of("21:30", 2))
-    assert parse_speech(evening, ["soup swap tomorrow at 8, Guildhall"], MONDAY_AT_TEN, clock).moment == minute_of("20:00", 2)
+    evening = make_task(start=parse_minute("20:00", 2), end=parse_minute("21:30", 2))
+    assert parse_speech(evening, ["soup swap tomorrow at 8, Guildhall"], MONDAY_AT_TEN, clock).moment == parse_minute("20:00", 2)
     assert TIME not in parse_speech(evening, ["soup swap tomorrow at 8 a.m., Guildhall"], MONDAY_AT_TEN, clock).parts
 
 
@@ -258,14 +258,14 @@ def test_time_and_place_of_an_appointment(
 ) -> None:
     task = make_task(TaskType.APPOINTMENT)
     told = parse_speech(task, lines, MONDAY_AT_TEN, clock)
-    assert (told.moment, told.place) == (minute_of(moment, 2) if moment else None, place)
+    assert (told.moment, told.place) == (parse_minute(moment, 2) if moment else None, place)
 
 
 def test_of_companions_any_time_in_the_window_is_one(make_task: MakeTask, clock: Clock) -> None:
     task = make_task(TaskType.COMPANIONS)
     told = parse_speech(task, ["soup tomorrow at 18:15 at the Guildhall"], MONDAY_AT_TEN, clock)
     assert told.list_missing(task) == ()
-    assert told.moment == minute_of("18:15", 2)
+    assert told.moment == parse_minute("18:15", 2)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from sociable.core.records import Outcome
 from sociable.core.view import Case, Paragraph, Table, Transcript
 from sociable.engine.registry import find_benchmark
 from sociable.render.html import render_html
-from sociable.town.clock import Clock, time_of_day
+from sociable.town.clock import Clock, format_time_of_day
 from sociable.town.events import Line, Noted, Planned, Talked
 
 SHARED = Path(__file__).parents[4] / "shared" / "data"
@@ -122,9 +122,9 @@ def test_every_conversation_of_the_performer_stands_by_itself_those_about_the_ta
     options = {"tasks": ["soup-swap"]}
     runs.run("stss", "reference/heuristic", partner=RESIDENTS, out=tmp_path / "run", options=options)
     run = runs.load_result(tmp_path / "run")
-    episode = run.episode("soup-swap")
+    episode = run.find_episode("soup-swap")
     assert isinstance(episode, StssEpisode)
-    (case,) = find_benchmark("stss").load_views().episode(run, episode)
+    (case,) = find_benchmark("stss").load_views().show_episode(run, episode)
     assert episode.task
     assert isinstance(case, Case)
     performer = episode.task.performer
@@ -133,7 +133,7 @@ def test_every_conversation_of_the_performer_stands_by_itself_those_about_the_ta
     assert len(shown) == min(len(talks), TALKS_SHOWN)
     assert all(each.folded for each in shown)
     # Title and lines are those of one conversation; the clock's first day is a Monday.
-    titles = {f"{'Mon' if each.minute < 1440 else 'Tue'} {time_of_day(each.minute)}": each for each in talks}
+    titles = {f"{'Mon' if each.minute < 1440 else 'Tue'} {format_time_of_day(each.minute)}": each for each in talks}
     about = []
     for each in shown:
         talk = titles[each.title.partition(" with ")[0]]

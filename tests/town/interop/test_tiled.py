@@ -280,6 +280,6 @@ def test_tilesets_of_other_files_do_not_matter_for_walls(drawn: dict[str, Any]) 
 
 
 def test_rectangles_cover_what_they_are_made_of() -> None:
-    tiles = [*Rect(0, 0, 3, 2).tiles(), *Rect(0, 2, 1, 2).tiles(), Tile(9, 9)]
+    tiles = [*Rect(0, 0, 3, 2).list_tiles(), *Rect(0, 2, 1, 2).list_tiles(), Tile(9, 9)]
     assert cover_with_rectangles(tiles) == [Rect(0, 0, 3, 2), Rect(0, 2, 1, 2), Rect(9, 9, 1, 1)]
     assert cover_with_rectangles([]) == []

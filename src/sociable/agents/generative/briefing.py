@@ -18,7 +18,7 @@ from sociable.agents.architecture import Situation, TaskInWords
 from sociable.agents.generative.planning import Part
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.models.protocol import ChatMessage
-from sociable.town.clock import Clock, time_of_day
+from sociable.town.clock import Clock, format_time_of_day
 from sociable.town.events import Line
 from sociable.town.map import Address, Tile, TownMap, find_neighbours
 from sociable.town.memory import Memory
@@ -164,7 +164,7 @@ def render_memories(memories: Iterable[Memory], clock: Clock) -> str:
     lines = []
     for memory in sorted(memories, key=lambda memory: memory.number):
         minute, kind = memory.minute, _KINDS.get(memory.kind)
-        source = f"{clock.to_datetime(minute):%a} {time_of_day(minute)}, {kind}: " if kind else ""
+        source = f"{clock.to_datetime(minute):%a} {format_time_of_day(minute)}, {kind}: " if kind else ""
         lines.append(f"- {source}{put_on_one_line(memory.text)}")
     return quote("\n".join(lines) or "(nothing)")
 
@@ -177,7 +177,7 @@ def render_parts(parts: Sequence[Part], *, numbered: bool = False) -> str:
     lines = []
     for number, part in enumerate(parts, start=1):
         place = f", at {part.place}" if part.place else ""
-        hours = f"{time_of_day(part.start)} to {time_of_day(part.end)}"
+        hours = f"{format_time_of_day(part.start)} to {format_time_of_day(part.end)}"
         if numbered:
             hours = f"Part {number}, {hours} ({part.end - part.start} minutes)"
         lines.append(f"{hours}: {put_on_one_line(part.doing)}{put_on_one_line(place)}")
@@ -186,7 +186,10 @@ def render_parts(parts: Sequence[Part], *, numbered: bool = False) -> str:
 
 def render_habits(persona: Persona, clock: Clock, day: int) -> str:
     blocks = make_ordinary_day(persona, clock, day)
-    lines = [f"{time_of_day(block.start)} to {time_of_day(block.end)}: {block.doing}, at {block.place}" for block in blocks]
+    lines = [
+        f"{format_time_of_day(block.start)} to {format_time_of_day(block.end)}: {block.doing}, at {block.place}"
+        for block in blocks
+    ]
     return quote("\n".join(put_on_one_line(line) for line in lines) or "(nothing in particular)")
 
 

@@ -19,9 +19,9 @@ from sociable.agents.generative.replies import (
     parse_fields,
 )
 from sociable.core.prompts import put_on_one_line, quote
-from sociable.core.records import storable
+from sociable.core.records import make_storable
 from sociable.models.protocol import Reply
-from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
+from sociable.town.clock import MINUTES_PER_DAY, Clock, format_time_of_day
 from sociable.town.events import Line
 from sociable.town.memory import Memory
 from sociable.town.minds import Utterance
@@ -58,7 +58,7 @@ def parse_utterance(reply: Reply, speaker: str, *, plain: bool) -> Utterance:
 
 def _strip_frame(text: str, speaker: str) -> str:
     """Words without the speaker's name before them and quotation marks around them."""
-    text = storable(text).strip()
+    text = make_storable(text).strip()
     text = re.sub(rf"^(?:{re.escape(speaker)}|{re.escape(speaker.split(' ')[0])})\s*:\s*", "", text, flags=re.IGNORECASE)
     if len(text) > 1 and (text[0], text[-1]) in (('"', '"'), ("“", "”")) and '"' not in text[1:-1]:
         text = text[1:-1].strip()
@@ -85,8 +85,8 @@ class Agreement:
     def render(self, clock: Clock) -> str:
         when = self.said or "some time"
         if self.start is not None:
-            until = f" to {time_of_day(self.end)}" if self.end is not None else ""
-            when = f"{clock.render_day(self.start)}, {time_of_day(self.start)}{until}"
+            until = f" to {format_time_of_day(self.end)}" if self.end is not None else ""
+            when = f"{clock.render_day(self.start)}, {format_time_of_day(self.start)}{until}"
         place = f", at {self.place}" if self.place else ""
         open_hour = " (no hour settled)" if self.start is None else ""
         return put_on_one_line(f"{when}{open_hour}: {self.doing}{place} (agreed with {', '.join(self.partners)})")

@@ -19,8 +19,8 @@ from sociable.agents.generative.planning import DayPlan, Frame, Part, parse_day_
 from sociable.agents.generative.replies import Unreadable, find_name, require_fields
 from sociable.agents.generative.target_driven import TargetDrivenPlanning
 from sociable.core.prompts import put_on_one_line, quote
-from sociable.core.records import storable
-from sociable.town.clock import MINUTES_PER_DAY, time_of_day
+from sociable.core.records import make_storable
+from sociable.town.clock import MINUTES_PER_DAY, format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Noted, Planned, Remembered
 from sociable.town.memory import Memory, MemoryKind
 from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Sighting, TakenAway, Talk, Utterance, View
@@ -207,7 +207,7 @@ class GenerativeMind:
             name=self._persona.name,
         )
         reply = await self._situation.high.ask("interview", build_messages(self._resident, text))
-        return storable(reply.text).strip()
+        return make_storable(reply.text).strip()
 
     def inject(self, minute: int, text: str) -> None:
         """Something it learns from outside the simulation."""
@@ -413,8 +413,8 @@ class GenerativeMind:
             "plan": lambda: briefing.render_parts(self._plan.rest(minute) if self._plan is not None else ()),
             "agenda": lambda: self.agenda.render(minute, self._clock),
             # Times for an example: from now to the next full hour but one.
-            "start": lambda: time_of_day(minute),
-            "next": lambda: time_of_day((minute // 60 + 1) * 60),
+            "start": lambda: format_time_of_day(minute),
+            "next": lambda: format_time_of_day((minute // 60 + 1) * 60),
         }
         missing = briefing.PLACEHOLDERS[purpose] - told.keys()
         return self._prompts[purpose].render(**told, **{name: known[name]() for name in missing})
@@ -437,7 +437,7 @@ class GenerativeMind:
                 why = "Not all of it came."
             except Unreadable as problem:
                 why = str(problem)
-            excerpt = storable(reply.text.strip()[:EXCERPT]) or "(nothing)"
+            excerpt = make_storable(reply.text.strip()[:EXCERPT]) or "(nothing)"
             why = f"{why} It was {reply.defect}." if reply.defect else why
             asked = f"{text}\n\n{self._prompts['again'].render(problem=why, reply=quote(excerpt))}"
         self._note(minute, f"unreadable {wanted}", excerpt)

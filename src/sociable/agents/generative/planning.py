@@ -17,7 +17,7 @@ from sociable.agents.generative.replies import (
     parse_fields,
     require_fields,
 )
-from sociable.town.clock import MINUTES_PER_DAY, time_of_day
+from sociable.town.clock import MINUTES_PER_DAY, format_time_of_day
 
 SHORTEST_STEP, LONGEST_STEP = 5, 60
 """Minutes."""
@@ -64,7 +64,8 @@ class DayPlan:
     def in_lines(self) -> str:
         """The plan as ``events.Planned`` has it."""
         return "\n".join(
-            f"{time_of_day(part.start)}-{time_of_day(part.end)} {part.doing}{f' @ {part.place}' if part.place else ''}"
+            f"{format_time_of_day(part.start)}-{format_time_of_day(part.end)} {part.doing}"
+            + (f" @ {part.place}" if part.place else "")
             for part in self.parts
         )
 

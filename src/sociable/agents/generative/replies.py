@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any
 
 from sociable.core.prompts import defuse
-from sociable.core.records import storable
+from sociable.core.records import make_storable
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 
 _LONGEST = 30_000
@@ -130,7 +130,7 @@ def clean_text(value: Any, limit: int) -> str:
         value = "; ".join(filter(None, (clean_text(each, limit) for each in value[:20])))
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    return " ".join(defuse(storable(str(value))).split())[:limit].rstrip()
+    return " ".join(defuse(make_storable(str(value))).split())[:limit].rstrip()
 
 
 def is_yes(value: Any) -> bool:

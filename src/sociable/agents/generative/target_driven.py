@@ -13,7 +13,7 @@ from __future__ import annotations
 from sociable.agents.architecture import Asker, TaskInWords
 from sociable.agents.generative.briefing import build_messages, render_task
 from sociable.core.prompts import Prompts, quote
-from sociable.core.records import storable
+from sociable.core.records import make_storable
 from sociable.models.protocol import ChatMessage
 from sociable.town.clock import MINUTES_PER_DAY, Clock
 
@@ -53,7 +53,7 @@ class TargetDrivenPlanning:
             return
         question = build_messages(self._resident, self._render(purpose, **told))
         reply = await self._asker.ask(purpose, question, temperature=0.0)
-        lines = (line.strip() for line in storable(reply.text).splitlines())
+        lines = (line.strip() for line in make_storable(reply.text).splitlines())
         self._texts[purpose] = "\n".join(filter(None, lines))[:LONGEST].rstrip()
 
     def render_for_planning(self) -> str:

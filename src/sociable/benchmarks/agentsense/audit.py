@@ -25,9 +25,9 @@ from sociable.benchmarks.agentsense.briefing import describe_scene
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode
 from sociable.benchmarks.agentsense.scenario import QuizQuestion, Scenario, list_distinct_questions
 from sociable.core.data_files import Text, read_records, validate_record
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.records import Record
-from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
 from sociable.core.wording import find_telling_words, measure_overlap
 from sociable.reports.audits import (
     ShortcutResult,
@@ -39,7 +39,7 @@ from sociable.reports.audits import (
     shorten_list,
 )
 from sociable.statistics.agreement import measure_cohen, measure_fleiss
-from sociable.statistics.guessing import cross_validate, share_hit
+from sociable.statistics.guessing import cross_validate, measure_hit
 from sociable.statistics.intervals import Interval, estimate_mean
 
 TOLERANCE = 0.10
@@ -124,7 +124,7 @@ def measure_shortcuts(scenarios: Sequence[Scenario]) -> list[ShortcutResult]:
     if not items:
         return []
     hits = {
-        name: [share_hit(_pick_highest(item, rank), item.question.answer_label) for item in items]
+        name: [measure_hit(_pick_highest(item, rank), item.question.answer_label) for item in items]
         for name, rank in RANKINGS.items()
     }
     hits |= {f"{name}, other templates": own for name, own in _classify_options(items).items()}
@@ -145,7 +145,7 @@ def _compare_with_others(item: QuizItem, option: str) -> float:
 RANKINGS: dict[str, Callable[[QuizItem, str], float]] = {
     "the longest": lambda _, option: len(option),
     "the shortest": lambda _, option: -len(option),
-    "the most words": lambda _, option: len(words(option)),
+    "the most words": lambda _, option: len(find_words(option)),
     "the first": lambda item, option: -item.question.options.index(option),
     "the last": lambda item, option: item.question.options.index(option),
     "the one most like the background": lambda item, option: _compare_with_text(option, item.background),
@@ -191,8 +191,8 @@ def _compare_option(item: QuizItem, place: int) -> list[float]:
     """Numbers that compare an option with the others of its question; its place is none of them."""
     options = item.question.options
     lengths = [len(option) for option in options]
-    counts = [len(words(option)) for option in options]
-    own, said = options[place], words(options[place])
+    counts = [len(find_words(option)) for option in options]
+    own, said = options[place], find_words(options[place])
     return [
         lengths[place] - sum(lengths) / len(lengths),
         float(sorted(lengths).index(lengths[place])),
@@ -306,17 +306,17 @@ def _has_its_goals(scenario: Scenario | None, scene: JudgedScene) -> bool:
 def _tabulate_rules(by_manner: Mapping[str, RuleAgreement]) -> Table:
     """One column for all scenes, and one for each manner of playing them."""
     every = by_manner.values()
-    agreement = [with_interval(each.agreement.value, each.agreement.low, each.agreement.high, 2) for each in every]
+    agreement = [format_with_interval(each.agreement.value, each.agreement.low, each.agreement.high, 2) for each in every]
     rows = [
         ["scenes played and read", *(str(each.scenes) for each in every)],
         ["goals", *(str(each.goals) for each in every)],
-        ["reached, as most readers say", *(figure(each.reached, 2) for each in every)],
+        ["reached, as most readers say", *(format_figure(each.reached, 2) for each in every)],
         ["rule and most readers agree", *agreement],
-        ["Cohen's kappa of the two", *(figure(each.kappa, 2) for each in every)],
+        ["Cohen's kappa of the two", *(format_figure(each.kappa, 2) for each in every)],
         ["reached for readers, not for the rule", *(str(each.missed) for each in every)],
         ["reached for the rule, not for readers", *(str(each.invented) for each in every)],
-        ["Fleiss' kappa among readers", *(figure(each.readers, 2) for each in every)],
-        ["two readers agree", *(figure(each.reader_agreement, 2) for each in every)],
+        ["Fleiss' kappa among readers", *(format_figure(each.readers, 2) for each in every)],
+        ["two readers agree", *(format_figure(each.reader_agreement, 2) for each in every)],
     ]
     columns = [Column(""), *(Column(manner, True) for manner in by_manner)]
     note = "lively: as people talk, with images and half answers; plain: as assistants do, saying things outright."
@@ -345,13 +345,13 @@ class Nearest(NamedTuple):
 
 def find_nearest_passage(text: str, sources: Mapping[str, str]) -> Nearest | None:
     """The passage with most shared words, of those of the text's length, half a length apart. None without sources or words."""
-    own = words(text)
+    own = find_words(text)
     if not own:
         return None
     counted, step = Counter(own), max(1, len(own) // 2)
     passages = (
         (name, every[start : start + len(own)])
-        for name, every in ((name, words(source)) for name, source in sources.items())
+        for name, every in ((name, find_words(source)) for name, source in sources.items())
         for start in range(0, max(1, len(every) - step), step)
     )
     best = max(passages, key=lambda each: (counted & Counter(each[1])).total(), default=None)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sociable.benchmarks.agentsense.scenario import Character, GoalProbe, QuizQuestion, Scenario
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.prompts import Prompts, load_package_prompts, put_on_one_line, quote
 from sociable.core.records import Turn
 from sociable.models.protocol import ChatMessage
@@ -86,7 +86,7 @@ def write_script_question(scene: str, prompts: Prompts) -> list[ChatMessage]:
 def is_script_named(reply: str, title: str) -> bool:
     """Whether the reply names the script by its title, with or without its article, subtitle and author."""
     named = find_field(find_closing_object(reply), "script")
-    one, other = (f" {re.sub(r'^(?:the|an?) ', '', ' '.join(words(str(text or ''))))} " for text in (named, title))
+    one, other = (f" {re.sub(r'^(?:the|an?) ', '', ' '.join(find_words(str(text or ''))))} " for text in (named, title))
     return bool(one.strip() and other.strip()) and (one in other or other in one)
 
 

@@ -24,7 +24,7 @@ from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, Qu
 from sociable.benchmarks.agentsense.templates import make_cast_records
 from sociable.core.data_files import Loaded, RawRecord, load_items, read_records, validate_record
 from sociable.core.errors import DataError
-from sociable.core.names import find_people, words
+from sociable.core.names import find_people, find_words
 from sociable.core.seeding import select_clusters
 from sociable.core.spelling import Speller, find_records_in
 from sociable.core.wording import pad_words
@@ -127,7 +127,7 @@ def _make_speller(scenario: Scenario, place: str) -> Speller:
 
 def _normalise(name: str) -> str:
     """The words of a name. Titles count, articles do not: Mr Lee and Mrs Lee are two, the ferryman is Ferryman."""
-    said = words(name)
+    said = find_words(name)
     return " ".join(word for word in said if word not in ("the", "a", "an")) or " ".join(said)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, median
 
 from sociable.benchmarks.agentsense.scenario import Character, Domain, GoalType, Relation, Scenario, list_distinct_questions
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.plots import RadarPlot
 from sociable.core.view import Column, Document, Paragraph, Row, Section, Table
 
@@ -59,7 +59,9 @@ def _tabulate_sizes(scenarios: Sequence[Scenario], people: Sequence[Character]) 
         ["distinct quiz questions", str(len(list_distinct_questions(scenarios))), ""],
         ["different people", str(len(people)), ""],
         ["different occupations", str(len({_read_attribute(each, "occupation") for each in people} - {""})), ""],
-        _format_range("words of background and description", [len(words(f"{s.background} {s.description}")) for s in scenarios]),
+        _format_range(
+            "words of background and description", [len(find_words(f"{s.background} {s.description}")) for s in scenarios]
+        ),
         ["goals with signs, for reference/rule", _share(goal.signs for each in characters for goal in each.goals), ""],
         ["participants with a role (sender, receiver)", _share(each.role for each in characters), ""],
     ]

@@ -12,7 +12,7 @@ from typing import Any
 
 from sociable.benchmarks.agentsense.briefing import describe_scene
 from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, Domain, GoalType, Scenario
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.prompts import Prompts, quote
 from sociable.engine.seats import Seat
 from sociable.models.protocol import Model, Request, Sampling, Scope
@@ -56,8 +56,8 @@ async def _label(scenario: Scenario, model: Model, prompts: Prompts, sampling: S
     if not all(character.role for character in scenario.characters):
         people = [f"{each.name}: {' '.join(goal.goal for goal in each.goals) or '(no goal)'}" for each in scenario.characters]
         answer = await ask("label_roles", scene=scene, people=quote("\n".join(people)))
-        given = {" ".join(words(name)): role for name, role in answer}
-    roles = [each.role or read(CharacterRole, given.get(" ".join(words(each.name)))) for each in scenario.characters]
+        given = {" ".join(find_words(name)): role for name, role in answer}
+    roles = [each.role or read(CharacterRole, given.get(" ".join(find_words(each.name)))) for each in scenario.characters]
     domain = scenario.domain or read(Domain, find_field(await ask("label_domain", scene=scene), "domain"))
     characters = []
     for character, role in zip(scenario.characters, roles, strict=True):

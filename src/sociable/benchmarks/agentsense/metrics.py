@@ -225,7 +225,8 @@ def _declare_of_partner(metric: Metric[Scene]) -> Metric[Scene]:
         group="partner",
         value=None,
         members=lambda scene: {
-            PARTNER + name: _change_scene(Scene.swap_sides, value_of) for name, value_of in metric.values_for(scene).items()
+            PARTNER + name: _change_scene(Scene.swap_sides, value_of)
+            for name, value_of in metric.find_value_functions(scene).items()
         },
         applies=lambda scene: scene.is_mixed,
     )
@@ -240,7 +241,7 @@ def _declare_by_kind(metric: Metric[Scene]) -> Metric[Scene]:
         "kinds",
         members=lambda scene: {
             f"{name}/{kind}": _change_scene(partial(replace, counts=counts), value_of)
-            for name, value_of in metric.values_for(scene).items()
+            for name, value_of in metric.find_value_functions(scene).items()
             for kind, counts in _list_kinds(scene.scenario).items()
         },
         applies=lambda scene: scene.was_played,
@@ -264,7 +265,7 @@ def _declare_by_round(*metrics: Metric[Scene]) -> Metric[Scene]:
         found = {}
         for after in scene.options.judged_after:
             for metric in metrics:
-                for name, value_of in metric.values_for(scene).items():
+                for name, value_of in metric.find_value_functions(scene).items():
                     then = _change_scene(partial(replace, after=after), value_of)
                     # Judges look after all these turns; participants may not have been asked.
                     if metric is _MAJORITY or then(scene).outcome is not Outcome.NOT_REACHED:
@@ -309,7 +310,7 @@ class SceneMetrics(Metrics[Scene]):
         for score in scores:
             by_name[score.metric].append(score)
         found = [self.find(name).aggregate(name, own, seed) for name, own in by_name.items()]
-        sensitivities = [metric.aggregate(metric.name, scores, seed) for metric in self.in_group("sensitivity")]
+        sensitivities = [metric.aggregate(metric.name, scores, seed) for metric in self.select_groups("sensitivity")]
         return [*found, *(each for each in sensitivities if each.episodes)]
 
 

@@ -10,10 +10,10 @@ from sociable.benchmarks.agentsense.metrics import PARTNER
 from sociable.benchmarks.agentsense.study import AgentSenseStudy
 from sociable.core.form import PERSON
 from sociable.core.records import Estimate
-from sociable.core.view import MISSING, Block, Column, Paragraph, Row, Section, Table, figure, with_interval
+from sociable.core.view import MISSING, Block, Column, Paragraph, Row, Section, Table, format_figure, format_with_interval
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
-from sociable.reports.result_tables import metric_columns
+from sociable.reports.result_tables import make_metric_columns
 
 Run = RunResult[AgentSenseStudy]
 Pair = tuple[str, str]
@@ -55,7 +55,7 @@ def _shade_matrix(caption: str, matrix: Matrix) -> Table:
     for name, values in named:
         every = [*values, _average(values)]
         shades = [None if value is None or high == low else (value - low) / (high - low) for value in every]
-        rows.append(Row([name, *(figure(value, 2) for value in every)], shades=[None, *shades]))
+        rows.append(Row([name, *(format_figure(value, 2) for value in every)], shades=[None, *shades]))
     titles = [Column("Sender ↓ receiver →"), *(Column(receiver, True) for receiver in receivers), Column("mean", True)]
     note = "The stronger the colour, the more goals were reached. Intervals stand in the table by model."
     return Table(caption, titles, rows, note)
@@ -68,7 +68,7 @@ def _average(values: Sequence[float | None]) -> float | None:
 
 def _tabulate_partners(senders: Matrix, receivers: Matrix) -> Table:
     rows = [
-        Row([model, role, pair[1 - own], with_interval(found.value, found.low, found.high)])
+        Row([model, role, pair[1 - own], format_with_interval(found.value, found.low, found.high)])
         for role, matrix, own in (("sender", senders, 0), ("receiver", receivers, 1))
         for model in dict.fromkeys(pair[own] for pair in matrix)
         for pair, found in matrix.items()
@@ -80,18 +80,18 @@ def _tabulate_partners(senders: Matrix, receivers: Matrix) -> Table:
 
 def _tabulate_attack(pairs: Mapping[Pair, Run]) -> Iterator[Table]:
     """Figure 5 (b): over all runs of a model with another, in either role."""
-    metrics = next(iter(pairs.values())).study.metrics.in_group("attack")
+    metrics = next(iter(pairs.values())).study.metrics.select_groups("attack")
     rows = []
     for model in dict.fromkeys(model for pair in pairs for model in pair):
         own = [(run, "" if pair[0] == model else PARTNER) for pair, run in pairs.items() if model in pair and len(set(pair)) > 1]
         found = [[e.value for run, prefix in own if (e := run.estimate(prefix + metric.name))] for metric in metrics]
         runs = max(sum(value is not None for value in values) for values in found)
         if runs:
-            rows.append(Row([model, str(runs), *(figure(_average(values), 2) for values in found)]))
+            rows.append(Row([model, str(runs), *(format_figure(_average(values), 2) for values in found)]))
     if rows:
         yield Table(
             "Attack and defence, over all partners but itself (Figure 5 b)",
-            [Column("Model"), Column("Runs", True), *metric_columns(metrics)],
+            [Column("Model"), Column("Runs", True), *make_metric_columns(metrics)],
             rows,
             "Attack: share of right answers on the partner's secrets. Defence: 1 less the partner's on one's own.",
         )
@@ -152,9 +152,9 @@ def _list_cells(run: Run, beside: Run, role: Role) -> Iterator[str]:
 def _list_values(metric: str, run: Run, cast: Run, role: Role) -> Iterator[float]:
     """A metric's values in ``run`` over the characters that ``role`` plays in ``cast``, scene by scene."""
     value_of = run.study.metrics[metric].value
-    played = {episode.id: episode.list_characters(role) for episode in cast.episodes() if not episode.error}
-    for episode in run.episodes():
-        scene = run.study.make_scene(episode, run.judgments_of(episode), [seat.name for seat in run.seats.judges])
+    played = {episode.id: episode.list_characters(role) for episode in cast.read_episodes() if not episode.error}
+    for episode in run.read_episodes():
+        scene = run.study.make_scene(episode, run.find_judgments(episode), [seat.name for seat in run.seats.judges])
         if value_of and scene.was_played and episode.id in played:
             value = value_of(replace(scene, own=played[episode.id])).value
             if value is not None:

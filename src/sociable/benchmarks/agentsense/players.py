@@ -63,7 +63,7 @@ class PromptedPlayer:
             character.name,
             seat.model,
             brief(scenario, character, prompts),
-            scope=seat.scope(item, character.name),
+            scope=seat.make_scope(item, character.name),
             sampling=seat.sampling,
             form=self._forms.ask_for_turn,
             heard=lambda turn: f"{turn.speaker}: {as_shown(turn, first_lines=first_lines)}",

@@ -22,7 +22,7 @@ from sociable.benchmarks.agentsense.reference import Silent, make_player
 from sociable.benchmarks.agentsense.scenario import Character, CharacterRole, GoalProbe, QuizQuestion, Scenario, list_goal_probes
 from sociable.core.errors import InputError, InstrumentFailure
 from sociable.core.prompts import Prompts
-from sociable.core.records import Turn, Usage, episode_id
+from sociable.core.records import Turn, Usage, make_episode_id
 from sociable.core.seeding import make_generator
 from sociable.dialogue.conversation import (
     AddressedNext,
@@ -133,7 +133,7 @@ class _Scene:
 
     def __post_init__(self) -> None:
         scenario, partner = self.scenario, self.seats.partner
-        self.identifier = episode_id(scenario.id, self.repeat)
+        self.identifier = make_episode_id(scenario.id, self.repeat)
         self.conversation = Conversation()
         self.played_by = cast_roles(scenario, self.options, self.seed) if partner else dict.fromkeys(scenario.names, Role.SUBJECT)
         self.partners = frozenset(name for name, role in self.played_by.items() if role is Role.PARTNER)
@@ -211,7 +211,7 @@ class _Scene:
         seat = self.seats.subject
         if not self.scenario.source or seat.model is None:
             return []
-        scope = seat.scope(self.identifier, "script")
+        scope = seat.make_scope(self.identifier, "script")
         asked = write_script_question(describe_scene(self.scenario), self.prompts)
         reply = await seat.model.generate(Request(asked, scope, seat.sampling))
         self.script_usage = scope.usage

@@ -13,9 +13,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 
 from sociable.benchmarks.agentsense.records import name_goal_criterion
 from sociable.core.data_files import Text
-from sociable.core.names import Name, find_person, normalise_name, words
+from sociable.core.names import Name, find_person, find_words, normalise_name
 from sociable.core.spelling import OF_CAST, CastNames
-from sociable.core.wording import Wording, expresses
+from sociable.core.wording import Wording, has_wording
 
 
 class Need(StrEnum):
@@ -123,7 +123,7 @@ class Sign(_Field):
     def shows_in(self, said: Iterable[tuple[str, str]]) -> bool:
         """Whether the sign is among the turns ``said``, pairs of speaker and words."""
         return any(
-            speaker in self.by and expresses(text, self.says) and not (self.unless and expresses(text, self.unless))
+            speaker in self.by and has_wording(text, self.says) and not (self.unless and has_wording(text, self.unless))
             for speaker, text in said
         )
 
@@ -175,7 +175,7 @@ class QuizQuestion(_Field):
     @field_validator("options")
     @classmethod
     def _all_different(cls, options: tuple[str, ...]) -> tuple[str, ...]:
-        if len({" ".join(words(option)) or option for option in options}) < len(options):
+        if len({" ".join(find_words(option)) or option for option in options}) < len(options):
             raise ValueError("two options are the same")
         return options
 
@@ -248,7 +248,7 @@ class Scenario(_Field):
     @cached_property
     def aliases(self) -> Mapping[str, tuple[str, ...]]:
         """Each one's other name, if there is one: the short name, or the first word of the name if it fits nobody else."""
-        counts = Counter(word for name in self.names for word in set(words(name)))
+        counts = Counter(word for name in self.names for word in set(find_words(name)))
         found: dict[str, tuple[str, ...]] = {}
         for character in self.characters:
             first = normalise_name(character.name).split()[:1]

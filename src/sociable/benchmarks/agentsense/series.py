@@ -10,7 +10,7 @@ from pydantic import Field
 from sociable.core.errors import InputError
 from sociable.core.form import PERSON
 from sociable.core.records import Record
-from sociable.engine.settings import RunSettings, folder_name, plain_name
+from sociable.engine.settings import RunSettings, make_folder_name, strip_endpoint
 
 WITH_PERSON, WITHOUT_PERSON = "with-person", "without-person"
 
@@ -30,13 +30,13 @@ class SeriesOptions(Record):
         default=None, description="a person plays this character of each scene, or a random one; then the scenes come without"
     )
 
-    def plan(self, settings_for: SettingsFor) -> tuple[dict[str, RunSettings], str]:
+    def plan(self, make_settings: SettingsFor) -> tuple[dict[str, RunSettings], str]:
         """(the runs by folder name, the name of the whole). Raises InputError."""
         if self.sender or self.receiver:
             if self.human:
                 raise InputError("--sender and --receiver say who plays whom: leave --model, --partner and --human out.")
-            return _plan_pairs(self, settings_for), "pairs"
-        settings = settings_for()
+            return _plan_pairs(self, make_settings), "pairs"
+        settings = make_settings()
         if settings.partner:
             raise InputError("With --human the person is the partner: leave --partner out.")
         # The same character in both, so that the same scenes are left out for want of it.
@@ -48,17 +48,17 @@ class SeriesOptions(Record):
         return runs, f"{settings.model}-human"
 
 
-def _plan_pairs(options: SeriesOptions, settings_for: SettingsFor) -> dict[str, RunSettings]:
+def _plan_pairs(options: SeriesOptions, make_settings: SettingsFor) -> dict[str, RunSettings]:
     """One run for every sender with every receiver: the first plays all senders of a scene, the second all receivers."""
     for role, models in (("sender", options.sender), ("receiver", options.receiver)):
         if not models:
             raise InputError(f"Pairs need both --sender and --receiver; there is no {role}.")
-        if len({plain_name(model) for model in models}) < len(models):
+        if len({strip_endpoint(model) for model in models}) < len(models):
             raise InputError(f"A {role} is named twice.")
     runs: dict[str, RunSettings] = {}
     for sender, receiver in product(options.sender, options.receiver):
-        asked = settings_for(model=sender, partner=receiver, elsewhere=[*options.sender, *options.receiver])
-        name = f"{folder_name(sender)}--{folder_name(receiver)}"
+        asked = make_settings(model=sender, partner=receiver, elsewhere=[*options.sender, *options.receiver])
+        name = f"{make_folder_name(sender)}--{make_folder_name(receiver)}"
         # Names that differ in punctuation only make one folder name.
         free = next(each for each in chain([name], (f"{name}-{number}" for number in count(2))) if each not in runs)
         runs[free] = asked.model_copy(update={"options": asked.options | {"plays": "senders"}})

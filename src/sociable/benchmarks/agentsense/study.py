@@ -57,7 +57,7 @@ class AgentSenseStudy(
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> AgentSenseEpisode:
         return await run_scene(self.scenarios[scenario], repeat, seats, self.prompts, self.options, seed=self.seed)
 
-    def criteria(self, episode: AgentSenseEpisode) -> Sequence[str]:
+    def list_criteria(self, episode: AgentSenseEpisode) -> Sequence[str]:
         return list(self._list_probes(episode))
 
     async def judge(self, task: JudgingTask, episode: AgentSenseEpisode, reference: Record | None) -> Judgment:
@@ -76,7 +76,7 @@ class AgentSenseStudy(
         scenario, looks = self.scenarios[episode.scenario], () if episode.partner_failure else self.options.judged_after
         return {probe.criterion: probe for after in looks for probe in list_goal_probes(scenario, after, "judge")}
 
-    def rated_participants(self, episode: AgentSenseEpisode) -> Mapping[str, RatedParticipant]:
+    def list_rated_participants(self, episode: AgentSenseEpisode) -> Mapping[str, RatedParticipant]:
         return list_rated(self.scenarios[episode.scenario], episode, first_lines=self.options.first_lines)
 
     def make_scene(self, episode: AgentSenseEpisode, judgments: Sequence[Judgment], panel: Sequence[str]) -> Scene:

@@ -18,10 +18,16 @@ from sociable.benchmarks.agentsense.sensitivity import ABNORMAL, find_template_p
 from sociable.benchmarks.agentsense.study import AgentSenseStudy
 from sociable.core.plots import Curve, CurvePlot, IntervalPlot, Mark, Point
 from sociable.core.records import PANEL, EpisodeStatus, Judgment, Verdict
-from sociable.core.view import MISSING, Block, Callout, Case, Column, Paragraph, Row, Section, Table, Tag, Tone, figure
+from sociable.core.view import MISSING, Block, Callout, Case, Column, Paragraph, Row, Section, Table, Tag, Tone, format_figure
 from sociable.engine.result import RunResult
 from sociable.judging.panel import add_panel
-from sociable.reports.result_tables import counts_table, estimated_metrics, group_table, metric_cells, metrics_table
+from sociable.reports.result_tables import (
+    format_metric_cells,
+    list_estimated_metrics,
+    make_group_tables,
+    make_metrics_table,
+    make_outcomes_table,
+)
 from sociable.reports.views import Views
 from sociable.statistics.agreement import measure_cohen, measure_observed
 
@@ -36,21 +42,23 @@ ANOTHER_DATA_SET = "Published rows (paper) are of the authors' data and models o
 class AgentSenseViews(Views):
     episodes_called = "Scenes"
 
-    def label(self, manifest: Mapping[str, Any]) -> str:
+    def make_label(self, manifest: Mapping[str, Any]) -> str:
         """A run with a partner names both: who sends to whom, or who plays with whom."""
         subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
         sends = manifest["settings"]["options"].get("plays") == "senders"
         return f"{subject} {'→' if sends else '+'} {partner}" if partner else subject
 
-    def summary(self, runs: Runs) -> Table:
+    def show_summary(self, runs: Runs) -> Table:
         """The views of the goals, the secrets, and how much both depend on who is played."""
         note = "95% intervals by template; none where all templates are alike. Info by chance: 0.25. — : nothing to measure."
-        return metrics_table("AgentSense", runs, estimated_metrics(runs[0].study.metrics.named(*SUMMARY), runs), note)
+        return make_metrics_table(
+            "AgentSense", runs, list_estimated_metrics(runs[0].study.metrics.select_named(*SUMMARY), runs), note
+        )
 
-    def scores(self, runs: Runs) -> list[Block]:
+    def show_scores(self, runs: Runs) -> list[Block]:
         return [_tabulate_scores(runs), *_show_conduct(runs)]
 
-    def parts(self, runs: Runs) -> list[Section]:
+    def show_parts(self, runs: Runs) -> list[Section]:
         return [
             Section("Goals", list(_show_goals(runs))),
             *([Section("Judges", [_tabulate_judges(runs)])] if any(run.seats.judges for run in runs) else []),
@@ -61,14 +69,14 @@ class AgentSenseViews(Views):
             *show_persons(runs),
         ]
 
-    def counts(self, run: RunResult[AgentSenseStudy]) -> Table:
-        counted = run.study.metrics.in_group("goals", "confidence", "secrets", "attack")
-        return counts_table(run, [metric.name for metric in estimated_metrics(counted, [run])])
+    def show_counts(self, run: RunResult[AgentSenseStudy]) -> Table:
+        counted = run.study.metrics.select_groups("goals", "confidence", "secrets", "attack")
+        return make_outcomes_table(run, [metric.name for metric in list_estimated_metrics(counted, [run])])
 
-    def shown_episodes(self, run: RunResult[AgentSenseStudy]) -> Iterator[Block]:
+    def show_episodes(self, run: RunResult[AgentSenseStudy]) -> Iterator[Block]:
         return _list_scenes(run)
 
-    def episode(self, run: RunResult[AgentSenseStudy], episode: AgentSenseEpisode) -> list[Block]:
+    def show_episode(self, run: RunResult[AgentSenseStudy], episode: AgentSenseEpisode) -> list[Block]:
         return [_show_scene(run, episode)]
 
 
@@ -77,18 +85,18 @@ def _tabulate_scores(runs: Runs) -> Table:
     metrics = runs[0].study.metrics
     judges = list(dict.fromkeys(e.metric for run in runs for e in run.estimates if e.metric.startswith(JUDGE)))
     shown = []
-    for metric in (*metrics.in_group("goals"), *metrics.named("psi_goal", "information", "psi_information")):
+    for metric in (*metrics.select_groups("goals"), *metrics.select_named("psi_goal", "information", "psi_information")):
         by_judge = [replace(metric, name=name, title=name.removeprefix(JUDGE)) for name in judges]
         shown += by_judge if metric.members else [metric]
     note = (
         f"{ANOTHER_DATA_SET} Intervals of the rest stand in scores.json. Their judges were GPT-4o, Qwen2.5-72b and Llama-3-70b."
     )
     # The main columns have their intervals; with all of them nothing would fit a page.
-    return metrics_table("Goal completion and information (Table 2's layout)", runs, shown, note, SUMMARY, TABLE_2)
+    return make_metrics_table("Goal completion and information (Table 2's layout)", runs, shown, note, SUMMARY, TABLE_2)
 
 
 def _show_conduct(runs: Runs) -> Iterator[Block]:
-    yield from group_table("What came to nothing", runs, "conduct", "Shares of what the model was asked, and of its turns.")
+    yield from make_group_tables("What came to nothing", runs, "conduct", "Shares of what the model was asked, and of its turns.")
     for run in runs:
         cut = run.estimate("cut_off_turns")
         if cut and cut.value and cut.value > 0.05:
@@ -110,7 +118,7 @@ def _show_goals(runs: Runs) -> Iterator[Block]:
         yield _tabulate_kinds(runs[0])
     else:
         yield _compare_kinds(runs, view, said)
-    yield from group_table("Over-confidence", runs, "confidence", "Above 0: participants claim more than the judges see.")
+    yield from make_group_tables("Over-confidence", runs, "confidence", "Above 0: participants claim more than the judges see.")
 
 
 def _list_kinds(runs: Runs) -> Iterator[tuple[str, str]]:
@@ -126,11 +134,11 @@ def _list_kinds(runs: Runs) -> Iterator[tuple[str, str]]:
 
 
 def _tabulate_kinds(run: RunResult[AgentSenseStudy]) -> Table:
-    views, rows = run.study.metrics.named("self", "majority"), []
+    views, rows = run.study.metrics.select_named("self", "majority"), []
     for group, name in _list_kinds([run]):
         of_kind = [replace(metric, name=f"{metric.name}/{name}") for metric in views]
         scenes = run.estimate(of_kind[0].name)
-        rows.append(Row([group, name, str(scenes.scored if scenes else 0), *metric_cells(run, of_kind)]))
+        rows.append(Row([group, name, str(scenes.scored if scenes else 0), *format_metric_cells(run, of_kind)]))
     columns = [
         Column("By"),
         Column(""),
@@ -145,7 +153,7 @@ def _compare_kinds(runs: Runs, view: str, said: str) -> Table:
     rows = []
     for group, name in _list_kinds(runs):
         values = [found.value if (found := run.estimate(f"{view}/{name}")) else None for run in runs]
-        rows.append(Row([group, name, *(figure(value, 2) for value in values)], shades=[None, None, *values]))
+        rows.append(Row([group, name, *(format_figure(value, 2) for value in values)], shades=[None, None, *values]))
     columns = [Column("By"), Column(""), *(Column(run.label, True) for run in runs)]
     note = "A scene's value is over its goals of that kind. Intervals stand in the report on one run."
     return Table(f"Goals reached, by what the scenes are like, {said}", columns, rows, note)
@@ -157,8 +165,8 @@ def _tabulate_judges(runs: Runs) -> Table:
     for run in runs:
         panel = [seat.name for seat in run.seats.judges]
         answers: dict[str, list[tuple[Verdict, Verdict]]] = defaultdict(list)
-        for episode in run.episodes():
-            verdicts = add_panel(run.judgments_of(episode), panel)
+        for episode in run.read_episodes():
+            verdicts = add_panel(run.find_judgments(episode), panel)
             for (criterion, judge), (verdict, _) in verdicts.items():
                 if (criterion, PANEL) in verdicts:
                     answers[judge].append((verdict, verdicts[criterion, PANEL][0]))
@@ -181,19 +189,21 @@ def _count_answers(answers: Sequence[tuple[Verdict, Verdict]], *, several: bool)
     panel = [verdict if several and verdict in (Verdict.WIN, Verdict.LOSS) else None for _, verdict in answers]
     given = [verdict is Verdict.WIN for verdict in own if verdict]
     shares = (fmean(given) if given else None, measure_observed(own, panel), measure_cohen(own, panel).value)
-    return [str(len(answers)), str(own.count(None)), *(figure(share, 2) for share in shares)]
+    return [str(len(answers)), str(own.count(None)), *(format_figure(share, 2) for share in shares)]
 
 
 def _show_secrets(runs: Runs) -> Iterator[Block]:
     note = f"Chance is 0.25 with four options. {ANOTHER_DATA_SET} Their blind test took 100 of the questions (Table 4)."
-    yield from group_table("Quiz on the others' secrets", runs, "secrets", note, TABLE_2)
+    yield from make_group_tables("Quiz on the others' secrets", runs, "secrets", note, TABLE_2)
     note = "Mixed runs only. What the blind test gives is the baseline of both."
-    yield from group_table("Attack and defence (section 5.2)", [run for run in runs if run.estimate("attack")], "attack", note)
+    yield from make_group_tables(
+        "Attack and defence (section 5.2)", [run for run in runs if run.estimate("attack")], "attack", note
+    )
 
 
 def _show_sensitivity(runs: Runs) -> Iterator[Block]:
     note = "Intervals by template. Noise and excess need --repeats; without them PSI is profile and chance together."
-    yield from group_table("Profile sensitivity (PSI)", runs, "sensitivity", note)
+    yield from make_group_tables("Profile sensitivity (PSI)", runs, "sensitivity", note)
     # A model that has several runs has one vote: of a run in which it plays everybody, if there is one.
     alone_last = sorted(runs, key=lambda run: run.manifest["models"]["partner"] is None)
     one_each = {run.manifest["models"]["subject"]: run for run in alone_last}
@@ -208,7 +218,7 @@ def _show_sensitivity(runs: Runs) -> Iterator[Block]:
     )
     if flagged:
         columns = [Column("Template"), *(Column(label, True, "p of the χ² test") for label in tested)]
-        rows = [Row([template, *(figure(tested[label].get(template)) for label in tested)]) for template in flagged]
+        rows = [Row([template, *(format_figure(tested[label].get(template)) for label in tested)]) for template in flagged]
         yield Table("Templates that depend on who is played", columns, rows)
 
 
@@ -224,7 +234,7 @@ def _plot_rounds(runs: Runs) -> CurvePlot | None:
     """Figure 10: goal completion as it stood after so many turns."""
     curves = []
     for run in runs:
-        for view in run.study.metrics.named("majority", "self", "other"):
+        for view in run.study.metrics.select_named("majority", "self", "other"):
             found = [(int(e.metric.rpartition(" ")[2]), e) for e in run.estimates if e.metric.startswith(f"{view.name}/after ")]
             points = [Point(after, e.value, e.low, e.high) for after, e in sorted(found) if e.value is not None]
             if len(points) > 1:
@@ -241,7 +251,7 @@ def _list_scenes(run: RunResult[AgentSenseStudy]) -> Iterator[Block]:
     """The scenes in which the fewest goals were reached, and those with the most."""
     metric = "majority" if run.estimate("majority") else "self"
     values = {(s.scenario, s.repeat): s.value for s in run.scores if s.metric == metric}
-    done = [episode for episode in run.episodes() if episode.status is EpisodeStatus.COMPLETED]
+    done = [episode for episode in run.read_episodes() if episode.status is EpisodeStatus.COMPLETED]
     ranked = sorted(done, key=lambda episode: values.get((episode.scenario, episode.repeat)) or 0.0)
     best = ranked[SCENES_SHOWN:][-SCENES_SHOWN:][::-1]
     for heading, episodes in (("Fewest", ranked[:SCENES_SHOWN]), ("Most", best)):
@@ -252,7 +262,7 @@ def _list_scenes(run: RunResult[AgentSenseStudy]) -> Iterator[Block]:
 
 def _show_scene(run: RunResult[AgentSenseStudy], episode: AgentSenseEpisode) -> Case:
     """One scene, turn by turn, each participant's private view in its own column, then what came of it."""
-    scenario, judgments = run.study.scenarios[episode.scenario], run.judgments_of(episode)
+    scenario, judgments = run.study.scenarios[episode.scenario], run.find_judgments(episode)
     tags = [Tag(str(scenario.domain))] if scenario.domain else []
     tags.append(Tag(f"{len(scenario.characters)} participants"))
     own = (s for s in run.scores if (s.scenario, s.repeat, s.metric) == (episode.scenario, episode.repeat, "majority"))

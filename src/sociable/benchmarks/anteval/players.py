@@ -84,7 +84,7 @@ class PromptedPlayer:
             name,
             seat.model,
             briefing,
-            scope=seat.scope(item, name),
+            scope=seat.make_scope(item, name),
             sampling=seat.sampling,
             heard=lambda turn: f"{turn.speaker}: {put_on_one_line(turn.content)}",
             form=self._make_form,

@@ -44,7 +44,7 @@ class TableViews(Views):
     episodes_called = "Sessions"
     sessions_shown = 8
 
-    def label(self, manifest: Mapping[str, Any]) -> str:
+    def make_label(self, manifest: Mapping[str, Any]) -> str:
         """The subject; a run with a partner names who played the NPC."""
         subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
         return f"{subject} + {partner}" if partner else str(subject)

@@ -19,7 +19,7 @@ import numpy as np
 from sociable.benchmarks.hsii.clusters import find_longest_cases
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, load_dataset
 from sociable.benchmarks.hsii.measure import measure_points
-from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure
 from sociable.core.wording import pad_words
 from sociable.reports.audits import (
     ShortcutResult,
@@ -31,7 +31,7 @@ from sociable.reports.audits import (
     shorten_list,
 )
 from sociable.statistics.agreement import measure_fleiss
-from sociable.statistics.guessing import cross_validate, share_hit
+from sociable.statistics.guessing import cross_validate, measure_hit
 from sociable.statistics.intervals import Floats
 
 FEW_CASES = 24
@@ -97,7 +97,7 @@ def measure_shortcuts(cases: Sequence[Case]) -> list[ShortcutResult]:
     """The share of cases in which each shortcut picks the golden addressee; farthest from chance first."""
     hits = {name: [float(pick(case) == case.golden.role_to) for case in cases] for name, pick in SHORTCUTS.items()}
     for name, avoid in AVOIDANCES.items():
-        hits[name] = [share_hit([n for n in case.characters if n != avoid(case)], case.golden.role_to) for case in cases]
+        hits[name] = [measure_hit([n for n in case.characters if n != avoid(case)], case.golden.role_to) for case in cases]
     hits |= {f"{name}, other dialogues": own for name, own in classify_addressees(cases).items()}
     return compare_with_chance(hits, [case.dialogue for case in cases], [1 / len(case.characters) for case in cases])
 
@@ -225,7 +225,7 @@ def _make_readings_table(readings: Readings, cases: int) -> Table:
         ["readers a case", str(fewest) if fewest == most else f"{fewest} to {most}"],
         ["all chose the golden addressee", f"{readings.unanimous} of {readings.cases}"],
         ["at least two of three did", f"{readings.cases - len(readings.contested)} of {readings.cases}"],
-        ["Fleiss' kappa among readers", figure(readings.kappa, 2)],
+        ["Fleiss' kappa among readers", format_figure(readings.kappa, 2)],
     ]
     caption = "The addressees that independent readers chose, who knew the dialogue up to there only"
     return Table(caption, [Column(""), Column("", True)], [Row(row) for row in rows])
@@ -241,14 +241,14 @@ def make_audit(cases: Sequence[Case], source: str) -> Document:
         problems.append(f"Fewer than two of three readers chose the golden addressee in: {listed}.")
     few = [Callout(f"{len(cases)} cases are too few to tell.", Tone.WARNING)] if len(cases) < FEW_CASES else []
     beside = Column("Printed cases", numeric=True, explanation="the three cases of the paper's Tables 3 to 5")
-    printed_hits = {result.name: figure(result.hits.value, 2) for result in printed}
+    printed_hits = {result.name: format_figure(result.hits.value, 2) for result in printed}
     caption = "How often a shortcut picks the golden addressee"
     return Document(
         title="Audit of hsii",
         subtitle=f"{len(cases)} cases of {len({case.dialogue for case in cases})} dialogues ({source})",
         summary=replace(
             make_shortcuts_table(caption, own, TOLERANCE, "cases", (beside, printed_hits)),
-            note=f"Chance on the three printed cases: {figure(printed[0].chance, 2)}.",
+            note=f"Chance on the three printed cases: {format_figure(printed[0].chance, 2)}.",
         ),
         sections=[
             Section("Verdict", [rate_shortcuts(own, TOLERANCE), *few, *(Callout(problem, Tone.BAD) for problem in problems)]),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sociable.benchmarks.hsii.dataset import Case
 from sociable.benchmarks.hsii.forms import CaseBlock, show_conversation, show_golden, show_turns
 from sociable.benchmarks.hsii.metrics import BEHAVIOURS, RATES
-from sociable.core.records import episode_id
+from sociable.core.records import make_episode_id
 from sociable.core.view import Case as CaseView
 from sociable.core.view import Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone
 from sociable.engine.result import RunResult
@@ -39,7 +39,7 @@ class Difference:
 
     @property
     def episode(self) -> str:
-        return episode_id(self.case.id, self.repeat)
+        return make_episode_id(self.case.id, self.repeat)
 
 
 def make_contrast(first: RunResult, second: RunResult) -> list[Section]:
@@ -87,7 +87,7 @@ def _show_difference(each: Difference, sides: tuple[_Side, _Side]) -> CaseView:
 
 
 def _show_response(side: _Side, each: Difference, tone: Tone) -> Iterator[CaseBlock]:
-    episode = side.run.episode(each.episode)
+    episode = side.run.find_episode(each.episode)
     if episode.format_failure:
         yield Quotation(f"{side.name}, without a format: {episode.format_failure}", episode.reply or "(empty)", tone)
         return

@@ -20,9 +20,9 @@ from sociable.benchmarks.hsii.clusters import (
     place_in_plane,
 )
 from sociable.benchmarks.hsii.dataset import Case, CaseNotes
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.plots import Dot, RadarPlot, ScatterPlot
-from sociable.core.view import MISSING, Block, Callout, Column, Document, Paragraph, Row, Section, Table, Tone, figure
+from sociable.core.view import MISSING, Block, Callout, Column, Document, Paragraph, Row, Section, Table, Tone, format_figure
 from sociable.statistics.density import NEAR, SEED, UNCLUSTERED
 
 MOST_AXES = 12
@@ -73,7 +73,7 @@ def _make_size_table(cases: Sequence[Case]) -> Table:
         "cases a dialogue": list(Counter(case.dialogue for case in cases).values()),
         "characters a dialogue": [len(case.characters) for case in dialogues],
         "turns a dialogue": [len(own) for own in turns],
-        "words a turn": [len(words(content)) for own in turns for content in own],
+        "words a turn": [len(find_words(content)) for own in turns for content in own],
         "letters a case": [sum(map(len, list_passages(case))) for case in cases],
     }
     return Table(
@@ -179,8 +179,8 @@ def _make_cluster_table(cases: Sequence[Case], clustering: Clustering) -> Table:
 def _make_agreement_table(clustering: Clustering) -> Table:
     agreement = measure_agreement(clustering)
     rows = [
-        Row(["dialogues in a cluster", figure(agreement.clustered if agreement else None, 2)]),
-        Row(["all dialogues, those in none each alone", figure(agreement.every if agreement else None, 2)]),
+        Row(["dialogues in a cluster", format_figure(agreement.clustered if agreement else None, 2)]),
+        Row(["all dialogues, those in none each alone", format_figure(agreement.every if agreement else None, 2)]),
     ]
     columns = [Column("Over"), Column("Index", numeric=True, explanation="1: the same groups; 0: what chance gives on average")]
     note = "" if agreement else "Undefined for fewer than two clusters."

@@ -7,7 +7,7 @@ import re
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.benchmarks.hsii.records import HSIIEpisode
 from sociable.core.records import Record
-from sociable.core.wording import expresses
+from sociable.core.wording import has_wording
 
 
 class Leak(Record):
@@ -53,7 +53,7 @@ def measure_leaks(case: Case, episode: HSIIEpisode) -> tuple[Leak, ...] | None:
         for turn in episode.turns
         if turn.speaker == ASSISTANT
         for fact, hearer in hidden.items()
-        if expresses(turn.content, fact.wording)
+        if has_wording(turn.content, fact.wording)
     )
 
 
@@ -65,8 +65,8 @@ def measure_points(case: Case, text: str) -> tuple[float, str] | None:
     """
     if not case.must_convey:
         return None
-    missed = [point.point for point in case.must_convey if not expresses(text, point.wording)]
-    leaked = [fact.fact for fact in case.list_hidden_facts(case.golden.role_to) if expresses(text, fact.wording)]
+    missed = [point.point for point in case.must_convey if not has_wording(text, point.wording)]
+    leaked = [fact.fact for fact in case.list_hidden_facts(case.golden.role_to) if has_wording(text, fact.wording)]
     total = len(case.must_convey)
     conveyed = total - len(missed)
     parts = [f"conveys {conveyed} of {total} points"]
@@ -82,7 +82,7 @@ def evades_conflict(case: Case, text: str) -> bool | None:
     Section 6.3: "models try employing tricks to bypass explicit conflicts".
     """
     facing = [point.wording for point in case.must_convey if point.faces_conflict]
-    return not any(expresses(text, wording) for wording in facing) if facing else None
+    return not any(has_wording(text, wording) for wording in facing) if facing else None
 
 
 _QUESTION = re.compile(r"[^.!?…\n]*\?")
@@ -96,4 +96,4 @@ def list_repeated_questions(case: Case, text: str) -> tuple[str, ...] | None:
     if not case.already_said:
         return None
     questions = _QUESTION.findall(text)
-    return tuple(said.point for said in case.already_said if any(expresses(each, said.wording) for each in questions))
+    return tuple(said.point for said in case.already_said if any(has_wording(each, said.wording) for each in questions))

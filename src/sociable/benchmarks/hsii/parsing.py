@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT
 from sociable.core.names import normalise_name
-from sociable.core.records import storable
+from sociable.core.records import make_storable
 
 MAX_CHARACTERS = 100_000
 """Characters of a reply that are read: a longer one was not asked for."""
@@ -166,7 +166,7 @@ def _read_fields(pairs: Iterable[tuple[str, object]], *, strict: bool = False) -
     if isinstance(role_from, str) and role_from.strip() and not _is_assistant(role_from, strict):
         return FormatFailure("speaks as somebody else")
     # Escapes in the reply can stand for halves of characters, which no file can hold.
-    return AddressedReply(storable(role_to).strip(), storable(content).strip())
+    return AddressedReply(make_storable(role_to).strip(), make_storable(content).strip())
 
 
 def _is_assistant(name: str, strict: bool) -> bool:

@@ -22,7 +22,7 @@ from sociable.benchmarks.hsii.records import HSIIEpisode, HSIIOptions, Reference
 from sociable.benchmarks.hsii.reference import ReferenceAssistant, WrittenPart, make_assistant
 from sociable.core.errors import InstrumentFailure
 from sociable.core.prompts import Prompts
-from sociable.core.records import Turn, Usage, episode_id
+from sociable.core.records import Turn, Usage, make_episode_id
 from sociable.dialogue.conversation import MAX_CHARACTERS, Conversation, Participant, RoundRobin, Utterance, run_conversation
 from sociable.engine.seats import Seat, Seats
 from sociable.models.protocol import Request
@@ -38,7 +38,7 @@ class PromptedAssistant(PromptedParticipant):
         self._target = case.golden.role_to
         briefing = ask_to_speak(case, self._target, prompts, long_run=True)
         form = partial(make_next_turn_form, self._target)
-        super().__init__(ASSISTANT, seat.model, briefing, scope=seat.scope(item), sampling=seat.sampling, form=form)
+        super().__init__(ASSISTANT, seat.model, briefing, scope=seat.make_scope(item), sampling=seat.sampling, form=form)
 
     async def address(self, *, target_given: bool = False) -> Utterance:
         """The first reply, as it came; only words are asked for where the target is given."""
@@ -68,7 +68,7 @@ async def run_case(
     With ``forced_target`` the model is told whom to address and asked for words only: stages 3 and 4 are then reached in
     every case, so that two models can be compared on the same ones (App. D.2).
     """
-    identifier, given = episode_id(case.id, repeat), options.forced_target
+    identifier, given = make_episode_id(case.id, repeat), options.forced_target
     assistant = _seat_assistant(case, seats.subject, identifier, prompts, seed, repeat)
     partner = _seat_partner(case, seats.partner, identifier, prompts) if has_long_run else None
 
@@ -176,7 +176,7 @@ def _seat_partner(case: Case, seat: Seat | None, item: str, prompts: Prompts) ->
     if seat.model is None:
         return WrittenPart(case, target)
     briefing = ask_to_play(case, target, prompts)
-    return PromptedParticipant(target, seat.model, briefing, scope=seat.scope(item, target), sampling=seat.sampling)
+    return PromptedParticipant(target, seat.model, briefing, scope=seat.make_scope(item, target), sampling=seat.sampling)
 
 
 def _sum_usage(*participants: object) -> dict[str, Usage]:

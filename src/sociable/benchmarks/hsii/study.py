@@ -94,7 +94,7 @@ class HSIIStudy(
     def measure(self, episode: HSIIEpisode) -> Measured:
         return measure_episode(self.scenarios[episode.scenario], episode)
 
-    def criteria(self, episode: HSIIEpisode) -> Sequence[str]:
+    def list_criteria(self, episode: HSIIEpisode) -> Sequence[str]:
         return [stage.value for stage in list_judged_stages(episode, self.stages)]
 
     def needs_reference(self, criterion: str) -> bool:
@@ -111,7 +111,7 @@ class HSIIStudy(
             return None
         return ShownPair(render_setting_in_words(case), case.golden.role_to, sides.subject, sides.golden)
 
-    def rated_participants(self, episode: HSIIEpisode) -> Mapping[str, RatedParticipant]:
+    def list_rated_participants(self, episode: HSIIEpisode) -> Mapping[str, RatedParticipant]:
         return list_rated_participants(self.scenarios[episode.scenario], episode)
 
     def score(

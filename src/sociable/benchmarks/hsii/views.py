@@ -15,12 +15,18 @@ from sociable.benchmarks.hsii.published import TABLE_1
 from sociable.benchmarks.hsii.records import HSIIEpisode, ReferenceConversation
 from sociable.benchmarks.hsii.study import HSIIStudy
 from sociable.core.records import EpisodeStatus, Judgment, Score, Verdict
-from sociable.core.view import Block, Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone, figure
+from sociable.core.view import Block, Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone, format_figure
 from sociable.core.view import Case as CaseView
 from sociable.engine.result import RunResult
 from sociable.judging.pairwise import PairJudgment
 from sociable.judging.panel import decide_panel
-from sociable.reports.result_tables import counts_table, interval_plot, metric_cells, metric_columns, metrics_table
+from sociable.reports.result_tables import (
+    format_metric_cells,
+    make_interval_plot,
+    make_metric_columns,
+    make_metrics_table,
+    make_outcomes_table,
+)
 from sociable.reports.views import Views
 from sociable.statistics.estimates import estimate_proportion
 from sociable.statistics.metrics import Metric
@@ -36,38 +42,38 @@ Run = RunResult[HSIIStudy]
 class HSIIViews(Views):
     episodes_called = "Cases"
 
-    def summary(self, runs: Sequence[Run]) -> Table:
+    def show_summary(self, runs: Sequence[Run]) -> Table:
         halved = {run.study.options.ties == "half" for run in runs}
         ties = "" if len(halved) > 1 else "Ties count half." if True in halved else "Ties are no wins."
         note = f"95% intervals by dialogue; none where all dialogues are alike. — : nothing to measure. {ties}".strip()
-        return metrics_table("HSII", runs, _main_metrics(runs), note)
+        return make_metrics_table("HSII", runs, _main_metrics(runs), note)
 
-    def scores(self, runs: Sequence[Run]) -> list[Block]:
+    def show_scores(self, runs: Sequence[Run]) -> list[Block]:
         metrics = runs[0].study.metrics
         published = {name: {row.model: float(getattr(row, name)) for row in TABLE_1} for name in RATES}
-        in_groups = metrics.in_group("overall", "behaviour", "form")
+        in_groups = metrics.select_groups("overall", "behaviour", "form")
         others = [metric for metric in in_groups if metric.name not in ("hsii", "r4_minus_r3")]
         note = (
             "In the form of Table 1 a right target alone earns nothing, and perfect format with every target wrong earns 1; "
             "the cascade earns nothing without the right target."
         )
         return [
-            metrics_table("Other forms of the score, and what it leaves out", runs, others, note),
-            *(interval_plot(metrics[name], runs, published[name], "share of cases") for name in RATES),
+            make_metrics_table("Other forms of the score, and what it leaves out", runs, others, note),
+            *(make_interval_plot(metrics[name], runs, published[name], "share of cases") for name in RATES),
             _make_paper_table(runs),
         ]
 
-    def parts(self, runs: Sequence[Run]) -> list[Section]:
-        metrics = runs[0].study.metrics.named("r3", "r4", "r4_minus_r3")
+    def show_parts(self, runs: Sequence[Run]) -> list[Section]:
+        metrics = runs[0].study.metrics.select_named("r3", "r4", "r4_minus_r3")
         note = "The paper reports an average gap of 0.025 in favour of the long run (section 6.3)."
-        gap = metrics_table("Is the first utterance after a switch harder than what follows?", runs, metrics, note)
+        gap = make_metrics_table("Is the first utterance after a switch harder than what follows?", runs, metrics, note)
         judges = [Section("Judges", [_make_judges_table(runs)])] if any(run.seats.judges for run in runs) else []
         return [Section("By topic", list(_make_topic_tables(runs))), Section("First utterance and long run", [gap]), *judges]
 
-    def counts(self, run: Run) -> Table:
-        return counts_table(run, (*RATES, "leak_rate", *BEHAVIOURS), ("r1",))
+    def show_counts(self, run: Run) -> Table:
+        return make_outcomes_table(run, (*RATES, "leak_rate", *BEHAVIOURS), ("r1",))
 
-    def shown_episodes(self, run: Run) -> Iterator[Block]:
+    def show_episodes(self, run: Run) -> Iterator[Block]:
         """The best and the worst cases in full."""
         episodes = (cast(HSIIEpisode, episode) for episode in run.records.episodes)
         completed = [each for each in episodes if each.status is EpisodeStatus.COMPLETED]
@@ -78,12 +84,12 @@ class HSIIViews(Views):
             if chosen:
                 yield Paragraph(f"{heading} {len(chosen)} of {len(ranked)}. Any other: sociable show {run.folder} EPISODE.")
             for _, episode in chosen:
-                yield from self.episode(run, run.episode(episode))
+                yield from self.show_episode(run, run.find_episode(episode))
 
-    def episode(self, run: Run, episode: HSIIEpisode) -> list[Block]:
+    def show_episode(self, run: Run, episode: HSIIEpisode) -> list[Block]:
         """One case: the model's view, its words, the golden response and the reason for it, both judging orders."""
-        case, judgments = run.study.scenarios[episode.scenario], run.judgments_of(episode)
-        blocks = _show_case(case, episode, run.reference_of(episode.scenario), judgments)
+        case, judgments = run.study.scenarios[episode.scenario], run.find_judgments(episode)
+        blocks = _show_case(case, episode, run.find_reference(episode.scenario), judgments)
         return [CaseView(episode.id, list(_make_tags(case, episode, judgments)), list(blocks))]
 
     def contrast(self, first: Run, second: Run) -> list[Section]:
@@ -91,14 +97,14 @@ class HSIIViews(Views):
 
 
 def _main_metrics(runs: Sequence[Run]) -> list[Metric[JudgedCase]]:
-    return runs[0].study.metrics.named(*RATES, "hsii")
+    return runs[0].study.metrics.select_named(*RATES, "hsii")
 
 
 def _make_paper_table(runs: Sequence[Run]) -> Table:
-    own = [Row([run.label, *metric_cells(run, _main_metrics(runs))], emphasis=True) for run in runs]
-    published = [Row([f"{row.model} (paper)", *map(figure, row[1:], (3, 3, 2, 2, 3))]) for row in TABLE_1]
+    own = [Row([run.label, *format_metric_cells(run, _main_metrics(runs))], emphasis=True) for run in runs]
+    published = [Row([f"{row.model} (paper)", *map(format_figure, row[1:], (3, 3, 2, 2, 3))]) for row in TABLE_1]
     note = "Published figures come from the authors' unreleased data and other judges: another data set, not a baseline."
-    columns = [Column("Model"), *metric_columns(_main_metrics(runs))]
+    columns = [Column("Model"), *make_metric_columns(_main_metrics(runs))]
     return Table("Beside the paper's Table 1", columns, [*own, *published], note)
 
 
@@ -106,12 +112,12 @@ def _make_topic_tables(runs: Sequence[Run]) -> Iterator[Table]:
     """For one run a table of all rates; for several a table of each rate, the runs side by side."""
     by_topic = [_group_by_topic(run) for run in runs]
     topics = sorted(set().union(*by_topic))
-    metrics = runs[0].study.metrics.named(*RATES)
+    metrics = runs[0].study.metrics.select_named(*RATES)
     note = "Few dialogues a topic support no interval: read these as descriptions."
     if len(runs) == 1:
         counts = {topic: len({score.scenario for score in scores}) for topic, scores in by_topic[0].items()}
         rows = [Row([t, str(counts[t]), *(_format_rate(rate, by_topic[0][t]) for rate in RATES)]) for t in topics]
-        yield Table(runs[0].label, [Column("Topic"), Column("Cases", True), *metric_columns(metrics)], rows, note)
+        yield Table(runs[0].label, [Column("Topic"), Column("Cases", True), *make_metric_columns(metrics)], rows, note)
         return
     columns = [Column("Topic"), *(Column(run.label, True) for run in runs)]
     for metric in metrics:
@@ -127,7 +133,7 @@ def _group_by_topic(run: Run) -> dict[str, list[Score]]:
 
 
 def _format_rate(metric: str, scores: Sequence[Score]) -> str:
-    return figure(estimate_proportion(metric, scores).value, 2)
+    return format_figure(estimate_proportion(metric, scores).value, 2)
 
 
 def _make_judges_table(runs: Sequence[Run]) -> Table:
@@ -135,7 +141,7 @@ def _make_judges_table(runs: Sequence[Run]) -> Table:
     for run in runs:
         panel = {seat.name for seat in run.seats.judges}
         own: dict[tuple[str, str], list[PairJudgment]] = defaultdict(list)
-        for judgment in run.judgments():
+        for judgment in run.read_judgments():
             if isinstance(judgment, PairJudgment) and judgment.judge in panel:
                 own[judgment.judge, judgment.criterion].append(judgment)
         rows += [Row([run.label, *key, *_describe_judge(judgments)]) for key, judgments in sorted(own.items())]
@@ -160,13 +166,13 @@ def _describe_judge(judgments: Sequence[PairJudgment]) -> list[str]:
     disagree = [bool(judgment.orders_disagree) for judgment in read]
     orders = [order for judgment in read for order in judgment.orders if order.preference in (Verdict.WIN, Verdict.LOSS)]
     chose_first = [(order.preference is Verdict.WIN) == order.subject_first for order in orders]
-    return [*map(str, counts), *(figure(fmean(found) if found else None, 2) for found in (disagree, chose_first))]
+    return [*map(str, counts), *(format_figure(fmean(found) if found else None, 2) for found in (disagree, chose_first))]
 
 
 def _count_points(episode: HSIIEpisode, run: Run) -> float:
     """One point for a format, two for the right target, up to one for the judges' verdicts."""
     worth = {Verdict.WIN: 1.0, Verdict.TIE: 0.5, Verdict.LOSS: 0.0, Verdict.UNSCORED: 0.5}
-    verdicts = [worth[judgment.verdict] for judgment in run.judgments_of(episode)]
+    verdicts = [worth[judgment.verdict] for judgment in run.find_judgments(episode)]
     return (not episode.format_failure) + 2 * episode.target_correct + (fmean(verdicts) if verdicts else 0.0)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sociable.benchmarks.stss.dataset import BUNDLED, Inputs, TaskTemplate
 from sociable.benchmarks.stss.keywords import is_about, is_doing
 from sociable.benchmarks.stss.task import TaskType
-from sociable.core.view import MISSING, Block, Column, Document, Paragraph, Row, Section, Table, with_interval
+from sociable.core.view import MISSING, Block, Column, Document, Paragraph, Row, Section, Table, format_with_interval
 from sociable.statistics.intervals import estimate_mean
 
 ACTIVITY_TEXTS = BUNDLED / "activity_texts.json"
@@ -72,7 +72,7 @@ def _make_filter_table(templates: Mapping[str, TaskTemplate], texts: Sequence[di
             estimate_mean([float(each in taken and each["is_it"]) for each in among], [each["template"] for each in among])
             for among in (taken, [each for each in found if each["is_it"]])
         ]
-        rows.append(Row([title, str(len(found)), *(with_interval(each.value, each.low, each.high, 2) for each in shares)]))
+        rows.append(Row([title, str(len(found)), *(format_with_interval(each.value, each.low, each.high, 2) for each in shares)]))
     return Table(
         "The keyword filter on texts of what residents do",
         [Column("Texts"), Column("Number", True), Column("Precision", True), Column("Recall", True)],

@@ -28,7 +28,7 @@ from sociable.core.data_files import Loaded, RawRecord, Text, load_items, valida
 from sociable.core.errors import DataError, InputError
 from sociable.core.records import Record
 from sociable.core.seeding import make_generator, select_clusters
-from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of, time_of_day
+from sociable.town.clock import MINUTES_PER_DAY, Clock, format_time_of_day, parse_minute
 from sociable.town.map import TownMap
 from sociable.town.persona import Habit, Persona
 from sociable.town.town_file import load_map
@@ -45,7 +45,7 @@ _PLACEHOLDERS = frozenset({"performer", "place", "day", "from", "to", "target", 
 
 
 def _check_time(value: str) -> str:
-    minute_of(value)
+    parse_minute(value)
     return value
 
 
@@ -65,7 +65,7 @@ class _Span(Record):
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
-        if minute_of(self.end) <= minute_of(self.start):
+        if parse_minute(self.end) <= parse_minute(self.start):
             order = f"'to' ({self.end}) must be later than 'from' ({self.start})"
             raise ValueError(f"{order}; what goes past midnight is two entries")
         return self
@@ -191,9 +191,9 @@ class ResidentRecord(Record):
 
     def make_persona(self, names: Mapping[str, str]) -> Persona:
         """``names``: everybody's full name by the short one."""
-        wakes, sleeps = minute_of(self.wakes), minute_of(self.sleeps)
-        work = [each.make_habit(minute_of(each.start), minute_of(each.end), work=True) for each in self.work]
-        usual = [each.make_habit(minute_of(each.at), minute_of(each.at) + each.minutes, work=False) for each in self.usual]
+        wakes, sleeps = parse_minute(self.wakes), parse_minute(self.sleeps)
+        work = [each.make_habit(parse_minute(each.start), parse_minute(each.end), work=True) for each in self.work]
+        usual = [each.make_habit(parse_minute(each.at), parse_minute(each.at) + each.minutes, work=False) for each in self.usual]
         return Persona(
             **self.model_dump(exclude={"wakes", "sleeps", "home", "work", "usual", "ties"}),
             home=self.home["place"],
@@ -263,11 +263,11 @@ def _draw_once(template: TaskTemplate, people: Mapping[str, Persona], clock: Clo
     rest = [name for name in others if name != target]
     cast = sorted([*draw.sample(rest, count - bool(target)), *([target] if target else [])])
     window = draw.choice(template.times)
-    start, end = minute_of(window.start, window.day), minute_of(window.end, window.day)
+    start, end = parse_minute(window.start, window.day), parse_minute(window.end, window.day)
     place = draw.choice(template.places) if template.type in (TaskType.PUBLIC, TaskType.COMPANIONS) else ""
     expected = template.type.count_expected(len(cast))
     words = {"performer": performer, "target": target, "place": place, "expected": str(expected)}
-    words |= {"day": clock.render_day(start), "from": time_of_day(start), "to": time_of_day(end)}
+    words |= {"day": clock.render_day(start), "from": format_time_of_day(start), "to": format_time_of_day(end)}
     why = f" {template.why_help.format(**words)}" if template.why_help else ""
     same = {name: getattr(template, name) for name in ("id", "type", "activity", "description", "signs", "wordings")}
     return Task(

@@ -50,7 +50,7 @@ class MeasuredTask:
 class TaskMetrics(Metrics[MeasuredTask]):
     def estimate(self, scores: Sequence[Score], seed: int) -> list[Estimate]:
         """One estimate a metric, but none of a type that no task is of."""
-        types = {metric.name for metric in self.in_group("types")}
+        types = {metric.name for metric in self.select_groups("types")}
         return [each for each in super().estimate(scores, seed) if each.metric not in types or each.episodes]
 
 

@@ -19,7 +19,7 @@ from sociable.benchmarks.stss.records import StssEpisode, StssOptions
 from sociable.benchmarks.stss.reference import RESIDENTS, make_performer
 from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, World, find_bed
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
-from sociable.core.records import Usage, episode_id
+from sociable.core.records import Usage, make_episode_id
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.embeddings import load_encoder
 from sociable.models.protocol import Model, Reply, Request, Scope
@@ -90,7 +90,7 @@ class Town:
         options, town = setting.options, setting.town
         self.task = task
         self.repeat = repeat
-        self._item = episode_id(task.id, options.fork.repeat if options.fork else repeat)
+        self._item = make_episode_id(task.id, options.fork.repeat if options.fork else repeat)
         self._askers: list[Asker] = []
         self._subject, self._partner = seats.subject, seats.partner
         self._setting = setting
@@ -168,7 +168,7 @@ class Town:
     def make_episode(self) -> StssEpisode:
         """The log so far, as an episode."""
         return StssEpisode(
-            id=episode_id(self.task.id, self.repeat),
+            id=make_episode_id(self.task.id, self.repeat),
             scenario=self.task.id,
             cluster=self.task.template,
             repeat=self.repeat,

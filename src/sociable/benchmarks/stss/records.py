@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from sociable.benchmarks.stss.task import LAST_MINUTE, Task
 from sociable.core.records import Episode, Record
-from sociable.town.clock import time_of_day
+from sociable.town.clock import format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Line, Talked
 
 
@@ -61,7 +61,7 @@ class Attendance(Record):
 
     def __str__(self) -> str:
         """``17:35–18:20, less than 10 minutes``."""
-        span = f"{time_of_day(self.start)}–{time_of_day(self.end)}"
+        span = f"{format_time_of_day(self.start)}–{format_time_of_day(self.end)}"
         return f"{span}, {self.why}" if self.why else span
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from sociable.town.clock import Clock, time_of_day
+from sociable.town.clock import Clock, format_time_of_day
 from sociable.town.persona import Persona, make_ordinary_day
 
 _NAME = re.compile(r"^[|\s-]*([^:,(]+?)\s*(?=[:,(]| is )", re.MULTILINE)
@@ -21,10 +21,20 @@ def rehearse_reply(purpose: str, persona: Persona, clock: Clock, call: int, aske
     """
     if purpose in ("plan_day", "replan"):
         hours = [
-            {"from": time_of_day(block.start), "to": time_of_day(block.end), "doing": block.doing, "place": block.place}
+            {
+                "from": format_time_of_day(block.start),
+                "to": format_time_of_day(block.end),
+                "doing": block.doing,
+                "place": block.place,
+            }
             for block in make_ordinary_day(persona, clock, call % 2)
         ]
-        day = {"plan": SENTENCE * 4, "hours": hours, "bed": time_of_day(persona.sleeps), "wake": time_of_day(persona.wakes)}
+        day = {
+            "plan": SENTENCE * 4,
+            "hours": hours,
+            "bed": format_time_of_day(persona.sleeps),
+            "wake": format_time_of_day(persona.wakes),
+        }
         return json.dumps(day)
     people = asked.partition("free to talk to:")[2].partition("\n\n")[0]
     name = _NAME.search(people) if call % 2 == 0 else None

@@ -28,7 +28,7 @@ from scipy.ndimage import binary_dilation, binary_erosion, label  # type: ignore
 
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import Task
-from sociable.town.clock import MINUTES_PER_DAY, Clock, minute_of
+from sociable.town.clock import MINUTES_PER_DAY, Clock, parse_minute
 from sociable.town.events import Agreed, AnyEvent, Planned, Talked, Walked
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.persona import Persona
@@ -146,7 +146,7 @@ def _read_plan(event: Planned) -> list[list[Any]]:
     for line in filter(str.strip, event.plan.splitlines()):
         begin, until, doing, place = found.groups() if (found := _BLOCK.fullmatch(line)) else ("", "", line, "")
         try:
-            start, end = minute_of(begin, day), minute_of(until, day)
+            start, end = parse_minute(begin, day), parse_minute(until, day)
         except ValueError:
             blocks.append([line])
         else:

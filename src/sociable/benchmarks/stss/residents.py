@@ -17,7 +17,7 @@ from pathlib import Path
 from sociable.benchmarks.stss.speech import Said, find_moments, is_assent, parse_speech, say_moment, say_place
 from sociable.benchmarks.stss.task import DAYS, LAST_MINUTE, Subtask, Task, TaskType
 from sociable.core.seeding import make_generator
-from sociable.town.clock import MINUTES_PER_DAY, Clock, day_number, time_of_day
+from sociable.town.clock import MINUTES_PER_DAY, Clock, count_day, format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Planned, Remembered
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.minds import Activity, Decision, TakenAway, Talk, Utterance, View
@@ -189,7 +189,9 @@ class RoutineMind:
         self._planned = day
         engaged = [each for each in self.engagements if each.start // MINUTES_PER_DAY == day]
         blocks = sorted((each.start, each.end, each.doing, each.place) for each in [*self._find_habits(minute), *engaged])
-        lines = [f"{time_of_day(start)}-{time_of_day(end)} {doing} @ {place}" for start, end, doing, place in blocks]
+        lines = [
+            f"{format_time_of_day(start)}-{format_time_of_day(end)} {doing} @ {place}" for start, end, doing, place in blocks
+        ]
         return [Planned(minute=minute, resident=self.persona.name, plan="\n".join(lines))]
 
     def whom_to_address(self, view: View) -> str:
@@ -366,6 +368,6 @@ class ReferenceResident(RoutineMind):
     async def interview(self, question: str, minute: int) -> str:
         """Says what it usually does and has agreed to, whatever the question."""
         doing = self.find_due(minute).doing
-        known = [f"{each.doing}, day {day_number(each.start)} at {time_of_day(each.start)}" for each in self.engagements]
+        known = [f"{each.doing}, day {count_day(each.start)} at {format_time_of_day(each.start)}" for each in self.engagements]
         agreed = f" I have agreed to this: {'; '.join(known)}." if known else " I have agreed to nothing with anybody."
         return f"(A reference resident, without a model.) At this hour I am usually {doing}.{agreed}"

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sociable.benchmarks.stss.keywords import find_stems, has_phrase, is_about
 from sociable.benchmarks.stss.task import Part, Task, TaskType
-from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
+from sociable.town.clock import MINUTES_PER_DAY, Clock, format_time_of_day
 
 _HOURS = ("twelve", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
 _PAST = {"half past": 30, "quarter past": 15, "quarter to": -15, "fifteen": 15, "thirty": 30, "forty-five": 45, "forty five": 45}
@@ -251,7 +251,7 @@ def say_place(place: str) -> str:
 
 def say_moment(moment: int, clock: Clock) -> str:
     """Puts a minute of the simulation as people say it: Tuesday at 17:00."""
-    return f"{clock.to_datetime(moment):%A} at {time_of_day(moment)}"
+    return f"{clock.to_datetime(moment):%A} at {format_time_of_day(moment)}"
 
 
 # Words about a task.

@@ -32,7 +32,7 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
     def __init__(self, options: StudyOptions[StssOptions]) -> None:
         super().__init__(options)
         own = options.own
-        self.resolved = options.resolve(**options.absolute_paths("town", "residents"))
+        self.resolved = options.resolve(**options.make_absolute_paths("town", "residents"))
         check_minds(own.agent, own.background_agent, embeddings=own.embeddings)
         self.inputs = inputs = load_inputs(options.dataset, own, Clock(), seed=options.seed, limit=options.limit)
         if unknown := {each.resident for each in own.injected if each.resident} - set(inputs.people):

@@ -27,12 +27,12 @@ from sociable.core.view import (
     Tag,
     Tone,
     Transcript,
-    figure,
+    format_figure,
 )
 from sociable.engine.result import RunResult
-from sociable.reports.result_tables import counts_table, metrics_table
+from sociable.reports.result_tables import make_metrics_table, make_outcomes_table
 from sociable.reports.views import EPISODES_SHOWN, Views
-from sociable.town.clock import MINUTES_PER_DAY, Clock, time_of_day
+from sociable.town.clock import MINUTES_PER_DAY, Clock, format_time_of_day
 
 Runs = Sequence[RunResult[StssStudy]]
 
@@ -47,7 +47,7 @@ PUBLISHED = {model: dict(zip((*TYPES.values(), SCORE, RATIO), row, strict=True))
 class TownViews(Views):
     """The names of runs and the groups of episodes that are shown, as both of STSS's levels have them."""
 
-    def label(self, manifest: Mapping[str, Any]) -> str:
+    def make_label(self, manifest: Mapping[str, Any]) -> str:
         """The model, its architecture where that is not the plain one, and the background where it is another's."""
         subject, partner = manifest["models"]["subject"], manifest["models"]["partner"]
         options = manifest["settings"]["options"]
@@ -63,11 +63,11 @@ class TownViews(Views):
         for heading, episodes in groups.items():
             if episodes:
                 yield Paragraph(f"{heading}. {remedy} {run.folder} EPISODE.")
-                yield from (block for episode in episodes for block in self.episode(run, episode))
+                yield from (block for episode in episodes for block in self.show_episode(run, episode))
 
 
 class StssViews(TownViews):
-    def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
+    def list_remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
         nothing = next((each.value for each in estimates if each.metric == NOTHING), None)
         if nothing is None or nothing <= MUCH:
             return ()
@@ -78,26 +78,26 @@ class StssViews(TownViews):
         )
         return (said,)
 
-    def summary(self, runs: Runs) -> Table:
+    def show_summary(self, runs: Runs) -> Table:
         """One row a run: overall first, then by type."""
-        shown = runs[0].study.metrics.named(SCORE, RATIO, *TYPES.values())
+        shown = runs[0].study.metrics.select_named(SCORE, RATIO, *TYPES.values())
         note = "95% intervals by task; those of the types stand in the report. — : no task of that type."
-        return metrics_table("STSS", runs, shown, note, (SCORE, RATIO))
+        return make_metrics_table("STSS", runs, shown, note, (SCORE, RATIO))
 
-    def scores(self, runs: Runs) -> list[Block]:
+    def show_scores(self, runs: Runs) -> list[Block]:
         """Table 4's layout: our runs first, then the published rows."""
-        shown = runs[0].study.metrics.named(*TYPES.values(), SCORE, RATIO)
+        shown = runs[0].study.metrics.select_named(*TYPES.values(), SCORE, RATIO)
         # With the intervals of all nothing would fit a page.
         caption = "Scores by type of task (Table 4's layout)"
-        return [metrics_table(caption, runs, shown, ANOTHER_TOWN, (SCORE, RATIO), PUBLISHED), _plot_scores(runs)]
+        return [make_metrics_table(caption, runs, shown, ANOTHER_TOWN, (SCORE, RATIO), PUBLISHED), _plot_scores(runs)]
 
-    def parts(self, runs: Runs) -> list[Section]:
+    def show_parts(self, runs: Runs) -> list[Section]:
         return [Section("Where it failed", list(_show_stages(runs))), Section("Tasks", [_tabulate_tasks(run) for run in runs])]
 
-    def counts(self, run: RunResult[StssStudy]) -> Table:
-        return counts_table(run, (SCORE, RATIO))
+    def show_counts(self, run: RunResult[StssStudy]) -> Table:
+        return make_outcomes_table(run, (SCORE, RATIO))
 
-    def costs(self, runs: Runs) -> Sequence[Block]:
+    def show_costs(self, runs: Runs) -> Sequence[Block]:
         """Calls and tokens beside the original's public figure."""
         rows = []
         for run in runs:
@@ -120,7 +120,7 @@ class StssViews(TownViews):
         )
         return [Table("Per resident and day", [Column("Run of"), Column("Calls", True), Column("Tokens", True)], rows, note)]
 
-    def shown_episodes(self, run: RunResult[StssStudy]) -> Iterator[Block]:
+    def show_episodes(self, run: RunResult[StssStudy]) -> Iterator[Block]:
         """The worst, the best and what has no score; each says how to watch it."""
         ranked, unscored = rank_episodes(run, SCORE)
         shown = {
@@ -130,12 +130,12 @@ class StssViews(TownViews):
         }
         return self.show_groups(run, shown, "To watch one: sociable replay")
 
-    def episode(self, run: RunResult[StssStudy], episode: StssEpisode) -> list[Block]:
+    def show_episode(self, run: RunResult[StssStudy], episode: StssEpisode) -> list[Block]:
         """The task, the stage it reached with each person, and the performer's conversations."""
         task, clock = run.study.scenarios[episode.scenario], run.study.setting.clock
         if episode.task is None:
             return [Case(episode.id, [Tag("errored", Tone.BAD)], [Callout(episode.error, Tone.WARNING)])]
-        measured: Measured = run.measured(episode)
+        measured: Measured = run.find_measurement(episode)
         result = Tag(f"score {measured.score:.2f}", Tone.GOOD if measured.score >= 0.5 else Tone.BAD)
         why = Callout(f"{measured.reason[:1].upper()}{measured.reason[1:]}: {measured.score:.2f}.")
         if measured.failure:
@@ -160,7 +160,9 @@ def rank_episodes(run: RunResult[Any], metric: str) -> tuple[list[Any], list[Any
 
 def _plot_scores(runs: Runs) -> IntervalPlot:
     if len(runs) == 1:
-        found = [(metric.title, runs[0].estimate(metric.name)) for metric in runs[0].study.metrics.named(*TYPES.values(), SCORE)]
+        found = [
+            (metric.title, runs[0].estimate(metric.name)) for metric in runs[0].study.metrics.select_named(*TYPES.values(), SCORE)
+        ]
         caption = "Scores by type of task"
     else:
         labels = shorten_labels([run.label for run in runs])
@@ -191,10 +193,10 @@ def _show_stages(runs: Runs) -> Iterator[Block]:
     )
     metrics = runs[0].study.metrics
     done = (STAGES[Stage.DONE],)
-    yield metrics_table("How far the task came with people", runs, metrics.in_group("stages"), note, done)
+    yield make_metrics_table("How far the task came with people", runs, metrics.select_groups("stages"), note, done)
     if any((found := run.estimate(NOTHING)) and found.value is not None for run in runs):
         unread = "Of the performer alone. A plan that cannot be read is asked for twice."
-        yield metrics_table("What came to nothing", runs, metrics.in_group("conduct"), unread)
+        yield make_metrics_table("What came to nothing", runs, metrics.select_groups("conduct"), unread)
 
 
 def _tabulate_tasks(run: RunResult[StssStudy]) -> Table:
@@ -203,18 +205,18 @@ def _tabulate_tasks(run: RunResult[StssStudy]) -> Table:
     rows = []
     for episode in _completed(run):
         score = scores.get((episode.scenario, episode.repeat))
-        shown = [figure(score.value, 2), score.reason] if score else [MISSING, MISSING]
+        shown = [format_figure(score.value, 2), score.reason] if score else [MISSING, MISSING]
         rows.append(Row([episode.id, *shown, run.study.scenarios[episode.scenario].performer]))
     return Table(run.label, [Column("Episode"), Column("Score", True), Column("Why"), Column("Performer")], rows)
 
 
 def _completed(run: RunResult[Any]) -> list[Any]:
-    return [each for each in run.episodes() if each.status is EpisodeStatus.COMPLETED]
+    return [each for each in run.read_episodes() if each.status is EpisodeStatus.COMPLETED]
 
 
 def _word_moment(minute: int, clock: Clock) -> str:
     """Mon 07:10."""
-    return f"{clock.to_date(minute):%a} {time_of_day(minute)}"
+    return f"{clock.to_date(minute):%a} {format_time_of_day(minute)}"
 
 
 def _tabulate_people(task: Task, measured: Measured, clock: Clock) -> Table:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from sociable.core.errors import InputError
-from sociable.core.records import storable
+from sociable.core.records import make_storable
 from sociable.datasets.plays.final_draft import read_final_draft
 from sociable.datasets.plays.fountain import read_fountain
 from sociable.datasets.plays.labels import FEW_SPEECHES, is_talk
@@ -87,9 +87,9 @@ def _decode(path: Path, data: bytes) -> str:
     if b"\0" in data[:4096] and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{path}: no text file. Save the play as plain text, or give .fountain, .fdx or Standard Ebooks XHTML.")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return storable(data.decode("utf-16", "replace"))
+        return make_storable(data.decode("utf-16", "replace"))
     try:
-        return storable(data.decode("utf-8-sig"))
+        return make_storable(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         # Older editions are in the Western code page.
         return data.decode("cp1252", "replace")

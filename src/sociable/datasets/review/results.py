@@ -13,7 +13,7 @@ from typing import Any
 from sociable.core.errors import InputError
 from sociable.core.run_folder import write_atomically
 from sociable.core.seeding import derive_seed
-from sociable.core.view import MISSING, Block, Callout, Column, Row, Table, Tone, figure, with_interval
+from sociable.core.view import MISSING, Block, Callout, Column, Row, Table, Tone, format_figure, format_with_interval
 from sociable.datasets.build import format_json_lines, read_build_manifest
 from sociable.datasets.card import write_cards
 from sociable.datasets.review.items import SETTLED, ReviewItem, ReviewOutcome, State, digest_record
@@ -121,7 +121,7 @@ def _make_reviewers_table(review: Review, decisions: Sequence[Decision]) -> Tabl
     for name, group in dict.fromkeys((each.reviewer, each.group) for each in decisions):
         own = [each for each in decisions if each.reviewer == name]
         seconds = [each.seconds for each in own if each.seconds is not None]
-        took = figure(median(seconds), 0) if seconds else MISSING
+        took = format_figure(median(seconds), 0) if seconds else MISSING
         rows.append(Row([name, str(group), str(len(own)), str(len(review.find_open_items(name, group))), took]))
     columns = [
         Column("Reviewer"),
@@ -147,7 +147,7 @@ def _make_agreement_tables(review: Review, decisions: Sequence[Decision]) -> lis
         among_all.append(Row([str(group), question, *counts, _show(found.fleiss), _show(found.alpha)]))
         for pair in found.pairs:
             if pair.items:
-                said = [f"{pair.first}, {pair.second}", str(pair.items), figure(pair.observed, 2), _show(pair.kappa)]
+                said = [f"{pair.first}, {pair.second}", str(pair.items), format_figure(pair.observed, 2), _show(pair.kappa)]
                 in_pairs.append(Row([str(group), question, *said]))
     if not among_all:
         return []
@@ -174,7 +174,7 @@ def _make_agreement_tables(review: Review, decisions: Sequence[Decision]) -> lis
 
 
 def _show(interval: Interval) -> str:
-    return with_interval(interval.value, interval.low, interval.high)
+    return format_with_interval(interval.value, interval.low, interval.high)
 
 
 def apply_review(review: Review, *, anyway: bool = False) -> str:

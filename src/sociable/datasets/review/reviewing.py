@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from sociable.core.data_files import make_data_error
 from sociable.core.errors import DataError, InputError, StorageFailure
-from sociable.core.records import storable
+from sociable.core.records import make_storable
 from sociable.core.run_folder import RecordFile, write_atomically
 from sociable.core.seeding import derive_seed
 from sociable.datasets.build import DATASET, format_json_lines, read_build_manifest
@@ -182,7 +182,7 @@ class Review:
             group=group,
             decision=choice,
             tags=tuple(self.find_tags(tags)),
-            note=storable(note.strip()),
+            note=make_storable(note.strip()),
             fixed=None if fixed is None else dict(fixed),
             seconds=None if seconds is None else round(seconds, 1),
             time=tell_time(),

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import Locator, LogLocator
 
 from sociable.core.plots import CurvePlot, Point, find_placed_points, format_estimate
-from sociable.render.displayable import displayable_line
+from sociable.render.displayable import make_displayable_line
 from sociable.render.figures import style
 
 _HEIGHT, _NARROW_HEIGHT = 330, 270
@@ -24,13 +24,13 @@ def draw(figure: Figure, plot: CurvePlot, narrow: bool) -> style.Titles:
     figure.set_figheight((_NARROW_HEIGHT if narrow else _HEIGHT) / style.PIXELS_PER_INCH)
     curves = [find_placed_points(curve, plot.logarithmic) for curve in plot.curves]
     axes = figure.add_subplot()
-    axes.set_title(style.wrap(displayable_line(plot.y_axis), figure.bbox.width - 60))
+    axes.set_title(style.wrap(make_displayable_line(plot.y_axis), figure.bbox.width - 60))
     axes.grid(axis="y")
     _set_scales(axes, plot, [point for point in chain(*curves) if np.isfinite(point.y)], narrow)
     style.name_x_axis(axes, plot.x_axis, figure.bbox.width - 60)
     titles, labels, handles = {}, [], []
     for number, (curve, points) in enumerate(zip(plot.curves, curves, strict=True)):
-        label = displayable_line(curve.label) or (f"curve {number + 1}" if len(curves) > 1 else "")
+        label = make_displayable_line(curve.label) or (f"curve {number + 1}" if len(curves) > 1 else "")
         look = style.get_series_style(number)
         xs, ys = style.to_arrays(points, "x", "y")
         _draw_bands(axes, points, plot.steps, look["color"])
@@ -39,7 +39,7 @@ def draw(figure: Figure, plot: CurvePlot, narrow: bool) -> style.Titles:
         )
         chosen = _choose_points_with_sign(axes, xs, ys, number)
         (signs,) = axes.plot(xs[chosen], ys[chosen], gid=f"signs-{number}", **look | {"linestyle": "none"})
-        before = ", ".join(filter(None, [label, displayable_line(plot.x_axis) or "x"]))
+        before = ", ".join(filter(None, [label, make_displayable_line(plot.x_axis) or "x"]))
         with_sign = (points[index] for index in chosen)
         titles[f"line-{number}"] = [label]
         titles[f"signs-{number}"] = [f"{before} {p.x:.6g}: {format_estimate(p.y, p.low, p.high)}" for p in with_sign]

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from sociable.core.plots import SOURCES, IntervalPlot, format_estimate, format_number
-from sociable.render.displayable import displayable_line
+from sociable.render.displayable import make_displayable_line
 from sociable.render.figures import style
 
 _NO_VALUE = "no value"
@@ -32,12 +32,12 @@ def draw(figure: Figure, plot: IntervalPlot, narrow: bool) -> style.Titles:
     axes.xaxis.set_major_locator(style.choose_ticks(4 if narrow else 6))
     style.name_x_axis(axes, plot.axis, (0.85 if narrow else 0.5) * width)
     if np.isfinite(reference):
-        label = displayable_line(plot.reference_label) or format_number(plot.reference)
+        label = make_displayable_line(plot.reference_label) or format_number(plot.reference)
         _draw_reference(axes, reference, style.shorten(label, width / 2))
     beside: style.Look = {"textcoords": "offset points"} | (_ABOVE if narrow else _AT_THE_LEFT)
     titles, handles = {}, {}
     for row, (mark, value, low, high) in enumerate(zip(plot.marks, values, lows, highs, strict=True)):
-        name, label = f"mark-{row}", displayable_line(mark.label)
+        name, label = f"mark-{row}", make_displayable_line(mark.label)
         ink, colour = (style.MUTED, style.MUTED) if mark.published else (style.INK, style.ACCENT)
         shown = style.shorten(label, (0.9 if narrow else 0.45) * width)
         axes.annotate(shown, (0, row), color=ink, gid=name, xycoords=axes.get_yaxis_transform(), **beside)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
-from sociable.render.displayable import displayable_line
+from sociable.render.displayable import make_displayable_line
 from sociable.render.figures.style import COLOURS_OF_THE_PAGE, Titles, measure_width
 
 _NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
@@ -24,7 +24,7 @@ def make_page_element(written: str, caption: str, titles: Titles) -> str:
     root = fromstring(written.replace(_NAMESPACE, "", 1))  # noqa: S314 - matplotlib wrote it
     _, _, width, height = root.get("viewBox", "").split()
     page = Element("svg", {"viewBox": f"0 0 {width} {height}", "width": width, "height": height, "role": "img"})
-    page.set("aria-label", displayable_line(caption))
+    page.set("aria-label", make_displayable_line(caption))
     markers = {f"#{name}": path for path in root.iter() if path.tag == "path" and (name := path.get("id"))}
     for shape, title in _find_shapes(root, titles, own=iter(())):
         attributes = _get_attributes(shape, markers)

@@ -14,7 +14,7 @@ from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
 from sociable.core.plots import RadarPlot, format_number, pair_axes
-from sociable.render.displayable import displayable_line
+from sociable.render.displayable import make_displayable_line
 from sociable.render.figures import style
 
 _RADIUS, _NARROW_RADIUS = 125, 100
@@ -28,7 +28,7 @@ def draw(figure: Figure, plot: RadarPlot, narrow: bool) -> style.Titles:
 
     Where the labels have no room around the rim, numbers stand there, and the labels below.
     """
-    pairs = [(displayable_line(label), format_number(value)) for label, value in pair_axes(plot)]
+    pairs = [(make_displayable_line(label), format_number(value)) for label, value in pair_axes(plot)]
     in_words = [": ".join(filter(None, pair)) for pair in pairs]
     blocks = [[*style.wrap(label, _WIDEST_LABEL).split("\n"), value] for label, value in pairs]
     values = style.to_array(value for _, value in pair_axes(plot))

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from sociable.core.plots import NO_GROUP, ScatterPlot, find_groups
-from sociable.render.displayable import displayable_line
+from sociable.render.displayable import make_displayable_line
 from sociable.render.figures import style
 
 _LEAST_HEIGHT, _MOST_HEIGHT = 0.27, 0.7
@@ -26,9 +26,9 @@ def draw(figure: Figure, plot: ScatterPlot, narrow: bool) -> style.Titles:
         look = style.get_series_style(number) | {"linestyle": "none"} | ({} if group else _LOOK_WITHOUT_GROUP)
         look["markersize"] *= size
         handles += axes.plot(xs, ys, gid=f"dots-{number}", **look)
-        name = displayable_line(group) or ("group without a name" if group else NO_GROUP)
+        name = make_displayable_line(group) or ("group without a name" if group else NO_GROUP)
         labels.append(f"{name} ({len(dots)})")
-        own = (displayable_line(dot.label) for dot in dots)
+        own = (make_displayable_line(dot.label) for dot in dots)
         titles[f"dots-{number}"] = [f"{label} ({name})" if label else name for label in own]
     across, upwards = axes.dataLim.size
     share = np.clip(upwards / across if across else 0, _LEAST_HEIGHT, _MOST_HEIGHT)

@@ -15,7 +15,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
-from sociable.render.displayable import displayable_line
+from sociable.render.displayable import make_displayable_line
 
 # Stand-ins: matplotlib knows no CSS, so each of the page's colours is drawn as a colour nobody uses.
 INK, MUTED, RULE, ACCENT, PAGE = "#000001", "#000002", "#000003", "#000004", "#000005"
@@ -78,7 +78,7 @@ def name_x_axis(axes: Axes, name: str, room: float) -> None:
     formatter.set_locs(list(axes.get_xticks()))
     power = f"({formatter.get_offset()})" if formatter.get_offset() else ""
     axes.xaxis.get_offset_text().set_visible(False)
-    axes.set_xlabel(wrap(f"{displayable_line(name)} {power}".strip(), room))
+    axes.set_xlabel(wrap(f"{make_displayable_line(name)} {power}".strip(), room))
 
 
 def to_array(numbers: Iterable[float | None]) -> Numbers:

@@ -247,7 +247,7 @@ class _Reader:
                 where, rect = _render_place(layer, drawn), self._read_rect(layer, drawn)
                 if not rect.is_within(self.extent):
                     raise self._fail(where, f"is not inside the map of {self.extent.width} by {self.extent.height} tiles")
-                tiles = [Tile(x - self.extent.x, y - self.extent.y) for x, y in rect.tiles()]
+                tiles = [Tile(x - self.extent.x, y - self.extent.y) for x, y in rect.list_tiles()]
                 properties = {each.name: each.value for each in drawn.properties}
                 kind = str(properties.get("kind") or drawn.kind.strip())
                 yield _Shape(drawn.name.strip(), kind, properties, tiles, where)
@@ -404,5 +404,5 @@ def cover_with_rectangles(tiles: Iterable[Tile]) -> list[Rect]:
         right = next(each for each in count(x) if Tile(each, y) not in left)
         bottom = next(each for each in count(y) if not all(Tile(column, each) in left for column in range(x, right)))
         found.append(Rect(x, y, right - x, bottom - y))
-        left.difference_update(found[-1].tiles())
+        left.difference_update(found[-1].list_tiles())
     return found

@@ -13,7 +13,7 @@ from sociable.benchmarks.anteval.characters import load_sheets
 from sociable.benchmarks.anteval.iep.audit import TOLERANCE, load_checked_cards, measure_shortcuts
 from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards, make_scenario
 from sociable.core.errors import DataError
-from sociable.core.wording import expresses
+from sociable.core.wording import has_wording
 
 MakeCard = Callable[..., dict[str, Any]]
 
@@ -100,7 +100,7 @@ def test_the_rule_takes_most_key_points_in_other_words() -> None:
     cards = load_cards(None, skip_invalid=False).items
     assert set(read) == {card.id for card in cards}
     taken = [
-        expresses(text, point.wording or ())
+        has_wording(text, point.wording or ())
         for card in cards
         for point, text in zip(card.key_points, read[card.id].retold, strict=True)
     ]

@@ -9,7 +9,7 @@ import pytest
 from sociable.benchmarks.stss.conversations.conditions import CONDITIONS, Condition, ConditionRule
 from sociable.benchmarks.stss.conversations.protocol import summarise
 from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.town.clock import Clock, minute_of
+from sociable.town.clock import Clock, parse_minute
 from sociable.town.events import Line
 
 NOON = 720
@@ -77,7 +77,7 @@ def test_a_time_is_agreed_on_by_both(
 ) -> None:
     task = make_task(TaskType.APPOINTMENT)
     found = ConditionRule(task, NOON, clock, PLACES).find_agreed_moment(conversation(*said))
-    assert found == (minute_of(agreed, 2) if agreed else None)
+    assert found == (parse_minute(agreed, 2) if agreed else None)
     met = ConditionRule(task, NOON, clock, PLACES).is_met_in_conversation(Condition.TIME_AGREED, conversation(*said))
     assert met is (agreed is not None)
 

@@ -106,7 +106,7 @@ def test_the_same_runs_give_the_same_scenes_in_any_order_evenly_over_templates(r
     assert set(Counter(scene.template for scene in some).values()) == {3}
     drawn: dict[str, set[str]] = defaultdict(set)
     for run in runs:
-        for episode in map(run.episodes.read, run.episodes.ids()):
+        for episode in map(run.episodes.read, run.episodes.list_ids()):
             assert episode.task is not None
             drawn[episode.task.template].add(episode.task.performer)
     for template, performers in drawn.items():

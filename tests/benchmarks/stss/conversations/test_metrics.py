@@ -15,8 +15,8 @@ from sociable.benchmarks.stss.task import Task, TaskType
 from sociable.core.records import EpisodeStatus, Estimate, Outcome, Score, Turn, Verdict, Verdicts
 
 Met = Sequence[bool]
-PER_SCENE = [metric.name for metric in METRICS.in_group("scenes")]
-TABLE_3 = [metric.name for metric in METRICS.in_group("table")]
+PER_SCENE = [metric.name for metric in METRICS.select_groups("scenes")]
+TABLE_3 = [metric.name for metric in METRICS.select_groups("table")]
 
 
 def score_scene(scene: Scene, episode: ConversationEpisode, verdicts: Verdicts, *, judged: bool) -> list[Score]:

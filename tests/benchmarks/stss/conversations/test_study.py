@@ -129,5 +129,5 @@ def test_what_a_run_costs_is_told_before(tmp_path: Path) -> None:
 def test_a_reader_is_shown_what_judges_judged() -> None:
     study = BENCHMARK.open(limit=1)
     assert isinstance(study, ConversationStudy)
-    assert set(study.win_rates) == {study.stage_of(c) for c in ("conversation|invited", "summary|place")}
-    assert study.cluster_of(next(iter(study.scenarios))) == next(iter(study.scenarios.values())).template
+    assert set(study.win_rates) == {study.find_stage(c) for c in ("conversation|invited", "summary|place")}
+    assert study.find_cluster(next(iter(study.scenarios))) == next(iter(study.scenarios.values())).template

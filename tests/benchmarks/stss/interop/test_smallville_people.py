@@ -18,7 +18,7 @@ from sociable.benchmarks.stss.interop.smallville_people import (
 from sociable.benchmarks.stss.keywords import is_doing
 from sociable.benchmarks.stss.task import Signs
 from sociable.core.errors import DataError
-from sociable.town.clock import time_of_day
+from sociable.town.clock import format_time_of_day
 from sociable.town.interop.smallville import SmallvillePersona
 from sociable.town.map import Address, Tile, TownMap
 from sociable.town.persona import Habit, Persona
@@ -46,7 +46,7 @@ ANN = SmallvillePersona(
 )
 def test_hours_of_sleep(lifestyle: str, wakes: str, sleeps: str) -> None:
     hours = parse_hours_of_sleep(lifestyle)
-    assert (time_of_day(hours.wakes), time_of_day(hours.sleeps), hours.missing) == (wakes, sleeps, ())
+    assert (format_time_of_day(hours.wakes), format_time_of_day(hours.sleeps), hours.missing) == (wakes, sleeps, ())
 
 
 @pytest.mark.parametrize(("bed", "minute"), [("midnight", 24 * 60), ("12am", 24 * 60), ("2am", 26 * 60), ("1:30", 25 * 60 + 30)])
@@ -135,7 +135,7 @@ def ann(folder: Path, town: TownMap) -> Persona:
 
 def shown(habits: tuple[Habit, ...]) -> list[str]:
     return [
-        f"{time_of_day(habit.start)}-{time_of_day(habit.end)} {habit.doing} @ {habit.place}{'!' if habit.work else ''}"
+        f"{format_time_of_day(habit.start)}-{format_time_of_day(habit.end)} {habit.doing} @ {habit.place}{'!' if habit.work else ''}"
         for habit in habits
     ]
 
@@ -210,7 +210,10 @@ def test_where_somebody_goes_by_its_facts(write: Write, town: TownMap) -> None:
 def test_nobody_goes_out_asleep(write: Write, town: TownMap) -> None:
     lifestyle = "Ann goes to bed at 3pm, wakes up at 10am."
     habits = ann(write(lifestyle=lifestyle, learned="Ann is a student at Salt College."), town).habits
-    assert [(time_of_day(habit.start), time_of_day(habit.end)) for habit in habits] == [("10:30", "12:00"), ("13:30", "14:30")]
+    assert [(format_time_of_day(habit.start), format_time_of_day(habit.end)) for habit in habits] == [
+        ("10:30", "12:00"),
+        ("13:30", "14:30"),
+    ]
 
 
 def test_what_is_missing_is_said(write: Write, town: TownMap) -> None:

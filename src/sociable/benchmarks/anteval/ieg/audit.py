@@ -11,7 +11,7 @@ from sociable.benchmarks.anteval.ieg.masters.interface import Master
 from sociable.benchmarks.anteval.ieg.real import RealSessions
 from sociable.benchmarks.anteval.ieg.windows import count_skills, cut_windows
 from sociable.benchmarks.anteval.views import make_counts_table
-from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure
 
 
 def audit_real_sessions(real: RealSessions, width: int, untuned: Master, notes: Sequence[str]) -> Document:
@@ -26,7 +26,7 @@ def audit_real_sessions(real: RealSessions, width: int, untuned: Master, notes: 
     scores = {name: measure_f_scores(found, [window.checks for window in windows]) for name, found in predicted.items()}
     note = "What is known of the real sessions without having learned from any: an F-score of a tuned DM says what it adds."
     columns = [Column(""), Column("Character", True), Column("Overall", True)]
-    rows = [Row([name, figure(each.character, 2), figure(each.tuple, 2)]) for name, each in scores.items()]
+    rows = [Row([name, format_figure(each.character, 2), format_figure(each.tuple, 2)]) for name, each in scores.items()]
     calls = dict(Counter(real.counts).most_common())
     skills = dict(count_skills(windows).most_common())
     sizes = Counter(len({who for who, _ in window.checks}) for window in windows)

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, model_
 
 from sociable.benchmarks.anteval.rules import load_rules
 from sociable.core.data_files import Text
-from sociable.core.names import Name, words
-from sociable.core.records import Record, storable
+from sociable.core.names import Name, find_words
+from sociable.core.records import Record, make_storable
 
 MASTER = "Dungeon Master"
 """Whoever speaks for the world, where a log gives no other name."""
@@ -27,7 +27,7 @@ def _require_skill(name: str) -> str:
 
 class Spoken(Record):
     speaker: Name
-    text: Annotated[str, AfterValidator(storable)]
+    text: Annotated[str, AfterValidator(make_storable)]
 
 
 class Check(Record):
@@ -47,7 +47,7 @@ class Call(Record):
 class Log(Record):
     """One session. A user's own, as one line of a JSON Lines file, has exactly these fields."""
 
-    id: Annotated[Text, AfterValidator(storable)]
+    id: Annotated[Text, AfterValidator(make_storable)]
     players: tuple[Name, ...]
     master: Name = MASTER
     turns: tuple[Spoken, ...]
@@ -79,7 +79,7 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 def clean_name(name: object, otherwise: str) -> str:
     """What a transcript calls somebody, on one line; ``otherwise`` where that is no name, of signs only, say."""
     try:
-        return _NAME.validate_python(" ".join(storable(str(name)).split()))
+        return _NAME.validate_python(" ".join(make_storable(str(name)).split()))
     except ValidationError:
         return otherwise
 
@@ -101,7 +101,7 @@ def compile_names(names: Iterable[str]) -> re.Pattern[str]:
 
 
 def _normalise(name: str) -> str:
-    return " ".join(words(name))
+    return " ".join(find_words(name))
 
 
 class Imported(Record):

@@ -13,7 +13,7 @@ from sociable.benchmarks.anteval.ieg.reference import make_reference_player
 from sociable.benchmarks.anteval.ieg.scenario import IegScenario
 from sociable.benchmarks.anteval.players import Player, PromptedPlayer, brief, seat_players
 from sociable.core.prompts import Prompts, load_package_prompts, quote
-from sociable.core.records import episode_id
+from sociable.core.records import make_episode_id
 from sociable.engine.seats import Seat, Seats
 
 PLACEHOLDERS = {
@@ -33,7 +33,7 @@ async def run_session(
     scenario: IegScenario, repeat: int, seats: Seats, prompts: Prompts, options: IegOptions, *, seed: int, half: int | None = None
 ) -> IegEpisode:
     """The episode. ``half``: which half of their lines reference agents keep to. Raises RunFailure and RunStopped."""
-    identifier = episode_id(scenario.id, repeat)
+    identifier = make_episode_id(scenario.id, repeat)
 
     def make_player(name: str, seat: Seat) -> Player:
         if seat.model is None:

@@ -56,9 +56,9 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         }
         if own.masters_folder and not own.masters_folder.is_dir():
             raise InputError(f"masters = {own.masters}: no run of anteval-ieg with virtual DMs in it.")
-        paths = options.absolute_paths("sheets", "masters", *([] if own.real == STAND_IN else ["real"]))
+        paths = options.make_absolute_paths("sheets", "masters", *([] if own.real == STAND_IN else ["real"]))
         # A model here is a folder, or a name that others know.
-        models = options.absolute_paths("embeddings", *(["master_model"] if own.master == "lora" else []))
+        models = options.make_absolute_paths("embeddings", *(["master_model"] if own.master == "lora" else []))
         self.resolved = options.resolve(**paths, **{name: path for name, path in models.items() if Path(path).is_dir()})
         self.notes = list(self.sessions.list_notes())
 

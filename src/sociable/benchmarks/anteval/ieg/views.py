@@ -17,9 +17,22 @@ from sociable.benchmarks.anteval.published import TABLE_2
 from sociable.benchmarks.anteval.views import ANOTHER_DATA_SET, TableViews, format_percent, make_counts_table, make_table_1
 from sociable.core.plots import Curve, CurvePlot, IntervalPlot, Mark, Point
 from sociable.core.records import EpisodeStatus, Estimate
-from sociable.core.view import MISSING, Block, Callout, Column, Paragraph, Row, Section, Table, Tag, Tone, figure, with_interval
+from sociable.core.view import (
+    MISSING,
+    Block,
+    Callout,
+    Column,
+    Paragraph,
+    Row,
+    Section,
+    Table,
+    Tag,
+    Tone,
+    format_figure,
+    format_with_interval,
+)
 from sociable.engine.result import RunResult
-from sociable.reports.result_tables import counts_table, metrics_table
+from sociable.reports.result_tables import make_metrics_table, make_outcomes_table
 
 PREDICTORS: Mapping[str, str] = {
     Predictor.BASE: "untuned (f_0)",
@@ -38,20 +51,20 @@ Run = RunResult[IegStudy]
 
 
 class IegViews(TableViews):
-    def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
+    def list_remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
         return find_doubts(estimates)
 
-    def summary(self, runs: Sequence[Run]) -> Table:
+    def show_summary(self, runs: Sequence[Run]) -> Table:
         intervals = " ".join(dict.fromkeys(map(_describe_intervals, runs)))
         note = f"F-scores of virtual DMs on held-out real sessions, as shares. {intervals}"
-        return metrics_table("AntEval, intention expression", runs, METRICS.named(*_COMPARED), note)
+        return make_metrics_table("AntEval, intention expression", runs, METRICS.select_named(*_COMPARED), note)
 
-    def scores(self, runs: Sequence[Run]) -> list[Block]:
+    def show_scores(self, runs: Sequence[Run]) -> list[Block]:
         return [*_warn_of_silence(runs), _make_plot(runs), make_table_1(runs), _make_table_2(runs)]
 
-    def parts(self, runs: Sequence[Run]) -> list[Section]:
+    def show_parts(self, runs: Sequence[Run]) -> list[Section]:
         found = [(run.label, each) for run in runs if (each := _read_results(run)) is not None]
-        conduct = metrics_table("How it was played", runs, METRICS.in_group("conduct"), "95% intervals by session.")
+        conduct = make_metrics_table("How it was played", runs, METRICS.select_groups("conduct"), "95% intervals by session.")
         parts = [
             Section("Controls", [*(table for label, each in found for table in _make_controls(label, each)), conduct]),
             Section("Over the size of the training set", [plot for label, each in found for plot in _make_curves(label, each)]),
@@ -61,18 +74,18 @@ class IegViews(TableViews):
         # Without a curve, or where nothing was said, some have nothing to show.
         return [section for section in parts if section.blocks]
 
-    def counts(self, run: Run) -> Table:
-        return counts_table(run, [metric.name for metric in METRICS.in_group("conduct")])
+    def show_counts(self, run: Run) -> Table:
+        return make_outcomes_table(run, [metric.name for metric in METRICS.select_groups("conduct")])
 
-    def shown_episodes(self, run: Run) -> Iterator[Block]:
+    def show_episodes(self, run: Run) -> Iterator[Block]:
         done = [each for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
         yield Paragraph(
             f"The first {min(len(done), self.sessions_shown)} of {len(done)}. Any other: sociable show {run.folder} EPISODE."
         )
         for episode in done[: self.sessions_shown]:
-            yield from self.episode(run, cast(IegEpisode, episode))
+            yield from self.show_episode(run, cast(IegEpisode, episode))
 
-    def episode(self, run: Run, episode: IegEpisode) -> list[Block]:
+    def show_episode(self, run: Run, episode: IegEpisode) -> list[Block]:
         """The scene, who means to do what, and who said what."""
         scenario = run.study.scenarios[episode.scenario]
         scene, intentions = scenario.scene, scenario.intentions
@@ -89,7 +102,7 @@ class IegViews(TableViews):
             difference = MISSING
             if before is not None and after is not None:
                 difference = _format_difference(after - before, *(each.get(metric, ()) for each in drawn))
-            rows.append(Row([metric, figure(before), figure(after), difference]))
+            rows.append(Row([metric, format_figure(before), format_figure(after), difference]))
         columns = [Column("Metric"), Column("A", True), Column("B", True), Column("B − A", True)]
         note = "Intervals over resamples in which both runs drew the same real sessions; DMs are trained again where they can be."
         return [Section("Virtual DMs", [Table("Virtual DMs on the same held-out sessions", columns, rows, note)])]
@@ -100,9 +113,9 @@ def _format_difference(value: float, first: Sequence[float | None], second: Sequ
     pairs = zip(first, second, strict=False)
     drawn = [after - before for before, after in pairs if before is not None and after is not None]
     if len(drawn) < FEWEST_RESAMPLES:
-        return with_interval(value, None, None)
+        return format_with_interval(value, None, None)
     low, high = (float(each) for each in np.quantile(drawn, [0.025, 0.975]))
-    return with_interval(value, min(low, value), max(high, value))
+    return format_with_interval(value, min(low, value), max(high, value))
 
 
 def _describe_intervals(run: Run) -> str:
@@ -178,10 +191,10 @@ def _make_controls(label: str, results: Results) -> Iterator[Table]:
     ):
         rows = []
         for name, called in PREDICTORS.items():
-            cells = [with_interval(**bounds.model_dump()) for _, bounds in figures[name]]
+            cells = [format_with_interval(**bounds.model_dump()) for _, bounds in figures[name]]
             rows.append(Row([called, *cells], emphasis=name in (Predictor.GENERATED, Predictor.REAL)))
         for called, before in (("G", ""), ("signed G: above 0 where f_r is better", "signed ")):
-            gaps = [with_interval(**results.gaps[f"{before}{kind}{suffix}"].model_dump()) for kind in KINDS]
+            gaps = [format_with_interval(**results.gaps[f"{before}{kind}{suffix}"].model_dump()) for kind in KINDS]
             rows.append(Row([called, *gaps, MISSING, MISSING]))
         yield Table(f"{label}: virtual DMs on {results.tested_on} held-out windows{title}", columns, rows, note)
 

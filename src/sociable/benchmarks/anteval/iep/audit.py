@@ -15,8 +15,8 @@ from sociable.benchmarks.anteval.iep.cards import IepScenario, KnowledgeCard
 from sociable.benchmarks.anteval.iep.claims import find_pairs, match_claims
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.records import Record
-from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, figure, with_interval
-from sociable.core.wording import expresses
+from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone, format_figure, format_with_interval
+from sociable.core.wording import has_wording
 from sociable.reports.audits import (
     ShortcutResult,
     find_alike_texts,
@@ -121,20 +121,20 @@ def _make_rule_table(retold: Sequence[tuple[KnowledgeCard, Sequence[str]]]) -> T
         """The share of key points that the rule takes for themselves, or for another point of the card."""
         taken = {
             card.id: [
-                float(any(expresses(text, each.wording or ()) for each in card.key_points if (each is point) is for_itself))
+                float(any(has_wording(text, each.wording or ()) for each in card.key_points if (each is point) is for_itself))
                 for point, text in zip(card.key_points, texts, strict=True)
             ]
             for card, texts in retold
         }
         found = _estimate_share(taken)
-        return with_interval(found.value, found.low, found.high, 2)
+        return format_with_interval(found.value, found.low, found.high, 2)
 
     wordings = fmean(len(point.wording or ()) for card, _ in retold for point in card.key_points)
     rows = [
         Row(["key points retold", str(sum(len(texts) for _, texts in retold))]),
         Row(["taken for what they are", estimate_taken(True)]),
         Row(["taken for another point of the card", estimate_taken(False)]),
-        Row(["wordings a point", figure(wordings, 1)]),
+        Row(["wordings a point", format_figure(wordings, 1)]),
     ]
     note = "Retold by language models that had not seen the wordings. 95% intervals by card."
     return Table("reference/rule on key points in other words", [Column(""), Column("", True)], rows, note)

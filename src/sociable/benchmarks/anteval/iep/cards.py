@@ -15,7 +15,7 @@ from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.data_files import Loaded, Text, load_items, make_cut
 from sociable.core.records import Record
 from sociable.core.seeding import make_generator
-from sociable.core.wording import Wording, expresses
+from sociable.core.wording import Wording, has_wording
 
 
 class KeyPoint(Record):
@@ -26,7 +26,7 @@ class KeyPoint(Record):
 
     @model_validator(mode="after")
     def _is_taken_by_its_wording(self) -> Self:
-        if self.wording is not None and not expresses(self.point, self.wording):
+        if self.wording is not None and not has_wording(self.point, self.wording):
             raise ValueError("its wording does not take the key point's own sentence")
         return self
 
@@ -58,12 +58,12 @@ class KnowledgeCard(Record):
         for number, point in enumerate(self.key_points, start=1):
             if point.wording is None:
                 continue
-            if expresses(public, point.wording):
+            if has_wording(public, point.wording):
                 raise ValueError(f"key point {number} stands in title, scene or 'who': everybody would know it")
-            if not expresses(self.knowledge, point.wording):
+            if not has_wording(self.knowledge, point.wording):
                 raise ValueError(f"key point {number} does not stand in 'knowledge' in any of its wordings")
             for other, each in enumerate(self.key_points, start=1):
-                if other != number and expresses(each.point, point.wording):
+                if other != number and has_wording(each.point, point.wording):
                     raise ValueError(f"the wording of key point {number} takes key point {other} as well")
         return self
 
@@ -95,7 +95,7 @@ class IepScenario(Scenario):
 def _is_in_sheet(point: KeyPoint, sheet: Sheet) -> bool:
     """Whether one sentence of a sheet says a key point: a wording's phrases from all over the sheet say nothing together."""
     sentences = [part for line in describe_sheet(sheet).splitlines() for part in line.split(". ")]
-    return any(expresses(sentence, point.wording or ()) for sentence in sentences)
+    return any(has_wording(sentence, point.wording or ()) for sentence in sentences)
 
 
 def make_scenario(card: KnowledgeCard, players: Sequence[Sheet]) -> IepScenario:

@@ -11,8 +11,8 @@ from scipy.sparse import csr_array  # type: ignore[import-untyped]
 from scipy.sparse.csgraph import maximum_bipartite_matching  # type: ignore[import-untyped]
 
 from sociable.benchmarks.anteval.iep.cards import KeyPoint
-from sociable.core.records import storable
-from sociable.core.wording import expresses
+from sociable.core.records import make_storable
+from sociable.core.wording import has_wording
 
 LONGEST_CLAIM = 400
 """Characters of a claim that count; a whole retelling is no claim."""
@@ -36,7 +36,7 @@ def read_claims(text: str, most: int) -> tuple[list[str], str]:
     if found is None:
         found = [_BULLET.sub("", line) for line in text.splitlines() if _BULLET.match(line)]
         note = "no JSON; read as a list" if found else UNREADABLE
-    claims = [storable(" ".join(each.split()))[:LONGEST_CLAIM] for each in found if each.strip()]
+    claims = [make_storable(" ".join(each.split()))[:LONGEST_CLAIM] for each in found if each.strip()]
     if len(claims) > most:
         note = "; ".join(filter(None, (note, f"{len(claims)} claims; the first {most} count")))
     return claims[:most], note
@@ -65,7 +65,7 @@ def find_pairs(points: Sequence[KeyPoint], claims: Sequence[str]) -> Pairs:
         (place, column)
         for place, point in enumerate(points)
         for column, claim in enumerate(claims)
-        if expresses(claim, point.wording or ())
+        if has_wording(claim, point.wording or ())
     ]
 
 

@@ -62,7 +62,7 @@ class ClaimJudge:
     async def judge(self, scenario: IepScenario, episode: IepEpisode, criterion: str, seat: Seat) -> Judgment:
         asked = list_questions(scenario, episode)[criterion]
         recall, places = asked.recall, scenario.counted[asked.recall.player]
-        scope = seat.scope(episode.id, f"{seat.name}|{recall.when.value}|{recall.player}")
+        scope = seat.make_scope(episode.id, f"{seat.name}|{recall.when.value}|{recall.player}")
         found = await self._answers.ask(self._make_question(scenario.card, places, recall.claims), seat, scope)
         # One call for all points: it is booked with the first of them.
         usage = found.usage if asked.place == min(places) else Usage()

@@ -21,7 +21,7 @@ from sociable.benchmarks.anteval.iep.reference import ReferenceIepPlayer, make_r
 from sociable.benchmarks.anteval.players import PromptedPlayer, brief, seat_players
 from sociable.benchmarks.anteval.session import TableTurn
 from sociable.core.prompts import Prompts, load_package_prompts, quote
-from sociable.core.records import episode_id
+from sociable.core.records import make_episode_id
 from sociable.engine.seats import Role, Seat, Seats
 from sociable.models.protocol import ChatMessage
 
@@ -84,7 +84,7 @@ async def run_session(
     scenario: IepScenario, repeat: int, seats: Seats, prompts: Prompts, options: IepOptions, *, seed: int
 ) -> IepEpisode:
     """The episode. Raises RunFailure and RunStopped."""
-    identifier = episode_id(scenario.id, repeat)
+    identifier = make_episode_id(scenario.id, repeat)
 
     def make_player(name: str, seat: Seat) -> PromptedIepPlayer | ReferenceIepPlayer:
         if seat.model is None:

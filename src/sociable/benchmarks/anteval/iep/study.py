@@ -41,7 +41,7 @@ class IepStudy(
         empty = [card.id for card in taken if not card.key_points]
         remarks = [f"{len(empty)} cards have no key points ({empty[0]}, …): their sessions have no IEP."] if empty else []
         self.take_data(cards, scenarios, {"characters": sheets, "prompts": self.prompts}, remarks)
-        self.resolved = options.resolve(**options.absolute_paths("sheets"))
+        self.resolved = options.resolve(**options.make_absolute_paths("sheets"))
 
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> IepEpisode:
         return await run_session(self.scenarios[scenario], repeat, seats, self.prompts, self.options, seed=self.seed)
@@ -49,12 +49,12 @@ class IepStudy(
     def measure(self, episode: IepEpisode) -> Measured:
         return measure_session(self.scenarios[episode.scenario].card, episode)
 
-    def criteria(self, episode: IepEpisode) -> Sequence[str]:
+    def list_criteria(self, episode: IepEpisode) -> Sequence[str]:
         return list(list_questions(self.scenarios[episode.scenario], episode))
 
-    def judging_tasks(self, episode: IepEpisode, judges: Sequence[Seat]) -> list[JudgingTask]:
+    def list_judging_tasks(self, episode: IepEpisode, judges: Sequence[Seat]) -> list[JudgingTask]:
         # Judge by judge, so that the points of one recall are asked about together.
-        return [task for seat in judges for task in super(IepStudy, self).judging_tasks(episode, [seat])]
+        return [task for seat in judges for task in super(IepStudy, self).list_judging_tasks(episode, [seat])]
 
     async def judge(self, task: JudgingTask, episode: IepEpisode, reference: Record | None) -> Judgment:
         return await self._judge.judge(self.scenarios[task.scenario], episode, task.criterion, task.seat)

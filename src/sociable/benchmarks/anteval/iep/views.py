@@ -16,7 +16,7 @@ from sociable.core.records import PANEL, EpisodeStatus, Estimate, Verdict, Verdi
 from sociable.core.view import MISSING, Block, Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone
 from sociable.engine.result import RunResult
 from sociable.judging.panel import add_panel
-from sociable.reports.result_tables import counts_table, metrics_table, warn_of_unjudged
+from sociable.reports.result_tables import make_metrics_table, make_outcomes_table, warn_of_unjudged
 
 LOW = 0.5
 """Sessions below it are looked at (section 5.4)."""
@@ -26,28 +26,28 @@ Run = RunResult[IepStudy]
 
 
 class IepViews(TableViews):
-    def remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
+    def list_remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
         unread = next((each.value for each in estimates if each.metric == "unreadable"), None) or 0.0
         low = "IEP is low for want of form, whatever players had learned."
         return [f"{unread:.0%} of the answers to what players know could not be read: {low}"] if unread > OFTEN else []
 
-    def summary(self, runs: Sequence[Run]) -> Table:
+    def show_summary(self, runs: Sequence[Run]) -> Table:
         note = "95% intervals by session. IEP: Information Exchange Precision, as a share."
-        return metrics_table("AntEval, information exchange", runs, METRICS.in_group("main"), note)
+        return make_metrics_table("AntEval, information exchange", runs, METRICS.select_groups("main"), note)
 
-    def scores(self, runs: Sequence[Run]) -> list[Block]:
+    def show_scores(self, runs: Sequence[Run]) -> list[Block]:
         return [*warn_of_unjudged(runs, "what claims state"), _make_plot(runs), make_table_1(runs)]
 
-    def parts(self, runs: Sequence[Run]) -> list[Section]:
+    def show_parts(self, runs: Sequence[Run]) -> list[Section]:
         note = "95% intervals by session."
-        kinds = metrics_table("IEP", runs, METRICS.in_group("kinds"), note)
-        conduct = metrics_table("Told, let pass, answered", runs, METRICS.in_group("conduct"), note)
+        kinds = make_metrics_table("IEP", runs, METRICS.select_groups("kinds"), note)
+        conduct = make_metrics_table("Told, let pass, answered", runs, METRICS.select_groups("conduct"), note)
         return [Section("By kind of card", [kinds]), Section("How it was played", [conduct])]
 
-    def counts(self, run: Run) -> Table:
-        return counts_table(run, [*MAIN, *(metric.name for metric in METRICS.in_group("conduct"))])
+    def show_counts(self, run: Run) -> Table:
+        return make_outcomes_table(run, [*MAIN, *(metric.name for metric in METRICS.select_groups("conduct"))])
 
-    def shown_episodes(self, run: Run) -> Iterator[Block]:
+    def show_episodes(self, run: Run) -> Iterator[Block]:
         """The sessions below 0.5, the lowest first; then the best; then those without a score."""
         values = {(score.scenario, score.repeat): score.value for score in run.scores if score.metric == IEP}
         done = [cast(IepEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
@@ -63,9 +63,9 @@ class IepViews(TableViews):
             if episodes:
                 yield Paragraph(f"{heading}. Any other: sociable show {run.folder} EPISODE.{remark}")
                 for episode in episodes[: self.sessions_shown]:
-                    yield from self.episode(run, episode)
+                    yield from self.show_episode(run, episode)
 
-    def episode(self, run: Run, episode: IepEpisode) -> list[Block]:
+    def show_episode(self, run: Run, episode: IepEpisode) -> list[Block]:
         """The scene, what the NPC knew, who said what, which turn told what, and who learned it."""
         scenario = run.study.scenarios[episode.scenario]
         card = scenario.card
@@ -75,8 +75,8 @@ class IepViews(TableViews):
             if (value := own.get(metric)) is not None:
                 tone = Tone.NEUTRAL if metric == BEFORE else Tone.GOOD if value >= LOW else Tone.BAD
                 tags.append(Tag(f"{label} {value:.2f}", tone))
-        verdicts = add_panel(run.judgments_of(episode), [seat.name for seat in run.seats.judges])
-        measured = run.measured(episode)
+        verdicts = add_panel(run.find_judgments(episode), [seat.name for seat in run.seats.judges])
+        measured = run.find_measurement(episode)
         told = measured.told if measured else {}
         by_turn: dict[int, list[str]] = defaultdict(list)
         for place, index in told.items():

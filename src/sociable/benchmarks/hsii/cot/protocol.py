@@ -16,9 +16,9 @@ from sociable.benchmarks.hsii.cot.records import NO_DESIGN, CoTEpisode, Cycle, E
 from sociable.benchmarks.hsii.cot.reference import ReferenceThinker
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case
 from sociable.benchmarks.hsii.parsing import FormatFailure, parse_reply
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.prompts import Prompts, load_package_prompts, quote
-from sociable.core.records import Usage, episode_id
+from sociable.core.records import Usage, make_episode_id
 from sociable.dialogue.conversation import MAX_CHARACTERS, Utterance
 from sociable.engine.seats import Seat, Seats
 from sociable.models.protocol import ChatMessage
@@ -41,7 +41,7 @@ class PromptedThinker:
     def __init__(self, pair: Pair, seat: Seat, item: str, prompts: Prompts) -> None:
         self._pair = pair
         self._seat = seat
-        self._scope = seat.scope(item)
+        self._scope = seat.make_scope(item)
         self._prompts = prompts
         self._shown = render_setting(pair.case)
 
@@ -67,7 +67,7 @@ class PromptedThinker:
 
 async def run_pair(pair: Pair, repeat: int, seats: Seats, prompts: Prompts, *, seed: int, cycle_cap: int) -> CoTEpisode:
     """Plays one pair. Raises RunFailure and RunStopped."""
-    identifier, seat = episode_id(pair.id, repeat), seats.subject
+    identifier, seat = make_episode_id(pair.id, repeat), seats.subject
     thinker: PromptedThinker | ReferenceThinker = (
         PromptedThinker(pair, seat, identifier, prompts) if seat.model else ReferenceThinker(seat.agent, pair, seed, repeat)
     )
@@ -158,12 +158,12 @@ def find_drawbacks(reply: str) -> str:
 
     It names none where every line says that there are none, by itself or after a label ("harmless: none").
     """
-    lines = [line for line in reply.splitlines() if words(line) and not line.rstrip(" *").endswith(":")]
+    lines = [line for line in reply.splitlines() if find_words(line) and not line.rstrip(" *").endswith(":")]
     return "" if all(_names_none(line) for line in lines) else reply.strip()
 
 
 def _names_none(line: str) -> bool:
-    return any(_NONE.fullmatch(" ".join(words(part))) for part in (line, line.rpartition(":")[2]))
+    return any(_NONE.fullmatch(" ".join(find_words(part))) for part in (line, line.rpartition(":")[2]))
 
 
 def _render_turn(cycle: Cycle) -> str:

@@ -16,9 +16,9 @@ from sociable.benchmarks.hsii.published import TABLE_2
 from sociable.core.plots import Curve, CurvePlot, Point
 from sociable.core.records import EpisodeStatus
 from sociable.core.view import Case as CaseView
-from sociable.core.view import Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone, figure
+from sociable.core.view import Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone, format_figure
 from sociable.engine.result import RunResult
-from sociable.reports.result_tables import counts_table, metric_cells, metric_columns, metrics_table
+from sociable.reports.result_tables import format_metric_cells, make_metric_columns, make_metrics_table, make_outcomes_table
 from sociable.reports.views import Views
 from sociable.statistics.estimates import estimate_proportion
 
@@ -40,33 +40,33 @@ Run = RunResult[CoTStudy]
 class CoTViews(Views):
     episodes_called = "Cases"
 
-    def summary(self, runs: Sequence[Run]) -> Table:
+    def show_summary(self, runs: Sequence[Run]) -> Table:
         names = ("success_without_cot", "success_with_cot", "cot_gain", "cot_complexity", "cycle_for_70")
         note = (
             "95% intervals by dialogue. A pair is a case under one design. The model is never told the answer, but the rule that "
             "ends its cycles knows it."
         )
-        return metrics_table("Chain of thought and reflection", runs, runs[0].study.metrics.named(*names), note)
+        return make_metrics_table("Chain of thought and reflection", runs, runs[0].study.metrics.select_named(*names), note)
 
-    def scores(self, runs: Sequence[Run]) -> list[CurvePlot | Table]:
-        others = runs[0].study.metrics.in_group("others")
-        left_out = metrics_table("What the summary leaves out", runs, others, "Intervals by dialogue.")
+    def show_scores(self, runs: Sequence[Run]) -> list[CurvePlot | Table]:
+        others = runs[0].study.metrics.select_groups("others")
+        left_out = make_metrics_table("What the summary leaves out", runs, others, "Intervals by dialogue.")
         return [_make_curves(runs), left_out, _make_paper_table(runs)]
 
-    def parts(self, runs: Sequence[Run]) -> list[Section]:
+    def show_parts(self, runs: Sequence[Run]) -> list[Section]:
         return [Section("By design", [_make_design_table(run) for run in runs])]
 
-    def costs(self, runs: Sequence[Run]) -> list[Table]:
-        cost = runs[0].study.metrics.in_group("cost")
-        means = metrics_table("For one case under one design", runs, cost, "Means, with intervals by dialogue.")
-        rows = [Row([run.label, *(figure(_sum_over_designs(run, metric.name), 1) for metric in cost)]) for run in runs]
+    def show_costs(self, runs: Sequence[Run]) -> list[Table]:
+        cost = runs[0].study.metrics.select_groups("cost")
+        means = make_metrics_table("For one case under one design", runs, cost, "Means, with intervals by dialogue.")
+        rows = [Row([run.label, *(format_figure(_sum_over_designs(run, metric.name), 1) for metric in cost)]) for run in runs]
         # All designs of a case together: what it costs to have its complexity.
-        return [means, Table("For one case under all designs", [Column("Model"), *metric_columns(cost)], rows)]
+        return [means, Table("For one case under all designs", [Column("Model"), *make_metric_columns(cost)], rows)]
 
-    def counts(self, run: Run) -> Table:
-        return counts_table(run, (*WITHOUT, *WITH), EXPLAINED)
+    def show_counts(self, run: Run) -> Table:
+        return make_outcomes_table(run, (*WITHOUT, *WITH), EXPLAINED)
 
-    def shown_episodes(self, run: Run) -> Iterator[Paragraph | CaseView]:
+    def show_episodes(self, run: Run) -> Iterator[Paragraph | CaseView]:
         """The pairs that took longest, among those that were solved and those that were not."""
         episodes = [cast(CoTEpisode, episode) for episode in run.records.episodes if episode.status is EpisodeStatus.COMPLETED]
         with_design = [each for each in episodes if run.study.scenarios[each.scenario].design != NO_DESIGN]
@@ -76,9 +76,9 @@ class CoTViews(Views):
             if chosen := [each for each in longest if each.end is end][:3]:
                 yield Paragraph(f"{heading}: the longest {len(chosen)} of {ends[end]}.")
                 for each in chosen:
-                    yield from self.episode(run, each)
+                    yield from self.show_episode(run, each)
 
-    def episode(self, run: Run, episode: CoTEpisode) -> list[CaseView]:
+    def show_episode(self, run: Run, episode: CoTEpisode) -> list[CaseView]:
         """The case, its cycles, the golden response and why."""
         pair, count = run.study.scenarios[episode.scenario], len(episode.cycles)
         tags = [Tag(pair.case.topic), Tag(pair.design)]
@@ -111,14 +111,14 @@ def _make_curves(runs: Sequence[Run]) -> CurvePlot:
 
 
 def _make_paper_table(runs: Sequence[Run]) -> Table:
-    metrics = runs[0].study.metrics.named(*TABLE_2_METRICS)
-    own = [Row([run.label, *metric_cells(run, metrics)], emphasis=True) for run in runs]
-    published = [Row([f"{row.model} (paper)", *map(figure, row[1:], (3, 1, 3, 1))]) for row in TABLE_2]
+    metrics = runs[0].study.metrics.select_named(*TABLE_2_METRICS)
+    own = [Row([run.label, *format_metric_cells(run, metrics)], emphasis=True) for run in runs]
+    published = [Row([f"{row.model} (paper)", *map(format_figure, row[1:], (3, 1, 3, 1))]) for row in TABLE_2]
     note = (
         "Published figures come from the authors' unreleased data. Its “COT steps needed for success rate 0.70” fits "
         "no reading we found (GPT-4 is above .70 in one pass, and 10.1 is printed); ours is the cycle by which 70% are solved."
     )
-    return Table("Beside the paper's Table 2", [Column("Model"), *metric_columns(metrics)], [*own, *published], note)
+    return Table("Beside the paper's Table 2", [Column("Model"), *make_metric_columns(metrics)], [*own, *published], note)
 
 
 def _make_design_table(run: Run) -> Table:
@@ -127,10 +127,10 @@ def _make_design_table(run: Run) -> Table:
     for design in designs:
         own = [score for score in run.scores if run.study.scenarios[score.scenario].design == design]
         values = [score.value for score in own if score.metric == "cot_complexity" and score.value is not None]
-        shares = [figure(estimate_proportion(name, own).value) for name in ("success_with_cot", "solved")]
-        rows.append(Row([design, str(len(values)), *shares, figure(sum(values) / len(values) if values else None, 1)]))
-    metrics = run.study.metrics.named("success_with_cot", "solved", "cot_complexity")
-    return Table(run.label, [Column("Design"), Column("Pairs", True), *metric_columns(metrics)], rows)
+        shares = [format_figure(estimate_proportion(name, own).value) for name in ("success_with_cot", "solved")]
+        rows.append(Row([design, str(len(values)), *shares, format_figure(sum(values) / len(values) if values else None, 1)]))
+    metrics = run.study.metrics.select_named("success_with_cot", "solved", "cot_complexity")
+    return Table(run.label, [Column("Design"), Column("Pairs", True), *make_metric_columns(metrics)], rows)
 
 
 def _sum_over_designs(run: Run, metric: str) -> float | None:

@@ -24,7 +24,7 @@ from sociable.core.errors import DataError
 from sociable.core.records import Episode, Record
 from sociable.core.seeding import make_generator
 from sociable.core.spelling import CastName
-from sociable.core.wording import Wording, expresses
+from sociable.core.wording import Wording, has_wording
 
 
 class MemoryTest(StrEnum):
@@ -80,9 +80,9 @@ class Check(Record):
 
     def apply(self, reply: str) -> tuple[bool, str]:
         """(whether the rules hold of a reply, why not)."""
-        if self.said and not expresses(reply, self.said):
+        if self.said and not has_wording(reply, self.said):
             return False, "none of the words it had to contain"
-        if self.unsaid and (found := next((a for a in self.unsaid if expresses(reply, [a])), None)):
+        if self.unsaid and (found := next((a for a in self.unsaid if has_wording(reply, [a])), None)):
             return False, f"it says '{' … '.join(found)}'"
         if self.language and (spoken := detect_language(reply, {self.language, *self.languages})) != self.language:
             return False, f"it is in '{spoken}', not in '{self.language}'"

@@ -16,7 +16,7 @@ from sociable.benchmarks.hsii.forms import make_words_form
 from sociable.benchmarks.hsii.memory.dataset import MemoryCase, MemoryEpisode
 from sociable.benchmarks.hsii.parsing import parse_words
 from sociable.core.prompts import Prompts, load_package_prompts, quote
-from sociable.core.records import Judgment, episode_id
+from sociable.core.records import Judgment, make_episode_id
 from sociable.core.seeding import make_generator
 from sociable.dialogue.conversation import Conversation, Utterance
 from sociable.engine.seats import Seat, Seats
@@ -42,13 +42,13 @@ def load_memory_prompts(override: Path | None = None) -> Prompts:
 
 async def run_case(case: MemoryCase, repeat: int, seats: Seats, prompts: Prompts, *, seed: int) -> MemoryEpisode:
     """Plays one case. Raises RunFailure and RunStopped."""
-    identifier = episode_id(case.id, repeat)
+    identifier = make_episode_id(case.id, repeat)
     subject = seats.subject
     usage = {}
     if subject.model is None:
         said = choose_answer(subject.agent, case, seed, repeat)
     else:
-        scope = subject.scope(identifier)
+        scope = subject.make_scope(identifier)
         form = partial(make_words_form, case, case.target)
         reply = await subject.model.generate(Request(ask_to_answer(case, prompts), scope, subject.sampling, form=form))
         said = Utterance(parse_words(reply.text), reply.thinking, reply.defect)

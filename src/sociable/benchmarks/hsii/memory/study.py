@@ -32,7 +32,7 @@ class MemoryStudy(Study[MemoryCase, MemoryEpisode], Judged[MemoryEpisode, Record
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> MemoryEpisode:
         return await run_case(self.scenarios[scenario], repeat, seats, self.prompts, seed=self.seed)
 
-    def criteria(self, episode: MemoryEpisode) -> Sequence[str]:
+    def list_criteria(self, episode: MemoryEpisode) -> Sequence[str]:
         return [CRITERION] if self.scenarios[episode.scenario].check.question and episode.reply.strip() else []
 
     async def judge(self, task: JudgingTask, episode: MemoryEpisode, reference: object) -> Judgment:

@@ -12,9 +12,9 @@ from sociable.benchmarks.hsii.memory.study import MemoryStudy
 from sociable.core.plots import IntervalPlot, Mark
 from sociable.core.records import EpisodeStatus, Judgment, Score, Verdict
 from sociable.core.view import Case as CaseView
-from sociable.core.view import Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone, figure
+from sociable.core.view import Column, Paragraph, Quotation, Row, Section, Table, Tag, Tone, format_figure
 from sociable.engine.result import RunResult
-from sociable.reports.result_tables import counts_table, metrics_table
+from sociable.reports.result_tables import make_metrics_table, make_outcomes_table
 from sociable.reports.views import Views
 from sociable.statistics.estimates import estimate_proportion
 
@@ -29,22 +29,22 @@ Run = RunResult[MemoryStudy]
 class MemoryViews(Views):
     episodes_called = "Cases"
 
-    def summary(self, runs: Sequence[Run]) -> Table:
+    def show_summary(self, runs: Sequence[Run]) -> Table:
         note = "95% intervals by scenario. — : nothing to measure."
-        return metrics_table("Memory retention", runs, METRICS.in_group("main"), note)
+        return make_metrics_table("Memory retention", runs, METRICS.select_groups("main"), note)
 
-    def parts(self, runs: Sequence[Run]) -> list[Section]:
+    def show_parts(self, runs: Sequence[Run]) -> list[Section]:
         note = "The interlude is left out or not; everything else is the same."
-        heeded = metrics_table("Directives heeded, by distance", runs, METRICS.in_group("distance"), note)
+        heeded = make_metrics_table("Directives heeded, by distance", runs, METRICS.select_groups("distance"), note)
         return [
             Section("Distance", [heeded, _plot_distances(runs)]),
             Section("By device", [_make_device_table(run) for run in runs]),
         ]
 
-    def counts(self, run: Run) -> Table:
-        return counts_table(run, ("retention", "carry_over", "role_play", "restraint"))
+    def show_counts(self, run: Run) -> Table:
+        return make_outcomes_table(run, ("retention", "carry_over", "role_play", "restraint"))
 
-    def shown_episodes(self, run: Run) -> Iterator[Paragraph | CaseView]:
+    def show_episodes(self, run: Run) -> Iterator[Paragraph | CaseView]:
         values = {(s.scenario, s.repeat): s.value for _, s in _pair_with_cases(run, ["retention", "restraint"])}
         done = [cast(MemoryEpisode, each) for each in run.records.episodes if each.status is EpisodeStatus.COMPLETED]
         for heading, wanted in (("Failed", 0.0), ("Passed", 1.0)):
@@ -52,9 +52,9 @@ class MemoryViews(Views):
                 shown = found[:CASES_SHOWN]
                 yield Paragraph(f"{heading}: {len(shown)} of {len(found)}. Any other: sociable show {run.folder} EPISODE.")
                 for each in shown:
-                    yield from self.episode(run, each)
+                    yield from self.show_episode(run, each)
 
-    def episode(self, run: Run, episode: MemoryEpisode) -> list[CaseView]:
+    def show_episode(self, run: Run, episode: MemoryEpisode) -> list[CaseView]:
         """The directive, what lies between, the answer, and how it was decided."""
         case = run.study.scenarios[episode.scenario]
         scores = [s for s in run.scores if s.metric in METRICS and (s.scenario, s.repeat) == (episode.scenario, episode.repeat)]
@@ -62,7 +62,7 @@ class MemoryViews(Views):
         tags = [Tag(text) for text in (case.topic, kind, case.directive.device, f"distance {case.distance}")]
         if scores and scores[0].value is not None:
             tags.append(Tag("right", Tone.GOOD) if scores[0].value else Tag("wrong", Tone.BAD))
-        return [CaseView(episode.id, tags, list(_show_case(case, episode, scores, run.judgments_of(episode))))]
+        return [CaseView(episode.id, tags, list(_show_case(case, episode, scores, run.find_judgments(episode))))]
 
 
 def _pair_with_cases(run: Run, metrics: Sequence[str]) -> list[tuple[MemoryCase, Score]]:
@@ -89,7 +89,7 @@ def _make_device_table(run: Run) -> Table:
         for metric in ("retention", "restraint"):
             own = [score for case, score in _pair_with_cases(run, [metric]) if case.directive.device == device]
             found = estimate_proportion(metric, own)
-            shares += [str(found.scored), figure(found.value, 2)]
+            shares += [str(found.scored), format_figure(found.value, 2)]
         rows.append(Row([device, *shares]))
     columns = [
         Column("Device"),

@@ -14,7 +14,7 @@ from statistics import fmean
 from sociable.benchmarks.stss.conversations.records import Scene, Side
 from sociable.benchmarks.stss.speech import parse_speech
 from sociable.benchmarks.stss.task import Task, TaskType
-from sociable.core.view import Column, Document, Paragraph, Row, Section, Table, figure
+from sociable.core.view import Column, Document, Paragraph, Row, Section, Table, format_figure
 from sociable.town.clock import Clock
 
 ALIKE = 0.8
@@ -73,7 +73,7 @@ def audit_document(scenes: Sequence[Scene], clock: Clock, source: str) -> Docume
         f"{len(involved)} of {len(scenes)} scenes have another of the same two people in which both remember nearly the same "
         f"(at least {ALIKE:.0%} of what either has). No two are equal in it. Intervals are by template, not by pair."
     )
-    worst = [Row([one.id, other.id, figure(value, 2)]) for one, other, value in alike[:10]]
+    worst = [Row([one.id, other.id, format_figure(value, 2)]) for one, other, value in alike[:10]]
     columns = [Column("Scene"), Column("Another"), Column("Shared", True)]
     sections = [
         Section("Templates", [_make_table("Scenes by template", dict(sorted(templates.items())), clock)]),
@@ -94,5 +94,16 @@ def _make_table(caption: str, groups: Mapping[str, Sequence[Scene]], clock: Cloc
         memories = fmean(len(side.memories) for scene in own for side in (scene.performer, scene.target))
         begun, rule = fmean(scene.performer_begins for scene in own), fmean(scene.reference_residents for scene in own)
         heard = fmean(has_heard(scene.target, scene.task, clock) for scene in own)
-        rows.append(Row([name, *map(str, counts), figure(begun, 2), figure(memories, 1), figure(heard, 2), figure(rule, 2)]))
+        rows.append(
+            Row(
+                [
+                    name,
+                    *map(str, counts),
+                    format_figure(begun, 2),
+                    format_figure(memories, 1),
+                    format_figure(heard, 2),
+                    format_figure(rule, 2),
+                ]
+            )
+        )
     return Table(caption, _COLUMNS, rows, _NOTE)

@@ -16,7 +16,7 @@ from sociable.engine.study import ShownQuestion
 from sociable.judging.answers import judge_yes_no
 from sociable.judging.protocol import Answer, Reading
 from sociable.models.protocol import ChatMessage
-from sociable.town.clock import Clock, time_of_day
+from sociable.town.clock import Clock, format_time_of_day
 
 _TRUTH = {
     Condition.INVITED: {"performer", "target", "activity"},
@@ -131,8 +131,8 @@ def word_question(scene: Scene, condition: Condition, clock: Clock, prompts: Pro
         "activity": task.activity,
         "place": task.place,
         "day": clock.render_day(task.start),
-        "from": time_of_day(task.start),
-        "to": time_of_day(task.end),
+        "from": format_time_of_day(task.start),
+        "to": format_time_of_day(task.end),
         "first": told[0] if told else "",
         "further": "; ".join(told[1:]),
         "order": ", then ".join(step.doing for step in task.subtasks),

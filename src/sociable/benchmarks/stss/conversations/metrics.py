@@ -154,7 +154,7 @@ class SceneMetrics(Metrics[JudgedScene]):
     def estimate(self, scores: Sequence[Score], seed: int) -> list[Estimate]:
         """Table 3's eight, then shares by type and condition as they come, then turns. Without judges only conduct."""
         found = dict.fromkeys(score.metric for score in scores)
-        table = [metric.name for metric in self.in_group("table") if metric.name.rpartition("_")[0] in found]
+        table = [metric.name for metric in self.select_groups("table") if metric.name.rpartition("_")[0] in found]
         shares = [name for name in found if self.find(name).group != "scenes" and name != TURNS]
         names = [*table, *shares, *([TURNS] if TURNS in found else [])]
         return [self.find(name).aggregate(name, scores, seed) for name in names]

@@ -24,9 +24,9 @@ from sociable.benchmarks.stss.residents import ReferenceResident, RoutineMind, W
 from sociable.benchmarks.stss.speech import say_moment
 from sociable.benchmarks.stss.task import TaskType
 from sociable.core.errors import InputError
-from sociable.core.records import Turn, episode_id
+from sociable.core.records import Turn, make_episode_id
 from sociable.engine.seats import Seat, Seats
-from sociable.town.clock import Clock, time_of_day
+from sociable.town.clock import Clock, format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Line, Noted, Remembered
 from sociable.town.map import Address, TownMap
 from sociable.town.minds import Activity, Mind, Sighting, TakenAway, Talk, Utterance, View
@@ -66,7 +66,7 @@ async def run_scene(scene: Scene, repeat: int, seats: Seats, setting: Setting) -
     """Plays one scene; the partner's seat is filled. Raises RunFailure and RunStopped."""
     assert seats.partner is not None, "the study has seated somebody for the other"
     played_by = {scene.performer.name: seats.subject, scene.target.name: seats.partner}
-    play = _Play(scene, setting, episode_id(scene.id, repeat), played_by)
+    play = _Play(scene, setting, make_episode_id(scene.id, repeat), played_by)
     # 1. Two minds.
     performer = await play.make_mind(scene.performer, scene.target)
     target = await play.make_mind(scene.target, scene.performer)
@@ -195,8 +195,8 @@ def word_notes(notes: Sequence[AnyEvent], clock: Clock) -> str:
     lines = [note.text.strip() for note in notes if isinstance(note, Remembered)]
     for note in notes:
         if isinstance(note, Agreed):
-            day = f", {clock.render_day(note.start)}, {time_of_day(note.start)}" if note.start is not None else ""
-            until = f" to {time_of_day(note.end)}" if note.start is not None and note.end is not None else ""
+            day = f", {clock.render_day(note.start)}, {format_time_of_day(note.start)}" if note.start is not None else ""
+            until = f" to {format_time_of_day(note.end)}" if note.start is not None and note.end is not None else ""
             lines.append(f"Agreed: {note.doing}{day}{until}{f', at {note.place}' if note.place else ''}.")
     return "\n".join(filter(None, lines))
 

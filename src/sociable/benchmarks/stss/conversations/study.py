@@ -32,7 +32,7 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
     def __init__(self, options: StudyOptions[ConversationOptions]) -> None:
         super().__init__(options)
         own = options.own
-        self.resolved = options.resolve(**options.absolute_paths("town", "agent_prompts"))
+        self.resolved = options.resolve(**options.make_absolute_paths("town", "agent_prompts"))
         check_minds(own.agent, own.background_agent, embeddings=own.embeddings)
         self.prompts = load_judge_prompts(options.prompts)
         town = load_town(own.town)
@@ -48,7 +48,7 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
     async def run_episode(self, scenario: str, repeat: int, seats: Seats) -> ConversationEpisode:
         return await run_scene(self.scenarios[scenario], repeat, fill_background(seats), self.setting)
 
-    def criteria(self, episode: ConversationEpisode) -> Sequence[str]:
+    def list_criteria(self, episode: ConversationEpisode) -> Sequence[str]:
         return list(list_questions(self.scenarios[episode.scenario], episode))
 
     async def judge(self, task: JudgingTask, episode: ConversationEpisode, reference: Record | None) -> Judgment:

@@ -29,13 +29,13 @@ from sociable.core.view import (
     Tag,
     Tone,
     Transcript,
-    figure,
-    with_interval,
+    format_figure,
+    format_with_interval,
 )
 from sociable.engine.result import RunResult
-from sociable.reports.result_tables import counts_table, metrics_table, warn_of_unjudged
+from sociable.reports.result_tables import make_metrics_table, make_outcomes_table, warn_of_unjudged
 from sociable.reports.views import EPISODES_SHOWN
-from sociable.town.clock import time_of_day
+from sociable.town.clock import format_time_of_day
 
 Runs = Sequence[RunResult[ConversationStudy]]
 
@@ -47,45 +47,46 @@ FEW = 10
 """Scenes of a type below which their number stands beside a share of them."""
 _VERDICT = {Verdict.WIN: "yes", Verdict.LOSS: "no"}
 PUBLISHED = {
-    model: dict(zip((metric.name for metric in METRICS.in_group("table")), row, strict=True)) for model, row in TABLE_3.items()
+    model: dict(zip((metric.name for metric in METRICS.select_groups("table")), row, strict=True))
+    for model, row in TABLE_3.items()
 }
 
 
 class ConversationViews(TownViews):
     episodes_called = "Scenes"
 
-    def summary(self, runs: Runs) -> Table:
+    def show_summary(self, runs: Runs) -> Table:
         rates = "SR: scenes with every condition met; GCSR: share of conditions met."
         note = f"95% intervals by template; none where all are alike. {rates}"
-        shown = [metric for metric in runs[0].study.metrics.in_group("table") if metric.name.endswith("_micro")]
-        return metrics_table("STSS, language level", runs, shown, note)
+        shown = [metric for metric in runs[0].study.metrics.select_groups("table") if metric.name.endswith("_micro")]
+        return make_metrics_table("STSS, language level", runs, shown, note)
 
-    def sections(self, runs: Runs) -> list[Section]:
-        first, *rest = super().sections(runs)
+    def show_sections(self, runs: Runs) -> list[Section]:
+        first, *rest = super().show_sections(runs)
         unjudged = warn_of_unjudged(runs, "whether conditions are met")
         return [Section(first.title, [*unjudged, *first.blocks]), *rest]
 
-    def scores(self, runs: Runs) -> list[Block]:
+    def show_scores(self, runs: Runs) -> list[Block]:
         """Table 3's layout: our runs first, then the published rows."""
         metrics = runs[0].study.metrics
         note = f"{ANOTHER_DATA_SET} Intervals stand in the plots and in scores.json."
         caption = "Conversations and summaries (Table 3's layout)"
         silent = "A performer that says nothing meets no condition."
         return [
-            metrics_table(caption, runs, metrics.in_group("table"), note, (), PUBLISHED),
+            make_metrics_table(caption, runs, metrics.select_groups("table"), note, (), PUBLISHED),
             *_plot_shares(runs),
-            metrics_table("How it talked", runs, metrics.in_group("conduct"), silent),
+            make_metrics_table("How it talked", runs, metrics.select_groups("conduct"), silent),
         ]
 
-    def parts(self, runs: Runs) -> list[Section]:
+    def show_parts(self, runs: Runs) -> list[Section]:
         by_type = [_tabulate_types(runs, text) for text in TEXTS]
         return [Section("By type of task", by_type), Section("By condition", [_tabulate_conditions(runs)])]
 
-    def counts(self, run: RunResult[ConversationStudy]) -> Table:
-        names = [metric.name for metric in run.study.metrics.in_group("scenes")]
-        return counts_table(run, names, [name for name in names if name.endswith("_sr")])
+    def show_counts(self, run: RunResult[ConversationStudy]) -> Table:
+        names = [metric.name for metric in run.study.metrics.select_groups("scenes")]
+        return make_outcomes_table(run, names, [name for name in names if name.endswith("_sr")])
 
-    def shown_episodes(self, run: RunResult[ConversationStudy]) -> Iterator[Block]:
+    def show_episodes(self, run: RunResult[ConversationStudy]) -> Iterator[Block]:
         """Scenes with the fewest conditions met, those with the most, and those without a score."""
         ranked, unscored = rank_episodes(run, "conversation_gcsr")
         worst = _choose_templates(ranked)
@@ -96,7 +97,7 @@ class ConversationViews(TownViews):
         }
         return self.show_groups(run, shown, "Any other: sociable show")
 
-    def episode(self, run: RunResult[ConversationStudy], episode: ConversationEpisode) -> list[Block]:
+    def show_episode(self, run: RunResult[ConversationStudy], episode: ConversationEpisode) -> list[Block]:
         """One scene, readable in full: what was wanted, what both knew, was said and was taken away, and the verdicts."""
         study = run.study
         scene = study.scenarios[episode.scenario]
@@ -106,12 +107,12 @@ class ConversationViews(TownViews):
             value = own.get(f"{text}_gcsr")
             if value is not None:
                 tags.append(Tag(f"{text} {value:.2f}", Tone.GOOD if value == 1.0 else Tone.BAD))
-        return [Case(episode.id, tags, list(_show_scene(study, scene, episode, run.judgments_of(episode))))]
+        return [Case(episode.id, tags, list(_show_scene(study, scene, episode, run.find_judgments(episode))))]
 
 
 def _plot_shares(runs: Runs) -> Iterator[Block]:
     for run in runs:
-        found = [(metric.title, run.estimate(metric.name)) for metric in run.study.metrics.in_group("table")]
+        found = [(metric.title, run.estimate(metric.name)) for metric in run.study.metrics.select_groups("table")]
         marks = [Mark(title, each.value, each.low, each.high) for title, each in found if each is not None]
         if marks:
             yield IntervalPlot(run.label, "share", marks, minimum=0.0, maximum=1.0)
@@ -124,7 +125,7 @@ def _tabulate_types(runs: Runs, text: str) -> Table:
         for run in runs:
             found = [run.estimate(f"{text}_{name}/{kind}") for name in KINDS]
             if any(found):
-                shown = [with_interval(each.value, each.low, each.high) if each else MISSING for each in found]
+                shown = [format_with_interval(each.value, each.low, each.high) if each else MISSING for each in found]
                 rows.append(Row([str(kind), run.label, str(found[0].scored if found[0] else 0), *shown]))
     columns = [Column("Type"), Column("Model"), Column("Scenes", True)]
     columns += [Column(title, True, meaning) for title, meaning in KINDS.values()]
@@ -153,7 +154,7 @@ def _word_share(share: Estimate | None) -> str:
     """0.50 (4): with the number of scenes where it is small."""
     if share is None or share.value is None:
         return MISSING
-    return f"{figure(share.value, 2)} ({share.scored})" if share.scored < FEW else figure(share.value, 2)
+    return f"{format_figure(share.value, 2)} ({share.scored})" if share.scored < FEW else format_figure(share.value, 2)
 
 
 def _choose_templates(episodes: Sequence[ConversationEpisode]) -> list[ConversationEpisode]:
@@ -175,7 +176,9 @@ def _show_scene(
     yield Paragraph(f"{clock.render_minute(scene.minute)}, {where}; {began} begins. {scene.task.goal}")
     for side, part in ((scene.performer, "performer"), (scene.target, "target")):
         label = f"{side.name} ({part}, played by {episode.played_by.get(side.name, MISSING)}) before it"
-        memories = [f"{clock.to_datetime(each.minute):%a} {time_of_day(each.minute)} {each.text}" for each in side.memories]
+        memories = [
+            f"{clock.to_datetime(each.minute):%a} {format_time_of_day(each.minute)} {each.text}" for each in side.memories
+        ]
         promised = [f"Promised {each.partner}: {each.doing}" for each in side.agreed]
         yield Quotation(label, "\n".join([f"Doing: {side.doing}", *memories, *promised]))
     said = [f"{turn.content or '(says nothing)'}{f' [{turn.note}]' if turn.note else ''}" for turn in episode.turns]

@@ -16,7 +16,7 @@ from rapidfuzz.distance import OSA
 from sociable.benchmarks.stss.keywords import has_phrase
 from sociable.benchmarks.stss.residents import find_gaps
 from sociable.core.errors import DataError
-from sociable.town.clock import MINUTES_PER_DAY, time_of_day
+from sociable.town.clock import MINUTES_PER_DAY, format_time_of_day
 from sociable.town.interop.smallville import SmallvillePersona, load_smallville_personas
 from sociable.town.map import Address, TownMap
 from sociable.town.persona import WEEKDAYS, Habit, Persona
@@ -71,7 +71,7 @@ def load_smallville_people(folder: Path, town: TownMap) -> SmallvillePeople:
         hours = parse_hours_of_sleep(who.lifestyle)
         for missing, taken in (("waking up", hours.wakes), ("going to bed", hours.sleeps)):
             if missing in hours.missing:
-                remarks.append(f"{who.name}: lifestyle names no time of {missing}; {time_of_day(taken)} is taken.")
+                remarks.append(f"{who.name}: lifestyle names no time of {missing}; {format_time_of_day(taken)} is taken.")
         ties, misspelled = find_ties(who, written)
         remarks += [f"{who.name}: '{wrong}' is taken for {name}." for wrong, name in misspelled.items()]
         first = who.name.split()[0]

@@ -16,7 +16,7 @@ from sociable.benchmarks.agentsense.dataset import read_scenario
 from sociable.benchmarks.agentsense.scenario import Relationship
 from sociable.benchmarks.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, list_cast_faults, make_question
 from sociable.core.data_files import Text
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.recipes.agentsense.draft import (
@@ -255,10 +255,10 @@ def _parse_cast(given: Mapping[str, Any], item: Draft, before: Sequence[Mapping[
         except (KeyError, TypeError) as error:
             raise Rejected("a part is missing", str(error)) from None
         cast[slot] = parse_fields(Member, fields, "a member")
-    forbidden = {word for name in item.passage.names for word in words(name) if len(word) > 2}
+    forbidden = {word for name in item.passage.names for word in find_words(name) if len(word) > 2}
     taken = {member.name.casefold() for known in before for member in known.values()}
     names = [member.name.casefold() for member in cast.values()]
-    if len(set(names)) < len(names) or taken & set(names) or any(forbidden & set(words(name)) for name in names):
+    if len(set(names)) < len(names) or taken & set(names) or any(forbidden & set(find_words(name)) for name in names):
         raise Rejected("a name that is taken", ", ".join(names))
     answers = [secret.answer for person in item.people for secret in person.secrets]
     for member in cast.values():

@@ -9,7 +9,7 @@ from itertools import chain
 from sociable.benchmarks.agentsense.scenario import Relationship
 from sociable.benchmarks.agentsense.templates import AgeGap, Member, Slot
 from sociable.core.data_files import Text
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.stages import Item
@@ -187,5 +187,5 @@ def find_spellings(names: Sequence[str]) -> dict[str, str]:
 
 def is_said_in(text: str, answer: str) -> bool:
     """Whether the answer stands in the text word for word."""
-    said, wanted = words(text), words(answer)
+    said, wanted = find_words(text), find_words(answer)
     return bool(wanted) and any(said[place : place + len(wanted)] == wanted for place in range(len(said) - len(wanted) + 1))

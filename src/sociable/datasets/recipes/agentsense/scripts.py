@@ -16,7 +16,7 @@ from pydantic import Field
 from sociable.benchmarks.agentsense.briefing import load_agentsense_prompts
 from sociable.benchmarks.agentsense.dataset import load_scenarios
 from sociable.core.data_files import Text
-from sociable.core.names import words
+from sociable.core.names import find_words
 from sociable.core.prompts import quote
 from sociable.core.records import Record
 from sociable.datasets.recipe import Recipe, RecipeOptions
@@ -145,7 +145,7 @@ async def _add_options(item: Draft, asked: _Asked, writer: Writer) -> Secret:
     called = "three wrong answers"
     found = await writer.write(_Options, called, "options", **given)
     found = await writer.write(_Options, called, "rephrase", **given, options=quote("\n".join(found.options)))
-    if len({tuple(words(each)) for each in (asked.answer, *found.options)}) < 4:
+    if len({tuple(find_words(each)) for each in (asked.answer, *found.options)}) < 4:
         raise Rejected("not four different answers")
     return Secret(question=asked.question, answer=asked.answer, fact=asked.statement, wrong=found.options)
 
@@ -177,8 +177,8 @@ def _check_question(asked: _Asked, owner: str, item: Draft) -> None:
 
 def _is_held_by(statement: str, answer: str) -> bool:
     """Whether most of the answer's longer words stand in it, however they end; of a short answer, all words."""
-    said = words(statement)
-    telling = [word for word in words(answer) if len(word) > 3]
+    said = find_words(statement)
+    telling = [word for word in find_words(answer) if len(word) > 3]
     there = [any(each.startswith(word[: max(4, len(word) - 3)]) for each in said) for word in telling]
     return 2 * sum(there) > len(there) if telling else is_said_in(statement, answer)
 

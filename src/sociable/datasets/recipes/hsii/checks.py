@@ -12,14 +12,14 @@ from itertools import chain
 from typing import Any
 
 from sociable.benchmarks.hsii.dataset import ASSISTANT, Case, Message, cut_cases, load_dataset
-from sociable.core.names import find_people, normalise_name, words
+from sociable.core.names import find_people, find_words, normalise_name
 from sociable.datasets.duplicates import cut_shingles
 from sociable.datasets.stages import Rejected
 
 PARTIES = (2, 5)
 """Characters of a scene (Figure 6: not more than five)."""
 ASSISTANT_TURNS = 3
-_THE_ASSISTANT = frozenset(("the", "an", "assistant", "ai", *words(ASSISTANT)))
+_THE_ASSISTANT = frozenset(("the", "an", "assistant", "ai", *find_words(ASSISTANT)))
 """A shop assistant is somebody else."""
 COPIED, FEWEST = 8, 5
 """Words in a row: who says so many of another's has them from there; or all of them, if they are no fewer than these."""
@@ -36,7 +36,7 @@ _SMALL = re.compile(rf"(?<![\w'’-])[{_SMALLS}][\w'’-]+")
 _ADDRESS = re.compile(r"\S*(?:[@/]|\w\.\w)\S*")
 """An address of mail, of a page, of somebody on a network: there names are written small."""
 _NOBODY = frozenset(
-    words(
+    find_words(
         "prime minister president vice secretary general chief justice supreme high court senate house parliament police "
         "department ministry council mayor governor attorney officer director executive member committee office monday tuesday "
         "wednesday thursday friday saturday sunday january february march april may june july august september october november "
@@ -61,7 +61,7 @@ def check_characters(characters: Sequence[str]) -> None:
         raise Rejected(f"not {low} to {high} characters", f"{len(characters)} characters")
     if len({normalise_name(each) for each in characters}) < len(characters):
         raise Rejected("two characters of one name", ", ".join(characters))
-    if any(words(each)[-1:] == ["assistant"] and set(words(each)) <= _THE_ASSISTANT for each in characters):
+    if any(find_words(each)[-1:] == ["assistant"] and set(find_words(each)) <= _THE_ASSISTANT for each in characters):
         raise Rejected("an assistant among the characters", ", ".join(characters))
     if identified := [each for each in characters if each.upper() != each]:
         raise Rejected("a character without a role in capitals", ", ".join(identified))
@@ -166,7 +166,7 @@ def _list_setting(case: Case) -> Iterator[str]:
 
 def _count_telling(text: str) -> int:
     """The number of a text's words in a row that cannot be elsewhere by chance; 0 where the text is too short to tell."""
-    length = len(words(text))
+    length = len(find_words(text))
     return min(COPIED, length) if length >= FEWEST else 0
 
 

@@ -117,7 +117,7 @@ def freeze_scenes(runs: Sequence[TownRun], count: int = ENOUGH) -> Frozen:
 
 def _find_candidates(runs: Sequence[TownRun], left_out: Counter[str]) -> Iterable[Candidate]:
     for run in sorted(runs, key=lambda each: each.name):
-        for episode in map(run.episodes.read, run.episodes.ids()):
+        for episode in map(run.episodes.read, run.episodes.list_ids()):
             task = episode.task
             if episode.status is not EpisodeStatus.COMPLETED or task is None:
                 left_out["of an episode that was not finished"] += 1

@@ -19,7 +19,7 @@ from sociable.benchmarks.anteval.ieg.calls import Attributed, Heard, attribute_c
 from sociable.benchmarks.anteval.ieg.logs import MASTER, Call, Check, Imported, Log, Spoken, clean_name, combine, make_distinct
 from sociable.benchmarks.anteval.rules import DATA
 from sociable.core.errors import DataError
-from sociable.core.records import storable
+from sociable.core.records import make_storable
 
 _EPISODE = re.compile(r"C\d+E\d+")
 _WORDS = frozenset({"Will", "Mark"})
@@ -66,7 +66,7 @@ def _read_turns(file: Path) -> Iterator[Heard]:
     try:
         raw: Any = json.loads(file.read_text(encoding="utf-8"))
         for turn in raw["TURNS"]:
-            yield Heard(tuple(_name_speakers(turn["NAMES"])), storable(" ".join(map(str, turn["UTTERANCES"]))))
+            yield Heard(tuple(_name_speakers(turn["NAMES"])), make_storable(" ".join(map(str, turn["UTTERANCES"]))))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             str(file), "TURNS", f"no episode of CRD3 ({error!r}); expected NAMES and UTTERANCES of every turn"
