@@ -39,7 +39,7 @@ class Asked:
     out: Path | None
 
 
-def _settings(
+def _take_settings(
     model: shared.Model = None,
     partner: shared.Partner = None,
     judge: shared.Judges = None,
@@ -61,7 +61,7 @@ def _settings(
     """The options of every benchmark."""
 
 
-_SHARED = inspect.signature(_settings, eval_str=True).parameters
+_SHARED = inspect.signature(_take_settings, eval_str=True).parameters
 
 
 def make_benchmark_group(action: Callable[[Asked], None], help_text: str, without: tuple[str, ...] = ()) -> typer.Typer:

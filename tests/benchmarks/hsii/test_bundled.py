@@ -13,7 +13,7 @@ import pytest
 from sociable.benchmarks.hsii.audit import measure_readings
 from sociable.benchmarks.hsii.briefing import render_setting
 from sociable.benchmarks.hsii.dataset import ASSISTANT, load_dataset
-from sociable.benchmarks.hsii.measure import evades_conflict, list_repeated_questions, measure_leaks
+from sociable.benchmarks.hsii.measure import is_evading_conflict, list_repeated_questions, measure_leaks
 from sociable.benchmarks.hsii.records import HSIIEpisode
 from sociable.core.names import find_words
 from sociable.core.records import Turn
@@ -62,7 +62,7 @@ def test_independent_readers_agree_with_every_golden_target() -> None:
 @pytest.mark.parametrize("name", DIALOGUES)
 def test_the_golden_side_faces_the_conflict_and_asks_nothing_again(name: str) -> None:
     for case in DIALOGUES[name]:
-        assert evades_conflict(case, case.golden.content) is False, case.id
+        assert is_evading_conflict(case, case.golden.content) is False, case.id
         for message in (case.golden, *case.continuation):
             if message.role_from == ASSISTANT:
                 assert list_repeated_questions(case, message.content) == (), case.id

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sociable.benchmarks.hsii.dataset import Case, cut_cases
-from sociable.benchmarks.hsii.measure import Leak, evades_conflict, list_repeated_questions, measure_leaks, measure_points
+from sociable.benchmarks.hsii.measure import Leak, is_evading_conflict, list_repeated_questions, measure_leaks, measure_points
 from sociable.benchmarks.hsii.records import HSIIEpisode
 
 ANN, BEN, CARA = "Ann Lee", "Ben Cole", "Cara Diaz"
@@ -108,7 +108,7 @@ def with_notes(raw: dict[str, Any]) -> Case:
     ("text", "evades"), [("He is injured; come.", False), ("Come to the loft, all will be well.", True), ("", True)]
 )
 def test_whoever_misses_the_clash_goes_round_it(raw: dict[str, Any], text: str, evades: bool) -> None:
-    assert evades_conflict(with_notes(raw), text) is evades
+    assert is_evading_conflict(with_notes(raw), text) is evades
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_only_a_question_asks_again(raw: dict[str, Any], text: str, again: bool)
 
 
 def test_without_notes_nothing_is_said_of_either(cases: list[Case]) -> None:
-    assert evades_conflict(cases[1], "x") is None
+    assert is_evading_conflict(cases[1], "x") is None
     assert list_repeated_questions(cases[1], "x?") is None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sociable.benchmarks.stss.metrics import RATIO, SCORE, STAGES, MeasuredTask, declare_metrics
-from sociable.benchmarks.stss.published import TABLE_4, original_per_resident_day
+from sociable.benchmarks.stss.published import TABLE_4, divide_by_resident_days
 from sociable.benchmarks.stss.records import Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import Signs, Subtask, Task, TaskType
 from sociable.core.records import EpisodeStatus, Outcome, Score
@@ -23,8 +23,8 @@ def test_the_overall_of_table_4_is_the_mean_over_the_templates(model: str) -> No
 
 def test_what_the_original_took() -> None:
     # 13,705 requests / 25 agents / 10.2 hours x 24 hours = 1,289.9; 6.6 M tokens likewise 621,176.
-    assert original_per_resident_day(13_705) == pytest.approx(1289.9, abs=0.1)
-    assert original_per_resident_day(6_600_000) == pytest.approx(621_176, abs=1)
+    assert divide_by_resident_days(13_705) == pytest.approx(1289.9, abs=0.1)
+    assert divide_by_resident_days(6_600_000) == pytest.approx(621_176, abs=1)
 
 
 def task(kind: TaskType, name: str) -> Task:

@@ -55,7 +55,7 @@ def hears(pia: Performer, answer: str, partner: str = "Ann", minute: int = MONDA
 
 def sees(pia: Performer, *names: str, minute: int = MONDAY_AT_TEN) -> str:
     sightings = [Sighting(name, "standing about") for name in names]
-    return pia.whom_to_address(View(minute, pia.tile, None, None, False, sightings, sightings))
+    return pia.choose_addressee(View(minute, pia.tile, None, None, False, sightings, sightings))
 
 
 @pytest.mark.parametrize(("agent", "kind"), list(product(("heuristic", "oracle"), TaskType)))

@@ -272,7 +272,7 @@ def test_help_needs_the_time_for_all_of_it(make_task: MakeTask, resident: Callab
 
 def sees(resident: ReferenceResident, *names: str, minute: int) -> str:
     sightings = [Sighting(name, "standing about") for name in names]
-    return resident.whom_to_address(View(minute, resident.tile, None, None, False, sightings, sightings))
+    return resident.choose_addressee(View(minute, resident.tile, None, None, False, sightings, sightings))
 
 
 def begins(resident: ReferenceResident, partner: str, minute: int) -> Utterance:

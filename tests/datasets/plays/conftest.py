@@ -137,7 +137,7 @@ def cast_of(folder: Path) -> list[str]:
 
 def share_right(play: Play, truth: Sequence[Truth], people: Mapping[str, str]) -> float:
     """The share of true speeches that the play has, in order, word for word and by the right speaker."""
-    ours = list(play.speeches())
+    ours = list(play.list_speeches())
     theirs = [entry for entry in truth if entry.speaker]
     matcher = SequenceMatcher(None, [letters(s.text) for s in ours], [letters(t.said) for t in theirs], autojunk=False)
     right = 0

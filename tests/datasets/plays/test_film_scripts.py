@@ -19,7 +19,7 @@ def read(tmp_path: Path, text: str) -> Play:
 
 
 def spoken(play: Play) -> list[tuple[str, str]]:
-    return [(speech.speaker, speech.text) for speech in play.speeches()]
+    return [(speech.speaker, speech.text) for speech in play.list_speeches()]
 
 
 def in_columns(text: str) -> str:

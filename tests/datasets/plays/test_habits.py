@@ -30,7 +30,7 @@ def read(folder: Path, text: str) -> Play:
 
 
 def spoken(play: Play) -> list[tuple[str, str]]:
-    return [(speech.speaker, speech.text) for speech in play.speeches()]
+    return [(speech.speaker, speech.text) for speech in play.list_speeches()]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_headings_are_told_by_counting(tmp_path: Path, heading: Callable[[int, s
 def test_business_between_slashes_and_stars_is_not_spoken(tmp_path: Path, opens: str) -> None:
     play = read(tmp_path, printed(lambda number, who: f"{who} – {opens}Looks up.{opens} "))
     assert spoken(play) == SAID
-    assert all([direction.text for direction in speech.directions] == ["Looks up."] for speech in play.speeches())
+    assert all([direction.text for direction in speech.directions] == ["Looks up."] for speech in play.list_speeches())
 
 
 @pytest.mark.parametrize("bracket", ["[_Rises._", "[Rises."])
@@ -128,12 +128,12 @@ def test_full_names_may_lack_the_stop_that_shortened_ones_have(tmp_path: Path) -
 def test_several_speak_whatever_joins_them(tmp_path: Path) -> None:
     for joined in ("NORA AND TORVALD", "NORA and TORVALD", "NORA & TORVALD", "NORA, TORVALD", "NORA/TORVALD", "NORA+TORVALD"):
         play = read(tmp_path, printed(lambda number, who: f"{who.upper()}: ") + f"{joined}: Together, then.\n")
-        assert list(play.speeches())[-1].speakers == ("Nora", "Torvald"), joined
+        assert list(play.list_speeches())[-1].speakers == ("Nora", "Torvald"), joined
 
 
 def test_names_in_a_direction_over_two_lines_are_no_headings(tmp_path: Path) -> None:
     text = printed(lambda number, who: f"{who.upper()}. ") + "NORA. (Looks from MRS LINDE to\nTORVALD. He rises.) Stay.\n"
-    last = list(read(tmp_path, text).speeches())[-1]
+    last = list(read(tmp_path, text).list_speeches())[-1]
     assert (last.speaker, last.text) == ("Nora", "Stay.")
 
 

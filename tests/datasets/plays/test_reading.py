@@ -24,7 +24,7 @@ def read(tmp_path: Path, text: str, name: str = "play.txt") -> Play:
 
 
 def spoken(play: Play) -> list[tuple[str, str]]:
-    return [(speech.speaker, speech.text) for speech in play.speeches()]
+    return [(speech.speaker, speech.text) for speech in play.list_speeches()]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_speech_headings_come_in_many_layouts(tmp_path: Path, speeches: str) -> 
         ("Mr. Stone", "And I."),
         ("Ann Marlow", "Good day."),
     ]
-    (entering,) = [direction for speech in play.speeches() for direction in speech.directions]
+    (entering,) = [direction for speech in play.list_speeches() for direction in speech.directions]
     assert (entering.text.strip(".").casefold(), entering.at) == ("entering", 0)
 
 
@@ -110,7 +110,7 @@ def test_shortened_headings_mean_the_cast(tmp_path: Path) -> None:
     speeches = "  Ann. Who is\n    there?\n  Lady B. [Entering.] Only I.\n  Mr. St. And I.\n  Ann. You?\n  Lady B. Yes.\n  Mr. St. Yes.\n"
     play = read(tmp_path, PLAIN.format(speeches=speeches))
     assert spoken(play)[:3] == [("Ann Marlow", "Who is there?"), ("Lady Brown", "Only I."), ("Mr. Stone", "And I.")]
-    assert [speech.label for speech in play.speeches()][:3] == ["Ann.", "Lady B.", "Mr. St."]
+    assert [speech.label for speech in play.list_speeches()][:3] == ["Ann.", "Lady B.", "Mr. St."]
 
 
 def test_the_nameless_may_be_printed_in_another_case(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_gutenberg_frame_is_no_part_of_the_play(tmp_path: Path) -> None:
     play = read(tmp_path, text)
     assert play.title == "Counting"
     assert [text for _, text in spoken(play)] == ["One.", "Two.", "Three.", "Four."]
-    assert next(play.speeches()).place == "play.txt:10"
+    assert next(play.list_speeches()).place == "play.txt:10"
 
 
 def test_an_announced_act_is_no_scene(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ def test_speakers_together_are_told_apart(tmp_path: Path) -> None:
     play = read(
         tmp_path, PLAIN.format(speeches="ANN. Oh!\n\nLADY BROWN. Oh!\n\nANN and LADY BROWN. Oh!\n\nANN AND LADY BROWN. Ah!\n")
     )
-    last = list(play.speeches())[-1]
+    last = list(play.list_speeches())[-1]
     assert last.speakers == ("Ann Marlow", "Lady Brown")
     assert last.speaker == "Ann Marlow and Lady Brown"
 
@@ -502,8 +502,8 @@ def test_standard_ebooks(tmp_path: Path) -> None:
     play = read_play(tmp_path / "nobody_a-small-play")
     assert play.title == "A small play"
     assert [entry.text for entry in play.scenes[0].entries] == ["A room.", "Enter Ann.", "Who is there?", "We! Both."]
-    first, second = play.speeches()
-    assert first.with_directions() == "Who (Turning.) is there?"
+    first, second = play.list_speeches()
+    assert first.format_with_directions() == "Who (Turning.) is there?"
     assert second.label == "Bob, Cy"
 
 

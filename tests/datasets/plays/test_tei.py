@@ -69,7 +69,7 @@ def read(folder: Path, text: str = PLAY, name: str = "key.xml") -> Play:
 def test_people_speak_by_the_list_of_persons(tmp_path: Path) -> None:
     play = read(tmp_path)
     assert (play.title, play.layout) == ("The Key", "TEI")
-    assert [(speech.speakers, speech.text) for speech in play.speeches()] == [
+    assert [(speech.speakers, speech.text) for speech in play.list_speeches()] == [
         (("Ann Marlow",), "Tea & bread — who is there?"),
         (("Bo",), "It is only I, and it is late."),
         (("Ann Marlow", "Bo"), "Ah!"),
@@ -81,7 +81,7 @@ def test_people_speak_by_the_list_of_persons(tmp_path: Path) -> None:
         (("nameless",), "I."),
         (("Everybody",), "Good night."),
     ]
-    both = list(play.speeches())[2]
+    both = list(play.list_speeches())[2]
     assert (both.speaker, both.label, both.place) == ("Ann Marlow and Bo", "BOTH.", "key.xml:29")
 
 
@@ -105,11 +105,11 @@ def test_directions_stand_apart_between_speeches_and_in_them(tmp_path: Path) -> 
     play = read(tmp_path)
     told = [entry.text for scene in play.scenes for entry in scene.entries if isinstance(entry, Direction)]
     assert told == ["Ann alone.", "BO laughs.", "They wait."]
-    first = next(play.speeches())
+    first = next(play.list_speeches())
     assert first.directions == (InlineDirection(text="softly", at=0), InlineDirection(text="Listens.", at=13))
     assert (
         isinstance(play.scenes[0].entries[1], Speech)
-        and first.with_directions() == "(softly) Tea & bread — (Listens.) who is there?"
+        and first.format_with_directions() == "(softly) Tea & bread — (Listens.) who is there?"
     )
 
 
@@ -119,7 +119,7 @@ def test_tei_is_told_by_its_root_whatever_the_file_is_called(tmp_path: Path) -> 
 
 def test_characters_have_their_names_of_html_where_the_file_says_that_another_declares_them(tmp_path: Path) -> None:
     named = PLAY.replace("<TEI", '<!DOCTYPE TEI SYSTEM "http://127.0.0.1:9/tei.dtd"><TEI', 1).replace("Ah!", "Caf&eacute;!")
-    assert list(read(tmp_path, named).speeches())[2].text == "Café!"
+    assert list(read(tmp_path, named).list_speeches())[2].text == "Café!"
     with pytest.raises(DataError, match="&marlow; is not declared"):
         read(tmp_path, named.replace("&eacute;", "&marlow;"))
 

@@ -51,7 +51,7 @@ FEW_QUESTIONS = 60
 _OF = "distinct questions"
 
 
-def audit_document(scenarios: Sequence[Scenario], source: str) -> Document:
+def make_audit(scenarios: Sequence[Scenario], source: str) -> Document:
     results = measure_shortcuts(scenarios)
     questions = len(list_distinct_questions(scenarios))
     by_id = {scenario.id: scenario for scenario in scenarios}

@@ -18,7 +18,7 @@ TRAITS = ("openness", "conscientiousness", "extraversion", "agreeableness", "neu
 LEVELS = ("low", "medium", "high")
 
 
-def describe_document(scenarios: Sequence[Scenario], source: str) -> Document:
+def make_description(scenarios: Sequence[Scenario], source: str) -> Document:
     """Size and contents of a data set of at least one scenario. A person who appears in several scenarios counts once."""
     # Each as it first stands in the data.
     people: dict[tuple[str, str], Character] = {}
@@ -62,8 +62,8 @@ def _tabulate_sizes(scenarios: Sequence[Scenario], people: Sequence[Character]) 
         _format_range(
             "words of background and description", [len(find_words(f"{s.background} {s.description}")) for s in scenarios]
         ),
-        ["goals with signs, for reference/rule", _share(goal.signs for each in characters for goal in each.goals), ""],
-        ["participants with a role (sender, receiver)", _share(each.role for each in characters), ""],
+        ["goals with signs, for reference/rule", _format_share(goal.signs for each in characters for goal in each.goals), ""],
+        ["participants with a role (sender, receiver)", _format_share(each.role for each in characters), ""],
     ]
     columns = [Column(""), Column("Count, mean or share", True), Column("Smallest to largest", True)]
     return Table("Size and contents", columns, [Row(row) for row in rows])
@@ -73,7 +73,7 @@ def _format_range(name: str, sizes: Sequence[int]) -> list[str]:
     return [name, f"{fmean(sizes):,.1f}", f"{min(sizes):,} to {max(sizes):,}"]
 
 
-def _share(flags: Iterable[object]) -> str:
+def _format_share(flags: Iterable[object]) -> str:
     known = [bool(flag) for flag in flags]
     return f"{fmean(known):.0%}" if known else "0%"
 

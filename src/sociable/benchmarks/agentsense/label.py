@@ -85,7 +85,7 @@ def _copy_labels(like: Scenario, scenario: Scenario) -> Scenario:
 def _count_filled(before: Sequence[Scenario], after: Sequence[Scenario], unread: int) -> str:
     """A sentence on what a labelling step did."""
 
-    def counts(scenarios: Sequence[Scenario]) -> list[int]:
+    def count_labels(scenarios: Sequence[Scenario]) -> list[int]:
         characters = [character for scenario in scenarios for character in scenario.characters]
         return [
             sum(character.role is not None for character in characters),
@@ -93,7 +93,7 @@ def _count_filled(before: Sequence[Scenario], after: Sequence[Scenario], unread:
             sum(scenario.domain is not None for scenario in scenarios),
         ]
 
-    added = [now - then for then, now in zip(counts(before), counts(after), strict=True)]
+    added = [now - then for then, now in zip(count_labels(before), count_labels(after), strict=True)]
     said = "Filled in: {} roles, {} kinds of goals, {} domains.".format(*added)
     return f"{said} {unread} questions had no readable answer; those labels stay empty." if unread else said
 

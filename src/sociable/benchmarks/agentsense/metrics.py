@@ -261,7 +261,7 @@ def _list_kinds(scenario: Scenario) -> Mapping[str, Callable[[Goal], bool]]:
 def _declare_by_round(*metrics: Metric[Scene]) -> Metric[Scene]:
     """Declares the metrics as they stood after fewer turns, as ``NAME/after N`` (Figure 10)."""
 
-    def members(scene: Scene) -> dict[str, ValueOf]:
+    def list_members(scene: Scene) -> dict[str, ValueOf]:
         found = {}
         for after in scene.options.judged_after:
             for metric in metrics:
@@ -277,7 +277,7 @@ def _declare_by_round(*metrics: Metric[Scene]) -> Metric[Scene]:
         "… after …",
         f"{', '.join(metric.title for metric in metrics)}, as they stood after so many turns",
         "rounds",
-        members=members,
+        members=list_members,
         applies=lambda scene: scene.was_played and len(scene.options.judged_after) > 1,
     )
 

@@ -45,7 +45,7 @@ class AgentSenseOptions(Record):
     character: str = Field(default=RANDOM, description="which one character, by name, or random; scenes without it are left out")
 
     @model_validator(mode="after")
-    def _rounds_within_the_scene(self) -> Self:
+    def _check_rounds(self) -> Self:
         if self.rounds and self.rounds[-1] > self.generated_turns:
             raise ValueError(f"rounds: {self.rounds[-1]} is beyond the {self.generated_turns} turns of a scene")
         if self.probe_rounds and not self.rounds:

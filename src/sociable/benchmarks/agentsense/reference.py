@@ -85,7 +85,7 @@ class Oracle(Silent):
         for line in lines:
             both = [(self.name, " ".join([*said, line]))]
             apart = [(self.name, each) for each in (*said, line)]
-            if all(sign.shows_in(both) for sign in signs if sign.shows_in(apart)):
+            if all(sign.is_shown_in(both) for sign in signs if sign.is_shown_in(apart)):
                 said.append(line)
         return " ".join(said)
 
@@ -94,7 +94,9 @@ class Oracle(Silent):
         owners = sorted(self.scenario.characters, key=lambda owner: owner.name != self.name)
         return [
             # Where the data have no example of how the goal is reached, its owner says it plainly.
-            goal.missed if self.has_error("goal", owner.name, item) else goal.reached or [Line(by=owner.name, says=_state(goal))]
+            goal.missed
+            if self.has_error("goal", owner.name, item)
+            else goal.reached or [Line(by=owner.name, says=_state_wish(goal))]
             for owner in owners
             for item, goal in enumerate(owner.goals)
         ]
@@ -120,7 +122,7 @@ class Heuristic(Silent):
     def speak(self, seen: Sequence[Turn]) -> str:
         own = sum(turn.speaker == self.name and turn.index > 0 for turn in seen)
         if own < len(self.character.goals):
-            return _state(self.character.goals[own])
+            return _state_wish(self.character.goals[own])
         last = next((turn.speaker for turn in reversed(seen) if turn.speaker != self.name), "")
         return f"I have heard you, {last}." if last else "I have nothing to add."
 
@@ -175,7 +177,7 @@ def make_player(agent: str, scenario: Scenario, character: Character, seed: int,
     return _PLAYERS[kind](scenario, character, draw, turns, float(rate or 0.0))
 
 
-def _state(goal: Goal) -> str:
+def _state_wish(goal: Goal) -> str:
     return f"What I want is this: {goal.goal[0].lower()}{goal.goal[1:]}"
 
 

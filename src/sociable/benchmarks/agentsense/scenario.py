@@ -93,7 +93,7 @@ class GoalQuestions(_Field):
 
     @model_validator(mode="before")
     @classmethod
-    def _the_rest_is_for_judges(cls, value: Any) -> Any:
+    def _give_rest_to_judges(cls, value: Any) -> Any:
         # Two keys are certain from the authors' loader: whatever else there is, judges are asked.
         if not isinstance(value, dict):
             return value
@@ -120,7 +120,7 @@ class Sign(_Field):
     unless: Wording | None = None
     """Words that, in the same turn, take it back."""
 
-    def shows_in(self, said: Iterable[tuple[str, str]]) -> bool:
+    def is_shown_in(self, said: Iterable[tuple[str, str]]) -> bool:
         """Whether the sign is among the turns ``said``, pairs of speaker and words."""
         return any(
             speaker in self.by and has_wording(text, self.says) and not (self.unless and has_wording(text, self.unless))
@@ -157,7 +157,7 @@ class Goal(_Field):
     def is_reached(self, said: Iterable[tuple[str, str]]) -> bool | None:
         """Whether all signs show in the turns; None where there are no signs."""
         turns = list(said)
-        return all(sign.shows_in(turns) for sign in self.signs) if self.signs else None
+        return all(sign.is_shown_in(turns) for sign in self.signs) if self.signs else None
 
 
 class QuizQuestion(_Field):
@@ -174,7 +174,7 @@ class QuizQuestion(_Field):
 
     @field_validator("options")
     @classmethod
-    def _all_different(cls, options: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_options_differ(cls, options: tuple[str, ...]) -> tuple[str, ...]:
         if len({" ".join(find_words(option)) or option for option in options}) < len(options):
             raise ValueError("two options are the same")
         return options

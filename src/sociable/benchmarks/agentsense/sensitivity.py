@@ -33,7 +33,7 @@ def estimate_sensitivity(part: str, of: str, name: str, scores: Sequence[Score],
     casts; excess is the difference. Without repeats these two are over no scores at all.
     """
     own = [score for score in scores if score.metric == of]
-    found = [deviations for casts in _values_by_template(own).values() if (deviations := _deviations(casts))]
+    found = [deviations for casts in _collect_by_template(own).values() if (deviations := _measure_deviations(casts))]
     if part == "PSI":
         rows = np.array([[across, 1.0] for across, _ in found]).reshape(-1, 2)
     else:
@@ -44,7 +44,7 @@ def estimate_sensitivity(part: str, of: str, name: str, scores: Sequence[Score],
     return Estimate(metric=name, value=value, low=low, high=high, **count_outcomes(own))
 
 
-def _values_by_template(scores: Iterable[Score]) -> Mapping[str, Casts]:
+def _collect_by_template(scores: Iterable[Score]) -> Mapping[str, Casts]:
     """The values of one metric; scenes without a value are left out."""
     found: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for score in scores:
@@ -53,7 +53,7 @@ def _values_by_template(scores: Iterable[Score]) -> Mapping[str, Casts]:
     return found
 
 
-def _deviations(casts: Casts) -> tuple[float, float | None] | None:
+def _measure_deviations(casts: Casts) -> tuple[float, float | None] | None:
     """(across casts, averaged over repeats; within a cast, comparable with it, or None without repeats)."""
     repeats = sorted({repeat for values in casts.values() for repeat in values})
     columns = [[values[repeat] for values in casts.values() if repeat in values] for repeat in repeats]
@@ -80,7 +80,8 @@ def find_template_probabilities(scores: Sequence[Score]) -> dict[str, float]:
     The population variance is that of all scenes (App. D.7). A scene counts with the mean of its repeats.
     """
     means = {
-        template: [fmean(values.values()) for values in casts.values()] for template, casts in _values_by_template(scores).items()
+        template: [fmean(values.values()) for values in casts.values()]
+        for template, casts in _collect_by_template(scores).items()
     }
     everything = [value for values in means.values() for value in values]
     if len(everything) < 2:

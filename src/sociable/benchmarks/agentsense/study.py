@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sociable.benchmarks.agentsense.audit import audit_document, compare_texts
+from sociable.benchmarks.agentsense.audit import compare_texts, make_audit
 from sociable.benchmarks.agentsense.briefing import load_agentsense_prompts
 from sociable.benchmarks.agentsense.dataset import load_scenarios, select_scenarios
-from sociable.benchmarks.agentsense.describe import describe_document
+from sociable.benchmarks.agentsense.describe import make_description
 from sociable.benchmarks.agentsense.judge import judge_goal, list_rated, show_question
 from sociable.benchmarks.agentsense.label import label_records
 from sociable.benchmarks.agentsense.metrics import METRICS, Scene
@@ -99,10 +99,10 @@ class AgentSenseStudy(
         return " ".join((lines or [super().rehearse(scenario, role, participant, call, asked)]) * 4)[:400]
 
     def audit(self) -> Document:
-        return audit_document(list(self.scenarios.values()), self.source)
+        return make_audit(list(self.scenarios.values()), self.source)
 
     def describe(self, features: str) -> Document:
-        return describe_document(list(self.scenarios.values()), self.source)
+        return make_description(list(self.scenarios.values()), self.source)
 
     async def label(self, seat: Seat) -> tuple[list[dict[str, Any]], str]:
         return await label_records(list(self.scenarios.values()), seat, self.prompts)

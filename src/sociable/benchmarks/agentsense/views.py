@@ -322,13 +322,13 @@ def _list_goals(
                 ", ".join(f"{each.asked} {_YES_NO[each.answer]}" for each in others),
             ]
             by_judge = [
-                "; ".join(_word_judgment(each) for each in judgments if each.judge == judge and each.criterion in asked)
+                "; ".join(_format_judgment(each) for each in judgments if each.judge == judge and each.criterion in asked)
                 for judge in judges
             ]
             yield Row([owner.name, goal.goal, *(text or MISSING for text in said), *by_judge])
 
 
-def _word_judgment(judgment: Judgment) -> str:
+def _format_judgment(judgment: Judgment) -> str:
     return f"{_VERDICT.get(judgment.verdict, MISSING)}: {judgment.reason}".removesuffix(": ")
 
 

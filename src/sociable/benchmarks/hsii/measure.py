@@ -35,7 +35,7 @@ def measure_episode(case: Case, episode: HSIIEpisode) -> Measured:
     if not episode.target_correct:
         return found
     said = episode.turns[0].content
-    behaviours = {"evades_conflict": evades_conflict(case, said), "asks_again": list_repeated_questions(case, said)}
+    behaviours = {"evades_conflict": is_evading_conflict(case, said), "asks_again": list_repeated_questions(case, said)}
     return found.model_copy(update=behaviours)
 
 
@@ -76,7 +76,7 @@ def measure_points(case: Case, text: str) -> tuple[float, str] | None:
     return conveyed / total - (1.0 if leaked else 0.0), "; ".join(parts)
 
 
-def evades_conflict(case: Case, text: str) -> bool | None:
+def is_evading_conflict(case: Case, text: str) -> bool | None:
     """Whether ``text`` goes round the clash or the bad news it should take hold of; None if the data do not say what that is.
 
     Section 6.3: "models try employing tricks to bypass explicit conflicts".

@@ -46,7 +46,7 @@ class HSIIViews(Views):
         halved = {run.study.options.ties == "half" for run in runs}
         ties = "" if len(halved) > 1 else "Ties count half." if True in halved else "Ties are no wins."
         note = f"95% intervals by dialogue; none where all dialogues are alike. — : nothing to measure. {ties}".strip()
-        return make_metrics_table("HSII", runs, _main_metrics(runs), note)
+        return make_metrics_table("HSII", runs, _list_main_metrics(runs), note)
 
     def show_scores(self, runs: Sequence[Run]) -> list[Block]:
         metrics = runs[0].study.metrics
@@ -96,15 +96,15 @@ class HSIIViews(Views):
         return make_contrast(first, second)
 
 
-def _main_metrics(runs: Sequence[Run]) -> list[Metric[JudgedCase]]:
+def _list_main_metrics(runs: Sequence[Run]) -> list[Metric[JudgedCase]]:
     return runs[0].study.metrics.select_named(*RATES, "hsii")
 
 
 def _make_paper_table(runs: Sequence[Run]) -> Table:
-    own = [Row([run.label, *format_metric_cells(run, _main_metrics(runs))], emphasis=True) for run in runs]
+    own = [Row([run.label, *format_metric_cells(run, _list_main_metrics(runs))], emphasis=True) for run in runs]
     published = [Row([f"{row.model} (paper)", *map(format_figure, row[1:], (3, 3, 2, 2, 3))]) for row in TABLE_1]
     note = "Published figures come from the authors' unreleased data and other judges: another data set, not a baseline."
-    columns = [Column("Model"), *make_metric_columns(_main_metrics(runs))]
+    columns = [Column("Model"), *make_metric_columns(_list_main_metrics(runs))]
     return Table("Beside the paper's Table 1", columns, [*own, *published], note)
 
 

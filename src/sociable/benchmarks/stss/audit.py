@@ -36,7 +36,7 @@ def is_taken(template: TaskTemplate, text: Mapping[str, Any]) -> bool:
     return text["subtask"] in steps if text["is_it"] else bool(steps)
 
 
-def audit_document(inputs: Inputs) -> Document:
+def make_audit(inputs: Inputs) -> Document:
     templates = {template.id: template for template in inputs.templates}
     texts = [each for each in json.loads(ACTIVITY_TEXTS.read_text(encoding="utf-8")) if each["template"] in templates]
     unread = [templates[name] for name in templates if name not in {each["template"] for each in texts}]

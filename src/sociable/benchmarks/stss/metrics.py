@@ -71,7 +71,10 @@ def declare_metrics(types: Mapping[str, TaskType]) -> TaskMetrics:
             unit="ratio",
             high=None,
         ),
-        *(Metric(name, *_STAGES[stage], "stages", _measure(partial(_share_of_people, stage))) for stage, name in STAGES.items()),
+        *(
+            Metric(name, *_STAGES[stage], "stages", _measure(partial(_measure_share_of_people, stage)))
+            for stage, name in STAGES.items()
+        ),
         Metric(
             NOTHING,
             "Came to nothing",
@@ -90,17 +93,17 @@ def _declare_type(types: Mapping[str, TaskType], kind: TaskType) -> Metric[Measu
 def _measure(find: Callable[[Measured], float | None], *, explained: bool = False) -> Callable[[MeasuredTask], Value]:
     """Reads a value off what was measured; ``explained``: with the reason for it."""
 
-    def value_of(each: MeasuredTask) -> Value:
+    def find_value(each: MeasuredTask) -> Value:
         assert each.measured is not None, "an errored episode has no value"
         value = find(each.measured)
         if value is None:
             return Value.not_reached(each.measured.reason)
         return Value(value, each.measured.reason if explained else "")
 
-    return value_of
+    return find_value
 
 
-def _share_of_people(stage: Stage, measured: Measured) -> float:
+def _measure_share_of_people(stage: Stage, measured: Measured) -> float:
     return sum(each is stage for each in measured.stages.values()) / len(measured.stages)
 
 

@@ -32,6 +32,6 @@ ORIGINAL_HOURS = 10.2
 """The cost of the original generative agents, as public accounts of a run have it: 25 agents for 10.2 simulated hours."""
 
 
-def original_per_resident_day(quantity: float) -> float:
+def divide_by_resident_days(quantity: float) -> float:
     """Requests or tokens for one agent and 24 hours."""
     return quantity / ORIGINAL_RESIDENTS / ORIGINAL_HOURS * 24

@@ -85,7 +85,7 @@ class Performer(RoutineMind):
             return False
         return name in self.wanted and name not in self.settled and name not in self.refused
 
-    def whom_to_address(self, view: View) -> str:
+    def choose_addressee(self, view: View) -> str:
         if view.minute >= self.task.end:
             return ""
         return next((each.name for each in view.sightings if each.free and self.is_open_to(each.name)), "")
@@ -198,7 +198,7 @@ class Oracle(Performer):
         # It looks again every other minute: somebody it wants may be taken, or come in.
         self.alarm = minute + 2
         over = view.activity is None or minute >= view.activity.until
-        if not over and self._seeking in open_to and self.whom_to_address(view) in ("", self._seeking):
+        if not over and self._seeking in open_to and self.choose_addressee(view) in ("", self._seeking):
             return None
         if over and self._seeking:
             self._tried[self._seeking] = minute
@@ -248,7 +248,7 @@ class RandomPerformer(Performer):
 class Silent(Performer):
     """Talks to nobody, and does its own part."""
 
-    def whom_to_address(self, view: View) -> str:
+    def choose_addressee(self, view: View) -> str:
         return ""
 
     def speak(self, talk: Talk) -> Utterance:

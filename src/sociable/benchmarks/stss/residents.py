@@ -168,7 +168,7 @@ class RoutineMind:
         notes = self._note_plan(view.minute)
         activity = self.choose_activity(view)
         talks = not (activity.asleep if activity else view.activity is not None and view.activity.asleep)
-        return Decision(activity, self.whom_to_address(view) if talks else "", notes)
+        return Decision(activity, self.choose_addressee(view) if talks else "", notes)
 
     def choose_activity(self, view: View) -> Activity | None:
         """The activity that it turns to now; None: it goes on."""
@@ -194,7 +194,7 @@ class RoutineMind:
         ]
         return [Planned(minute=minute, resident=self.persona.name, plan="\n".join(lines))]
 
-    def whom_to_address(self, view: View) -> str:
+    def choose_addressee(self, view: View) -> str:
         """Somebody in sight whom it wants to talk to, or the empty string."""
         return ""
 
@@ -253,10 +253,10 @@ class ReferenceResident(RoutineMind):
 
     # Meeting.
 
-    def whom_to_address(self, view: View) -> str:
-        return next((each.name for each in view.sightings if each.free and self._wants_talk(each.name, view.minute)), "")
+    def choose_addressee(self, view: View) -> str:
+        return next((each.name for each in view.sightings if each.free and self._is_willing_to_talk(each.name, view.minute)), "")
 
-    def _wants_talk(self, name: str, minute: int) -> bool:
+    def _is_willing_to_talk(self, name: str, minute: int) -> bool:
         if self._has_news_for(name, minute):
             return True
         if minute - self._talked.get(name, -QUIET_MINUTES) < QUIET_MINUTES:
@@ -317,7 +317,7 @@ class ReferenceResident(RoutineMind):
             return f"I would like to, but I cannot at that time. Could we say {say_moment(other, clock)} instead?"
         self._proposal = None
         start, end = spans[0]
-        self.agreement = self.engage(self._word(task.wordings or (task.activity,)), start, end, place, talk.minute)
+        self.agreement = self.engage(self._describe_thing(task.wordings or (task.activity,)), start, end, place, talk.minute)
         self.note_agreement(talk, self.agreement)
         if fixed and any(map(_PASS_ON.search, heard)):
             self._news = said
@@ -335,7 +335,7 @@ class ReferenceResident(RoutineMind):
         for number, step in enumerate(task.subtasks):
             if number:
                 at += world.count_travel_minutes(world.find_tile(task.subtasks[number - 1].place), step.place)
-            doing = self._word(step.wordings or (step.doing,))
+            doing = self._describe_thing(step.wordings or (step.doing,))
             engagement = self.engage(doing, at, at + step.minutes + 10, step.place, talk.minute)
             self.agreement = self.agreement or engagement
             self.note_agreement(talk, engagement)
@@ -343,7 +343,7 @@ class ReferenceResident(RoutineMind):
         day, _, time = say_moment(spans[0][0] + 10, world.clock).partition(" at ")
         return f"Of course I will do that for you, one after the other: {day} at about {time}. Do not worry about it."
 
-    def _word(self, wordings: Sequence[str]) -> str:
+    def _describe_thing(self, wordings: Sequence[str]) -> str:
         """Describes the thing in words of its own."""
         return self.world.make_generator("wording", self.persona.name, wordings[0]).choice(wordings)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sociable.agents.generative.briefing import load_generative_prompts
-from sociable.benchmarks.stss.audit import audit_document
+from sociable.benchmarks.stss.audit import make_audit
 from sociable.benchmarks.stss.dataset import load_inputs
 from sociable.benchmarks.stss.measure import AS_AUTHORS, measure_episode
 from sociable.benchmarks.stss.metrics import MeasuredTask, declare_metrics
@@ -63,4 +63,4 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
         return rehearse_reply(purpose, self.setting.people[name], self.setting.clock, call, asked)
 
     def audit(self) -> Document:
-        return audit_document(self.inputs)
+        return make_audit(self.inputs)

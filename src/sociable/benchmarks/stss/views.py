@@ -101,7 +101,7 @@ class StssViews(TownViews):
         """Calls and tokens beside the original's public figure."""
         rows = []
         for run in runs:
-            episodes = _completed(run)
+            episodes = _list_completed(run)
             # Residents that have a model.
             played = [sum(not player.startswith("reference/") for player in each.played_by.values()) for each in episodes]
             days = sum(models * each.minutes / MINUTES_PER_DAY for models, each in zip(played, episodes, strict=True))
@@ -111,7 +111,7 @@ class StssViews(TownViews):
                 rows.append(Row([run.label, f"{used.calls / days:,.0f}", f"{tokens / days:,.0f}"], emphasis=True))
         if not rows:
             return []
-        original = [published.original_per_resident_day(q) for q in (published.ORIGINAL_REQUESTS, published.ORIGINAL_TOKENS)]
+        original = [published.divide_by_resident_days(q) for q in (published.ORIGINAL_REQUESTS, published.ORIGINAL_TOKENS)]
         rows.append(Row(["generative agents, the original", *(f"{each:,.0f}" for each in original)]))
         note = (
             f"The original: {published.ORIGINAL_REQUESTS:,} requests and {published.ORIGINAL_TOKENS / 1e6:.1f} M tokens for "
@@ -152,7 +152,7 @@ class StssViews(TownViews):
 def rank_episodes(run: RunResult[Any], metric: str) -> tuple[list[Any], list[Any]]:
     """The completed episodes from the lowest value of a metric to the highest, and those without a value."""
     values = {(score.scenario, score.repeat): score.value for score in run.scores if score.metric == metric}
-    valued = [(values.get((each.scenario, each.repeat)), each) for each in _completed(run)]
+    valued = [(values.get((each.scenario, each.repeat)), each) for each in _list_completed(run)]
     scored = [(value, episode) for value, episode in valued if value is not None]
     ranked = [episode for _, episode in sorted(scored, key=lambda pair: pair[0])]
     return ranked, [episode for value, episode in valued if value is None]
@@ -203,18 +203,18 @@ def _tabulate_tasks(run: RunResult[StssStudy]) -> Table:
     """One row an episode."""
     scores = {(s.scenario, s.repeat): s for s in run.scores if s.metric == SCORE}
     rows = []
-    for episode in _completed(run):
+    for episode in _list_completed(run):
         score = scores.get((episode.scenario, episode.repeat))
         shown = [format_figure(score.value, 2), score.reason] if score else [MISSING, MISSING]
         rows.append(Row([episode.id, *shown, run.study.scenarios[episode.scenario].performer]))
     return Table(run.label, [Column("Episode"), Column("Score", True), Column("Why"), Column("Performer")], rows)
 
 
-def _completed(run: RunResult[Any]) -> list[Any]:
+def _list_completed(run: RunResult[Any]) -> list[Any]:
     return [each for each in run.read_episodes() if each.status is EpisodeStatus.COMPLETED]
 
 
-def _word_moment(minute: int, clock: Clock) -> str:
+def _format_moment(minute: int, clock: Clock) -> str:
     """Mon 07:10."""
     return f"{clock.to_date(minute):%a} {format_time_of_day(minute)}"
 
@@ -224,7 +224,7 @@ def _tabulate_people(task: Task, measured: Measured, clock: Clock) -> Table:
     rows = []
     for name, stage in measured.stages.items():
         by = told.get(name)
-        who = f"{by.teller}, {_word_moment(by.minute, clock)}" if by else MISSING
+        who = f"{by.teller}, {_format_moment(by.minute, clock)}" if by else MISSING
         # Of an appointment, whoever has done its part with the other elsewhere.
         half = task.type is TaskType.APPOINTMENT and stage is Stage.DONE and measured.score < 1
         reached = f"{stage}{', in another place: half a point' if half else ''}"
@@ -256,5 +256,5 @@ def _show_talks(task: Task, measured: Measured, clock: Clock, replay: str) -> It
     yield Paragraph(text)
     for talk in shown:
         place = talk.place or "in the street"
-        title = f"{_word_moment(talk.minute, clock)} with {talk.partner}, {place}, {talk.until - talk.minute} min"
+        title = f"{_format_moment(talk.minute, clock)} with {talk.partner}, {place}, {talk.until - talk.minute} min"
         yield Transcript(title, [Line(line.speaker, "", line.says or f"({line.note})") for line in talk.lines], folded=True)

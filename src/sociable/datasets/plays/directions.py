@@ -120,10 +120,10 @@ def make_mender(texts: Iterable[str]) -> Callable[[str], str]:
     """
     words = {word.casefold() for text in texts for word in _WORD.findall(text)}
 
-    def whole(broken: re.Match[str]) -> str:
+    def mend(broken: re.Match[str]) -> str:
         for word in (broken["begin"] + broken["rest"], f"{broken['begin']}-{broken['rest']}"):
             if word.casefold() in words:
                 return word
         return broken[0]
 
-    return lambda text: _BROKEN.sub(whole, text)
+    return lambda text: _BROKEN.sub(mend, text)

@@ -17,7 +17,7 @@ def read_final_draft(path: Path, data: bytes) -> Play:
     root = read_tree(path, data)
     if root.name != "FinalDraft":
         raise DataError(f"{path}:{root.line}", "", f"element {root.name}; expected FinalDraft, as Final Draft 8 and later write")
-    content, front = root.child("Content"), root.child("TitlePage")
+    content, front = root.find_child("Content"), root.find_child("TitlePage")
     if content is None:
         raise DataError(f"{path}:{root.line}", "FinalDraft", "no Content in it; save it from Final Draft as a script")
     titles = (_read_text(each) for each in front.walk() if each.name == "Paragraph") if front is not None else ()
@@ -45,7 +45,7 @@ def read_final_draft(path: Path, data: bytes) -> Play:
 def _find_paragraphs(element: Element) -> Iterator[Element]:
     """All paragraphs, those of speeches side by side one after the other."""
     for child in element.elements:
-        if child.name == "Paragraph" and child.child("Text") is not None:
+        if child.name == "Paragraph" and child.find_child("Text") is not None:
             yield child
         if child.name in ("Paragraph", "DualDialogue"):
             yield from _find_paragraphs(child)

@@ -282,7 +282,7 @@ def find_candidates(text: str) -> Iterator[Candidate]:
         label, rest, parted = text[: match.start()], text[match.end() :], str(match.lastgroup)
         if parted == "paren" and _GAP.match(match[0]):
             parted = "gap"
-        if not _could_be_label(label) and not (label in _LETTERS and parted in ("gap", "dot", "colon")):
+        if not _can_be_label(label) and not (label in _LETTERS and parted in ("gap", "dot", "colon")):
             if parted in ("gap", "colon", "dash"):
                 return
             continue
@@ -298,10 +298,10 @@ def find_candidates(text: str) -> Iterator[Candidate]:
                 yield Candidate(Style(f"{ALONE} {parted}" if is_alone else parted, capitals, emphasised), printed, rest)
             if may_go_on:
                 yield Candidate(Style(parted, capitals, emphasised), printed, rest)
-    if _could_be_label(text) and not text.endswith("."):
+    if _can_be_label(text) and not text.endswith("."):
         for capitals in _find_cases(text):
             yield Candidate(Style(f"{ALONE} bare", capitals, emphasised), text, "")
-    elif (found := _WITH_DIRECTION.match(text)) and _could_be_label(found["label"]):
+    elif (found := _WITH_DIRECTION.match(text)) and _can_be_label(found["label"]):
         label, direction = found["label"], found["direction"].strip("_")
         yield Candidate(Style(f"{ALONE} bare", is_capitals(label), emphasised), label, f"({direction})")
 
@@ -320,7 +320,7 @@ def _strip_stop(rest: str) -> str:
     return rest if end is None else rest[:end] + re.sub(r"^_?\s?[.:—–]+(?=\s|$|\w)", " ", rest[end:])
 
 
-def _could_be_label(label: str) -> bool:
+def _can_be_label(label: str) -> bool:
     text = label.strip("_* ")
     words = text.replace(",", " ").split()
     if NUMERAL.fullmatch(text):

@@ -101,10 +101,10 @@ class Names:
             before = len(self._known)
             for label in self._find_waiting():
                 free = set(self._several.get(label, ())) - set(self._known.values())
-                if len(free) == 1 and not self._may_shorten_a_known_one(label):
+                if len(free) == 1 and not self._can_shorten_known(label):
                     self._known[label] = free.pop()
 
-    def _may_shorten_a_known_one(self, label: str) -> bool:
+    def _can_shorten_known(self, label: str) -> bool:
         """ "Ro." beside "Rom." may be Romeo again rather than Rosaline, for whom nobody else speaks."""
         wanted = pick_words(label)
         short = {m.name for m in self._cast if m.name in self._several[label] and self._is_shortened(wanted, m)}

@@ -126,7 +126,7 @@ class _Reader:
                 self._ended = False
                 self._begin(line, found.label, found.rest)
             elif heading is not None and self._is_heading(heading, line, after_blank):
-                self._turn(heading, line)
+                self._read_heading(heading, line)
             elif is_scene_heading(line.text):
                 self._open, self._ended = None, False
                 self._draft.open_scene(line.text)
@@ -156,7 +156,7 @@ class _Reader:
         """The line is a heading, and nobody says it, as "Characters" in the middle of a speech."""
         return heading.kind is not HeadingKind.CAST and (heading.kind.is_division or after_blank or line.text.isupper())
 
-    def _turn(self, heading: Heading, line: Line) -> None:
+    def _read_heading(self, heading: Heading, line: Line) -> None:
         self._open = None
         if heading.kind.is_division:
             self._draft.open_scene(line.text)

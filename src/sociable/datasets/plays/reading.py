@@ -71,7 +71,7 @@ def _read_text(path: Path, text: str) -> Play:
     for read, lines_per_speech in readers:
         with suppress(InputError):
             play = read()
-            speakers = [speech.speaker for speech in play.speeches()]
+            speakers = [speech.speaker for speech in play.list_speeches()]
             # Of a short script any speech will do.
             is_short = len(speakers) < FEW_SPEECHES and filled < FEW_SPEECHES * lines_per_speech
             if is_short or is_talk(speakers, filled, lines_per_speech):

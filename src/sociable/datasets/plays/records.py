@@ -49,7 +49,7 @@ class Speech(Record):
     directions: tuple[InlineDirection, ...] = ()
     place: str
 
-    def with_directions(self) -> str:
+    def format_with_directions(self) -> str:
         """The text with its directions where they stood, in parentheses."""
         parts, done = [], 0
         for direction in self.directions:
@@ -91,6 +91,6 @@ class Play(Record):
     cast: tuple[CastMember, ...] = ()
     scenes: tuple[PlayScene, ...] = ()
 
-    def speeches(self) -> Iterator[Speech]:
+    def list_speeches(self) -> Iterator[Speech]:
         for scene in self.scenes:
             yield from scene.speeches

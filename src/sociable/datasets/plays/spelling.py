@@ -24,7 +24,7 @@ def to_full_form(label: str) -> str:
     if text.endswith(".") and text.split()[-1].casefold().rstrip(".") not in ABBREVIATED_TITLES:
         text = text.rstrip(".")
     if is_capitals(text) and len(text) > 1:
-        return " ".join(_lowered(word, index) if word.isupper() else word for index, word in enumerate(text.split(" ")))
+        return " ".join(_lower(word, index) if word.isupper() else word for index, word in enumerate(text.split(" ")))
     return text
 
 
@@ -35,7 +35,7 @@ def is_capitals(name: str) -> bool:
     return name.isupper() or (len(bare) < len(words) and " ".join(bare).isupper() and len(bare[0].strip(".")) > 1)
 
 
-def _lowered(word: str, index: int) -> str:
+def _lower(word: str, index: int) -> str:
     if _ROMAN.match(word) and (index or len(word) > 1):
         return word
     if word.lower() in SMALL and index:
@@ -53,12 +53,12 @@ def split_words(name: str) -> list[str]:
     """The words of a name in small letters. Of several people of one name their number comes first, as a word: "Robot 2", "2nd
     Robot" and "II. Robot" are all second robot."""
     found = [word.casefold().replace("’", "'") for word in _WORD.findall(name)]
-    numbers = {word: _number(word) for word in found if len(found) > 1 or word[0].isdigit()}
+    numbers = {word: _find_number(word) for word in found if len(found) > 1 or word[0].isdigit()}
     rest = [_TITLES_IN_FULL.get(word, word) for word in found if not numbers.get(word)]
     return [numbers[word] for word in found if numbers.get(word)] + rest
 
 
-def _number(word: str) -> str:
+def _find_number(word: str) -> str:
     return word if word in ORDINALS.values() else ORDINALS.get(re.sub(r"(?<=\d)(?:st|nd|rd|th|d)$", "", word), "")
 
 

@@ -53,7 +53,7 @@ def _read_people(elements: list[Element]) -> dict[str, str]:
 
 def _read_cast_item(item: Element) -> Iterator[CastMember]:
     """The people whom an entry of the list at the front names, and their descriptions."""
-    role, description = item.child("role"), item.child("roleDesc")
+    role, description = item.find_child("role"), item.find_child("roleDesc")
     if role is None:
         yield from read_members(item.text)
     else:
@@ -77,7 +77,7 @@ def _read(element: Element, draft: Draft, people: dict[str, str], act: str | Non
 
 def _open(div: Element, draft: Draft, act: str | None) -> str:
     """Begins an act or a scene, unless the division has no heading. Returns the act."""
-    kind, head = div.attributes.get("type"), div.child("head")
+    kind, head = div.attributes.get("type"), div.find_child("head")
     is_act = kind == "act" or (act is None and kind != "scene")
     if head is None or not head.text:
         return "" if is_act else act or ""
@@ -90,7 +90,7 @@ def _open(div: Element, draft: Draft, act: str | None) -> str:
 def _add_speech(sp: Element, draft: Draft, people: dict[str, str]) -> None:
     """A speech, or a direction where nothing is said in it."""
     text, directions = part_directions([sp])
-    speaker = sp.child("speaker")
+    speaker = sp.find_child("speaker")
     label = speaker.text if speaker is not None else ""
     ids = (id_.removeprefix("#") for id_ in sp.attributes.get("who", "").split())
     speakers = tuple(dict.fromkeys(people[id_] for id_ in ids if id_ in people)) or (to_full_form(label) or "Somebody",)

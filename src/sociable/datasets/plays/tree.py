@@ -46,7 +46,7 @@ class Element:
         """It is a stage direction, in Standard Ebooks' XHTML or in TEI."""
         return self.name == "stage" or self.has_type("z3998:stage-direction")
 
-    def child(self, name: str) -> Element | None:
+    def find_child(self, name: str) -> Element | None:
         return next((child for child in self.elements if child.name == name), None)
 
     def walk(self) -> Iterator[Element]:
@@ -113,10 +113,10 @@ def read_tree(path: Path, data: bytes) -> Element:
     def end(_name: str) -> None:
         stack.pop()
 
-    def text(data: str) -> None:
+    def add_text(data: str) -> None:
         stack[-1].children.append(data)
 
-    def entity(*_: Any) -> None:
+    def refuse_entity(*_: Any) -> None:
         raise refuse("declares an entity, which is refused since it may be a trap; write the characters themselves")
 
     def skip(name: str, is_parameter: bool) -> None:
@@ -126,8 +126,8 @@ def read_tree(path: Path, data: bytes) -> Element:
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
-    parser.CharacterDataHandler = text
-    parser.EntityDeclHandler = entity
+    parser.CharacterDataHandler = add_text
+    parser.EntityDeclHandler = refuse_entity
     parser.SkippedEntityHandler = skip
     try:
         parser.Parse(data, True)

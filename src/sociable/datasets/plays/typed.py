@@ -366,7 +366,7 @@ class _InOneColumn(Layout):
 
     def __init__(self, lines: Sequence[Line]) -> None:
         super().__init__(lines)
-        self._names = Counter(find_name(line.text) for line in lines if _may_be_name(line.text))
+        self._names = Counter(find_name(line.text) for line in lines if _can_be_name(line.text))
         names = [index for index in range(len(lines) - 1) if lines[index + 1].text and self._is_over_speech(index)]
         known = [index for index in names if self._is_known(lines[index].text)]
         unparted = sum(index > 0 and not lines[index - 1].is_blank for index in known)
@@ -378,7 +378,7 @@ class _InOneColumn(Layout):
 
     def _is_over_speech(self, index: int) -> bool:
         text = self._lines[index].text
-        if not _may_be_name(text) or (_POSSESSIVE.search(find_name(text)) and not self._is_known(text)):
+        if not _can_be_name(text) or (_POSSESSIVE.search(find_name(text)) and not self._is_known(text)):
             return False
         below = self._lines[index + 1 : index + 3]
         is_direct = bool(below and below[0].text)
@@ -393,5 +393,5 @@ class _InOneColumn(Layout):
         return self._is_over_speech(index) and (after_blank or text.endswith(")") or self._names[find_name(text)] > 1)
 
 
-def _may_be_name(text: str) -> bool:
+def _can_be_name(text: str) -> bool:
     return is_cue(text) and not is_marked(text) and not _CAMERA.search(find_name(text))

@@ -78,7 +78,7 @@ def service(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_hosted_master_is_tuned_used_and_found_again(service: Any, tmp_path: Path) -> None:
     kind = HostedKind("small-model", seconds_between=0.01)
-    assert kind.untrained().predict(WINDOWS[:2]) == [frozenset(), frozenset()]
+    assert kind.make_untrained().predict(WINDOWS[:2]) == [frozenset(), frozenset()]
     master = kind.train(WINDOWS, 3, "f_g", tmp_path / "dm")
     assert [len(lines) for lines in service.files.values()] == [12]
     assert service.jobs["job-0"]["seed"] == 3
@@ -129,7 +129,7 @@ def test_an_interrupted_job_goes_on_unless_nothing_knows_of_it(
 
 def test_what_was_answered_before_the_service_refused_is_not_asked_again(service: Any, tmp_path: Path) -> None:
     def master() -> Any:
-        return HostedKind("small-model").untrained(tmp_path)
+        return HostedKind("small-model").make_untrained(tmp_path)
 
     many = [window(number) for number in range(60)]
     service.refuses_from = 30
@@ -147,7 +147,7 @@ def test_answers_under_way_are_kept_when_the_user_stops(service: Any, tmp_path: 
     many = [window(number) for number in range(60)]
 
     def predict() -> None:
-        HostedKind("small-model").untrained(tmp_path).predict(many)
+        HostedKind("small-model").make_untrained(tmp_path).predict(many)
 
     async def inside() -> None:
         # A run gives Ctrl-C back to Python before it trains masters.
@@ -168,7 +168,7 @@ def test_answers_under_way_are_kept_when_the_user_stops(service: Any, tmp_path: 
 def test_a_service_that_is_busy_is_asked_again(service: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sociable.models.openai_compatible.random.uniform", lambda *_: 0.0)
     service.busy = 2
-    assert HostedKind("small-model").untrained(tmp_path).predict(WINDOWS[:1]) == [frozenset()]
+    assert HostedKind("small-model").make_untrained(tmp_path).predict(WINDOWS[:1]) == [frozenset()]
     assert (service.asked, service.busy) == (1, 0)
 
 
@@ -243,7 +243,7 @@ def test_lora_trains_an_adapter_that_is_kept(tiny_model: str, tmp_path: Path, mo
     monkeypatch.setattr(lora, "EPOCHS", 40)
     kind = find_master_kind("lora", tiny_model)
     training = [window(number, "Stealth") for number in range(12)]
-    base, master = kind.untrained(), kind.train(training, 0, "f_g")
+    base, master = kind.make_untrained(), kind.train(training, 0, "f_g")
     # It learns to answer as it was taught; the base does not.
     losses = [_loss(each, training[0], lora, torch) for each in (base, master)]
     assert losses[1] < 0.5 * losses[0]

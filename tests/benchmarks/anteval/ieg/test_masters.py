@@ -41,7 +41,7 @@ def test_it_learns_and_predicts_people_it_has_never_met() -> None:
     trained = LocalKind().train(windows(150, ("Ann", "Bo", "Cy"), 1), 0, "r")
     test = windows(60, ("Dora", "Emil", "Fay", "Gus"), 2)
     found = measure_f_scores(trained.predict(test), [each.checks for each in test])
-    untrained = measure_f_scores(LocalKind().untrained().predict(test), [each.checks for each in test])
+    untrained = measure_f_scores(LocalKind().make_untrained().predict(test), [each.checks for each in test])
     assert found.character is not None and untrained.character is not None
     assert found.character > 0.9 > untrained.character > 0.4
     assert (found.tuple or 0) > 0.85
@@ -73,8 +73,8 @@ def test_it_is_the_same_each_time_and_after_being_saved(tmp_path: Path) -> None:
     assert again.predict(test) == one.predict(test)
     made_of = {"kind": "local", "base": "cues of the skills", "embeddings": None, "purpose": "r", "seed": 0, "windows": 40}
     assert again.made_of == made_of
-    LocalKind().untrained().save(tmp_path / "base")
-    assert LocalKind().load(tmp_path / "base").predict(test) == LocalKind().untrained().predict(test)
+    LocalKind().make_untrained().save(tmp_path / "base")
+    assert LocalKind().load(tmp_path / "base").predict(test) == LocalKind().make_untrained().predict(test)
     with pytest.raises(InputError, match="no virtual dungeon master"):
         LocalKind().load(tmp_path)
 

@@ -18,7 +18,7 @@ from sociable.benchmarks.anteval.ieg.real import split_sessions
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
 from sociable.benchmarks.anteval.ieg.results import read_results
 from sociable.benchmarks.anteval.ieg.scenario import Marginals, draw_intentions, draw_scenarios, load_scenes
-from sociable.benchmarks.anteval.ieg.windows import cut_windows, names_skill
+from sociable.benchmarks.anteval.ieg.windows import cut_windows, has_skill_name
 from sociable.benchmarks.anteval.rules import load_rules
 from sociable.benchmarks.anteval.session import Move
 from sociable.core.errors import InputError, Interrupted, RunStopped
@@ -230,7 +230,7 @@ def test_scenes_name_no_skill() -> None:
     assert len(load_scenes()) >= 24
     for scene in load_scenes():
         text = f"{scene.scene} {'; '.join(scene.things)}"
-        assert not [skill for skill in load_rules().skills if names_skill(text, skill)], scene.id
+        assert not [skill for skill in load_rules().skills if has_skill_name(text, skill)], scene.id
 
 
 def test_conduct_of_a_session() -> None:

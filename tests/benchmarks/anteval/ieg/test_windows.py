@@ -7,7 +7,7 @@ import random
 import pytest
 
 from sociable.benchmarks.anteval.ieg.logs import Call, Check, Log, Spoken
-from sociable.benchmarks.anteval.ieg.windows import cut_windows, draw_quiet_windows, mask_skills, names_skill
+from sociable.benchmarks.anteval.ieg.windows import cut_windows, draw_quiet_windows, has_skill_name, mask_skills
 
 
 def log(turns: int = 20, calls: dict[int, list[tuple[str, str]]] | None = None) -> Log:
@@ -68,7 +68,7 @@ def test_skills_are_masked_in_all_their_forms(text: str, after: str) -> None:
 
 
 def test_a_skill_is_named_by_its_name_only() -> None:
-    assert names_skill("*makes a Sleight-of-Hand check*", "Sleight of Hand")
-    assert names_skill("STEALTH!", "Stealth")
-    assert not names_skill("stealthily", "Stealth")
-    assert not names_skill("I roll Perception", "Stealth")
+    assert has_skill_name("*makes a Sleight-of-Hand check*", "Sleight of Hand")
+    assert has_skill_name("STEALTH!", "Stealth")
+    assert not has_skill_name("stealthily", "Stealth")
+    assert not has_skill_name("I roll Perception", "Stealth")

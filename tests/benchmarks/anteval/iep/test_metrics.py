@@ -15,7 +15,7 @@ from sociable.benchmarks.anteval.iep.metrics import (
     METRICS,
     JudgedSession,
     measure_session,
-    player_criterion,
+    name_player_criterion,
 )
 from sociable.benchmarks.anteval.iep.records import IepEpisode, Recall, When
 from sociable.benchmarks.anteval.session import Move
@@ -47,7 +47,7 @@ def verdicts(**given: str) -> dict[tuple[str, str], tuple[Verdict, str]]:
         places = COUNTED[player.title()]
         for place, answer in zip(places, answers, strict=True):
             verdict = {"1": Verdict.WIN, "0": Verdict.LOSS, "-": Verdict.UNSCORED, "=": Verdict.TIE}[answer]
-            found[player_criterion(When(when), player.title(), place), PANEL] = (verdict, "")
+            found[name_player_criterion(When(when), player.title(), place), PANEL] = (verdict, "")
     return found
 
 

@@ -14,7 +14,7 @@ from sociable.benchmarks.stss.conversations.judge import (
     judge_condition,
     list_questions,
     load_judge_prompts,
-    word_question,
+    render_question,
     write_question,
 )
 from sociable.benchmarks.stss.conversations.protocol import Setting
@@ -77,7 +77,7 @@ def test_where_there_is_nothing_to_judge_nobody_is_asked(make_scene: Callable[..
 )
 def test_questions_say_what_is_true(kind: TaskType, truth: list[str], make_scene: Callable[..., Scene], clock: Clock) -> None:
     scene = make_scene(kind)
-    asked = [word_question(scene, condition, clock, load_judge_prompts()) for condition in CONDITIONS[kind]]
+    asked = [render_question(scene, condition, clock, load_judge_prompts()) for condition in CONDITIONS[kind]]
     for question, part in zip(asked, truth, strict=True):
         assert part in question
         assert question.partition("?")[1]

@@ -11,7 +11,7 @@ import pytest
 from sociable.api import datasets, runs
 from sociable.benchmarks.stss.conversations.benchmark import BENCHMARK
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
-from sociable.benchmarks.stss.conversations.views import _word_share
+from sociable.benchmarks.stss.conversations.views import _format_share
 from sociable.core.errors import InputError
 from sociable.core.records import Estimate
 from sociable.core.view import Callout, Case, Paragraph, Section, Table
@@ -86,9 +86,9 @@ def test_a_run_that_nobody_judged_says_what_to_do_until_somebody_has(tmp_path: P
 
 def test_shares_of_few_scenes_have_their_number_beside_them() -> None:
     share = Estimate(metric="m", value=0.5, scored=4)
-    assert _word_share(share) == "0.50 (4)"
-    assert _word_share(share.model_copy(update={"scored": 10})) == "0.50"
-    assert _word_share(share.model_copy(update={"value": None, "scored": 0})) == "—"
+    assert _format_share(share) == "0.50 (4)"
+    assert _format_share(share.model_copy(update={"scored": 10})) == "0.50"
+    assert _format_share(share.model_copy(update={"value": None, "scored": 0})) == "—"
 
 
 def test_a_scene_that_nobody_judged_is_not_among_those_with_the_fewest_conditions_met(tmp_path: Path) -> None:

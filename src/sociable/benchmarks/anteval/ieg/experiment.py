@@ -23,7 +23,16 @@ from sociable.benchmarks.anteval.ieg.fscore import FScores, measure_f_scores, me
 from sociable.benchmarks.anteval.ieg.logs import Log
 from sociable.benchmarks.anteval.ieg.masters.interface import Master, MasterKind, Predictions, digest_training, find_master
 from sociable.benchmarks.anteval.ieg.real import SplitSessions
-from sociable.benchmarks.anteval.ieg.results import KINDS, Bounds, Confusion, CurvePoint, Figures, Predictor, Results, gap_metric
+from sociable.benchmarks.anteval.ieg.results import (
+    KINDS,
+    Bounds,
+    Confusion,
+    CurvePoint,
+    Figures,
+    Predictor,
+    Results,
+    name_gap_metric,
+)
 from sociable.benchmarks.anteval.ieg.windows import Window, count_skills, cut_windows, draw_quiet_windows, mask_skills
 from sociable.core.errors import InputError
 from sociable.core.seeding import make_generator
@@ -141,7 +150,7 @@ class _Experiment:
     def predict(self) -> dict[Predictor, Predictions]:
         """What everybody says of the held-out windows."""
         shuffled = shuffle_labels(self.made, make_generator(self.seed, "shuffled"))
-        predicted = {Predictor.BASE: self.kind.untrained(self._find_folder(self.keep, Predictor.BASE)).predict(self.test)}
+        predicted = {Predictor.BASE: self.kind.make_untrained(self._find_folder(self.keep, Predictor.BASE)).predict(self.test)}
         for name, windows in ((Predictor.GENERATED, self.made), (Predictor.REAL, self.real), (Predictor.SHUFFLED, shuffled)):
             predicted[name] = self._make_master(name, self._draw_subset(windows, self.size, name)).predict(self.test)
         predicted[Predictor.LAST] = predict_last_speaker(self.test, find_most_frequent_skill(self.real))
@@ -191,7 +200,7 @@ class _Experiment:
             self.step()
             if not size or not test:
                 continue
-            found = {Predictor.BASE: _score(self.kind.untrained().predict(test), test)}
+            found = {Predictor.BASE: _score(self.kind.make_untrained().predict(test), test)}
             for name, windows in zip(TUNED, (made, real), strict=True):
                 master = self.kind.train(self._draw_subset(windows, size, name, draw), self.seed + draw + 1, name)
                 found[name] = _score(master.predict(test), test)
@@ -219,7 +228,7 @@ class _Experiment:
                     master = self.kind.train(self._draw_subset(windows, size, name, "curve", draw), self.seed, name)
                     found.append(_score(master.predict(self.test), self.test))
                 self.step()
-                means = {kind: _mean([getattr(each, kind) for each in found]) for kind in KINDS}
+                means = {kind: _average_known([getattr(each, kind) for each in found]) for kind in KINDS}
                 yield CurvePoint(master=name, windows=size, **means)
 
 
@@ -264,7 +273,7 @@ def count_confusion(name: str, predicted: Predictions, windows: Sequence[Window]
     return Confusion(master=name, skills=dict(sorted(skills.items())), who=who)
 
 
-def _mean(values: Sequence[float | None]) -> float | None:
+def _average_known(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
@@ -298,8 +307,8 @@ def _list_draws(draws: Draws) -> dict[str, tuple[float | None, ...]]:
     listed = {}
     for kind in KINDS:
         generated = Predictor.GENERATED
-        listed[generated.f_metric(kind)] = tuple(getattr(draw[generated], kind) for draw in draws)
-        listed[gap_metric(kind)] = tuple(_measure_gaps(draw)[kind] for draw in draws)
+        listed[generated.name_metric(kind)] = tuple(getattr(draw[generated], kind) for draw in draws)
+        listed[name_gap_metric(kind)] = tuple(_measure_gaps(draw)[kind] for draw in draws)
     return listed
 
 

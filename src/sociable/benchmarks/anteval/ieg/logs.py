@@ -54,7 +54,7 @@ class Log(Record):
     calls: tuple[Call, ...] = ()
 
     @model_validator(mode="after")
-    def _calls_are_within(self) -> Self:
+    def _check_calls(self) -> Self:
         for call in self.calls:
             if call.before > len(self.turns):
                 raise ValueError(f"a call stands before turn {call.before + 1}, and there are {len(self.turns)} turns")

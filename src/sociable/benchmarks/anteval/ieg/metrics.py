@@ -8,8 +8,8 @@ from functools import partial
 from statistics import fmean
 
 from sociable.benchmarks.anteval.ieg.records import IegEpisode
-from sociable.benchmarks.anteval.ieg.results import KINDS, Bounds, Figures, Predictor, Results, gap_metric
-from sociable.benchmarks.anteval.ieg.windows import names_skill
+from sociable.benchmarks.anteval.ieg.results import KINDS, Bounds, Figures, Predictor, Results, name_gap_metric
+from sociable.benchmarks.anteval.ieg.windows import has_skill_name
 from sociable.benchmarks.anteval.session import TableTurn
 from sociable.core.records import Estimate, Score
 from sociable.statistics.metrics import Metric, Metrics, Value
@@ -41,7 +41,7 @@ def _measure_named(session: PlayedSession) -> Value:
     named = [
         player
         for player, skill in session.intentions.items()
-        if any(turn.speaker == player and names_skill(turn.content, skill) for turn in session.own_turns)
+        if any(turn.speaker == player and has_skill_name(turn.content, skill) for turn in session.own_turns)
     ]
     return Value(len(named) / len(session.intentions), ", ".join(named))
 
@@ -64,11 +64,11 @@ def _make_experiment_metrics() -> Iterator[Metric[PlayedSession]]:
         short = _SHORT[kind]
         for master, called in _PREDICTORS.items():
             for suffix, how in (("", ""), (" macro", ", mean over windows"), (" masked", ", skills' names taken out")):
-                name = f"{master.f_metric(kind)}{suffix}"
+                name = f"{master.name_metric(kind)}{suffix}"
                 yield make(name, f"{master} {short}{suffix}", f"F-score of {called}, for {who}{how}")
-        yield make(gap_metric(kind), f"G {short}", f"gap of f_g to f_r, |f_r - f_g| / (f_r + f_g), for {who}")
+        yield make(name_gap_metric(kind), f"G {short}", f"gap of f_g to f_r, |f_r - f_g| / (f_r + f_g), for {who}")
         signed = f"the same with its sign: above 0 where f_r is better, for {who}"
-        yield make(f"signed_{gap_metric(kind)}", f"signed G {short}", signed, low=-1.0)
+        yield make(f"signed_{name_gap_metric(kind)}", f"signed G {short}", signed, low=-1.0)
 
 
 def _leave_to_experiment(name: str, scores: Sequence[Score], seed: int) -> Estimate:
@@ -102,11 +102,11 @@ def _find_bounds(results: Results | None) -> Iterator[tuple[str, Bounds]]:
         for master in Predictor:
             for suffix, known in figures.items():
                 own = known.get(master, Figures())
-                yield f"{master.f_metric(kind)}{suffix}", getattr(own, kind)
-                yield f"{master.f_metric(kind)} macro{suffix}", getattr(own, f"{kind}_macro")
+                yield f"{master.name_metric(kind)}{suffix}", getattr(own, kind)
+                yield f"{master.name_metric(kind)} macro{suffix}", getattr(own, f"{kind}_macro")
         for suffix in figures:
-            yield f"{gap_metric(kind)}{suffix}", gaps.get(f"{kind}{suffix}", Bounds())
-            yield f"signed_{gap_metric(kind)}{suffix}", gaps.get(f"signed {kind}{suffix}", Bounds())
+            yield f"{name_gap_metric(kind)}{suffix}", gaps.get(f"{kind}{suffix}", Bounds())
+            yield f"signed_{name_gap_metric(kind)}{suffix}", gaps.get(f"signed {kind}{suffix}", Bounds())
 
 
 def find_doubts(estimates: Sequence[Estimate]) -> list[str]:
@@ -118,8 +118,8 @@ def find_doubts(estimates: Sequence[Estimate]) -> list[str]:
             (Predictor.REAL, (Predictor.BASE, Predictor.LAST)),
             (Predictor.GENERATED, (Predictor.BASE, Predictor.SHUFFLED)),
         ):
-            own = found.get(master.f_metric(kind))
-            known = {control: found.get(control.f_metric(kind)) or 0.0 for control in controls}
+            own = found.get(master.name_metric(kind))
+            known = {control: found.get(control.name_metric(kind)) or 0.0 for control in controls}
             beaten_by = [f"{control} {value:.3f}" for control, value in known.items() if own is not None and value >= own]
             if beaten_by:
                 no_better.append(f"{master} {called} is {own:.3f} ({', '.join(beaten_by)})")

@@ -30,7 +30,7 @@ class Predictor(StrEnum):
     LAST = "last speaker"
     """The baseline that reads nothing."""
 
-    def f_metric(self, kind: str) -> str:
+    def name_metric(self, kind: str) -> str:
         return f"{self}/{kind}"
 
 
@@ -93,7 +93,7 @@ class Results(Record):
     """Skills called for in the held-out sessions that no training window has, by master."""
 
 
-def gap_metric(kind: str) -> str:
+def name_gap_metric(kind: str) -> str:
     return f"g/{kind}"
 
 

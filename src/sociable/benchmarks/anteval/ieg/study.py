@@ -90,4 +90,4 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
         return f"*{_SENTENCE.strip()}* {_SENTENCE * 2}"
 
     def audit(self) -> Document:
-        return audit_real_sessions(self.sessions.real, self.options.window, self.kind.untrained(), self.notes)
+        return audit_real_sessions(self.sessions.real, self.options.window, self.kind.make_untrained(), self.notes)

@@ -81,6 +81,6 @@ def mask_skills(window: Window) -> Window:
     return replace(window, turns=turns)
 
 
-def names_skill(text: str, skill: str) -> bool:
+def has_skill_name(text: str, skill: str) -> bool:
     """Whether ``text`` calls a skill by its name."""
     return _compile_words(re.escape(skill).replace(r"\ ", " ")).search(text) is not None

@@ -87,7 +87,7 @@ def _split_sentences(text: str) -> list[str]:
     return [sentence for sentence in text.replace("\n", " ").split(". ") if sentence.strip()]
 
 
-def audit_cards(scenarios: Sequence[IepScenario], source: str) -> Document:
+def make_audit(scenarios: Sequence[IepScenario], source: str) -> Document:
     cards = [scenario.card for scenario in scenarios]
     results = measure_shortcuts(cards)
     points = sum(len(card.key_points) for card in cards)

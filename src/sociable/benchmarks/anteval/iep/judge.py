@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sociable.benchmarks.anteval.iep.cards import IepScenario, KeyPoint, KnowledgeCard
 from sociable.benchmarks.anteval.iep.claims import Pairs, find_pairs, match_claims
-from sociable.benchmarks.anteval.iep.metrics import player_criterion
+from sociable.benchmarks.anteval.iep.metrics import name_player_criterion
 from sociable.benchmarks.anteval.iep.records import IepEpisode, Recall
 from sociable.core.prompts import Prompts, put_on_one_line, quote
 from sociable.core.records import Judgment, Usage, Verdict
@@ -35,7 +35,7 @@ class PointQuestion:
 
     @property
     def criterion(self) -> str:
-        return player_criterion(self.recall.when, self.recall.player, self.place)
+        return name_player_criterion(self.recall.when, self.recall.player, self.place)
 
     def show(self, card: KnowledgeCard) -> ShownQuestion:
         """The question as a person reads it."""

@@ -55,7 +55,7 @@ class JudgedSession:
     """Whether there is a panel."""
 
 
-def player_criterion(when: When, player: str, place: int) -> str:
+def name_player_criterion(when: When, player: str, place: int) -> str:
     """What judges decide: whether a player's claims state the key point at a place of its card, from 0."""
     return f"{when.value}|{player}|{place + 1}"
 
@@ -71,7 +71,7 @@ def _measure_precision(when: When, each: JudgedSession) -> Value:
         if not places:
             continue
         # Who claims nothing knows nothing: a result, for which no judge is asked.
-        asked = [player_criterion(when, player, place) for place in places if claims[player]]
+        asked = [name_player_criterion(when, player, place) for place in places if claims[player]]
         verdicts = [each.verdicts.get((criterion, PANEL)) for criterion in asked]
         found = [verdict for verdict in verdicts if verdict is not None]
         if len(found) < len(verdicts):
@@ -110,7 +110,7 @@ def _is_judged(each: JudgedSession, kind: str = "") -> bool:
     return each.is_judged and kind in ("", each.card.kind)
 
 
-def _mean(name: str, scores: Sequence[Score], seed: int) -> Estimate:
+def _estimate_session_mean(name: str, scores: Sequence[Score], seed: int) -> Estimate:
     """The mean over sessions, with a bootstrap; where all sessions are alike, with the interval of as many yes or no."""
     found = mean(name, scores, seed)
     return found if found.low is not None else share(name, scores, seed)
@@ -132,7 +132,7 @@ class SessionMetrics(Metrics[JudgedSession]):
 
 
 METRICS = SessionMetrics(
-    Metric(IEP, "IEP", _PRECISION, "main", _after, _is_judged, _mean),
+    Metric(IEP, "IEP", _PRECISION, "main", _after, _is_judged, _estimate_session_mean),
     *(
         Metric(
             f"{IEP}/{kind}",
@@ -141,14 +141,29 @@ METRICS = SessionMetrics(
             "kinds",
             _after,
             partial(_is_judged, kind=kind),
-            _mean,
+            _estimate_session_mean,
             is_compared=False,
         )
         for kind in KINDS
     ),
-    Metric(BEFORE, "before", "the same, asked before the session: what can be guessed", "main", _before, _is_judged, _mean),
-    Metric("told", "told", _TOLD, "conduct", _measure_told, aggregate=_mean),
-    Metric("passed", "passed", "share of the players' turns that were let pass", "conduct", _measure_passed, aggregate=_mean),
-    Metric("unreadable", "unreadable", _UNREADABLE, "conduct", _measure_unreadable, aggregate=_mean),
+    Metric(
+        BEFORE,
+        "before",
+        "the same, asked before the session: what can be guessed",
+        "main",
+        _before,
+        _is_judged,
+        _estimate_session_mean,
+    ),
+    Metric("told", "told", _TOLD, "conduct", _measure_told, aggregate=_estimate_session_mean),
+    Metric(
+        "passed",
+        "passed",
+        "share of the players' turns that were let pass",
+        "conduct",
+        _measure_passed,
+        aggregate=_estimate_session_mean,
+    ),
+    Metric("unreadable", "unreadable", _UNREADABLE, "conduct", _measure_unreadable, aggregate=_estimate_session_mean),
     Metric(GAIN, "gain", "IEP less what was known before", "main", aggregate=_gain, low=-1.0),
 )

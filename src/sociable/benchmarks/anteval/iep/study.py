@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sociable.benchmarks.anteval.characters import load_party
-from sociable.benchmarks.anteval.iep.audit import audit_cards
+from sociable.benchmarks.anteval.iep.audit import make_audit
 from sociable.benchmarks.anteval.iep.cards import IepScenario, draw_scenario, load_cards
 from sociable.benchmarks.anteval.iep.judge import ClaimJudge, list_questions
 from sociable.benchmarks.anteval.iep.metrics import METRICS, JudgedSession, Measured, measure_session
@@ -75,4 +75,4 @@ class IepStudy(
         return rehearse_reply(self.scenarios[scenario].card, role, asked)
 
     def audit(self) -> Document:
-        return audit_cards(list(self.scenarios.values()), self.source)
+        return make_audit(list(self.scenarios.values()), self.source)

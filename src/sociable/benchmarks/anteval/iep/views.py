@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from sociable.benchmarks.anteval.iep.cards import IepScenario
-from sociable.benchmarks.anteval.iep.metrics import BEFORE, IEP, MAIN, METRICS, player_criterion
+from sociable.benchmarks.anteval.iep.metrics import BEFORE, IEP, MAIN, METRICS, name_player_criterion
 from sociable.benchmarks.anteval.iep.records import IepEpisode, When
 from sociable.benchmarks.anteval.iep.study import IepStudy
 from sociable.benchmarks.anteval.views import TableViews, make_table_1
@@ -119,6 +119,6 @@ def _show_learned(scenario: IepScenario, episode: IepEpisode, verdicts: Verdicts
     claims = {recall.when: recall.claims for recall in episode.recalls if recall.player == player}
     answers = []
     for when in When:
-        verdict, _ = verdicts.get((player_criterion(when, player, place), PANEL), (Verdict.UNSCORED, ""))
+        verdict, _ = verdicts.get((name_player_criterion(when, player, place), PANEL), (Verdict.UNSCORED, ""))
         answers.append({Verdict.WIN: "yes", Verdict.LOSS: "no"}.get(verdict, MISSING) if claims.get(when) else "no")
     return " → ".join(answers)

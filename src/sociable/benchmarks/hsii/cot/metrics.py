@@ -45,7 +45,7 @@ def make_metrics(cycle_cap: int) -> Metrics[PlayedPair]:
     in_cycles = partial(Metric[PlayedPair], unit="cycles", low=1.0, high=float(cycle_cap), decimals=1)
     of_a_pair = partial(Metric[PlayedPair], group="cost", applies=_has_design, aggregate=mean, high=None)
     complexity = partial(_count_cycles, float(cycle_cap))
-    easiest = _estimate_from_counts(cycle_cap, lambda counts: _mean_of_easiest(counts, cycle_cap))
+    easiest = _estimate_from_counts(cycle_cap, lambda counts: _average_easiest(counts, cycle_cap))
     for_70 = _estimate_from_counts(cycle_cap, _find_cycle_for_share, beyond=cycle_cap + 1)
     return Metrics(
         *_SHARES,
@@ -178,7 +178,7 @@ def _count_solved(scores: Sequence[Score], cycle_cap: int) -> Floats:
     return np.array(list(rows.values())).reshape(len(rows), cycle_cap + 1)
 
 
-def _mean_of_easiest(counts: Floats, cycle_cap: int) -> Floats:
+def _average_easiest(counts: Floats, cycle_cap: int) -> Floats:
     """Mean k over the easiest 70% of what ``counts`` [..., cycle_cap + 1] counts."""
     taken = EASIEST * counts.sum(axis=-1, keepdims=True)
     up_to = np.minimum(np.cumsum(counts, axis=-1), taken)

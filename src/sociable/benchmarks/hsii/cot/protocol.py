@@ -159,10 +159,10 @@ def find_drawbacks(reply: str) -> str:
     It names none where every line says that there are none, by itself or after a label ("harmless: none").
     """
     lines = [line for line in reply.splitlines() if find_words(line) and not line.rstrip(" *").endswith(":")]
-    return "" if all(_names_none(line) for line in lines) else reply.strip()
+    return "" if all(_is_none_named(line) for line in lines) else reply.strip()
 
 
-def _names_none(line: str) -> bool:
+def _is_none_named(line: str) -> bool:
     return any(_NONE.fullmatch(" ".join(find_words(part))) for part in (line, line.rpartition(":")[2]))
 
 

@@ -60,7 +60,7 @@ def find_alike_pairs(scenes: Sequence[Scene]) -> list[tuple[Scene, Scene, float]
     return sorted(found, key=lambda each: (-each[2], each[0].id, each[1].id))
 
 
-def audit_document(scenes: Sequence[Scene], clock: Clock, source: str) -> Document:
+def make_audit(scenes: Sequence[Scene], clock: Clock, source: str) -> Document:
     types: dict[str, list[Scene]] = {str(kind): [] for kind in TaskType}
     templates: dict[str, list[Scene]] = defaultdict(list)
     for scene in scenes:

@@ -102,7 +102,7 @@ def write_question(
         task=quote(put_on_one_line(scene.task.goal)),
         now=clock.render_minute(scene.minute),
         text=quote(text),
-        question=quote(word_question(scene, asked.condition, clock, prompts)),
+        question=quote(render_question(scene, asked.condition, clock, prompts)),
     )
     return [{"role": "system", "content": prompts["judge_system"].render()}, {"role": "user", "content": shown}]
 
@@ -113,7 +113,7 @@ def show_question(
     """A question to judges as a person reads it."""
     remembered = f"({scene.target.name} remembers:)\n{episode.summary}"
     text = write_transcript(episode) if asked.text is Text.CONVERSATION else remembered
-    question = word_question(scene, asked.condition, clock, prompts)
+    question = render_question(scene, asked.condition, clock, prompts)
     return ShownQuestion(f"{clock.render_minute(scene.minute)}. {scene.task.goal}", scene.performer.name, text, question)
 
 
@@ -122,7 +122,7 @@ def write_transcript(episode: ConversationEpisode) -> str:
     return "\n".join(f"{turn.speaker}: {put_on_one_line(turn.content)}" for turn in episode.turns if turn.content.strip())
 
 
-def word_question(scene: Scene, condition: Condition, clock: Clock, prompts: Prompts) -> str:
+def render_question(scene: Scene, condition: Condition, clock: Clock, prompts: Prompts) -> str:
     task = scene.task
     told = [f"{step.doing}, at {step.place}" for step in task.subtasks]
     truth = {

@@ -186,11 +186,11 @@ class _Play:
         for note in taken.notes:
             if isinstance(note, Noted) and note.about.startswith("unreadable"):
                 return "", f"{note.about}: {note.text}"
-        summary = word_notes(taken.notes, self.setting.clock)
+        summary = format_notes(taken.notes, self.setting.clock)
         return summary, "" if summary else "the summary was empty"
 
 
-def word_notes(notes: Sequence[AnyEvent], clock: Clock) -> str:
+def format_notes(notes: Sequence[AnyEvent], clock: Clock) -> str:
     """The things that somebody takes away from a conversation, line by line: its memories, and what it means to do."""
     lines = [note.text.strip() for note in notes if isinstance(note, Remembered)]
     for note in notes:

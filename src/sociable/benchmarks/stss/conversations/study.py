@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 from sociable.agents.generative.briefing import load_generative_prompts
-from sociable.benchmarks.stss.conversations.audit import audit_document
+from sociable.benchmarks.stss.conversations.audit import make_audit
 from sociable.benchmarks.stss.conversations.dataset import load_scenes, note_origin, select_templates
 from sociable.benchmarks.stss.conversations.judge import judge_condition, list_questions, load_judge_prompts, show_question
 from sociable.benchmarks.stss.conversations.metrics import METRICS, TEXTS, JudgedScene
@@ -78,4 +78,4 @@ class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEp
         return rehearse_reply(purpose, side.persona, self.setting.clock, call, asked)
 
     def audit(self) -> Document:
-        return audit_document(list(self.scenarios.values()), self.setting.clock, self.source)
+        return make_audit(list(self.scenarios.values()), self.setting.clock, self.source)

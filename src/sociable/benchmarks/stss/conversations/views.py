@@ -140,7 +140,7 @@ def _tabulate_conditions(runs: Runs) -> Table:
             found = [run.estimate(f"{text}/{kind}/{condition}") for run in runs for text in TEXTS]
             values = [each.value if each else None for each in found]
             if any(found):
-                rows.append(Row([str(kind), str(condition), *map(_word_share, found)], shades=[None, None, *values]))
+                rows.append(Row([str(kind), str(condition), *map(_format_share, found)], shades=[None, None, *values]))
     columns = [Column("Type"), Column("Condition")]
     columns += [Column(f"{run.label}, {text}" if len(runs) > 1 else text.capitalize(), True) for run in runs for text in TEXTS]
     note = (
@@ -150,7 +150,7 @@ def _tabulate_conditions(runs: Runs) -> Table:
     return Table("Conditions met", columns, rows, note)
 
 
-def _word_share(share: Estimate | None) -> str:
+def _format_share(share: Estimate | None) -> str:
     """0.50 (4): with the number of scenes where it is small."""
     if share is None or share.value is None:
         return MISSING

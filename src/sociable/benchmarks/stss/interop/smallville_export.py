@@ -58,7 +58,7 @@ def export_smallville(
     steps = [{who: film.show_person(who, step) for who in episode.starts} for step in range(episode.minutes)]
     files: dict[Path, Json] = dict.fromkeys((storage / "reverie" / "meta.json", compressed / "meta.json"), film.make_meta())
     for step, shown in enumerate(steps):
-        files[storage / "movement" / f"{step}.json"] = {"persona": shown, "meta": {"curr_time": film.word_time(step)}}
+        files[storage / "movement" / f"{step}.json"] = {"persona": shown, "meta": {"curr_time": film.format_time(step)}}
     for step in range(episode.minutes + 1):
         tiles = {who: film.find_tile(who, step) for who in episode.starts}
         places = {who: {"maze": _MAZE, "x": tile.x, "y": tile.y} for who, tile in tiles.items()}
@@ -112,15 +112,15 @@ class _Film:
     def make_meta(self) -> Json:
         return {
             "fork_sim_code": self._episode.scenario,
-            "start_date": self.word_time(0).rpartition(",")[0],
-            "curr_time": self.word_time(self._episode.minutes),
+            "start_date": self.format_time(0).rpartition(",")[0],
+            "curr_time": self.format_time(self._episode.minutes),
             "sec_per_step": SECONDS_PER_STEP,
             "maze_name": _MAZE,
             "persona_names": list(self._starts),
             "step": self._episode.minutes,
         }
 
-    def word_time(self, step: int) -> str:
+    def format_time(self, step: int) -> str:
         """February 13, 2023, 00:00:00."""
         return self._clock.to_datetime(step).strftime("%B %d, %Y, %H:%M:%S")
 

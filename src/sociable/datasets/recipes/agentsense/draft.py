@@ -98,13 +98,13 @@ def make_replacer(pairs: Mapping[str, str]) -> Callable[[str], str]:
     spelled = "|".join(r"\s+".join(map(re.escape, old.split())) for old in sorted(by, key=len, reverse=True))
     pattern = re.compile(rf"(?<!\w)(?:{spelled})(?!\w)", re.IGNORECASE)
 
-    def new(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         # Of letters that change their number with their case nothing is known.
         found = by.get(" ".join(match.group().split()).casefold(), match.group())
         # What begins with a capital goes on doing so.
         return found[:1].upper() + found[1:] if match.group()[0].isupper() else found
 
-    return lambda text: pattern.sub(new, text)
+    return lambda text: pattern.sub(replace, text)
 
 
 def make_slot_replacer(slots: Mapping[str, str], names: Sequence[str], said: str) -> Callable[[str], str]:

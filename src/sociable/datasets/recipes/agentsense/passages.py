@@ -98,10 +98,10 @@ def _cut_passages(path: Path, name: str) -> Iterator[Passage]:
     play = read_play(path)
     told = ""
     for number, scene in enumerate(find_scenarios(play), start=1):
-        stretches = _cut_stretches([speech for speech in scene.speeches if speech.with_directions()])
+        stretches = _cut_stretches([speech for speech in scene.speeches if speech.format_with_directions()])
         for part, stretch in enumerate(stretches, start=1):
             names = tuple(dict.fromkeys(name for speech in stretch for name in speech.speakers))
-            said = tuple((speech.speaker, speech.with_directions()) for speech in stretch)
+            said = tuple((speech.speaker, speech.format_with_directions()) for speech in stretch)
             if is_scenario(stretch):
                 yield Passage(
                     # A dot, which no name of a play holds: parts of one scene are not scenes of another play.
@@ -121,7 +121,7 @@ def _cut_stretches(speeches: Sequence[Speech]) -> list[list[Speech]]:
     found: list[list[Speech]] = [[]]
     length = 0
     for speech in speeches:
-        added = len(speech.with_directions())
+        added = len(speech.format_with_directions())
         if found[-1] and (len(found[-1]) == LONGEST or length + added > LONGEST_TEXT):
             found.append([])
             length = 0
@@ -139,7 +139,7 @@ def is_scenario(speeches: Sequence[Speech]) -> bool:
     """Enough speeches, unless they are long, of enough people who speak more than now and then (section 3.5)."""
     counts = Counter(name for speech in speeches for name in speech.speakers)
     is_short = len(speeches) < FEWEST_SPEECHES
-    if is_short and sum(len(speech.with_directions()) for speech in speeches) <= LONG_TEXT:
+    if is_short and sum(len(speech.format_with_directions()) for speech in speeches) <= LONG_TEXT:
         return False
     return sum(count >= (1 if is_short else SPEECHES_TO_BE_ACTIVE) for count in counts.values()) >= FEWEST_SPEAKERS
 
@@ -164,10 +164,10 @@ def _find_names_in_directions(play: Play) -> dict[str, str]:
     """For what a direction may call somebody, in small letters, the name in full; what could be two people is left out."""
     found: dict[str, set[str]] = defaultdict(set)
     by_word: dict[str, set[str]] = defaultdict(set)
-    everybody = {name for speech in play.speeches() for name in speech.speakers} | {member.name for member in play.cast}
+    everybody = {name for speech in play.list_speeches() for name in speech.speakers} | {member.name for member in play.cast}
     for name in everybody:
         found[name.casefold()].add(name)
-    for speech in play.speeches():
+    for speech in play.list_speeches():
         if len(speech.speakers) == 1:
             found[speech.label.strip("_*:;,.—- ").casefold()].add(speech.speaker)
     for name in everybody:

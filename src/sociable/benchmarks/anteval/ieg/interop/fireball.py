@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sociable.benchmarks.anteval.ieg.logs import MASTER, Call, Check, Imported, Log, Spoken, clean_name, combine, make_distinct
-from sociable.benchmarks.anteval.ieg.windows import names_skill
+from sociable.benchmarks.anteval.ieg.windows import has_skill_name
 from sociable.benchmarks.anteval.rules import load_rules
 from sociable.core.data_files import read_records
 from sociable.core.errors import DataError
@@ -81,7 +81,7 @@ def _find_call(turns: Sequence[Spoken], check: Check) -> int:
     """
     first = max(0, len(turns) - CALLED_WITHIN)
     for place, turn in enumerate(turns[first:], start=first):
-        if turn.speaker != check.character and (names_skill(turn.text, check.skill) or _DIFFICULTY.search(turn.text)):
+        if turn.speaker != check.character and (has_skill_name(turn.text, check.skill) or _DIFFICULTY.search(turn.text)):
             return place
     return len(turns)
 

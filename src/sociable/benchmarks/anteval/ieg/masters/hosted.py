@@ -123,7 +123,7 @@ class HostedKind(MasterKind):
         except OpenAIError as error:
             raise InputError(f"master = hosted: {error} Set OPENAI_API_KEY in the environment or in a file .env here.") from None
 
-    def untrained(self, folder: Path | None = None) -> HostedMaster:
+    def make_untrained(self, folder: Path | None = None) -> HostedMaster:
         return HostedMaster(self.describe(windows=0, model=self.base), folder)
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> HostedMaster:

@@ -63,7 +63,7 @@ class MasterKind(ABC):
         """Raises InputError where an extra, a key or a model is missing."""
 
     @abstractmethod
-    def untrained(self, folder: Path | None = None) -> Master:
+    def make_untrained(self, folder: Path | None = None) -> Master:
         """The base, which gives f_0."""
 
     @abstractmethod

@@ -228,7 +228,7 @@ class LocalKind(MasterKind):
         if self.embeddings:
             load_encoder(self.embeddings)
 
-    def untrained(self, folder: Path | None = None) -> LocalMaster:
+    def make_untrained(self, folder: Path | None = None) -> LocalMaster:
         return LocalMaster(None, None, self.describe(embeddings=self.embeddings, windows=0))
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> LocalMaster:

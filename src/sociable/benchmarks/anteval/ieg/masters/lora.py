@@ -97,7 +97,7 @@ class LoraKind(MasterKind):
         device = "cuda" if torch.cuda.is_available() else "cpu"
         return transformers.AutoModelForCausalLM.from_pretrained(self.base).to(device)
 
-    def untrained(self, folder: Path | None = None) -> LoraMaster:
+    def make_untrained(self, folder: Path | None = None) -> LoraMaster:
         return LoraMaster(self._load_base(), self._tokenizer, self.describe(windows=0))
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> LoraMaster:
