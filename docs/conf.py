@@ -1,4 +1,4 @@
-"""How the site is built: `make docs`, or `sphinx-build -W --keep-going -n docs docs/_build/html`."""
+"""The settings of the site, which `make docs`, or `sphinx-build -W --keep-going -n docs docs/_build/html`, builds."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Messenger:
         return Decision(activity, talk_to=next(free, ""))
 
     def find_activity(self, minute: int) -> Activity:
-        """What its habits make of a minute."""
+        """The activity that its habits give a minute."""
         persona = self.situation.persona
         day = minute // MINUTES_PER_DAY
         midnight = day * MINUTES_PER_DAY

@@ -6,7 +6,7 @@ from sociable.engine.seats import Seats
 
 
 class Favour(Record):
-    """What somebody did."""
+    """A favour that somebody did."""
 
     helper: str
     did: str

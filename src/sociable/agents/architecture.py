@@ -70,7 +70,7 @@ class Asker:
 
 @dataclass(frozen=True, slots=True)
 class TaskInWords:
-    """What the performer is to bring about, in words; nobody else knows of it."""
+    """The task in words: the performer is to bring it about, and nobody else knows of it."""
 
     goal: str
     criteria: str
@@ -81,7 +81,7 @@ class Situation:
     """All that a mind begins with."""
 
     persona: Persona
-    """Who the resident is. The performer's ``currently`` says the task already (App. A): a plain generative agent has no more."""
+    """The resident's persona. The performer's ``currently`` says its task (App. A): a plain generative agent has no more."""
     town: TownMap
     clock: Clock
     acquaintances: Mapping[str, str]
@@ -95,7 +95,7 @@ class Situation:
     react: Asker
     """The model that decides whether to start talking."""
     tiles_per_minute: int = 6
-    """How fast everybody walks."""
+    """The speed at which everybody walks."""
     seed: int = 0
     """The run's, the same for every resident."""
     new_memory: Callable[[], MemoryStream] = MemoryStream

@@ -1,4 +1,4 @@
-"""What the command line does, one call each: a module for each subject, imported when it is first used."""
+"""One call for each command of the command line: a module for each subject, imported when it is first used."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

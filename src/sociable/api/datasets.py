@@ -102,7 +102,7 @@ async def _run(build: Build) -> list[StageCounts]:
 
 
 def review(folder: str | Path, *, apply: bool = False, anyway: bool = False) -> Document:
-    """How far the review of a build is, and how well its reviewers agree.
+    """Reports how far the review of a build is, and how well its reviewers agree.
 
     ``apply`` writes the reviewed data set: what people kept, with their fixes. It is refused while items are undecided,
     unless ``anyway``. Decisions are made at the terminal or on sheets (``sociable review``). Raises InputError.

@@ -1,4 +1,4 @@
-"""What people say about a run: sheets go out, verdicts, ratings and words come back."""
+"""People's opinions on a run: sheets go out, verdicts, ratings and words come back."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def add_words(folder: str | Path, files: Sequence[str | Path]) -> Document:
 
 
 def make_people_document(folder: str | Path) -> Document:
-    """What people have said about a run."""
+    """Returns the document on what people have said about a run."""
     finished = load_result(folder)
     with PeopleFiles(Path(folder)) as people:
         tables = [block for section in show_people(finished, people) for block in section.blocks]

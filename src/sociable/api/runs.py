@@ -55,7 +55,7 @@ from sociable.reports.documents import list_warnings, make_estimate_document, ma
 
 
 class RunOptions(TypedDict, total=False):
-    """What ``run`` and ``estimate`` take beside benchmark and model: the fields of ``RunSettings``, which explains them."""
+    """The arguments of ``run`` and ``estimate`` beside benchmark and model; ``RunSettings`` explains them."""
 
     partner: str | None
     judges: Sequence[str] | str
@@ -253,7 +253,7 @@ def report(runs: Runs, out: str | Path | None = None) -> Path:
 
 
 def name_report(results: Sequence[RunResult]) -> Path:
-    """Where the report on these runs goes unless the user says otherwise."""
+    """The file to which the report on these runs goes unless the user names another."""
     return Path(results[0].folder) / ("report.html" if len(results) == 1 else "joint-report.html")
 
 
@@ -300,7 +300,7 @@ def estimate(
 def rehearse_scenario(
     benchmark: str, scenario: str, *, config: str | Path | None = None, **settings: Unpack[RunOptions]
 ) -> list[RehearsedCall]:
-    """What would be sent to each role in one scenario; what depends on replies is shown with stand-ins for them."""
+    """The calls that each role would get in one scenario; where they depend on replies, stand-ins for the replies are shown."""
     settings = {"partner": "nobody", "reference": "nobody", "judges": ("nobody",), **settings}
     study = load_study(benchmark, config=config, **settings)
     if scenario not in study.scenarios:

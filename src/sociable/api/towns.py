@@ -1,4 +1,4 @@
-"""What can be done with a run of a town beside scoring it: watch it, live a day again with something changed, ask a resident.
+"""Uses of a town's run beside scoring: watch it, live a day again with something changed, ask a resident.
 
 All of it stands on the journal: an episode is lived again from its own calls, for nothing, up to the moment that is asked for.
 """
@@ -169,7 +169,7 @@ def _find_resident(name: str, residents: Sequence[str]) -> str:
 
 
 def interview(folder: str | Path, episode: str, resident: str, questions: Sequence[str], *, at: str) -> list[str]:
-    """What a resident answers at a moment. The answers stay out of its memory, and out of the run's scores.
+    """Returns a resident's answers at a moment. The answers stay out of its memory, and out of the run's scores.
 
     The episode is lived again up to there from the journal; only the answers are asked for. They are kept in
     ``interviews.jsonl``.

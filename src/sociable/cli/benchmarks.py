@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line asks for."""
+    """A run as the command line asks for it."""
 
     benchmark: Benchmark
     model: str | None
@@ -142,7 +142,7 @@ def _list_kinds(annotation: Any) -> list[Any]:
 
 
 def _read_value(said: Any) -> Any:
-    """What was said for an option; of a list, the words between commas, said once or several times."""
+    """The value given for an option; for a list the words between commas, given once or several times."""
     if isinstance(said, bool):
         return said
     if isinstance(said, str):

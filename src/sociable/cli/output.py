@@ -1,4 +1,4 @@
-"""What the command line prints: documents and sentences to standard output, progress and complaints to standard error."""
+"""Output of the command line: documents and sentences to standard output, progress and complaints to standard error."""
 
 from __future__ import annotations
 

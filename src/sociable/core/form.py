@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from sociable.core.view import Block
 
 PERSON = "human"
-"""What a person is called who sits in a model's place."""
+"""The name of a person who sits in a model's place."""
 
 
 @dataclass(frozen=True, slots=True)

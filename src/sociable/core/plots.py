@@ -16,7 +16,7 @@ from sociable.core.view import MISSING, Column, Plot, Row, Table, format_figure
 
 NO_GROUP = "no group"
 SOURCES = {False: "measured here", True: "published"}
-"""Where a mark comes from, by whether it is published."""
+"""The source of a mark, by whether it is published."""
 
 _MOST_ROWS = 12
 _LARGEST_WITH_DECIMALS, _SMALLEST_WITH_DECIMALS = 1e7, 1e-3
@@ -43,7 +43,7 @@ class IntervalPlot(Plot):
     minimum: float | None = None
     maximum: float | None = None
     reference: float | None = None
-    """Where a thin line is drawn, chance for instance."""
+    """The value at which a thin line is drawn: chance, for instance."""
     reference_label: str = ""
 
     def make_number_table(self) -> Table:

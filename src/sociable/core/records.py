@@ -40,7 +40,7 @@ def make_storable(text: str) -> str:
 
 
 class Usage(Record):
-    """What calls consumed, as the server counted it. Calls replayed from the journal count: they were paid once."""
+    """The calls and tokens consumed, as the server counted them. Calls replayed from the journal count: they were paid once."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -62,13 +62,13 @@ class Turn(Record):
     addressees: tuple[str, ...] = ()
     content: str
     thinking: str = ""
-    """What the speaker thought before; kept in the record, seen by nobody else."""
+    """The speaker's thoughts before the turn; they are kept in the record, and nobody else sees them."""
     note: str = ""
-    """What was noticed about the turn: cut off, refused, shortened."""
+    """A note on the turn: cut off, refused, shortened."""
 
 
 CUT_OFF = "cut off at its token limit"
-"""What is noted about a turn, or a reply, that ended there."""
+"""The note on a turn, or a reply, that was cut off."""
 
 
 class EpisodeStatus(StrEnum):
@@ -90,7 +90,7 @@ class Episode(Record):
     error: str = ""
     turns: tuple[Turn, ...] = ()
     usage: dict[str, Usage] = Field(default_factory=dict)
-    """What calls consumed, by role."""
+    """The usage of calls, by role."""
 
     def score(self, metric: str, value: float | None, outcome: Outcome, reason: str = "") -> Score:
         """One metric's value for this episode."""
@@ -119,7 +119,7 @@ class Verdict(StrEnum):
 
 
 class Opinion(Record):
-    """What one judge thinks of one criterion of one episode."""
+    """One judge's opinion on one criterion of one episode."""
 
     id: str
     episode: str
@@ -144,7 +144,7 @@ PANEL = ""
 
 
 class Outcome(StrEnum):
-    """What became of one metric in one scenario."""
+    """The outcome of one metric in one scenario."""
 
     SCORED = "scored"
     NOT_REACHED = "not reached"
@@ -171,7 +171,7 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class NoValue(Exception):
-    """Why a metric has no value in an episode."""
+    """The reason why a metric has no value in an episode."""
 
     def __init__(self, outcome: Outcome, reason: str) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""What a report shows, as plain data.
+"""The contents of a report, as plain data.
 
 A benchmark describes its part of a report with these records (its ``views.py``); the room ``render`` draws them in
 the terminal and as HTML. Neither knows the other. Every string may come from a model, a data file or a person:
@@ -14,7 +14,7 @@ from enum import StrEnum
 
 
 class Tone(StrEnum):
-    """How a callout or a tag is meant."""
+    """The tone of a callout or a tag."""
 
     NEUTRAL = "neutral"
     GOOD = "good"
@@ -43,7 +43,7 @@ class Row:
     cells: Sequence[str]
     emphasis: bool = False
     shades: Sequence[float | None] = ()
-    """How dark each cell is, from 0 to 1, as in a heat map; None, or none at all: as cells are."""
+    """The darkness of each cell, from 0 to 1, as in a heat map; None, or an empty sequence: plain cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +139,11 @@ class Document:
     summary: Table
     sections: Sequence[Section]
     details: Sequence[tuple[str, str]] = field(default_factory=tuple)
-    """What every number depends on, as (name, value): versions, digests, models, seed."""
+    """Everything that the numbers depend on, as (name, value): versions, digests, models, seed."""
 
 
 MISSING = "—"
-"""What stands for an estimate over nothing."""
+"""The sign for an estimate over nothing."""
 
 
 def format_figure(value: float | None, decimals: int = 3) -> str:

@@ -40,7 +40,7 @@ SOURCES = "sources.jsonl"
 LICENCE = "that of its sources"
 """The licence in a data card, where nothing else is said."""
 REMEDY = "Remove that line and build again: what it held is made anew, and what a model wrote for it comes from the journal."
-"""What users are told to do about a line of a stage's file that cannot be read."""
+"""The advice to users about a line of a stage's file that cannot be read."""
 
 WRITING = Sampling(temperature=1.0, max_tokens=4096)
 """The sampling unless the configuration says otherwise: what is written should not all sound alike."""

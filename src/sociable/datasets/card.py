@@ -1,4 +1,4 @@
-"""What tells of a build: its funnel, and its data card for people and for the Hugging Face hub.
+"""The description of a build: its funnel, and its data card for people and for the Hugging Face hub.
 
 The hub reads Croissant's JSON-LD, the front matter of a README, and the data as parquet (extra ``hub``).
 """

@@ -61,7 +61,7 @@ class Conversation:
 
 
 class Participant(Protocol):
-    """Whoever takes a turn: a prompted model, a person, a reference agent."""
+    """A participant, which takes turns: a prompted model, a person, a reference agent."""
 
     @property
     def name(self) -> str:

@@ -1,1 +1,1 @@
-"""How a run is begun, carried out, resumed and scored. Knows no benchmark by name."""
+"""The engine begins, carries out, resumes and scores a run. It knows no benchmark by name."""

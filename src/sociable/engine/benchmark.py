@@ -40,17 +40,17 @@ class Benchmark:
     series: type[BaseModel] | str = ""
     """The record of options that make several runs of one command, with a method ``plan``; empty where there is none."""
     cluster_unit: str = "scenario"
-    """What intervals resample, in the singular, lower case: dialogue, template, task, session."""
+    """The unit that intervals resample, in the singular, lower case: dialogue, template, task, session."""
     scenarios_called: str = "cases"
-    """What a reader would call the scenarios, in the plural, lower case."""
+    """A reader's name for the scenarios, in the plural, lower case."""
     reference_agents: Mapping[Role, Sequence[str]] = field(default_factory=dict)
     """By role the reference agents that can fill it, without ``reference/``."""
     role_defaults: Mapping[Role, Mapping[str, Any]] = field(default_factory=dict)
-    """How a role's model is sampled unless the user says otherwise, where that is not as everywhere."""
+    """The sampling of a role's model unless the user says otherwise, where it differs from other benchmarks'."""
     people_play: Sequence[Role] = (Role.SUBJECT,)
     """The roles in which a person can take a model's place at the terminal."""
     rehearsed: str = "at the most: as if each went its longest way"
-    """What an estimate's counts of calls are, in words."""
+    """A description of an estimate's counts of calls, in words."""
     demo: Mapping[str, Any] = field(default_factory=dict)
     """Settings, apart from ``model``, of the run that `sociable demo` makes with every agent in ``demo_agents``."""
     demo_agents: Sequence[str] = ()
@@ -80,7 +80,7 @@ class Benchmark:
         return self.load_study_type()(options)
 
     def load_views(self) -> Any:
-        """What shows its runs (``sociable.reports.views.Views``)."""
+        """Returns the views that show its runs (``sociable.reports.views.Views``)."""
         return _load(self.views)(self)
 
 

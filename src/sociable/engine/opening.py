@@ -1,4 +1,4 @@
-"""From settings or a manifest to the things a run works with: benchmark, study, seats, prices, journal, records.
+"""Makes of settings or a manifest the things that a run works with: benchmark, study, seats, prices, journal, records.
 
 Everything that can be checked without spending anything is checked here.
 """
@@ -207,7 +207,7 @@ def read_settings(manifest: dict[str, Any], path: Path) -> RunSettings:
 
 
 def make_study_options(settings: RunSettings) -> dict[str, Any]:
-    """What ``Benchmark.open`` takes of the settings."""
+    """The part of the settings that ``Benchmark.open`` takes."""
     filled = {role for role, _ in settings.list_models()} | ({Role.REFERENCE} if settings.reference_file else set())
     return {
         "values": settings.options,
@@ -246,7 +246,7 @@ def _check_rubric(rubric: str, settings: RunSettings, study: AnyStudy) -> None:
 
 
 def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collection[Role] = tuple(Role)) -> Seats:
-    """Who sits where. Roles that are not in ``build`` get their names only.
+    """The seats, filled. Roles that are not in ``build`` get their names only.
 
     One model behind one endpoint with one key and one limit is built once, so that its limits are kept by all who use it.
     """

@@ -37,7 +37,7 @@ class Progress:
     errored: int = 0
     changed: Callable[[Progress], None] = field(default=lambda _: None, repr=False)
     failures: Counter[str] = field(default_factory=Counter, repr=False)
-    """How often each reason for a failure was met."""
+    """The number of failures, by reason."""
 
     def count(self, failure: str = "") -> None:
         self.done += 1

@@ -39,7 +39,7 @@ class RatingTask:
 
 
 def list_rating_tasks(study: Rated[Any], rubric: Rubric, episode: Episode, raters: Sequence[Seat]) -> Iterator[RatingTask]:
-    """What each rater has to do for a completed episode."""
+    """The tasks of each rater for a completed episode."""
     for who, rated in study.list_rated_participants(episode).items():
         for seat in raters:
             yield RatingTask(make_rating_id(episode.id, rubric.name, who, seat.name), episode, rated, seat)

@@ -1,4 +1,4 @@
-"""From names to things: benchmarks and models. Other packages add theirs through entry points.
+"""Finds benchmarks and models by their names. Other packages add theirs through entry points.
 
 A package registers a benchmark under the entry point group ``sociable.benchmarks`` (an object of the class Benchmark),
 or a provider of models under ``sociable.models`` (a function of model name, RoleSettings and connection limit that

@@ -51,16 +51,16 @@ class RunRecords:
 
 @dataclass(frozen=True)
 class RunResult(Generic[St]):
-    """What came of a run: scores and estimates, and the records they rest on."""
+    """The result of a run: scores and estimates, and the records they rest on."""
 
     label: str
-    """What the run is called in tables: the model under test, with its folder where two have the same."""
+    """The run's name in tables: the model under test, with its folder where two have the same."""
     folder: str
     manifest: Mapping[str, Any]
     estimates: Sequence[Estimate]
     scores: Sequence[Score]
     notes: Sequence[str]
-    """What a reader of the scores must know: judge equal to subject, records left out, errored episodes."""
+    """Notes that a reader of the scores must know: judge equal to subject, records left out, errored episodes."""
     study: St
     records: RunRecords
     seats: Seats
@@ -97,20 +97,20 @@ class RunResult(Generic[St]):
         return found
 
     def find_judgments(self, episode: Any) -> list[Any]:
-        """What the current panel said about an episode."""
+        """The current panel's judgments on an episode."""
         return read_judgments(self.study, self.records, episode, self.seats)
 
     def find_measurement(self, episode: Any) -> Any:
-        """What rules measured in an episode; None where nothing was."""
+        """The measurement that rules made in an episode; None where there is none."""
         return self.records.measurements.find(episode.id)
 
     def find_reference(self, scenario: str) -> Any:
-        """What the reference made for a scenario; None where nothing was made."""
+        """The reference for a scenario; None where none was made."""
         return self.records.references.find(scenario)
 
 
 def read_judgments(study: AnyStudy, records: RunRecords, episode: Any, seats: Seats) -> list[Any]:
-    """What the judges in ``seats`` said about an episode."""
+    """The judgments of the judges in ``seats`` on an episode."""
     tasks = study.list_judging_tasks(episode, seats.judges) if isinstance(study, Judged) else []
     return list(filter(None, (records.judgments.find(task.id) for task in tasks)))
 

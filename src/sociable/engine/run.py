@@ -42,7 +42,7 @@ class Run:
     progress: Callable[[Progress], None]
     rubric: Rubric | None = None
     failures: Counter[str] = field(default_factory=Counter)
-    """What the run failed at, by phase and reason."""
+    """The number of failures, by phase and reason."""
 
     @property
     def missing_references(self) -> list[str]:

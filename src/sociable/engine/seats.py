@@ -1,4 +1,4 @@
-"""Who fills which role in a run."""
+"""Seats: the model, person or agent that fills each role in a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Role(StrEnum):
     """Everybody else in the scene."""
     JUDGE = "judge"
     REFERENCE = "reference"
-    """Who makes what the subject is compared with."""
+    """The model that makes what the subject is compared with."""
 
 
 @dataclass(frozen=True, slots=True)

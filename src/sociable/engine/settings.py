@@ -1,4 +1,4 @@
-"""What a user asks for: the settings of a run, from the command line, a TOML file or Python. Kept in the manifest."""
+"""The settings of a run, from the command line, a TOML file or Python. The manifest keeps them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OR_DEFAULT = BeforeValidator(lambda value: None if value == "default" else valu
 
 
 class RoleSettings(Record):
-    """How one role's model is reached and sampled. ``None`` (in a file "default") leaves the choice to the server."""
+    """The address and sampling of one role's model. ``None`` (in a file "default") leaves the choice to the server."""
 
     base_url: str | None = None
     key_variable: str | None = Field(default=None, description="name of the environment variable that holds the key")
@@ -196,7 +196,7 @@ def read_roles_and_prices(settings: RunSettings, file: str | Path | None) -> dic
 
 
 def _find_role(settings: RunSettings, name: str) -> dict[str, Any]:
-    """How what a file calls ``name``, a role or a model, has been reached and sampled so far."""
+    """The settings so far of a role or a model, which a file calls ``name``."""
     models = [*settings.list_models(), *((Role.JUDGE, rater) for rater in settings.raters)]
     roles = (settings.find_role(role, model) for role, model in models if name == strip_endpoint(model))
     return (settings.roles.get(name) or next(roles, RoleSettings())).model_dump()

@@ -1,4 +1,4 @@
-"""What a benchmark must provide to be run, resumed, judged again, scored and reported: a Study.
+"""A Study: all that a benchmark must provide to be run, resumed, judged again, scored and reported.
 
 A Study is a benchmark bound to its data, prompts and options. The class ``Study`` has what every benchmark needs; what
 only some have (judges, references, measurements, a description of the data, …) stands in classes of their own, which a
@@ -31,9 +31,9 @@ S = TypeVar("S")
 """A benchmark's scenario."""
 E = TypeVar("E", bound=Episode)
 R = TypeVar("R", bound=BaseModel, default=Record)
-"""What the reference makes for one scenario; it has an ``id``, the scenario's."""
+"""The record that the reference makes for one scenario; its ``id`` is the scenario's."""
 M = TypeVar("M", bound=BaseModel, default=Record)
-"""What rules measure in one episode; it has an ``id``, the episode's."""
+"""The measurement that rules make in one episode; its ``id`` is the episode's."""
 
 Begin = Callable[[str, int], Progress]
 """(name of a phase, number of its steps) → its live counts."""
@@ -45,7 +45,7 @@ Own = TypeVar("Own", bound=BaseModel, default=Record)
 
 @dataclass(frozen=True)
 class StudyOptions(Generic[Own]):
-    """What a study is bound to. ``own`` are the benchmark's own options."""
+    """The options, data and prompts that a study is bound to. ``own`` are the benchmark's own options."""
 
     own: Own
     dataset: Path | None = None
@@ -77,11 +77,11 @@ class Study(ABC, Generic[S, E, R, M]):
     """The digests of dataset and prompts, for the manifest."""
     seed: int
     source: str = "bundled data"
-    """Where the data are from, in a few words."""
+    """The origin of the data, in a few words."""
     notes: Sequence[str] = ()
-    """What the user should know about the data: records left out, say."""
+    """Notes on the data that the user should know: records left out, say."""
     data: str = ""
-    """What the data are, in a few words, where "bundled" or "the user's own" does not say it."""
+    """A name for the data, in a few words, where "bundled" or "the user's own" does not say it."""
     resolved: Mapping[str, Any] = {}
     """Settings that were left open and have been decided, for the manifest."""
     cluster_field: ClassVar[str] = ""
@@ -130,7 +130,7 @@ class Study(ABC, Generic[S, E, R, M]):
         """Plays one scenario. Raises RunFailure where the run fails; what the agent does badly is part of the episode."""
 
     def find_cluster(self, scenario: str) -> str:
-        """What intervals resample: the scenario's dialogue, template, task or session; by default the scenario itself."""
+        """The scenario's cluster, which intervals resample: a dialogue, template, task or session; by default the scenario."""
         return str(attrgetter(self.cluster_field)(self.scenarios[scenario])) if self.cluster_field else scenario
 
     def make_episode(self, scenario: str, repeat: int, **fields: Any) -> E:
@@ -154,7 +154,7 @@ class Study(ABC, Generic[S, E, R, M]):
         return self.metrics.estimate(scores, self.seed)
 
     def rehearse(self, scenario: str, role: Role, participant: str, call: int, asked: str) -> str:
-        """What a model in that role might say in its ``call``-th call, counted from 0 within one episode.
+        """A reply that a model in that role might give in its ``call``-th call, counted from 0 within one episode.
 
         Estimates of cost rest on it: it should take the longest way through. ``asked`` is the last message of the request.
         """
@@ -210,14 +210,14 @@ class Judged(ABC, Generic[E, R]):
 
     @abstractmethod
     def list_criteria(self, episode: E) -> Sequence[str]:
-        """What judges have to decide about a completed episode."""
+        """The criteria that judges have to decide about a completed episode."""
 
     def needs_reference(self, criterion: str) -> bool:
         """Whether judging must wait until the scenario's reference has been made."""
         return False
 
     def list_judging_tasks(self, episode: E, judges: Sequence[Seat]) -> list[JudgingTask]:
-        """What each judge has to do for a completed episode."""
+        """The tasks of each judge for a completed episode."""
         return [
             JudgingTask(episode.id, episode.scenario, criterion, seat, self.needs_reference(criterion))
             for criterion in self.list_criteria(episode)
@@ -236,7 +236,7 @@ class Judged(ABC, Generic[E, R]):
         return next(iter(self.win_rates)) if len(self.win_rates) == 1 else criterion.partition("|")[0]
 
     def show(self, episode: E, criterion: str, reference: R | None) -> ShownPair | ShownQuestion | None:
-        """What judges judged, as a person reads it; None where there is nothing to be shown."""
+        """The pair or question that judges judged, as a person reads it; None where there is nothing to show."""
         return None
 
 
@@ -252,11 +252,11 @@ class Referenced(ABC, Generic[R]):
 
     @abstractmethod
     async def make_reference(self, scenario: str, seats: Seats) -> R:
-        """What the reference makes for one scenario."""
+        """The reference for one scenario, made by the reference model."""
 
     @abstractmethod
     def check_reference(self, scenario: str, reference: R, seats: Seats) -> str:
-        """Why a reference made elsewhere does not fit this study, or the empty string."""
+        """The reason why a reference made elsewhere does not fit this study, or the empty string."""
 
 
 class MeasuredByRule(ABC, Generic[E, M]):
@@ -266,7 +266,7 @@ class MeasuredByRule(ABC, Generic[E, M]):
 
     @abstractmethod
     def measure(self, episode: E) -> M:
-        """What the rules find. Pure."""
+        """The measurement of one episode by rules. Pure."""
 
 
 class Rated(ABC, Generic[E]):
@@ -274,7 +274,7 @@ class Rated(ABC, Generic[E]):
 
     @abstractmethod
     def list_rated_participants(self, episode: E) -> Mapping[str, RatedParticipant]:
-        """Who can be rated, by the role they fill (or role and name, where several of a role have goals)."""
+        """The participants who can be rated, by the role they fill (or role and name, where several of a role have goals)."""
 
 
 class Concluded(ABC, Generic[E]):
@@ -282,7 +282,7 @@ class Concluded(ABC, Generic[E]):
 
     @abstractmethod
     def conclude(self, episodes: Iterable[E], folder: Path, begin: Begin) -> list[Estimate]:
-        """Those estimates. What they rest on is kept in ``folder``; what takes long counts its steps on ``begin``."""
+        """The estimates that need all episodes. Their basis is kept in ``folder``; long phases count their steps on ``begin``."""
 
 
 class Audited(ABC):
@@ -306,4 +306,4 @@ class Labelled(ABC):
 class FromSources(Audited):
     @abstractmethod
     def compare_with_sources(self, sources: Mapping[str, str], episodes: Sequence[Any]) -> list[Section]:
-        """How like scenes, and what was said in ``episodes``, are to texts they were made from. Raises InputError."""
+        """The likeness of scenes, and of what was said in ``episodes``, to texts they were made from. Raises InputError."""

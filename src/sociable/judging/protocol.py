@@ -62,7 +62,7 @@ class Question(Generic[V]):
 
 
 class Judge(Protocol):
-    """Whoever sits in a judge's seat: a model, or a rule, which has no model."""
+    """A judge: a model, or a rule, which has no model."""
 
     @property
     def name(self) -> str: ...

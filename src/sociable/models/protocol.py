@@ -26,7 +26,7 @@ class ChatMessage(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How a reply is drawn. ``None`` leaves the choice to the server."""
+    """The parameters by which a reply is drawn. ``None`` leaves the choice to the server."""
 
     temperature: float | None = 0.0
     max_tokens: int | None = 1024

@@ -15,7 +15,7 @@ Fields = list[tuple[str, Any]]
 """The fields of a JSON object in their order; of objects within it, too."""
 
 UNREADABLE: Fields = []
-"""What stands for an object that is no JSON: it has no fields."""
+"""The stand-in for an object that is no JSON: it has no fields."""
 
 _AFTER_OBJECT = re.compile(r"[\s\])*`.]*")
 

@@ -24,7 +24,7 @@ _LONGEST_CELL, _LONGEST_SENTENCE = 120, 2000
 """Characters shown of a cell, and of a caption, a note or a callout."""
 
 _WIDTH_OF_TEXT = 28
-"""Where the texts of a column are broken."""
+"""The width at which the texts of a column are broken."""
 
 _BETWEEN_COLUMNS = 2
 
@@ -135,7 +135,7 @@ class _Column:
 
     @property
     def width(self) -> int:
-        """What it takes to be legible: figures are never broken, headings only between words."""
+        """The width it needs to be legible: figures are never broken, headings only between words."""
         longest_word = max(map(cell_len, self.heading.split()), default=0)
         longest_line = max((cell_len(line) for cell in self.cells for line in cell.split("\n")), default=0)
         return max(longest_word, longest_line if self.numeric else min(longest_line, _WIDTH_OF_TEXT))

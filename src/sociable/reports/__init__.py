@@ -1,1 +1,1 @@
-"""What is shown of runs: documents, result tables, audits, comparisons."""
+"""Reports on runs: documents, result tables, audits, comparisons."""

@@ -14,7 +14,7 @@ from sociable.statistics.intervals import Interval, estimate_mean
 
 @dataclass(frozen=True, slots=True)
 class ShortcutResult:
-    """How often a rule that understands nothing finds what is right."""
+    """The result of a shortcut: how often a rule that understands nothing finds what is right."""
 
     name: str
     hits: Interval
@@ -22,7 +22,7 @@ class ShortcutResult:
 
     @property
     def distance(self) -> float:
-        """From chance, with sign."""
+        """The distance from chance, with sign."""
         return (self.hits.value or 0.0) - self.chance
 
 

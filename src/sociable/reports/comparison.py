@@ -19,7 +19,7 @@ _MAY_DIFFER = frozenset(
 
 
 def find_differences(first: RunResult, second: RunResult) -> list[str]:
-    """What makes the scores of two runs incomparable; empty where nothing does."""
+    """The differences that make the scores of two runs incomparable; empty where there are none."""
     one, other = first.manifest, second.manifest
     found = [name for name in ("benchmark", "version") if one[name] != other[name]]
     found += [f"{name} digest" for name in one["digests"] if one["digests"][name] != other["digests"].get(name)]
@@ -106,7 +106,7 @@ def _average_repeats(scores: Sequence[Score], metric: str) -> Mapping[str, float
 
 
 def _find_sampling_of_others(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """How partner and judges are sampled. What the reference made is compared itself."""
+    """The sampling of partner and judges. References are compared themselves."""
     return {who: how for who, how in manifest["sampling"].items() if not who.startswith(("subject ", "reference "))}
 
 

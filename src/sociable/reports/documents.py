@@ -37,7 +37,7 @@ def make_run_document(benchmark: Benchmark, runs: Sequence[RunResult]) -> Docume
 
 
 def _show_rubric(rubric: Rubric, results: Sequence[RunResult]) -> Section:
-    """What raters made of the runs: one row a dimension, one column a run."""
+    """The raters' ratings of the runs: one row a dimension, one column a run."""
     named = {OVERALL: "mean of all dimensions", **{each.name: each.meaning for each in rubric.dimensions}}
     ranges = {each.name: f"{each.low} to {each.high}" for each in rubric.dimensions}
     found: dict[Role, list[Row]] = defaultdict(list)
@@ -86,7 +86,7 @@ FEW_CLUSTERS = 10
 
 
 def list_warnings(manifest: dict[str, Any], scores: ScoreFile) -> list[str]:
-    """What a reader of the scores must know."""
+    """The warnings that a reader of the scores must know."""
     models = manifest["models"]
     notes = []
     if models["subject"] in (*models["judges"], *manifest.get("rubric", {}).get("raters", ())):
@@ -129,7 +129,7 @@ def _make_subtitle(benchmark: Benchmark, runs: Sequence[RunResult]) -> str:
 
 
 def _list_details(run: RunResult, *, several: bool) -> Iterator[tuple[str, str]]:
-    """What the numbers of a run depend on, for the end of its report."""
+    """Everything that the numbers of a run depend on, for the end of its report."""
     manifest = run.manifest
     prefix = f"{Path(run.folder).name}: " if several else ""
     settings = {name: value for name, value in manifest["settings"].items() if value not in (None, (), [], {}, False)}
@@ -155,7 +155,7 @@ _UNKNOWN_PRICES = " Write unknown prices into the [prices] table of a --config f
 
 
 def make_estimate_document(opened: OpenStudy, calls: Sequence[RehearsedCall]) -> Document:
-    """What a run would ask and cost at the most, from its rehearsal."""
+    """The document on the calls and the cost of a run at the most, from its rehearsal."""
     benchmark, prices = opened.benchmark, opened.prices
     used: dict[tuple[str, str], Usage] = defaultdict(Usage)
     for call in calls:

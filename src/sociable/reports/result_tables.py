@@ -66,7 +66,7 @@ def format_metric_cells(run: RunResult, metrics: ManyMetrics, whole: Container[s
 
 
 def list_estimated_metrics(metrics: ManyMetrics, runs: Sequence[RunResult]) -> list[Metric[Any]]:
-    """Those of the metrics that any of the runs has an estimate of."""
+    """The metrics that any of the runs has an estimate of."""
     return [metric for metric in metrics if any(run.estimate(metric.name) for run in runs)]
 
 
@@ -88,7 +88,7 @@ def make_interval_plot(
 
 
 def warn_of_unjudged(results: Sequence[RunResult], what: str) -> list[view.Callout]:
-    """What to do about runs that nobody has judged, where there is no score without judges; ``what`` they say."""
+    """Warnings on runs that nobody has judged, where there is no score without judges; ``what`` they say."""
     found = []
     for result in results:
         if not result.manifest["models"]["judges"]:
@@ -100,7 +100,7 @@ def warn_of_unjudged(results: Sequence[RunResult], what: str) -> list[view.Callo
 
 
 def list_notes(results: Sequence[RunResult]) -> list[view.Callout]:
-    """What a reader must know, each note once, with the models it is about unless it is about all."""
+    """The notes that a reader must know, each once, with the models it is about unless it is about all."""
     about: dict[str, list[str]] = defaultdict(list)
     for result in results:
         for note in result.notes:
@@ -112,7 +112,7 @@ def list_notes(results: Sequence[RunResult]) -> list[view.Callout]:
 
 
 def make_outcomes_table(result: RunResult, metrics: Iterable[str], explained: Container[str] = ()) -> view.Table:
-    """How many values there are of each outcome, and why the others are none; of ``explained`` metrics also why they are 0."""
+    """The number of values of each outcome, and why the others are none; of ``explained`` metrics also why they are 0."""
     rows = []
     for metric in metrics:
         own = [score for score in result.scores if score.metric == metric]

@@ -1,4 +1,4 @@
-"""How runs of a benchmark are shown. What a benchmark does not say itself is derived from its metrics."""
+"""The views of a benchmark's runs. Where a benchmark has no view of its own, one is derived from its metrics."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Views:
         self.benchmark = benchmark
 
     def make_label(self, manifest: Mapping[str, Any]) -> str:
-        """What a run is called in tables and figures."""
+        """The name of a run in tables and figures."""
         return str(manifest["models"]["subject"])
 
     def list_remarks(self, estimates: Sequence[Estimate]) -> Sequence[str]:
-        """What nobody who reads the estimates should miss: that the model was hardly understood, say."""
+        """Remarks that no reader of the estimates should miss: that the model was hardly understood, say."""
         return ()
 
     def show_summary(self, runs: Sequence[Any]) -> Table:
@@ -52,7 +52,7 @@ class Views:
         ]
 
     def show_scores(self, runs: Sequence[Any]) -> Sequence[Block]:
-        """What the first section shows, beside what a reader must know."""
+        """The blocks of the first section, beside the notes that a reader must know."""
         return []
 
     def show_parts(self, runs: Sequence[Any]) -> Sequence[Section]:
@@ -60,12 +60,12 @@ class Views:
         return []
 
     def show_counts(self, run: Any) -> Table:
-        """How many values there are of each outcome, and why the others are none."""
+        """The number of values of each outcome, and why the others are none."""
         names = [metric.name for metric in run.study.metrics.list_compared() if run.estimate(metric.name)]
         return make_outcomes_table(run, names)
 
     def show_costs(self, runs: Sequence[Any]) -> Sequence[Block]:
-        """What is said of cost beside the table of all benchmarks."""
+        """The blocks on cost, beside the table that all benchmarks have."""
         return []
 
     episodes_called = "Episodes"
@@ -88,5 +88,5 @@ class Views:
         return [Case(episode.id, [], [Transcript("What was said", lines)])]
 
     def contrast(self, first: Any, second: Any) -> list[Section]:
-        """What a difference between two runs is made of: the cases that one wins and the other loses."""
+        """The sections on a difference between two runs: the cases that one wins and the other loses."""
         return []

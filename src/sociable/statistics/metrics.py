@@ -16,7 +16,7 @@ from sociable.statistics.estimates import estimate_jointly, estimate_proportion
 from sociable.statistics.intervals import Floats
 
 C = TypeVar("C", contravariant=True)
-"""What a value is worked out from: an episode, with all that is beside it."""
+"""The context from which a value is worked out: an episode, with all that is beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Metric(Generic[C]):
             raise ValueError(f"metric '{self.name}' is no share of 0 to 1: give it an aggregate, such as aggregate=mean.")
 
     def find_value_functions(self, context: C) -> Mapping[str, Callable[[C], Value]]:
-        """What works out the values that an episode has, by name."""
+        """The functions that work out the values of an episode, by metric's name."""
         if not self.applies(context):
             return {}
         return self.members(context) if self.members else {self.name: self.value} if self.value else {}

@@ -120,7 +120,7 @@ class Remembered(Event):
     memory: Literal["fact", "seen", "conversation", "plan", "thought", "told"]
     text: str
     importance: float = 0.0
-    """From 1 to 10; 0 where nobody has rated it."""
+    """The importance from 1 to 10; 0 where nobody has rated it."""
 
 
 AnyEvent = Annotated[Planned | Began | Walked | Slept | Talked | Agreed | Noted | Remembered, Field(discriminator="kind")]

@@ -38,7 +38,7 @@ class Memory:
     kind: MemoryKind
     text: str
     importance: float = 0.0
-    """From 1 to 10; 0 where nobody has rated it."""
+    """The importance from 1 to 10; 0 where nobody has rated it."""
 
 
 class Relevance(Protocol):

@@ -54,7 +54,7 @@ class View:
     """Its activity, None at the very beginning; over when ``minute`` has reached its ``until``."""
     walking: bool
     sightings: Sequence[Sighting]
-    """Those it attends to: the nearest first, ties by name, never more than its attention holds."""
+    """The people it attends to: the nearest first, ties by name, never more than its attention holds."""
     news: Sequence[Sighting]
     """The sightings of people whom it has not seen doing this lately."""
 
@@ -94,7 +94,7 @@ class Utterance:
     """Whether it ends the conversation."""
     note: str = ""
     defect: str = ""
-    """Why the model's reply cannot stand as it is: cut off, refused. The note says so too."""
+    """The reason why the model's reply cannot stand as it is: cut off, refused. The note says so too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ class Persona(Record):
 
 
 def find_acquaintances(persona: Persona, people: Mapping[str, Persona]) -> dict[str, str]:
-    """Those among ``people`` whom somebody knows: by name, who they are and what there is between them."""
+    """The acquaintances of somebody among ``people``: by name, who they are and what there is between them."""
     return {name: f"{people[name].learned} {note}".strip() for name, note in persona.ties.items() if name in people}
 
 

@@ -161,7 +161,7 @@ class Simulation:
                     self._wait(body, other)
 
     def _find_concerned(self, decided: Iterable[Body], minute: int) -> set[Body]:
-        """Those who want to talk, and those to whom somebody wants to talk or still might."""
+        """The residents who want to talk, and those to whom somebody wants to talk or still might."""
         concerned = {other for body in self._behind if body.minute == minute for other in self._see(body)}
         for body in decided:
             if body.decision is not None and body.decision.talk_to:
@@ -219,7 +219,7 @@ class Simulation:
         self._waiting[other].append(body)
 
     def _call_up(self, body: Body) -> None:
-        """Those who waited for ``body`` look again whether they may go on."""
+        """Lets everybody who waited for ``body`` look again whether it may go on."""
         for other in self._waiting.pop(body, ()):
             if other.waits_for is body:
                 other.waits_for = None
@@ -341,7 +341,7 @@ class Simulation:
     # 3. and 4. Meeting and talking.
 
     def _pair_up(self, minute: int, members: Sequence[Body]) -> list[tuple[Body, Body]]:
-        """Those who begin to talk, each with whom it goes up to."""
+        """The pairs who begin to talk: (who goes up to somebody, that somebody)."""
         taken: set[Body] = set()
         pairs = []
         wishes = [(body, body.decision.talk_to) for body in members if body.decision is not None and body.decision.talk_to]

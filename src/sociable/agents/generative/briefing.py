@@ -170,7 +170,7 @@ def render_memories(memories: Iterable[Memory], clock: Clock) -> str:
 
 
 _KINDS = {"seen": "seen", "conversation": "a conversation", "plan": "your plan", "thought": "your thought", "told": "heard"}
-"""What a memory is called, unless it is a fact known from the beginning."""
+"""The name of each kind of memory; a fact known from the beginning has none."""
 
 
 def render_parts(parts: Sequence[Part], *, numbered: bool = False) -> str:

@@ -47,7 +47,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class DayPlan:
-    """From getting up to going to bed, without gaps."""
+    """A day's parts from getting up to going to bed, without gaps."""
 
     words: str
     """The plan in broad strokes."""
@@ -147,7 +147,7 @@ def _put_on_day(time: int, frame: Frame) -> int:
 
 
 def _close_gaps(parts: Sequence[Part], frame: Frame, bed: int) -> tuple[Part, ...]:
-    """From now to bedtime: each part lasts until the next begins."""
+    """The parts from now to bedtime; each part lasts until the next begins."""
     if not parts or parts[0].start > frame.now:
         parts = [replace(frame.before, start=frame.now), *parts]
     ends = [*(part.start for part in parts[1:]), bed]

@@ -80,7 +80,7 @@ class ProbeKind(StrEnum):
     BID = "bid"
     """A wish to be the next to speak, under the policy of that name."""
     SCRIPT = "script"
-    """Which film or play the background was made from (section 4.3)."""
+    """The film or play from which the background was made (section 4.3)."""
 
 
 class ProbeAnswer(Record):

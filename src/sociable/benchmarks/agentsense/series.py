@@ -15,7 +15,7 @@ from sociable.engine.settings import RunSettings, make_folder_name, strip_endpoi
 WITH_PERSON, WITHOUT_PERSON = "with-person", "without-person"
 
 SettingsFor = Callable[..., RunSettings]
-"""From what is particular to one run of the series (``model``, ``partner``) to its settings, with all else that the user wants.
+"""Takes what is particular to one run of the series (``model``, ``partner``); returns the run's settings.
 
 ``elsewhere`` are the models of all runs.
 """

@@ -19,7 +19,7 @@ from sociable.core.records import Record
 
 
 class Attributes(Record):
-    """What the rules have a say in; drawn, or checked against them."""
+    """The attributes that the rules govern; they are drawn, or checked against the rules."""
 
     race: str
     character_class: str = Field(alias="class")
@@ -60,17 +60,17 @@ class Npc(Record):
     name: Name
     pronouns: Name
     who: Text
-    """What all can see, or have been told."""
+    """The facts that everybody can see, or has been told."""
     manner: Text
     """For whoever plays it."""
 
     @property
     def motive(self) -> str:
-        """What moves it, for whoever plays it; the empty string where nothing is said of it."""
+        """The character's motive, for whoever plays it; the empty string where none is given."""
         return ""
 
     def describe(self) -> str:
-        """What whoever plays it is told of it."""
+        """The description that the player of the character reads."""
         return "\n".join(filter(None, (f"{self.name} ({self.pronouns}). {self.who}", self.manner, self.motive)))
 
 
@@ -82,7 +82,7 @@ class Scenario:
     players: Sequence[Sheet]
     npc: Npc
     setting: str
-    """What everybody at the table is told."""
+    """The setting, which everybody at the table is told."""
 
 
 def draw_attributes(generator: random.Random) -> Attributes:
@@ -132,7 +132,7 @@ def _find_ideals(background: Background, alignment: str) -> list[str]:
 
 
 def _find_unknown(sheet: Attributes) -> Iterator[str]:
-    """What the rules do not know, in words."""
+    """Complaints about names that the rules do not know, in words."""
     rules = load_rules()
     for field, value, known in (
         ("race", sheet.race, rules.races),
@@ -145,7 +145,7 @@ def _find_unknown(sheet: Attributes) -> Iterator[str]:
 
 
 def _find_breaches(sheet: Attributes) -> Iterator[str]:
-    """What the rules do not allow, in words. Traits, ideals, bonds and flaws may be anybody's own."""
+    """Complaints about what the rules do not allow, in words. Traits, ideals, bonds and flaws may be anybody's own."""
     rules = load_rules()
     race, background = rules.races[sheet.race], load_backgrounds()[sheet.background]
     own_class = rules.classes[sheet.character_class]

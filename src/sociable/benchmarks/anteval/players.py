@@ -1,4 +1,4 @@
-"""Who sits at a table, what everybody is told first, and a session turn by turn."""
+"""The people at a table, what everybody is told first, and a session turn by turn."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def brief(
 
 
 class Player(Protocol):
-    """Whoever takes a participant's turns."""
+    """A player, which takes a participant's turns."""
 
     @property
     def name(self) -> str: ...
@@ -62,14 +62,14 @@ class ReferencePlayer(Generic[S]):
     scenario: S
     name: str
     turns: int
-    """Of the whole session."""
+    """The turns of the whole session."""
     draw: Callable[..., Random]
     """Makes the generator for the thing named; all players of a session share their draws."""
     error_rate: float
 
     @property
     def own_turns(self) -> int:
-        """How many of the turns everybody has at least; 1 where they are too few."""
+        """The number of turns that everybody has at least; 1 where there are too few."""
         return max(self.turns // (len(self.scenario.players) + 1), 1)
 
 
@@ -108,7 +108,7 @@ class PromptedPlayer:
         return Move(act, words, utterance.thinking, note="; ".join(filter(None, (utterance.defect, shortened))))
 
     def _make_form(self, seen: Sequence[Turn]) -> Form:
-        """What a person is shown: the briefing once, then what has happened since."""
+        """The form that a person is shown: the briefing once, then what has happened since."""
         blocks: list[Block] = [] if self._shown is not None else [Paragraph(self._briefing[0]["content"])]
         lines = [Line(turn.speaker, "", turn.content or "(passes)") for turn in seen if turn.index > (self._shown or 0)]
         if lines:
@@ -148,7 +148,7 @@ class Table(Generic[P]):
         return seen, ""
 
     def sum_usage(self) -> dict[str, Usage]:
-        """What the session cost, by role."""
+        """The models' usage in the session, by role."""
         used = {Role.SUBJECT: sum((player.usage for player in self.players), Usage()), Role.PARTNER: Usage()}
         used[Role.SUBJECT if self.is_npc_tested else Role.PARTNER] += self.npc.usage
         return {role.value: usage for role, usage in used.items() if usage.calls}

@@ -1,4 +1,4 @@
-"""What characters are made of: facts of the fifth-edition System Reference Document, and backgrounds of our own."""
+"""The rules for characters: facts of the fifth-edition System Reference Document, and backgrounds of our own."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Race(Record):
     """By ability."""
     skills: Sequence[str] = ()
     free_bonuses: int = 0
-    """How many further abilities, of the character's own choice, are raised by one."""
+    """The number of further abilities, of the character's own choice, that are raised by one."""
     free_skills: int = 0
-    """How many further skills are of the character's own choice."""
+    """The number of further skills, of the character's own choice."""
 
 
 class CharacterClass(Record):
     abilities: Sequence[str]
-    """Those in which its characters have the highest scores."""
+    """The abilities in which its characters have the highest scores."""
     choose: int
-    """How many of ``skills`` a character has."""
+    """The number of ``skills`` that a character has."""
     skills: Sequence[str]
 
 
@@ -54,7 +54,7 @@ class Ideal(Record):
 
 
 class Background(Record):
-    """What somebody was before, and the traits, ideals, bonds and flaws that may come of it."""
+    """A former life, and the traits, ideals, bonds and flaws that may come of it."""
 
     name: Text
     was: Text

@@ -1,4 +1,4 @@
-"""What is said and done at a table: acts and words in the order of turns. Knows no model."""
+"""Speech and acts at a table, in the order of turns. This module knows no model."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class TableTurn(Turn):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What a participant does in its turn."""
+    """A participant's acts and words in one turn."""
 
     act: str = ""
     words: str = ""
     thinking: str = ""
     defect: str = ""
-    """Why its reply could not stand, or the empty string: then it passes."""
+    """The reason why its reply could not stand; the participant then passes. Otherwise the empty string."""
     note: str = ""
-    """What was noticed about a reply that stands."""
+    """A note on a reply that stands."""
 
     def as_turn(self, index: int, speaker: str) -> TableTurn:
         content = " ".join(filter(None, (f"*{self.act}*" if self.act else "", self.words)))

@@ -1,4 +1,4 @@
-"""What both of AntEval's benchmarks show: Table 1's layout, and a session turn by turn."""
+"""The views that both of AntEval's benchmarks show: Table 1's layout, and a session turn by turn."""
 
 from __future__ import annotations
 

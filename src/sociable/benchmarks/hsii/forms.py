@@ -1,4 +1,4 @@
-"""How a case is shown to people, and the forms for a person in the assistant's place."""
+"""Cases as people see them, and the forms for a person in the assistant's place."""
 
 from __future__ import annotations
 

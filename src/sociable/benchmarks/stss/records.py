@@ -42,7 +42,7 @@ class Stage(StrEnum):
     NOT_MET = "not met"
     """It was never in the performer's sight, both awake, before the event, and was told by nobody."""
     NOT_TOLD = "not told"
-    """Nobody told it what it would have had to know."""
+    """The resident was not told what it had to know."""
     NOT_AGREED = "not agreed"
     NOT_DONE = "agreed but not done"
     DONE = "done"

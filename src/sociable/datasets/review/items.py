@@ -183,7 +183,7 @@ class State(StrEnum):
 
 SETTLED = {Choice.KEEP: State.KEPT, Choice.FIX: State.FIXED, Choice.DROP: State.DROPPED}
 _REASONS = {None: "no majority", Choice.FIX: "no fix that most agree on", Choice.DROP: "dropped by the first group"}
-"""Why an item goes to the second group, by what most of the first chose."""
+"""The reason why an item goes to the second group, by what most of the first chose."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class ReviewOutcome:
     group: Group
     record: Mapping[str, Any] | None = None
     reason: str = ""
-    """Why it is with the second group."""
+    """The reason why the second group has it."""
 
 
 def find_majority(choices: Sequence[Choice | None], panel: int) -> Choice | None:

@@ -86,5 +86,5 @@ class Decision(Record):
     fixed: dict[str, Any] | None = None
     """The record as it should be; None where a fix only says that one is needed."""
     seconds: float | None = None
-    """From showing the item to the decision; None where it came from a sheet."""
+    """The seconds from showing the item to the decision; None where it came from a sheet."""
     time: str

@@ -1,4 +1,4 @@
-"""What comes of a review: its status with the agreement of its reviewers, the reviewed data set, and who decided what."""
+"""The results of a review: its status with the agreement of its reviewers, the reviewed data set, and who decided what."""
 
 from __future__ import annotations
 

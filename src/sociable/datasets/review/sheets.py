@@ -95,7 +95,7 @@ def read_review_sheet(review: Review, reviewer: str | None, group: Group | None,
 
 
 def _read_own(row: Mapping[str, str], column: str, asked: object, place: str) -> str:
-    """Whose a decision is, or of which group: as the row says, or as was asked for. Raises DataError where the two differ."""
+    """The reviewer or the group of a decision: as the row says, or as was asked for. Raises DataError where the two differ."""
     named, wanted = row.get(column, "").strip(), "" if asked is None else str(asked)
     if named and wanted and named != wanted:
         raise DataError(place, column, f"the sheet is of {column} {named[:40]}, not of --{column} {wanted}; leave the option out")

@@ -1,4 +1,4 @@
-"""What all figures share: the page's colours, signs of series, legends, ranges of axes, and text cut to its room."""
+"""The style that all figures share: the page's colours, signs of series, legends, ranges of axes, and text cut to its room."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What there is in the real sessions, and what can be known of them without understanding. ``sociable audit anteval-ieg``."""
+"""The audit of the real sessions: what is in them, and what a rule can know of them. ``sociable audit anteval-ieg``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sociable.core.view import Callout, Column, Document, Row, Section, Table, T
 
 
 def audit_real_sessions(real: RealSessions, width: int, untuned: Master, notes: Sequence[str]) -> Document:
-    """What rules and an ``untuned`` virtual DM find in windows of so many turns."""
+    """Returns the document on what rules and an ``untuned`` virtual DM find in windows of so many turns."""
     windows = cut_windows(real.logs, width)
     skill = find_most_frequent_skill(windows)
     predicted = {

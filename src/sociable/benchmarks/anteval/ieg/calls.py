@@ -41,9 +41,9 @@ _NO_CALL = re.compile(
       | your[ ](?:\w+[ ])?(?:scores?|bonus) | based[ ]on | passive )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""What a sentence says that calls for nothing, though it names a skill."""
+"""The wordings of a sentence that names a skill but calls for no check."""
 _TAKEN_BACK = re.compile(r"\W*(?:no|actually|sorry)\b", re.IGNORECASE)
-"""How a call begins that takes the place of the one before."""
+"""The words that begin a call which replaces the one before."""
 _NUMBERS = (
     "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|"
     "twenty|thirty"
@@ -170,7 +170,7 @@ def _attribute(
 
 
 def _find_reporters(asked: Asked, answers: Sequence[Heard], master: str, known: Container[str]) -> tuple[str, ...]:
-    """Who reports a roll, in order, until the master calls for something else."""
+    """The speakers who report a roll, in order, until the master calls for something else."""
     found: dict[str, None] = {}
     for turn in answers:
         if master in turn.speakers:

@@ -1,4 +1,4 @@
-"""From sessions to G (section 4.2): two virtual dungeon masters from one base, tuned on equally many windows, and tested on
+"""The experiment behind G (section 4.2): two virtual dungeon masters from one base, tuned on equally many windows, and tested on
 held-out real sessions only.
 
 Beside them stand the base itself (f_0), the last speaker with the most frequent skill, and a control tuned on generated
@@ -55,7 +55,7 @@ def run_experiment(
     keep: Path | None = None,
     begin: Callable[[int], Callable[[], None]] = lambda _steps: lambda: None,
 ) -> Results | None:
-    """What came of it. ``generated``: by scenario the sessions played of it. None where there is no window to train or test on.
+    """The results. ``generated``: the sessions played, by scenario. None where there is no window to train or test on.
 
     Masters are saved in the folder ``keep``; those in it, or of the run that the options name, are used again where they were
     tuned on the very same.
@@ -148,7 +148,7 @@ class _Experiment:
         return other
 
     def predict(self) -> dict[Predictor, Predictions]:
-        """What everybody says of the held-out windows."""
+        """The predictions of every predictor on the held-out windows."""
         shuffled = shuffle_labels(self.made, make_generator(self.seed, "shuffled"))
         predicted = {Predictor.BASE: self.kind.make_untrained(self._find_folder(self.keep, Predictor.BASE)).predict(self.test)}
         for name, windows in ((Predictor.GENERATED, self.made), (Predictor.REAL, self.real), (Predictor.SHUFFLED, shuffled)):

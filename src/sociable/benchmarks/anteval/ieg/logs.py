@@ -16,7 +16,7 @@ from sociable.core.names import Name, find_words
 from sociable.core.records import Record, make_storable
 
 MASTER = "Dungeon Master"
-"""Whoever speaks for the world, where a log gives no other name."""
+"""The name of the person who speaks for the world, where a log gives no other."""
 
 
 def _require_skill(name: str) -> str:
@@ -77,7 +77,7 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 
 def clean_name(name: object, otherwise: str) -> str:
-    """What a transcript calls somebody, on one line; ``otherwise`` where that is no name, of signs only, say."""
+    """A speaker's name as a transcript has it, on one line; ``otherwise`` where it is no name, of signs only, say."""
     try:
         return _NAME.validate_python(" ".join(make_storable(str(name)).split()))
     except ValidationError:
@@ -109,7 +109,7 @@ class Imported(Record):
 
     logs: tuple[Log, ...]
     counts: dict[str, int] = {}
-    """Of calls: found, and dropped, by reason."""
+    """The number of calls that were found, and of those dropped, by reason."""
 
 
 def combine(parts: Iterable[Imported]) -> Imported:

@@ -20,7 +20,7 @@ class PlayedSession:
     """A session, and who meant to do what in it."""
 
     npc: str
-    """Who the NPC is, whom another may have played."""
+    """The NPC's name; another participant may have played it."""
     intentions: Mapping[str, str]
     """By player the skill it means to use; some have none."""
     episode: IegEpisode
@@ -58,7 +58,7 @@ _PREDICTORS = {
 
 
 def _make_experiment_metrics() -> Iterator[Metric[PlayedSession]]:
-    """What the experiment on all sessions finds."""
+    """The metrics of the experiment on all sessions."""
     make = partial(Metric[PlayedSession], group="experiment", aggregate=_leave_to_experiment)
     for kind, who in _WHO.items():
         short = _SHORT[kind]
@@ -110,7 +110,7 @@ def _find_bounds(results: Results | None) -> Iterator[tuple[str, Bounds]]:
 
 
 def find_doubts(estimates: Sequence[Estimate]) -> list[str]:
-    """Where F-scores say that G means little: a master that learned nothing is as near to another that learned nothing."""
+    """The reasons, from F-scores, why G means little: two masters that learned nothing are near to each other."""
     found = {each.metric: each.value for each in estimates}
     no_better = []
     for kind, called in (("character", "for characters"), ("tuple", "overall")):

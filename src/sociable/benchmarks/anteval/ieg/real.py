@@ -46,9 +46,9 @@ _EXPECTED = (
 class RealSessions:
     logs: tuple[Log, ...]
     source: str
-    """What they are, in words."""
+    """A description of the sessions, in words."""
     counts: dict[str, int]
-    """Of calls: found, and dropped, by reason."""
+    """The number of calls that were found, and of those dropped, by reason."""
     digest: str
 
 
@@ -132,11 +132,11 @@ class SplitSessions:
 
     @property
     def marginals(self) -> Marginals:
-        """What intentions are drawn from: the real training windows only."""
+        """The distributions from which intentions are drawn: of the real training windows only."""
         return EVEN if self.real.source == STAND_IN else count_marginals(self.training_windows)
 
     def list_notes(self) -> Iterator[str]:
-        """What a reader must know of the real sessions."""
+        """The notes on the real sessions that a reader must know."""
         real, width = self.real, self.options.window
         if real.source == STAND_IN:
             yield (

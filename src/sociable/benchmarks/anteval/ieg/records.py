@@ -1,4 +1,4 @@
-"""What is kept of a session of intention expression, and its options."""
+"""The records of a session of intention expression, and its options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STAND_IN = "stand-in"
 class IegEpisode(Episode):
     turns: tuple[TableTurn, ...] = ()
     npc_failure: str = ""
-    """What the NPC failed at, where it is no part of the model under test: the session is left out then."""
+    """The NPC's failure, where the NPC is no part of the model under test: the session is left out then."""
 
 
 PAPER_SESSIONS = 600

@@ -18,7 +18,7 @@ from sociable.core.records import Record
 from sociable.core.seeding import make_generator
 
 EXPRESSED = 3
-"""How often, at the most, a player acts on its intention."""
+"""The greatest number of times that a player acts on its intention."""
 
 
 class Line(Record):
@@ -45,7 +45,7 @@ class ReferenceIegPlayer(ReferencePlayer[IegScenario]):
     kind: str
     """The agent's name, without an error rate."""
     half: int | None
-    """Which half of its lines it keeps to, so that two sets of sessions need share none; None: it has them all."""
+    """The half of its lines that it keeps to, so that two sets of sessions need share none; None: it has them all."""
 
     @cached_property
     def _skill(self) -> str | None:

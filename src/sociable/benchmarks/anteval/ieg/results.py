@@ -1,4 +1,4 @@
-"""What an experiment with virtual dungeon masters finds: plain records, kept in a run's folder."""
+"""The results of an experiment with virtual dungeon masters: plain records, kept in a run's folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = ("character", "tuple")
 
 
 class Predictor(StrEnum):
-    """Whoever says of held-out windows who is to make which checks; named as in metrics."""
+    """A predictor, which says of held-out windows who is to make which checks; named as in metrics."""
 
     BASE = "f_0"
     """The base of the virtual DMs, without tuning."""
@@ -43,7 +43,7 @@ class Bounds(Record):
 
 
 class Figures(Record):
-    """What one predictor scores on the held-out windows, by F-score."""
+    """The F-scores of one predictor on the held-out windows."""
 
     character: Bounds = Bounds()
     tuple: Bounds = Bounds()
@@ -59,7 +59,7 @@ class CurvePoint(Record):
 
 
 class Confusion(Record):
-    """What a tuned master said of a player, by the skill called for and the one it said; and whom it picked."""
+    """The counts of a tuned master's predictions, by the skill called for and the skill it said; and of whom it picked."""
 
     master: str
     skills: dict[str, dict[str, int]]

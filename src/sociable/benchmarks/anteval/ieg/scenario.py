@@ -53,7 +53,7 @@ class IegScenario(Scenario):
 
 @dataclass(frozen=True)
 class Marginals:
-    """How often each skill is called for, and how many players a call is for."""
+    """The frequencies of skills in calls, and of the numbers of players that a call is for."""
 
     skills: Mapping[str, int]
     sizes: Mapping[int, int]

@@ -1,4 +1,4 @@
-"""What a report shows of intention expression, as plain view records."""
+"""The part of a report on intention expression, as plain view records."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _format_difference(value: float, first: Sequence[float | None], second: Sequ
 
 
 def _describe_intervals(run: Run) -> str:
-    """Where a run's intervals come from."""
+    """A sentence on where a run's intervals come from."""
     options = run.study.options
     if options.resamples == 0:
         return "No intervals were asked for."
@@ -134,7 +134,7 @@ def _read_results(run: Run) -> Results | None:
 
 
 def _warn_of_silence(runs: Sequence[Run]) -> Iterator[Callout]:
-    """What there is to say of runs in which nobody said anything."""
+    """Warnings about runs in which nobody said anything."""
     why = "no session was finished in which anything was said, so that nothing can be learned from it"
     for run in runs:
         if _read_results(run) is None:
@@ -142,7 +142,7 @@ def _warn_of_silence(runs: Sequence[Run]) -> Iterator[Callout]:
 
 
 def _make_plot(results: Sequence[Run]) -> IntervalPlot:
-    """What does not depend on the model under test stands once, where runs agree on it; then each model's own."""
+    """The plot: values that do not depend on the model under test stand once, where runs agree on them; then each model's own."""
     marks: dict[Mark, None] = {}
     for kind in KINDS:
         for master in (Predictor.LAST, Predictor.BASE, Predictor.REAL):

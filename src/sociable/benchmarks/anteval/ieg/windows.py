@@ -18,7 +18,7 @@ from sociable.benchmarks.anteval.ieg.logs import Check, Log, Spoken
 from sociable.benchmarks.anteval.rules import DATA
 
 Pair = tuple[str, str]
-"""Who, and with which skill."""
+"""A player, and the skill of its check."""
 
 MASK = "this"
 """In place of a skill's name."""
@@ -31,7 +31,7 @@ class Window:
     session: str
     turns: tuple[Spoken, ...]
     players: tuple[str, ...]
-    """Who could be meant: the players who speak in it, in the order in which they first do."""
+    """The players who could be meant: those who speak in it, in the order in which they first do."""
     master: str
     checks: frozenset[Pair]
     """Empty in a window without a call."""
@@ -70,7 +70,7 @@ def _compile_words(pattern: str) -> re.Pattern[str]:
 
 
 def count_skills(windows: Iterable[Window]) -> Counter[str]:
-    """How often each skill is called for."""
+    """The number of calls for each skill."""
     return Counter(skill for window in windows for _, skill in window.checks)
 
 

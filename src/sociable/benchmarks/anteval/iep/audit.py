@@ -29,13 +29,13 @@ from sociable.reports.audits import (
 from sociable.statistics.intervals import Interval, estimate_mean
 
 TOLERANCE = 0.05
-"""How much of a card may be known without its NPC, on data that are to be trusted."""
+"""The largest share of a card that may be known without its NPC, on data that are to be trusted."""
 
 _OF = "key points"
 
 
 class CheckedCard(Record):
-    """What readers made of a card."""
+    """Readers' work on one card: guesses at its key points, and its key points in other words."""
 
     card: str
     guesses: tuple[str, ...]
@@ -46,13 +46,13 @@ class CheckedCard(Record):
 
 @cache
 def load_checked_cards() -> Mapping[str, CheckedCard]:
-    """What readers made of the bundled cards, by the id of the card."""
+    """The readers' results on the bundled cards, by the id of the card."""
     lines = (DATA / "cards_checked.jsonl").read_text(encoding="utf-8").splitlines()
     return {each.card: each for each in map(CheckedCard.model_validate_json, lines)}
 
 
 def measure_shortcuts(cards: Sequence[KnowledgeCard]) -> list[ShortcutResult]:
-    """What each shortcut knows of the cards that have wordings; the most first."""
+    """The share that each shortcut knows of the cards that have wordings; the largest first."""
     worded = [card for card in cards if all(point.wording is not None for point in card.key_points) and card.key_points]
     after = {card.id: other for card, other in zip(worded, [*worded[1:], *worded[:1]], strict=True)}
     claims: dict[str, Callable[[KnowledgeCard], Sequence[str]]] = {
@@ -115,7 +115,7 @@ def _find_verdict(scenarios: Sequence[IepScenario], results: Sequence[ShortcutRe
 
 
 def _make_rule_table(retold: Sequence[tuple[KnowledgeCard, Sequence[str]]]) -> Table:
-    """What the rule takes of key points in others' words, and what it takes them for besides."""
+    """The table of how the rule reads key points in others' words: those it finds, and those it takes for other points."""
 
     def estimate_taken(for_itself: bool) -> str:
         """The share of key points that the rule takes for themselves, or for another point of the card."""

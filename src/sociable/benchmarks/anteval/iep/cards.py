@@ -22,7 +22,7 @@ class KeyPoint(Record):
     point: Text
     """One fact, in a sentence."""
     wording: Wording | None = None
-    """How a text says it, for the rule; without it only a model can judge."""
+    """The wordings by which the rule finds it in a text; without them only a model can judge."""
 
     @model_validator(mode="after")
     def _is_taken_by_its_wording(self) -> Self:
@@ -43,9 +43,9 @@ class KnowledgeCard(Record):
     id: Text
     kind: Literal["place", "item", "creature", "plot"]
     title: Text
-    """What it is about, as all at the table know."""
+    """The subject, which everybody at the table knows."""
     scene: Text
-    """What all at the table know; none of the key points."""
+    """The scene, which everybody at the table knows; it holds none of the key points."""
     npc: KnowingNpc
     knowledge: Text
     key_points: Annotated[tuple[KeyPoint, ...], Field(max_length=20)]

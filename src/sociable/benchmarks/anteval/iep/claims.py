@@ -1,4 +1,4 @@
-"""What somebody claims to know: reading a list of claims, and giving each key point a claim of its own."""
+"""Claims to knowledge: reading a list of claims, and giving each key point a claim of its own."""
 
 from __future__ import annotations
 

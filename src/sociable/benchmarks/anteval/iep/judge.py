@@ -1,4 +1,4 @@
-"""Which key points a player's claims state (section 4.1): one call for all points of one player at one time.
+"""The judge of which key points a player's claims state (section 4.1): one call for all points of one player at one time.
 
 Each point is a criterion of its own, so that a panel decides point by point and people can check single decisions.
 WIN: stated by a claim that no other point was given; LOSS: not stated.

@@ -23,7 +23,7 @@ MAIN = (IEP, BEFORE)
 
 
 class Measured(Record):
-    """What the wordings find in one session."""
+    """The findings of the wordings in one session."""
 
     id: str
     told: dict[int, int]
@@ -56,7 +56,7 @@ class JudgedSession:
 
 
 def name_player_criterion(when: When, player: str, place: int) -> str:
-    """What judges decide: whether a player's claims state the key point at a place of its card, from 0."""
+    """The criterion that judges decide: a player's claims state the key point at a ``place`` of its card, counted from 0."""
     return f"{when.value}|{player}|{place + 1}"
 
 

@@ -35,7 +35,7 @@ PLACEHOLDERS = {
 }
 
 RECALL_TOKENS = 2048
-"""What somebody knows takes more words than a turn."""
+"""The limit for a list of claims, which takes more words than a turn."""
 
 MAX_REPLY = 2000
 """Characters of a reply that are kept in the record."""
@@ -117,7 +117,7 @@ async def run_session(
 
 
 def rehearse_reply(card: KnowledgeCard, role: Role, asked: str) -> str:
-    """What the longest session is made of: everybody acts and speaks in each turn, and claims as much as it may."""
+    """A reply of the longest session: everybody acts and speaks in each turn, and claims as much as it may."""
     points, sentence = len(card.key_points), _REHEARSED_SENTENCE
     if role is Role.JUDGE:
         return json.dumps({"reason": sentence, "matches": [[number, "A"] for number in range(1, points + 1)]})

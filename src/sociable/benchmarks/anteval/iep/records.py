@@ -1,4 +1,4 @@
-"""What is kept of a session of information exchange."""
+"""The records of a session of information exchange."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sociable.core.records import Episode, Record
 
 
 class When(StrEnum):
-    """When a player was asked what it knows."""
+    """The moment at which a player was asked what it knows."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -27,7 +27,7 @@ class Recall(Record):
     reply: str = ""
     """As it came, its beginning."""
     note: str = ""
-    """Why nothing, or less than it says, could be read in it."""
+    """The reason why nothing, or less than it says, could be read in it."""
     unreadable: bool = False
     """Whether no list of claims was found in it, be it empty."""
 
@@ -36,7 +36,7 @@ class IepEpisode(Episode):
     turns: tuple[TableTurn, ...] = ()
     recalls: tuple[Recall, ...] = ()
     npc_failure: str = ""
-    """What the NPC failed at, where it is no part of the model under test: the session cannot be scored then."""
+    """The NPC's failure, where the NPC is no part of the model under test: the session cannot be scored then."""
 
 
 class IepOptions(Record):

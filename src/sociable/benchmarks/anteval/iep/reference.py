@@ -70,7 +70,7 @@ class Oracle(ReferenceIepPlayer):
         return " ".join(points[own * at_once : (own + 1) * at_once]) or _NOTHING[own % len(_NOTHING)]
 
     def claim(self, seen: Sequence[TableTurn]) -> list[str]:
-        """What the NPC has said, a key point each where it said some, else a turn each."""
+        """Claims all that the NPC has said: one claim a key point where it said some, else one claim a turn."""
         said = [turn.words for turn in seen if turn.speaker == self.scenario.npc.name and turn.words]
         points = (each.point for each in self.scenario.card.key_points)
         return [point for point in points if any(point in words for words in said)] or said

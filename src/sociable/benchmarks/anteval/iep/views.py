@@ -1,4 +1,4 @@
-"""What a report shows of information exchange, as plain view records."""
+"""The part of a report on information exchange, as plain view records."""
 
 from __future__ import annotations
 

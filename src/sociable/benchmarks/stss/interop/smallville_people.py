@@ -42,7 +42,7 @@ class SmallvillePeople(NamedTuple):
     people: Mapping[str, Persona]
     """Everybody by full name."""
     remarks: tuple[str, ...]
-    """Whatever was taken for granted, or read with goodwill."""
+    """Remarks on what was taken for granted, or read with goodwill."""
 
 
 def is_smallville_people(folder: Path) -> bool:
@@ -113,7 +113,7 @@ class HoursOfSleep(NamedTuple):
     sleeps: int
     """Minute of the day, 1440 or more after midnight."""
     missing: tuple[str, ...] = ()
-    """Which of the two was not said: ``waking up``, ``going to bed``."""
+    """The one of the two that was not said: ``waking up``, ``going to bed``."""
 
 
 def parse_hours_of_sleep(lifestyle: str) -> HoursOfSleep:

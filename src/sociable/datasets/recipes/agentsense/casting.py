@@ -1,4 +1,4 @@
-"""From a scene to scenarios: names out, parts in the place of people, casts, checks (Figure 3, step 11; Prompts 11 to 16)."""
+"""Makes scenarios of a scene: names out, slots in the place of people, casts, checks (Figure 3, step 11; Prompts 11 to 16)."""
 
 from __future__ import annotations
 

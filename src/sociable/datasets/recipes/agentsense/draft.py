@@ -59,7 +59,7 @@ class Draft(Item):
     background: str = ""
     description: str = ""
     people: tuple[Person, ...] = ()
-    """From the stage ``slots`` on they are called by their slots, in braces."""
+    """The people. After the stage ``slots`` their names are those of their slots, in braces."""
     slots: dict[str, Slot] = {}
     relations: tuple[Relationship, ...] = ()
     age_gaps: tuple[AgeGap, ...] = ()

@@ -219,7 +219,7 @@ def _find_changes(entries: Sequence[Entry], names: dict[str, str]) -> Iterator[i
 def _find_moves(
     clause: str, names: dict[str, str], subject: tuple[str, ...], last: tuple[str, ...], on_stage: set[str]
 ) -> tuple[set[str], set[str]]:
-    """Who comes and who goes by one clause; without a name in it whoever speaks, or spoke last."""
+    """(the people who come, those who go) by one clause; a clause without a name is about whoever speaks, or spoke last."""
     coming, going = _ENTERS.search(clause), _LEAVES.search(clause)
     if coming is None and going is None:
         return set(), set()

@@ -69,7 +69,7 @@ def _put_in_words(value: Any) -> str:
 
 
 def draw_characters(count: int, seed: int) -> list[Drawn]:
-    """So many characters' attributes; the same for the same seed."""
+    """The attributes of ``count`` characters; the same for the same seed."""
     draws = ((number, make_generator(seed, "character", number)) for number in range(1, count + 1))
     return [Drawn(id=str(number), attributes=draw_attributes(generator)) for number, generator in draws]
 

@@ -35,7 +35,7 @@ class Stretch(Item):
     topic: str
     scene: str
     assistant: str
-    """Whose part the assistant takes."""
+    """The person whose part the assistant takes."""
     turns: tuple[SaidTurn, ...]
 
 
@@ -101,7 +101,7 @@ async def check_case(item: MadeRecord, writer: Writer) -> Sequence[MadeRecord]:
 
 
 def _find_busiest(transcript: Transcript) -> str:
-    """Whoever speaks to the most others, then most often, then first."""
+    """The person who speaks to the most others; of several, the one who speaks most often, then first."""
     spoken = Counter(turn.speaker for turn in transcript.turns)
     to = {speaker: {turn.to for turn in transcript.turns if turn.speaker == speaker and turn.to} for speaker in spoken}
     return max(transcript.speakers, key=lambda speaker: (len(to[speaker]), spoken[speaker]))

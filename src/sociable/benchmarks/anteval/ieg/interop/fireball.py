@@ -87,7 +87,7 @@ def _find_call(turns: Sequence[Spoken], check: Check) -> int:
 
 
 def _find_master(commands: Sequence[Mapping[str, Any]]) -> str:
-    """Whoever most often gives the commands of a master; nobody where nobody does."""
+    """The person who most often gives the commands of a master; the empty string where nobody does."""
     led = Counter(each["author"] for each in commands if each.get("command_name") in _OF_THE_MASTER)
     return led.most_common(1)[0][0] if led else ""
 

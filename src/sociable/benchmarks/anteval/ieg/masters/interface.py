@@ -1,4 +1,4 @@
-"""What a virtual dungeon master is, whatever it is made of, and how it is kept and found again."""
+"""The interface of a virtual dungeon master, whatever it is made of, and how one is kept and found again."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class MasterKind(ABC):
 
     name: str
     base: str
-    """What it starts from, in words or as a model's name."""
+    """The base that it starts from, in words or as a model's name."""
     quick: bool
     """Whether it can be trained again many times, for intervals."""
     fewest: int = 1
@@ -80,7 +80,7 @@ class MasterKind(ABC):
 
 
 def read_made_of(folder: Path) -> dict[str, Any]:
-    """What a saved master was made of. Raises InputError where there is none."""
+    """The record of what a saved master was made of. Raises InputError where there is none."""
     try:
         found: dict[str, Any] = dict(json.loads((folder / MADE_OF).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:

@@ -182,7 +182,7 @@ class LocalMaster(Master):
         return [frozenset(pairs.get(window, ())) for window in windows]
 
     def _rank(self, looks: Sequence[Look]) -> Floats:
-        """How likely each player of each window is meant, one after another."""
+        """The likelihood with which each player of each window is meant, one after another."""
         if self._ranker is None:
             return np.concatenate([each.likeness.max(axis=1) for each in looks])
         return self._ranker.find_likelihoods(vstack([each.to_rank for each in looks], format="csr"))

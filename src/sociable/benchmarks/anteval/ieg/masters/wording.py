@@ -25,7 +25,7 @@ def render_window(window: Window) -> str:
 
 
 def render_checks(window: Window) -> str:
-    """What a DM is to answer."""
+    """The checks in the words that a DM is to answer with."""
     return "\n".join(f"{who}: {skill}" for who, skill in sorted(window.checks)) or NOBODY
 
 
