@@ -17,7 +17,7 @@ INCLUDE = re.compile(r"^```\{include\} (\S+)", re.MULTILINE)
 
 
 def find_pages(root: Path) -> dict[Path, Path]:
-    """By included file, the first page that includes it."""
+    """The first page that includes each included file."""
     pages: dict[Path, Path] = {}
     for page in sorted(root.rglob("*.md")):
         if "_build" not in page.parts:

@@ -85,7 +85,7 @@ class Situation:
     town: TownMap
     clock: Clock
     acquaintances: Mapping[str, str]
-    """By name, those whom the resident knows: one line each."""
+    """The people whom the resident knows, by name: one line each."""
     task: TaskInWords | None
     """The performer's; None for everybody else."""
     high: Asker

@@ -124,10 +124,10 @@ def audit(
     options: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
 ) -> Document:
-    """Whether a dataset can be solved by a shortcut, and whether readers agreed. ``out`` is where it is written as HTML.
+    """Reports whether a dataset can be solved by a shortcut, and whether readers agreed. ``out`` is a file for it as HTML.
 
-    ``options`` are the benchmark's own. ``sources`` are files of texts that the scenes may have been made from: how like they
-    are, and how like what was said in the run ``dialogues``.
+    ``options`` are the benchmark's own. ``sources`` are files of texts that the scenes may have been made from: the document
+    then says how like these texts the scenes are, and how like them the dialogues of the run ``dialogues`` are.
     """
     study = find_benchmark(benchmark).open(options, dataset=Path(dataset) if dataset else None, skip_invalid=skip_invalid)
     if dialogues and not sources:
@@ -161,7 +161,7 @@ def describe(
     skip_invalid: bool = False,
     out: str | Path | None = None,
 ) -> Document:
-    """Figures about a dataset: sizes, topics, clusters. ``out`` is where it is written as HTML, with its figures."""
+    """Describes a dataset: sizes, topics, clusters. ``out`` is a file for it as HTML, with its figures."""
     study = find_benchmark(benchmark).open(dataset=Path(dataset) if dataset else None, skip_invalid=skip_invalid)
     if not isinstance(study, Described):
         raise InputError(f"{benchmark} has no description of its data; `sociable show {benchmark}` lists its cases.")

@@ -271,7 +271,7 @@ def make_report_document(runs: Runs) -> Document:
 def compare(
     first: str | Path | RunResult, second: str | Path | RunResult, *, anyway: bool = False, out: str | Path | None = None
 ) -> Document:
-    """Paired comparison of two runs on the cases both reached, metric by metric, and the cases one wins and the other loses.
+    """Compares two runs, paired, on the cases both reached, metric by metric. Shows the cases that one wins and the other loses.
 
     ``out`` is where it is written as HTML, with those cases in full.
     Raises InputError naming what differs when the manifests say that the runs are not comparable, unless ``anyway``.
@@ -290,7 +290,7 @@ def compare(
 def estimate(
     benchmark: str, model: str | None = None, *, config: str | Path | None = None, **settings: Unpack[RunOptions]
 ) -> Document:
-    """Calls, tokens and price of a run before anything is spent, at the most: as if every scenario went its longest way."""
+    """Estimates the calls, tokens and price of a run at the most, as if every scenario went its longest way. Spends nothing."""
     opened = open_study(make_settings(benchmark, config, model=model, **settings), build=())
     scenarios, repeats = list(opened.study.scenarios), opened.settings.repeats
     calls = run_to_end(rehearse(opened.study, opened.seats, scenarios, repeats, references=opened.makes_references))

@@ -33,7 +33,7 @@ class Asked:
     model: str | None
     config: Path | None
     settings: dict[str, Any]
-    """As ``RunSettings`` names them."""
+    """The settings, with the names of ``RunSettings``."""
     series: dict[str, Any]
     """Options that make several runs."""
     out: Path | None

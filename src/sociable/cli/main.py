@@ -31,8 +31,12 @@ app = typer.Typer(
 
 @app.command()
 def demo(
-    benchmark: Annotated[str, typer.Argument(metavar="[BENCHMARK]", help="Whose reference agents; by default HSII's.")] = "hsii",
-    out: Annotated[Path | None, typer.Option("--out", help="Where the runs and the report go; by default under runs/.")] = None,
+    benchmark: Annotated[
+        str, typer.Argument(metavar="[BENCHMARK]", help="The benchmark whose reference agents are run; by default HSII.")
+    ] = "hsii",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The folder for the runs and the report; by default under runs/.")
+    ] = None,
 ) -> None:
     """Run the reference agents of a benchmark, offline, and show their scores."""
     with show_progress() as progress:
@@ -183,7 +187,7 @@ def report(
 @app.command()
 def compare(
     first: Annotated[Path, typer.Argument(metavar="A", help="A run folder.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Another run folder.")],
     anyway: Annotated[bool, typer.Option("--anyway", help="Compare runs that are not comparable.")] = False,
     out: Annotated[Path | None, shared.declare_option("--out", "FILE", "Write it as HTML, with the cases that differ.")] = None,
 ) -> None:
@@ -221,8 +225,8 @@ def audit(
 @app.command()
 def label(
     benchmark: shared.BenchmarkName,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where the labelled data go: a .jsonl file.")],
-    model: Annotated[str, typer.Option("--model", help="Who fills in what is missing.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file for the labelled data: .jsonl.")],
+    model: Annotated[str, typer.Option("--model", help="The model that fills in what is missing.")],
     dataset: shared.DatasetPath = None,
     skip_invalid: shared.SkipInvalid = None,
     config: shared.Config = None,
@@ -252,7 +256,7 @@ def describe(
 @app.command()
 def show(
     target: Annotated[str, typer.Argument(metavar="DIR|BENCHMARK", help="A run folder, or a benchmark.")],
-    item: Annotated[str, typer.Argument(metavar="[EPISODE|CASE]", help="Which one; left out, they are listed.")] = "",
+    item: Annotated[str, typer.Argument(metavar="[EPISODE|CASE]", help="One of them; without it they are listed.")] = "",
     prompt: Annotated[bool, typer.Option("--prompt", help="Show exactly what was sent, or would be.")] = False,
     of: shared.Of = "",
     dataset: shared.DatasetPath = None,

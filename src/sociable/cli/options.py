@@ -38,13 +38,17 @@ def make_command(
     return typer.main.get_command(single)
 
 
-BenchmarkOrBuild = Annotated[str, typer.Argument(metavar="BENCHMARK|DIR", help="A benchmark, or a build, which knows its own.")]
-BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="What to run; `sociable list` shows what there is.")]
+BenchmarkOrBuild = Annotated[
+    str, typer.Argument(metavar="BENCHMARK|DIR", help="A benchmark, or the folder of a build, which names its benchmark.")
+]
+BenchmarkName = Annotated[str, typer.Argument(metavar="BENCHMARK", help="A benchmark; `sociable list` shows them.")]
 RunPath = Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]
 Model = Annotated[str | None, declare_option("--model", "MODEL", "The model under test; here or in the --config file.")]
-Partner = Annotated[str | None, declare_option("--partner", "MODEL", "Who plays everybody else in the scene.")]
+Partner = Annotated[str | None, declare_option("--partner", "MODEL", "The model that plays everybody else in the scene.")]
 Judges = Annotated[list[str] | None, declare_option("--judge", "MODEL", "A judge; repeat for a panel.")]
-Reference = Annotated[str | None, declare_option("--reference", "MODEL", "Who makes what the model is compared with.")]
+Reference = Annotated[
+    str | None, declare_option("--reference", "MODEL", "The model that makes what the tested one is compared with.")
+]
 ReferenceFile = Annotated[
     str | None, declare_option("--reference-file", "FILE", "references.jsonl of an earlier run, used instead.")
 ]

@@ -16,20 +16,28 @@ _FIXED = ("tags", "seed", "panel", "second_panel", "dropped_again")
 
 def review(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with a dataset.jsonl; a construction makes such.")],
-    reviewer: Annotated[str | None, typer.Option("--reviewer", metavar="NAME", help="Who reviews.")] = None,
-    group: Annotated[int | None, typer.Option(min=1, max=2, help="2: for what the first group does not agree on.")] = None,
+    reviewer: Annotated[str | None, typer.Option("--reviewer", metavar="NAME", help="The reviewer's name.")] = None,
+    group: Annotated[
+        int | None, typer.Option(min=1, max=2, help="2 for the items that the first group does not agree on.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Items of this session, or on this sheet.")] = None,
-    tags: Annotated[Path | None, typer.Option(metavar="FILE", help="Your own: .json or .jsonl with name and means.")] = None,
+    tags: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A file of your own tags: .json or .jsonl with name and means.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="The seed of the orders in which items are shown.")] = None,
     panel: Annotated[int | None, typer.Option(metavar="N", min=1, help="People for each item (3); most decide.")] = None,
-    second_panel: Annotated[int | None, typer.Option(metavar="N", min=1, help="The same of the second group (3).")] = None,
-    dropped_again: Annotated[
-        bool | None, typer.Option("--dropped-again", help="What the first group drops goes to the second as well.")
+    second_panel: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="People for each item of the second group (3).")
     ] = None,
-    status: Annotated[bool, typer.Option("--status", help="Show how far everybody is, and how far they agree.")] = False,
+    dropped_again: Annotated[
+        bool | None, typer.Option("--dropped-again", help="Give what the first group drops to the second as well.")
+    ] = None,
+    status: Annotated[bool, typer.Option("--status", help="Show how far the reviewers are, and how well they agree.")] = False,
     apply: Annotated[bool, typer.Option("--apply", help="Write dataset.reviewed.jsonl, and what was dropped.")] = False,
     anyway: Annotated[bool, typer.Option("--anyway", help="With --apply: leave undecided items out.")] = False,
-    export: Annotated[Path | None, typer.Option(metavar="FILE", help="Write what is left for --reviewer as .csv.")] = None,
+    export: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the items that are left for --reviewer as .csv.")
+    ] = None,
     import_: Annotated[Path | None, typer.Option("--import", metavar="FILE", help="Take the decisions of a sheet.")] = None,
 ) -> None:
     """Review what a construction has made: keep, fix or drop, with tags, several people an item."""

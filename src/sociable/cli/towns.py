@@ -11,14 +11,14 @@ from sociable import api
 from sociable.cli.options import RunPath, declare_option
 from sociable.cli.output import say, show_progress, show_report
 
-Episode = Annotated[str, typer.Argument(metavar="EPISODE", help="Which episode; `sociable show DIR` lists them.")]
+Episode = Annotated[str, typer.Argument(metavar="EPISODE", help="An episode's id; `sociable show DIR` lists them.")]
 At = Annotated[str, declare_option("--at", "TIME", "The moment: 14:30 of the first day, 2 09:00, Tuesday 09:00.")]
 
 
 def replay(
     folder: RunPath,
     episode: Episode,
-    out: Annotated[Path | None, declare_option("--out", "FILE", "By default in the run folder.")] = None,
+    out: Annotated[Path | None, declare_option("--out", "FILE", "The file to write; by default in the run folder.")] = None,
 ) -> None:
     """Write one HTML file in which an episode of stss can be watched."""
     say(f"Replay: {api.towns.write_replay(folder, episode, out)}")
@@ -43,8 +43,10 @@ def fork(
     episode: Episode,
     at: At,
     out: Annotated[Path, typer.Option("--out", help="The new run folder.")],
-    inject: Annotated[list[str] | None, declare_option("--inject", "TEXT", "What happens then; repeatable.")] = None,
-    resident: Annotated[str | None, declare_option("--resident", "NAME", "Who learns of it; by default everybody.")] = None,
+    inject: Annotated[list[str] | None, declare_option("--inject", "TEXT", "Something that happens then; repeatable.")] = None,
+    resident: Annotated[
+        str | None, declare_option("--resident", "NAME", "The resident who learns of it; by default everybody.")
+    ] = None,
     anew: Annotated[bool, typer.Option("--anew", help="Ask every model anew from then on.")] = False,
 ) -> None:
     """Live an episode of stss again with something changed at a moment; what is the same costs nothing."""
@@ -58,7 +60,7 @@ def interview(
     episode: Episode,
     resident: Annotated[str, typer.Argument(metavar="RESIDENT", help="The resident who is asked.")],
     at: At,
-    ask: Annotated[list[str], declare_option("--ask", "QUESTION", "Repeatable.")],
+    ask: Annotated[list[str], declare_option("--ask", "QUESTION", "A question; repeatable.")],
 ) -> None:
     """Ask a resident of stss something at a moment; it will not remember."""
     for question, answer in zip(ask, api.towns.interview(folder, episode, resident, ask, at=at), strict=True):

@@ -137,10 +137,10 @@ class Judgment(Opinion):
 
 
 Verdicts = Mapping[tuple[str, str], tuple[Verdict, str]]
-"""By criterion and judge, the verdict and its reason; the whole panel's stands under ``PANEL``."""
+"""The verdict and its reason, by criterion and judge; the whole panel's stands under ``PANEL``."""
 
 PANEL = ""
-"""In place of a judge's name, what the panel thinks."""
+"""The key of the panel's opinion, in place of a judge's name."""
 
 
 class Outcome(StrEnum):

@@ -51,7 +51,7 @@ class Writing:
     """The model that writes, and how it is asked."""
 
     model: Model | None = None
-    """None: nobody yet; the build goes as far as it can."""
+    """The model that writes; None: no model yet, and the build goes as far as it can."""
     sampling: Sampling = WRITING
     budget: Budget = field(default_factory=lambda: Budget({}))
     at_once: int = 8

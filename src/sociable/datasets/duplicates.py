@@ -24,7 +24,7 @@ HASHES = 128
 """Hashes of a signature: an estimate of similarity s is off by sqrt(s (1 − s) / 128), 0.035 at 0.8."""
 
 MISSED = 0.1
-"""At most this share of pairs that are just similar enough are never compared; of more similar ones far fewer are missed."""
+"""The largest share of pairs just similar enough that are never compared; far fewer of the more similar ones are missed."""
 
 MOST_COMPARED = 100
 """A text that may be like more kept ones is kept, but not compared with afterwards: a million headlines from one mould
@@ -61,7 +61,7 @@ def find_near_duplicates(
     hashes: int = HASHES,
     seed: int = 0,
 ) -> Iterator[Kinship]:
-    """For every (id, text), in their order and as they are read: the most similar text kept before, or the text itself.
+    """Yields for every (id, text), in order and as it is read, the most similar text kept before, or the text itself.
 
     A text falls out when its estimated similarity to one that was kept before is at least ``similarity``; so of a group
     the first is kept, and nothing falls out for being like something that itself fell out. Case and punctuation do not

@@ -43,7 +43,7 @@ With one word of abuse in their midst, six do."""
 @dataclass(frozen=True, slots=True)
 class Toxicity:
     score: float
-    """In [0, 1]."""
+    """The score in [0, 1]."""
     because: tuple[str, ...] = ()
     """The listed words of the worst passage, or the classifier's label; for people to look at."""
 

@@ -44,7 +44,7 @@ class Benchmark:
     scenarios_called: str = "cases"
     """A reader's name for the scenarios, in the plural, lower case."""
     reference_agents: Mapping[Role, Sequence[str]] = field(default_factory=dict)
-    """By role the reference agents that can fill it, without ``reference/``."""
+    """The reference agents that can fill each role, without ``reference/``."""
     role_defaults: Mapping[Role, Mapping[str, Any]] = field(default_factory=dict)
     """The sampling of a role's model unless the user says otherwise, where it differs from other benchmarks'."""
     people_play: Sequence[Role] = (Role.SUBJECT,)

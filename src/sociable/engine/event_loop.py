@@ -45,7 +45,7 @@ def run_to_end(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _run_in_a_thread(work: Coroutine[Any, Any, T]) -> T:
-    """For callers that are inside a running loop. Interrupting the caller cancels the work, and waits for its end."""
+    """Runs the work for a caller inside a running loop. Interrupting the caller cancels the work, and waits for its end."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(work)
     with ThreadPoolExecutor(1) as pool:

@@ -55,7 +55,7 @@ class Run:
             self.records.references.append(made.read(scenario))
 
     async def make_references(self) -> None:
-        """Has the reference make what is missing."""
+        """Has the reference model make the references that are missing."""
         assert isinstance(self.study, Referenced)
         missing = self.missing_references
         # A reference that cannot be made now is made on resume; what is judged against it waits as long.
@@ -81,7 +81,7 @@ class Run:
         self.records.episodes.arrange([make_episode_id(scenario, repeat) for scenario, repeat in all_of_them])
 
     async def judge(self) -> None:
-        """Has the current panel judge what it has not judged yet."""
+        """Has the current panel judge everything that it has not judged yet."""
         records, study = self.records, self.study
         if not isinstance(study, Judged):
             return

@@ -46,7 +46,7 @@ class RunSettings(Record):
     partner: str | None = None
     judges: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)] = ()
     rubric: str | None = None
-    """By which ``raters`` rate every participant that has a goal."""
+    """The rubric by which ``raters`` rate every participant that has a goal."""
     raters: tuple[str, ...] = ()
     reference: str | None = None
     reference_file: str | None = None
@@ -60,7 +60,7 @@ class RunSettings(Record):
     base_url: str | None = None
     prompts: str | None = None
     roles: dict[str, RoleSettings] = Field(default_factory=dict)
-    """By role (subject, partner, judge, reference) or, for one model of a panel, by its full name."""
+    """The settings by role (subject, partner, judge, reference) or, for one model of a panel, by its full name."""
     prices: dict[str, Price] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)
     """The benchmark's own; in a file the table named after the benchmark."""

@@ -72,7 +72,7 @@ class Study(ABC, Generic[S, E, R, M]):
     episode_type: type[E]
     metrics: Metrics[Any]
     scenarios: Mapping[str, S]
-    """By id."""
+    """The scenarios by id."""
     digests: Mapping[str, str]
     """The digests of dataset and prompts, for the manifest."""
     seed: int
@@ -202,11 +202,11 @@ class ShownQuestion:
 
 
 class Judged(ABC, Generic[E, R]):
-    """Judges give opinions on its episodes, and people can check them."""
+    """A study whose episodes get judges' opinions, which people can check."""
 
     judgment_type: ClassVar[type[Judgment]] = Judgment
     win_rates: Mapping[str, Mapping[str, Mapping[Verdict, float]]] = {}
-    """By stage, the metrics that are means of the judges' verdicts on it, and what a verdict is worth in each."""
+    """The metrics that are means of the judges' verdicts on each stage, and the worth of a verdict in each."""
 
     @abstractmethod
     def list_criteria(self, episode: E) -> Sequence[str]:
@@ -241,7 +241,7 @@ class Judged(ABC, Generic[E, R]):
 
 
 class Referenced(ABC, Generic[R]):
-    """Something is made by a reference model before episodes can be judged."""
+    """A study in which a reference model makes something before episodes can be judged."""
 
     reference_type: type[R]
 
@@ -260,7 +260,7 @@ class Referenced(ABC, Generic[R]):
 
 
 class MeasuredByRule(ABC, Generic[E, M]):
-    """Rules measure something in every completed episode. It is written down once, and read by metrics and views."""
+    """A study in which rules measure every completed episode. Measurements are written once, and metrics and views read them."""
 
     measurement_type: type[M]
 
@@ -270,7 +270,7 @@ class MeasuredByRule(ABC, Generic[E, M]):
 
 
 class Rated(ABC, Generic[E]):
-    """Participants have goals, so that a rubric can rate them."""
+    """A study whose participants have goals, so that a rubric can rate them."""
 
     @abstractmethod
     def list_rated_participants(self, episode: E) -> Mapping[str, RatedParticipant]:
@@ -278,7 +278,7 @@ class Rated(ABC, Generic[E]):
 
 
 class Concluded(ABC, Generic[E]):
-    """Some estimates need all episodes at once, such as those of a model trained on them."""
+    """A study some of whose estimates need all episodes at once, such as those of a model trained on them."""
 
     @abstractmethod
     def conclude(self, episodes: Iterable[E], folder: Path, begin: Begin) -> list[Estimate]:
@@ -288,13 +288,13 @@ class Concluded(ABC, Generic[E]):
 class Audited(ABC):
     @abstractmethod
     def audit(self) -> Document:
-        """Whether the dataset can be solved by a shortcut."""
+        """The document on whether the dataset can be solved by a shortcut."""
 
 
 class Described(ABC):
     @abstractmethod
     def describe(self, features: str) -> Document:
-        """Figures about the dataset. ``features`` names what texts are compared by. Raises InputError."""
+        """The document with figures about the dataset; ``features`` names what texts are compared by. Raises InputError."""
 
 
 class Labelled(ABC):

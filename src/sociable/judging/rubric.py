@@ -70,7 +70,7 @@ class Ratings(NamedTuple):
     ratings: dict[str, int]
     reasons: dict[str, str]
     failures: dict[str, str]
-    """By dimension without a rating, the reason."""
+    """The reason for each dimension without a rating."""
 
 
 class RubricJudgment(Opinion):

@@ -24,7 +24,7 @@ from sociable.models.protocol import Request
 T = TypeVar("T")
 
 FEWEST_CHARACTERS_PER_TOKEN = 3.0
-"""For upper bounds: fewer than any common tokenizer needs for English or code, about right for other scripts."""
+"""The characters of a token, for upper bounds: fewer than common tokenizers need for English or code, about right for others."""
 
 ASSUMED_MAX_TOKENS = 4096
 """The bound for a reply whose length nobody limited."""

@@ -28,9 +28,9 @@ class Checked:
 
     items: Sequence[SheetItem]
     people: Mapping[str, Sequence[Label]]
-    """By person, in the order of the items; None where there is no verdict."""
+    """The verdicts by person, in the order of the items; None where there is no verdict."""
     judges: Mapping[str, Sequence[Label]]
-    """By judge, and ``the panel``."""
+    """The verdicts by judge, and under ``the panel``."""
     sizes: Mapping[str, int]
     """Pairs in each stratum of the sheets, looked at or not."""
 
@@ -43,7 +43,7 @@ class Checked:
 
 
 def line_up(run: RunResult, people: PeopleFiles) -> dict[str, Checked]:
-    """By stage, people's verdicts beside the current panel's. An item that is no longer judged has no label from the judges."""
+    """People's verdicts beside the current panel's, by stage. An item that is no longer judged has no label from the judges."""
     judged = {(pair.episode.id, pair.criterion): pair for pair in list_judged_pairs(run)}
     panel = [seat.name for seat in run.seats.judges]
     sheets = list(people.sheets)

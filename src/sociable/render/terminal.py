@@ -208,7 +208,7 @@ def _render_cell(text: str, column: _Column) -> Text:
 
 
 def _render_row_as_list(table: view.Table, number: int) -> Iterator[RenderableType]:
-    """For a table that is wider than the terminal: each row is a small list under its first cell."""
+    """Renders a row of a table that is wider than the terminal: a small list under the row's first cell."""
     row = table.rows[number]
     style = "bold" if row.emphasis else ""
     entries = RichTable.grid(padding=(0, 2, 0, 0))

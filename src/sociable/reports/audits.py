@@ -29,7 +29,7 @@ class ShortcutResult:
 def compare_with_chance(
     hits: Mapping[str, Sequence[float]], clusters: Sequence[str], chances: Sequence[float]
 ) -> list[ShortcutResult]:
-    """By shortcut, its hits in the cases (in [0, 1]) beside their mean chance; the farthest from chance first."""
+    """The results by shortcut: its hits in the cases (in [0, 1]) beside their mean chance; the farthest from chance first."""
     chance = sum(chances) / len(chances)
     return sort_by_distance([ShortcutResult(name, estimate_mean(own, clusters), chance) for name, own in hits.items()])
 

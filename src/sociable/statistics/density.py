@@ -60,11 +60,11 @@ class DensityClusters:
     neighbours: int
     """DBSCAN's min_samples: so many texts within the radius, itself included, make one the core of a cluster."""
     chance: Chance | None
-    """None where words were not dealt."""
+    """The result by chance; None where words were not dealt."""
 
 
 def cluster_by_density(rows: Any, counts: Sequence[int], *, dealt: bool, seed: int = SEED) -> DensityClusters:
-    """The clusters of the texts that ``rows``, [texts, features], stand for; ``counts`` says what each text counts for.
+    """Finds clusters of the texts that ``rows``, [texts, features], stand for; ``counts`` says what each text counts for.
 
     The core of a cluster has ln(n) neighbours, as in Birant and Kut (2007), but at least SMALLEST_CLUSTER. Its radius is read
     off the data: for weights of words, which can be ``dealt`` at random, as in ``find_chance_radius``; else it is the knee of

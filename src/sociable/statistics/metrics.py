@@ -70,7 +70,7 @@ class Metric(Generic[C]):
     """
 
     name: str
-    """As in ``scores.json``; in a family's name "…" stands for what differs."""
+    """The name in ``scores.json``; in a family's name "…" stands for what differs."""
     title: str
     """Short, for the head of a column."""
     meaning: str

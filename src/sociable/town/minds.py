@@ -64,7 +64,7 @@ class Decision:
     """A resident's choice for this minute and the next ones."""
 
     activity: Activity | None = None
-    """None: it goes on with its activity. Must be given when that is over."""
+    """The activity to begin; None: the resident goes on with the one before. It must be given when that one is over."""
     talk_to: str = ""
     """The name of somebody in sight who is free. If another resident is quicker, nothing comes of it."""
     notes: Sequence[AnyEvent] = ()

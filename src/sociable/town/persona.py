@@ -65,7 +65,7 @@ class Persona(Record):
     facts: tuple[str, ...] = ()
     """Sentences it knows about itself, its people and places, in the first person."""
     ties: dict[str, str] = {}
-    """By name of somebody it knows well, what there is between them: one line in the third person, or nothing."""
+    """The ties to people it knows well, by name: one line in the third person, or nothing."""
 
 
 def find_acquaintances(persona: Persona, people: Mapping[str, Persona]) -> dict[str, str]:

@@ -199,7 +199,7 @@ class PlaceFinder:
         return self._find_nearly_named(words) or self._find_without_surroundings(text, home, here)
 
     def _strip_town(self, text: str) -> str:
-        """Without the town's own name before or after a place, or after "in"."""
+        """The text without the town's own name before or after a place, or after "in"."""
         parts = [part for part in re.split(r"[:;,>|<{}\[\]()]|\s[-–—]\s", text) if _find_words(part)]
         others = [part for part in parts if _find_words(part) != self._town_name]
         if 0 < len(others) < len(parts):

@@ -73,7 +73,7 @@ class Agreement:
     doing: str
     place: str = ""
     start: int | None = None
-    """In minutes of the simulation; None where no hour was settled."""
+    """The start in minutes of the simulation; None where no hour was settled."""
     end: int | None = None
     said: str = ""
     """The day and the hours in the words in which they were agreed on."""

@@ -196,7 +196,7 @@ class GenerativeMind:
     # What others may ask.
 
     async def interview(self, question: str, minute: int) -> str:
-        """Its answer to somebody outside the town; neither question nor answer is remembered."""
+        """Returns its answer to somebody outside the town; neither question nor answer is remembered."""
         found = self.memory.retrieve(question, minute, REMEMBERED_FOR_PLANS, noting_use=False)
         text = self._render(
             "interview",
@@ -210,7 +210,7 @@ class GenerativeMind:
         return make_storable(reply.text).strip()
 
     def inject(self, minute: int, text: str) -> None:
-        """Something it learns from outside the simulation."""
+        """Tells it something from outside the simulation."""
         self._gathered += INJECTED_IMPORTANCE
         self._remember(minute, "told", text, INJECTED_IMPORTANCE)
 

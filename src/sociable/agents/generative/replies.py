@@ -105,7 +105,7 @@ def parse_fields(text: str) -> dict[str, Any]:
 
 
 class Unreadable(Exception):
-    """Nothing can be had from a reply; the text tells the model what was wrong with it."""
+    """Raised when a reply cannot be read; the text tells the model what was wrong with it."""
 
 
 def require_fields(text: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Can the quiz be answered without the scene, and do the rules see what people see? ``sociable audit agentsense``.
+"""The audit of AgentSense: can the quiz be answered without the scene, and do rules see what people see?
 
 Each distinct question counts once. A shortcut is a rule that looks at options and background only, or a classifier
 that sees the options of all other templates; on good data none is far from chance, in either direction. Goals' signs must

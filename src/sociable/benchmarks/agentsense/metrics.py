@@ -27,9 +27,9 @@ from sociable.statistics.metrics import Metric, Metrics, Value, mean
 from sociable.statistics.variation import find_deviation_bias
 
 PARTNER = "partner_"
-"""Before the name of a metric: of the characters that the partner plays."""
+"""The prefix of a metric's name that is about the characters that the partner plays."""
 JUDGE = "judge: "
-"""Before a judge's name: goal completion as that judge alone sees it."""
+"""The prefix of a judge's name in metrics: goal completion as that judge alone sees it."""
 
 
 @dataclass(frozen=True)

@@ -23,4 +23,4 @@ TABLE_2 = {
     model: {metric: round(percent / 100, 4) for metric, percent in zip(METRICS, row, strict=True)}
     for model, row in _PERCENT.items()
 }
-"""By model, which plays everybody; figures are called as our metrics."""
+"""The rows by model, which plays everybody; figures have the names of our metrics."""

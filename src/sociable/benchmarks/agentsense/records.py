@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, model_validator
 from sociable.core.records import Episode, Numbers, Record
 
 RANDOM = "random"
-"""In place of a character's name: drawn by the run's seed, scene by scene."""
+"""The word in place of a character's name that has one drawn by the run's seed, scene by scene."""
 
 
 def _sort_turns(turns: tuple[int, ...]) -> tuple[int, ...]:
@@ -27,7 +27,9 @@ class AgentSenseOptions(Record):
 
     turns: int = Field(default=15, ge=1, le=1000, description="turns of a scene after the greeting (section 3.3)")
     greeting_counts: bool = Field(default=False, description="count the greeting among the turns, as the authors' runs do")
-    policy: Literal["random", "round-robin", "addressed-next", "bidding"] = Field("random", description="who speaks next")
+    policy: Literal["random", "round-robin", "addressed-next", "bidding"] = Field(
+        "random", description="the rule that chooses who speaks next"
+    )
     first_lines: bool = Field(
         default=False,
         description="show others and judges only what stands before a turn's first line break, as the authors do",
@@ -37,12 +39,14 @@ class AgentSenseOptions(Record):
         default=(), description="turns after which judges look too, as in 3,6,9,12"
     )
     probe_rounds: bool = Field(default=False, description="ask participants about goals after those turns too")
-    script: bool = Field(default=False, description="ask the model which script each scene comes from (section 4.3)")
+    script: bool = Field(default=False, description="ask the model which film or play each scene comes from (section 4.3)")
     plays: Literal["all", "one", "others", "senders"] | None = Field(
         default=None,
-        description="whom the model under test plays: all without a partner; with one, by default one character of each scene",
+        description="the characters of the model under test: all without a partner; with one, one of each scene by default",
     )
-    character: str = Field(default=RANDOM, description="which one character, by name, or random; scenes without it are left out")
+    character: str = Field(
+        default=RANDOM, description="the one character, by name, or random; scenes without that character are left out"
+    )
 
     @model_validator(mode="after")
     def _check_rounds(self) -> Self:
@@ -112,7 +116,7 @@ class AgentSenseEpisode(Episode):
     """One scene played. ``turns`` begins with the greeting, turn 0; an empty turn is one in which somebody said nothing."""
 
     played_by: dict[str, str] = {}
-    """By character, the role (subject or partner) that played it."""
+    """The role (subject or partner) that played each character."""
     probes: tuple[ProbeAnswer, ...] = ()
     both_tested: bool = False
     """Whether the partner is under test as much as the subject: senders with receivers."""

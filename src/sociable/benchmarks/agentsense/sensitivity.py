@@ -75,7 +75,7 @@ ABNORMAL = 0.05
 
 
 def find_template_probabilities(scores: Sequence[Score]) -> dict[str, float]:
-    """By template, how likely a spread over its casts as large as its own is, if they were drawn from all scenes.
+    """The probability, by template, of a spread over its casts at least as large as its own, if they were drawn from all scenes.
 
     The population variance is that of all scenes (App. D.7). A scene counts with the mean of its repeats.
     """

@@ -24,10 +24,12 @@ SettingsFor = Callable[..., RunSettings]
 class SeriesOptions(Record):
     """The options that make several runs of one command."""
 
-    sender: tuple[str, ...] = Field(default=(), description="who plays all senders; repeat, with --receiver, for all pairs")
-    receiver: tuple[str, ...] = Field(default=(), description="who plays all receivers; repeatable")
+    sender: tuple[str, ...] = Field(
+        default=(), description="the model that plays all senders; repeat, with --receiver, for all pairs"
+    )
+    receiver: tuple[str, ...] = Field(default=(), description="the model that plays all receivers; repeatable")
     human: str | None = Field(
-        default=None, description="a person plays this character of each scene, or a random one; then the scenes come without"
+        default=None, description="a person plays this character of each scene, or a random one; a second run is without a person"
     )
 
     def plan(self, make_settings: SettingsFor) -> tuple[dict[str, RunSettings], str]:

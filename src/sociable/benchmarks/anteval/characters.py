@@ -62,7 +62,7 @@ class Npc(Record):
     who: Text
     """The facts that everybody can see, or has been told."""
     manner: Text
-    """For whoever plays it."""
+    """The manner of the character, for whoever plays it."""
 
     @property
     def motive(self) -> str:

@@ -30,7 +30,7 @@ TABLE_1 = (
     Row1("GPT-3.5", 55.93, 29.28, 15.14, 10.12, 50.31),
     Row1("GPT-4", 60.40, 33.92, 12.94, 20.22, 24.44),
 )
-"""As printed. See ``GPT_4_NOTE`` for the last row."""
+"""The table as printed. See ``GPT_4_NOTE`` for the last row."""
 
 GPT_4_NOTE = (
     "GPT-4's IEG figures in the paper's Table 1 are not GPT-4's: 33.92, 12.94 and 24.44 are those of GPT-3.5's agents under the "

@@ -19,7 +19,7 @@ DATA = Path(str(resources.files("sociable.benchmarks.anteval").joinpath("data"))
 class Race(Record):
     size: Literal["small", "medium"]
     bonuses: Mapping[str, int]
-    """By ability."""
+    """The bonuses by ability."""
     skills: Sequence[str] = ()
     free_bonuses: int = 0
     """The number of further abilities, of the character's own choice, that are raised by one."""
@@ -39,10 +39,10 @@ class Rules(Record):
     notice: str
     """The licence requires it wherever these facts are."""
     scores: Sequence[int]
-    """To be given out among the abilities, before the race's bonuses."""
+    """The scores to be given out among the abilities, before the race's bonuses."""
     abilities: Sequence[str]
     skills: Mapping[str, str]
-    """By skill, the ability that it rests on."""
+    """The ability that each skill rests on."""
     alignments: Sequence[str]
     races: Mapping[str, Race]
     classes: Mapping[str, CharacterClass]

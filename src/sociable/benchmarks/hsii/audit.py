@@ -1,4 +1,4 @@
-"""Can the golden addressee be guessed without understanding? ``sociable audit hsii``.
+"""The audit of HSII: can the golden addressee be guessed without understanding?
 
 A shortcut is a rule that looks at names and places of turns only, or a classifier trained on such features of all other
 dialogues. On good data none is far from chance, in either direction. Beside the dataset stand the three cases printed in
@@ -103,7 +103,7 @@ def measure_shortcuts(cases: Sequence[Case]) -> list[ShortcutResult]:
 
 
 def classify_addressees(cases: Sequence[Case]) -> dict[str, list[float]]:
-    """By classifier its hits (see ``cross_validate``): 1.0 for a case whose golden addressee it finds likeliest."""
+    """The hits of each classifier (see ``cross_validate``): 1.0 for a case whose golden addressee it finds likeliest."""
     from sklearn.ensemble import RandomForestClassifier  # type: ignore[import-untyped]
     from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
     from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]

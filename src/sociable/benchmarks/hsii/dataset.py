@@ -72,7 +72,7 @@ class PrivateFact(Record):
 
 
 class Point(Record):
-    """Something a good reply must get across, and by which wordings a rule recognises it."""
+    """A point that a good reply must get across, and the wordings by which a rule recognises it."""
 
     point: Text
     wording: Wording

@@ -41,7 +41,7 @@ class JudgedCase:
     case: Case
     episode: HSIIEpisode
     measured: Measured | None
-    """None for an errored episode."""
+    """The measurement; None for an errored episode."""
     verdicts: Verdicts
     """The verdicts of judges and panel on the judged stages that were reached."""
     judgments: Sequence[Judgment]
@@ -83,7 +83,7 @@ def make_metrics(options: HSIIOptions) -> Metrics[JudgedCase]:
 
 
 def list_win_rates(options: HSIIOptions) -> dict[str, dict[str, dict[Verdict, float]]]:
-    """By stage, the metrics that are means of the verdicts on it, each with the worth of a verdict."""
+    """The metrics that are means of the verdicts on each stage, each with the worth of a verdict."""
     return {
         stage.value: {name: WORTH[options.ties], f"{name}_ties_half": TIES_AS_HALF}
         for stage, (name, _) in _WINS.items()

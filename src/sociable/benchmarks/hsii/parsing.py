@@ -104,7 +104,7 @@ def _read_json(text: str, place: int) -> tuple[_Pairs, int] | None:
 
 
 def _read_quoted(text: str, place: int) -> tuple[_Pairs, int] | None:
-    """As ``_read_json``, for a flat object with any kind of quotes, as Python or a word processor would write it."""
+    """Does what ``_read_json`` does for a flat object with any kind of quotes, as Python or a word processor would write it."""
     pairs: list[tuple[str, object]] = []
     place += 1
     while pair := _PAIR.match(text, place):

@@ -48,8 +48,8 @@ class HSIIOptions(Record):
     long_run_turns: int = Field(
         default=7, ge=1, description="turns of the assistant in the long run (epsilon), the first utterance included"
     )
-    format: Literal["lenient", "strict"] = Field(default="lenient", description="how replies are read (App. B.5)")
-    ties: Literal["wins", "half"] = Field(default="wins", description="what a tie is worth in r3 and r4: nothing, or half")
+    format: Literal["lenient", "strict"] = Field(default="lenient", description="the way in which replies are read (App. B.5)")
+    ties: Literal["wins", "half"] = Field(default="wins", description="the worth of a tie in r3 and r4: nothing, or half")
     forced_target: bool = Field(default=False, description="name the golden addressee to the model and ask for words only")
     cumulative: bool = Field(default=False, description="a win in the long run counts only after a win in the first utterance")
 

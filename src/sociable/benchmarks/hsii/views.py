@@ -109,7 +109,7 @@ def _make_paper_table(runs: Sequence[Run]) -> Table:
 
 
 def _make_topic_tables(runs: Sequence[Run]) -> Iterator[Table]:
-    """For one run a table of all rates; for several a table of each rate, the runs side by side."""
+    """The tables: one of all rates for one run; for several runs one of each rate, the runs side by side."""
     by_topic = [_group_by_topic(run) for run in runs]
     topics = sorted(set().union(*by_topic))
     metrics = runs[0].study.metrics.select_named(*RATES)

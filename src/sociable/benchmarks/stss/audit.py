@@ -82,7 +82,7 @@ def _make_filter_table(templates: Mapping[str, TaskTemplate], texts: Sequence[di
 
 
 def _check_own_words(templates: Sequence[TaskTemplate]) -> Iterator[Block]:
-    """For templates without labelled texts: what the keywords make of their names and wordings, or of those of their steps."""
+    """Reports, for templates without labelled texts, how the keywords read their names and wordings, or those of their steps."""
     yield Paragraph(_ABOUT_OWN_WORDS)
     rows, missed = [], []
     for template in templates:

@@ -111,7 +111,7 @@ class Measured(Record):
     stages: dict[str, Stage] = {}
     """The stage that the task reached with everybody who could have come: the cast, or an appointment's target."""
     conversation_ratio: float | None = None
-    """None for help (Table 4's caption)."""
+    """The conversation ratio; None for help (Table 4's caption)."""
     came_to_nothing: float | None = None
     """The share of the performer's plans and words in which nothing could be read; None: it made none."""
     talks: tuple[PerformerTalk, ...] = ()
@@ -143,7 +143,7 @@ class StssOptions(Record):
     agent: str = Field(default="generative", description="the performer's architecture")
     background_agent: str = Field(default="generative", description="the architecture of everybody else")
     scheduler: Literal["ahead", "lockstep"] = Field(default="ahead", description="whether residents may run ahead of one another")
-    tiles_per_minute: int = Field(default=6, ge=1, le=8, description="how fast people walk; 1 is the authors' pace")
+    tiles_per_minute: int = Field(default=6, ge=1, le=8, description="tiles that people walk in a minute; 1 is the authors' pace")
     place: Literal["standing", "planned"] = Field(
         default="standing", description="whether somebody is where it stands, or, as the authors have it, where its plan says"
     )
@@ -152,14 +152,15 @@ class StssOptions(Record):
         description="whether somebody must stay ten minutes (help: five), or, as the authors have it, begin within the window",
     )
     react: Literal["background", "performer"] = Field(
-        default="background", description="whose model decides whether the performer starts talking"
+        default="background", description="the role whose model decides whether the performer starts talking"
     )
     plain: bool = Field(False, description="ask the performer's model for its words only, for models too weak for JSON (A.2)")
     town: str | None = Field(default=None, description="another map: our JSON, Tiled's JSON, or a folder of Smallville's matrix")
     residents: str | None = Field(default=None, description="other residents: our JSON, or a folder of Smallville's personas")
     embeddings: str | None = Field(
-        default=None, description="a model of sentence-transformers by which memories are alike; by default the words they share"
+        default=None,
+        description="a sentence-transformers model that compares memories; by default they are compared by shared words",
     )
     tasks: tuple[str, ...] = Field(default=(), description="only these tasks, by their names")
-    injected: tuple[Injected, ...] = Field(default=(), description="what residents learn from outside")
+    injected: tuple[Injected, ...] = Field(default=(), description="events that residents learn of from outside")
     fork: Fork | None = Field(default=None, description="another run's episode that this one is a fork of; see `sociable fork`")

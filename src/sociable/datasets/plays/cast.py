@@ -112,7 +112,7 @@ def _find_first_speech(lines: Sequence[Line]) -> int:
 
 
 def find_cast_on_stage(directions: Iterable[str]) -> tuple[CastMember, ...]:
-    """For a play without a list of persons: the names in its entrances and exits, each in its commonest spelling."""
+    """The cast of a play without a list of persons: the names in its entrances and exits, each in its commonest spelling."""
     named = (word for text in directions if _MOVES.search(text) for word in _NAMED.findall(text))
     common: list[str] = []
     for word, _ in Counter(word for word in named if not _NO_PERSONS.match(word)).most_common():

@@ -97,7 +97,7 @@ def _find_direction_end(raw: str, start: int, habit: DirectionHabit) -> int | No
 
 
 def _is_told(italics: str) -> bool:
-    """In a play that sets directions in italics: a sentence, or several words that nobody shouts or asks."""
+    """Whether words in italics, which mark directions, are a sentence, or several words that nobody shouts or asks."""
     text = italics.strip()
     return bool(_SENTENCE.match(text)) or (text[:1].isupper() and len(text.split()) > 2 and not text.endswith(("!", "?")))
 

@@ -24,7 +24,7 @@ _JOINED = re.compile(r"\s*(?:,\s*(?:and|&)\s+|\s(?:and|&|with)\s|,\s|/|\+)\s*", 
 _SELDOM = 20
 """A heading that stands once for so many of another one of the same person is an accident of print."""
 _FEW_SHORTENED = 4
-"""At least one in so many known headings is shortened in a play that abbreviates."""
+"""The number of known headings of which at least one is shortened in a play that abbreviates."""
 
 
 class Names:

@@ -283,7 +283,7 @@ class _Habit:
 
     @property
     def is_unusual(self) -> bool:
-        """It is another habit than ``labels`` reads: a name and a stop, colon or gap."""
+        """Whether the habit is another than ``labels`` reads: a name and a stop, colon or gap."""
         return self.pattern < len(_HEADED) - 1 or self.is_numbered
 
 

@@ -79,7 +79,7 @@ class PlayScene(Record):
 
     @property
     def speakers(self) -> tuple[str, ...]:
-        """Everybody who speaks, in the order of their first speeches."""
+        """The people who speak, in the order of their first speeches."""
         return tuple(dict.fromkeys(name for speech in self.speeches for name in speech.speakers))
 
 

@@ -34,7 +34,7 @@ def is_stage_heading(text: str) -> bool:
 
 
 def is_cue(text: str) -> bool:
-    """It can be somebody's name over a speech."""
+    """Whether the line can be somebody's name over a speech."""
     name = find_name(text)
     is_name = bool(name and _CUE.match(name)) and len(name) <= _LONGEST_CUE and (len(name) > 1 or name.isascii())
     return is_name and name[-1] not in "!?" and not name.endswith("TO:") and not CONTINUED.match(text)
@@ -45,5 +45,5 @@ def find_name(text: str) -> str:
 
 
 def is_marked(text: str) -> bool:
-    """It is a heading or a transition."""
+    """Whether the line is a heading or a transition."""
     return find_heading(text) is not None or is_scene_heading(text) or bool(TRANSITION.match(text))

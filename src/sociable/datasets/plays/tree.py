@@ -38,12 +38,12 @@ class Element:
 
     @property
     def is_beside(self) -> bool:
-        """It is no part of the text around it: a note or the mark of one, or the name over a speech."""
+        """Whether the element is no part of the text around it: a note or the mark of one, or the name over a speech."""
         return self.name in ("note", "speaker") or self.has_type("noteref")
 
     @property
     def is_direction(self) -> bool:
-        """It is a stage direction, in Standard Ebooks' XHTML or in TEI."""
+        """Whether the element is a stage direction, in Standard Ebooks' XHTML or in TEI."""
         return self.name == "stage" or self.has_type("z3998:stage-direction")
 
     def find_child(self, name: str) -> Element | None:

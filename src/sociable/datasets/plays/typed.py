@@ -171,7 +171,7 @@ def _find_title(lines: Sequence[Line]) -> str:
 
 
 def _is_closing(said: Sequence[str], text: str) -> bool:
-    """It closes the parentheses opened a line or two before, though it stands in capitals or in another column."""
+    """Whether the line closes parentheses opened a line or two before, though it stands in capitals or in another column."""
     before = " ".join(said[-2:])
     return text.count(")") > text.count("(") and before.count("(") > before.count(")")
 
@@ -204,7 +204,7 @@ class _Margin:
         self.is_crowded = is_crowded or longer >= _CROWDED * len(names)
 
     def is_beyond(self, text: str) -> bool:
-        """It is longer than a line of speech."""
+        """Whether the line is longer than a line of speech."""
         return len(text) > self.columns + _TOLERANCE
 
     def is_more(self, said: Sequence[str], text: str, after_blank: bool) -> bool:
@@ -215,7 +215,7 @@ class _Margin:
         return is_beside_direction or not said or not (self.is_crowded and self._is_new_paragraph(said[-1], text))
 
     def _is_new_paragraph(self, before: str, text: str) -> bool:
-        """Its first word had still room in the line before, so that it is another paragraph."""
+        """Whether the line's first word still had room in the line before, so that the line begins a paragraph."""
         begins = next((sign for sign in text if sign.isalnum()), "")
         has_room = len(before) + 1 + len(text.split()[0]) <= self.columns - _SPARE
         return has_room and before.endswith(_WHOLE) and not begins.islower()
@@ -248,7 +248,7 @@ class Layout(ABC):
         """There is somebody's name over a speech."""
 
     def is_speech(self, line: Line, said: Sequence[str], after_blank: bool) -> bool:
-        """It goes on with the speech said so far."""
+        """Whether the line goes on with the speech so far."""
         return self._margin is not None and self._margin.is_more(said, line.text, after_blank)
 
     def is_rest(self, text: str, said: Sequence[str]) -> bool:

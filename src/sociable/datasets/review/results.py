@@ -47,7 +47,7 @@ class Agreement:
     items: int
     pairs: tuple[PairAgreement, ...]
     fleiss: Interval
-    """Without a value where items were not all answered by equally many, two or more."""
+    """Fleiss' kappa; it has no value where items were not all answered by equally many, two or more."""
     alpha: Interval
     """Krippendorff's, nominal; answers may be missing."""
 

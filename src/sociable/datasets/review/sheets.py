@@ -55,7 +55,7 @@ class Imported:
     new: int
     changed: int
     late: int
-    """On items that enough others had decided on, or that never came to this group: these were left out."""
+    """The number of decisions left out: enough others had decided on the item, or it never came to this group."""
 
 
 def read_review_sheet(review: Review, reviewer: str | None, group: Group | None, file: Path) -> Imported:

@@ -45,7 +45,7 @@ Look = dict[str, Any]
 """Arguments of matplotlib's functions that say how something looks."""
 
 Titles = Mapping[str, Iterable[str]]
-"""For the shapes of the artists with this gid, in their order, what is shown when one is pointed at."""
+"""The texts shown when a shape is pointed at: by gid of the artists, one for each shape, in order."""
 
 
 def get_series_style(number: int) -> Look:

@@ -35,7 +35,7 @@ class Kept:
     def __init__(self, *episodes: StssEpisode) -> None:
         self._episodes = {episode.id: episode for episode in episodes}
 
-    def ids(self) -> list[str]:
+    def list_ids(self) -> list[str]:
         return list(self._episodes)
 
     def read(self, identifier: str) -> StssEpisode:

@@ -16,7 +16,7 @@ Sets = Sequence[AbstractSet[Pair]]
 
 @dataclass(frozen=True, slots=True)
 class FScores:
-    """In [0, 1]; None where there is nothing to find and nothing was claimed."""
+    """F-scores in [0, 1]; None where there is nothing to find and nothing was claimed."""
 
     character: float | None
     tuple: float | None

@@ -85,7 +85,7 @@ def clean_name(name: object, otherwise: str) -> str:
 
 
 def make_distinct(names: Mapping[str, str]) -> dict[str, str]:
-    """By speaker a name of its own: of two who are called alike the second is ``Zed 2``."""
+    """A distinct name for each speaker: of two with the same name the second becomes ``Zed 2``."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for speaker, name in names.items():

@@ -22,7 +22,7 @@ class PlayedSession:
     npc: str
     """The NPC's name; another participant may have played it."""
     intentions: Mapping[str, str]
-    """By player the skill it means to use; some have none."""
+    """The skill that each player means to use; some players have none."""
     episode: IegEpisode
 
     @property

@@ -126,7 +126,7 @@ class SplitSessions:
 
     @property
     def sessions_to_play(self) -> int:
-        """As many as asked for; or as there are windows to learn from in the real sessions, at most the authors' number."""
+        """The number asked for; by default as many as there are real windows to learn from, at most the authors' number."""
         windows = sum(bool(window.checks) for window in self.training_windows)
         return self.options.sessions or min(PAPER_SESSIONS, round(windows * (1 + self.options.quiet)))
 

@@ -73,7 +73,7 @@ class Results(Record):
     """Windows, the same number for both."""
     tested_on: int
     real_sessions: tuple[int, int]
-    """For training and for testing."""
+    """The numbers of sessions for training and for testing."""
     generated_sessions: int
     taken_over: tuple[str, ...] = ()
     """Masters of another run, tuned on the very same."""
@@ -86,7 +86,7 @@ class Results(Record):
     gaps: dict[str, Bounds]
     """``character``, ``tuple``, and each with ``signed `` before it; with `` masked`` behind it."""
     drawn: dict[str, tuple[float | None, ...]]
-    """By metric (``f_g/character``, ``g/tuple``, …) the value in each resample: runs on the same real sessions drew the same."""
+    """The value in each resample, by metric (``f_g/character``, ``g/tuple``, …): runs on the same real sessions drew the same."""
     curve: tuple[CurvePoint, ...]
     confusion: tuple[Confusion, ...]
     unseen: tuple[str, ...]

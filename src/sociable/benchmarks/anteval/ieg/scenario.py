@@ -48,7 +48,7 @@ class Scene(Record):
 class IegScenario(Scenario):
     scene: Scene
     intentions: Mapping[str, str]
-    """By player the skill it means to use; some have none."""
+    """The skill that each player means to use; some players have none."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def draw_scenarios(
 
 
 def draw_intentions(skilled: Mapping[str, Sequence[str]], marginals: Marginals, generator: Random) -> dict[str, str]:
-    """By player a skill; players without an intention are not in it. Of a call for more than there are, all have one.
+    """The skills by player; players without an intention are left out. All have one where a call is for more than there are.
 
     ``skilled``: by player the skills on its sheet. A skill goes to somebody who has it, where anybody does.
     """
@@ -125,7 +125,7 @@ def make_log(scenario: IegScenario, episode: IegEpisode) -> Log:
 
 
 def make_logs(scenarios: Mapping[str, IegScenario], episodes: Iterable[IegEpisode]) -> list[list[Log]]:
-    """By scenario the sessions that something can be learned from."""
+    """The sessions of each scenario from which something can be learned."""
     logs: dict[str, list[Log]] = defaultdict(list)
     for episode in episodes:
         if episode.status is EpisodeStatus.COMPLETED and not episode.npc_failure:

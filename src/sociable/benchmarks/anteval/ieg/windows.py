@@ -21,7 +21,7 @@ Pair = tuple[str, str]
 """A player, and the skill of its check."""
 
 MASK = "this"
-"""In place of a skill's name."""
+"""The sign in place of a skill's name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ _BETWEEN_WORDS = r"[\s\-\u2010-\u2015]+"
 
 @cache
 def _load_forms() -> Mapping[str, str]:
-    """By skill a pattern for its name and words of the same stem, as people say them."""
+    """The pattern of each skill: its name and words of the same stem, as people say them."""
     return TypeAdapter(dict[str, str]).validate_json((DATA / "skill_forms.json").read_bytes())
 
 

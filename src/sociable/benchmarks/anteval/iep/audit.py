@@ -1,4 +1,4 @@
-"""Can a card be known without its NPC, and does the rule see what is said? ``sociable audit anteval-iep``.
+"""The audit of information exchange: can a card be known without its NPC, and does the rule see what is said?
 
 A shortcut claims to know a card from what everybody is told, or from other cards; of good cards it states nothing. What
 readers made of the bundled cards says more: their guesses from the scene alone, whether a card can be known without its NPC;
@@ -39,7 +39,7 @@ class CheckedCard(Record):
 
     card: str
     guesses: tuple[str, ...]
-    """By a reader of title, scene and 'who', as many as there are key points."""
+    """The guesses of a reader of title, scene and 'who', as many as there are key points."""
     retold: tuple[str, ...]
     """Each key point in other words, in order, by a writer who did not see the wordings."""
 
@@ -72,7 +72,7 @@ def measure_shortcuts(cards: Sequence[KnowledgeCard]) -> list[ShortcutResult]:
 
 
 def _find_points(claims: Sequence[str], card: KnowledgeCard) -> list[float]:
-    """For every key point, 1 if a claim states it in a wording of the card, one to one."""
+    """The hits by key point: 1 if a claim states it in a wording of the card, one to one."""
     found = match_claims(find_pairs(card.key_points, claims), len(card.key_points), len(claims))
     return [float(place in found) for place in range(len(card.key_points))]
 

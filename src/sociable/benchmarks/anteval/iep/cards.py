@@ -85,7 +85,7 @@ class IepScenario(Scenario):
 
     @cached_property
     def counted(self) -> dict[str, tuple[int, ...]]:
-        """By player, the places of the key points that do not stand in its own sheet."""
+        """The places, by player, of the key points that do not stand in the player's own sheet."""
         return {
             sheet.name: tuple(place for place, point in enumerate(self.card.key_points) if not _is_in_sheet(point, sheet))
             for sheet in self.players

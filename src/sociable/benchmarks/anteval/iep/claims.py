@@ -70,7 +70,7 @@ def find_pairs(points: Sequence[KeyPoint], claims: Sequence[str]) -> Pairs:
 
 
 def match_claims(pairs: Iterable[tuple[int, int]], points: int, claims: int) -> dict[int, int]:
-    """By key point its claim, as many as can be when each is used once at most."""
+    """The claim of each key point, as many as can be when each claim is used once at most."""
     fits = np.zeros((points, claims), bool)
     for pair in pairs:
         fits[pair] = True

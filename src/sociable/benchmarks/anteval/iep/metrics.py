@@ -27,7 +27,7 @@ class Measured(Record):
 
     id: str
     told: dict[int, int]
-    """By place of a key point, the index of the first of the NPC's turns that says it."""
+    """The index of the first of the NPC's turns that says a key point, by the point's place."""
 
 
 def measure_session(card: KnowledgeCard, episode: IepEpisode) -> Measured:
@@ -46,11 +46,11 @@ class JudgedSession:
 
     card: KnowledgeCard
     counted: Mapping[str, Sequence[int]]
-    """By player the places of the key points that count."""
+    """The places of the key points that count, by player."""
     episode: IepEpisode
     verdicts: Verdicts
     measured: Measured | None
-    """None of an errored session."""
+    """The measurement; None for an errored session."""
     is_judged: bool
     """Whether there is a panel."""
 

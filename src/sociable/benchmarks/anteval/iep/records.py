@@ -23,9 +23,9 @@ class Recall(Record):
     player: str
     when: When
     claims: tuple[str, ...] = ()
-    """At most as many as the card has key points."""
+    """The claims, at most as many as the card has key points."""
     reply: str = ""
-    """As it came, its beginning."""
+    """The beginning of the reply as it came."""
     note: str = ""
     """The reason why nothing, or less than it says, could be read in it."""
     unreadable: bool = False
@@ -42,6 +42,6 @@ class IepEpisode(Episode):
 class IepOptions(Record):
     """Defaults are the paper's."""
 
-    turns: int = Field(default=30, ge=1, le=1000, description="turns of a session, one participant's action being one")
+    turns: int = Field(default=30, ge=1, le=1000, description="turns of a session; one participant's action is one turn")
     players: int = Field(default=3, ge=1, le=10, description="players at the table, beside the NPC")
     sheets: str | None = Field(default=None, description="a file of characters, in place of the bundled ones")

@@ -16,7 +16,9 @@ NO_DESIGN = "none"
 class CoTOptions(Record):
     """The switches of this benchmark."""
 
-    cycle_cap: int = Field(default=128, ge=1, description="cycles at the most, and what an unsolved pair counts (N_inf)")
+    cycle_cap: int = Field(
+        default=128, ge=1, description="the greatest number of cycles; an unsolved pair counts as so many (N_inf)"
+    )
     designs: tuple[str, ...] = Field(
         default=("states", "knowledge", "consequences"), min_length=1, description="designs of the chain of thought, each once"
     )

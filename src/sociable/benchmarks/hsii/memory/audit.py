@@ -1,4 +1,4 @@
-"""Can the memory test be passed without remembering? ``sociable audit hsii-memory``.
+"""The audit of hsii-memory: can the test be passed without remembering?
 
 Stock answers know nothing of the directive. An agent that gives one always must not come out above 0 in ``balance`` by
 much: what it wins in controls it must lose in directives.

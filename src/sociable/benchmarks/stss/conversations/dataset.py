@@ -60,7 +60,7 @@ class SideRecord(Record):
     @model_validator(mode="before")
     @classmethod
     def _add_residents(cls, value: Any) -> Any:
-        """In a file memories and agreements do not say whose they are."""
+        """Adds the residents' names to memories and agreements, which have none in a file."""
         if not isinstance(value, dict):
             return value
         lists = {field: value[field] for field in ("memories", "agreed") if isinstance(value.get(field), list)}

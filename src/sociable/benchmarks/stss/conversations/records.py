@@ -117,9 +117,11 @@ class ConversationOptions(Record):
     """Defaults are the paper's, or say why not in the README."""
 
     agent: str = Field(default="generative", description="the performer's architecture; only its words are asked for")
-    background_agent: str = Field(default="generative", description="the architecture of the other, who listens and summarises")
-    turns_each: int = Field(default=8, ge=1, description="how often each may speak")
+    background_agent: str = Field(
+        default="generative", description="the architecture of the other person, who listens and summarises"
+    )
+    turns_each: int = Field(default=8, ge=1, description="the greatest number of turns of each")
     plain: bool = Field(False, description="ask the performer's model for its words only, if it is too weak for JSON (A.2)")
-    embeddings: str | None = Field(default=None, description="sentence-transformers model by which memories are alike")
+    embeddings: str | None = Field(default=None, description="a sentence-transformers model that compares memories")
     agent_prompts: str | None = Field(default=None, description="folder of prompts in place of the generative agent's")
     town: str | None = Field(default=None, description="another map, for scenes frozen elsewhere")

@@ -161,7 +161,7 @@ def cut_by_entrances(play: Play) -> Play:
 
 
 def _find_names_in_directions(play: Play) -> dict[str, str]:
-    """For what a direction may call somebody, in small letters, the name in full; what could be two people is left out."""
+    """The full name for each word that a direction may call somebody, in small letters; what could be two people is left out."""
     found: dict[str, set[str]] = defaultdict(set)
     by_word: dict[str, set[str]] = defaultdict(set)
     everybody = {name for speech in play.list_speeches() for name in speech.speakers} | {member.name for member in play.cast}

@@ -36,7 +36,7 @@ from sociable.datasets.stages import AnyStage, AskingStage, EachStage, MadeRecor
 
 class ScriptsOptions(RecipeOptions):
     seed: int = Field(0, description="The seed of all draws.")
-    keep_recognised: bool = Field(False, description="Scenes too whose script the model that writes can name; they are counted.")
+    keep_recognised: bool = Field(False, description="Use scenes whose script the writing model can name, too; they are counted.")
 
 
 class _Scene(Record):

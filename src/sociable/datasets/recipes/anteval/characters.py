@@ -20,7 +20,7 @@ from sociable.datasets.stages import AnyStage, AskingStage, Item, Rejected, Whol
 
 
 class CharactersOptions(RecipeOptions):
-    count: int = Field(60, ge=1, description="How many are drawn.")
+    count: int = Field(60, ge=1, description="The number of characters to draw.")
     seed: int = Field(0, description="The seed of all draws.")
 
 

@@ -26,8 +26,10 @@ LONGEST = 24
 
 
 class DialoguesOptions(RecipeOptions):
-    assistant: str | None = Field(None, description="Whose part the assistant takes: by default who speaks to the most others.")
-    inferred: bool = Field(False, description="Guess, and mark, whom turns are for where it is not known.")
+    assistant: str | None = Field(
+        None, description="The person whose part the assistant takes; by default the one who speaks to the most others."
+    )
+    inferred: bool = Field(False, description="Guess the addressees of turns where they are not known, and mark the guesses.")
 
 
 class Stretch(Item):

@@ -45,7 +45,7 @@ class NewsOptions(RecipeOptions):
     )
     found: int = Field(FOUND, ge=1, description="Articles of each search.")
     shortest: int = Field(SHORTEST, ge=0, description="Characters of an article, title and all.")
-    spread: int | None = Field(None, ge=1, alias="articles", description="So many, evenly over what they are about.")
+    spread: int | None = Field(None, ge=1, alias="articles", description="Articles to keep, evenly over their subjects.")
     most: int | None = Field(None, ge=1, description="Scenes that get a dialogue.")
     toxicity: str | None = Field(None, description="A classifier of toxic texts, in place of a list of words.")
     seed: int = Field(0, description="The seed of all draws.")

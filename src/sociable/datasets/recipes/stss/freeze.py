@@ -106,7 +106,7 @@ class Frozen:
 
 
 def freeze_scenes(runs: Sequence[TownRun], count: int = ENOUGH) -> Frozen:
-    """At most ``count`` scenes, by template, performer and moment."""
+    """Freezes at most ``count`` scenes, by template, performer and moment."""
     left_out: Counter[str] = Counter()
     allowed = _keep_two_of_a_pair(_find_candidates(runs, left_out), left_out)
     return Frozen(_number_scenes(_choose_evenly(allowed, count, left_out)), +left_out)

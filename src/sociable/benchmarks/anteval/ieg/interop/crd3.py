@@ -100,7 +100,7 @@ def _load_people() -> Any:
 
 
 def find_people(episode: str) -> dict[str, list[str]]:
-    """By actor what the actor's character is called in an episode, the usual name first."""
+    """The names of each actor's character in an episode, the usual name first."""
     found = dict(_load_people()["campaigns"].get(episode.partition("E")[0], {}))
     for change in _load_people()["episodes"]:
         if change["from"] <= episode <= change["to"]:

@@ -75,7 +75,7 @@ def _read_session(name: str, events: Sequence[Mapping[str, Any]]) -> Imported:
 
 
 def _find_call(turns: Sequence[Spoken], check: Check) -> int:
-    """Before which turn the check was called for: the first lately in which somebody else names the skill or a difficulty.
+    """The index of the turn before which the check was called for: the first lately in which another names a skill or difficulty.
 
     A window must end there: what a virtual DM is to predict stands in the call.
     """
@@ -93,7 +93,7 @@ def _find_master(commands: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _find_characters(commands: Sequence[Mapping[str, Any]], master: str) -> dict[str, str]:
-    """By author the character that acts in most of the author's commands."""
+    """The character, by author, that acts in most of the author's commands."""
     acted: dict[str, Counter[str]] = {}
     for each in commands:
         caster = each.get("caster")

@@ -51,7 +51,7 @@ class HostedMaster(Master):
         return [parse_checks(answers[question], window) for question, window in zip(questions, windows, strict=True)]
 
     async def _ask(self, questions: Iterable[str]) -> dict[str, str]:
-        """By question the answer; equal questions are asked once."""
+        """Asks the questions, equal ones once. Returns the answers by question."""
         answers: dict[str, str] = {}
         budget, scope, pending = Budget({}), Scope("windows", "master"), iter(dict.fromkeys(questions))
 

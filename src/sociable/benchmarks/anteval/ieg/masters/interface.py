@@ -16,7 +16,7 @@ from sociable.core.errors import InputError
 from sociable.core.run_folder import write_atomically
 
 Predictions = list[frozenset[Pair]]
-"""By window who is to make which checks."""
+"""The checks by window: who is to make which."""
 
 MADE_OF = "made_of.json"
 """The file beside a saved master that says what made it."""

@@ -48,7 +48,7 @@ _STEMS = HashingVectorizer(n_features=2**15, analyzer="char_wb", ngram_range=(4,
 
 @cache
 def load_cues() -> dict[str, str]:
-    """By skill what is said and done by who uses it."""
+    """The cues by skill: what is said and done by a player who uses it."""
     raw: dict[str, str] = json.loads((DATA / "skill_cues.json").read_text(encoding="utf-8"))
     return {skill: raw[skill] for skill in load_rules().skills}
 
@@ -60,7 +60,7 @@ class Look:
     """
 
     def __init__(self, window: Window, embeddings: str | None) -> None:
-        """By words alone, or by sentence ``embeddings`` of that model as well. Raises InputError where it cannot be had."""
+        """Compares by words, or also by sentence ``embeddings`` of that model. Raises InputError where the model is missing."""
         self.window = window
         own = {player: [place for place, turn in enumerate(window.turns) if turn.speaker == player] for player in window.players}
         spelled = compile_names({name for player in window.players for name in (player, player.split()[0])})
@@ -151,12 +151,12 @@ class _Linear:
         return np.asarray(features @ self.weights.T) + self.offsets
 
     def find_likelihoods(self, features: Any) -> Floats:
-        """By row the likelihood of the second of two classes."""
+        """The likelihood, by row, of the second of two classes."""
         found: Floats = 1 / (1 + np.exp(-self.score(features)[:, 0]))
         return found
 
     def find_likeliest(self, features: Any) -> list[str]:
-        """By row the likeliest class."""
+        """The likeliest class of each row."""
         scores = self.score(features)
         places = (scores[:, 0] > 0).astype(int) if len(self.classes) == 2 else scores.argmax(axis=1)
         return [self.classes[place] for place in places]
