@@ -23,7 +23,7 @@ class Messenger:
         self.situation = situation
         self.alarm: int | None = None
         self.talks: list[str] = []
-        """What was said in each conversation so far, as this resident remembers it."""
+        """The words of each conversation so far, as this resident remembers them."""
         self.met: set[tuple[int, str]] = set()
         """(number of a day, name) of everybody it has talked to."""
 

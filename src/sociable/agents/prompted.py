@@ -44,7 +44,7 @@ class PromptedParticipant:
         return Utterance(reply.text.strip(), reply.thinking, reply.defect)
 
     def make_messages(self, seen: Sequence[Turn]) -> list[ChatMessage]:
-        """Its prompt: the briefing and the turns, without those in which nobody said anything. A new list each time."""
+        """Returns its prompt in a new list: the briefing and the turns, without those in which nobody said anything."""
         return self._briefing + [self._as_message(turn) for turn in seen if turn.content.strip()]
 
     def _as_message(self, turn: Turn) -> ChatMessage:

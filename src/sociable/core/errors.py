@@ -1,4 +1,4 @@
-"""Failures, sorted by whose they are.
+"""Errors, sorted by who failed: the user's input, an instrument, the run.
 
 Three kinds are never mixed (what failed: what is recorded):
 
@@ -42,11 +42,11 @@ class RunFolderError(InputError):
 
 
 class InstrumentFailure(SociableError):
-    """A judge, partner or reference gave nothing usable; what it was to measure is Unscored."""
+    """Raised when a judge, partner or reference gave nothing usable; the values that rest on it are unscored."""
 
 
 class RunFailure(SociableError):
-    """One episode cannot be finished now; it is recorded as errored and run again on resume."""
+    """Raised when one episode cannot be finished now; it is recorded as errored and run again on resume."""
 
 
 class ContextLengthExceeded(RunFailure):
@@ -54,7 +54,7 @@ class ContextLengthExceeded(RunFailure):
 
 
 class RunStopped(SociableError):
-    """The whole run ends here, cleanly; ``sociable resume`` goes on."""
+    """Raised when the whole run ends here, cleanly; ``sociable resume`` goes on."""
 
 
 class Interrupted(RunStopped):

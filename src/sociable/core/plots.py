@@ -125,7 +125,7 @@ class Dot:
     y: float
     group: str
     label: str = ""
-    """Shown when the dot is pointed at."""
+    """The text shown when the dot is pointed at."""
 
 
 @dataclass(frozen=True, slots=True)

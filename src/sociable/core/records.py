@@ -77,7 +77,7 @@ class EpisodeStatus(StrEnum):
 
 
 class Episode(Record):
-    """The whole record of one run of one scenario; benchmarks add fields in a subclass.
+    """The complete record of one scenario as it was played; benchmarks add fields in a subclass.
 
     ``id`` is unique in a run; ``cluster`` is the benchmark's cluster unit (what intervals resample).
     """

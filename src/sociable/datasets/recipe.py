@@ -33,7 +33,7 @@ _RECIPES = {
     "hsii": "sociable.datasets.recipes.hsii.news",
     "hsii-dialogues": "sociable.datasets.recipes.hsii.dialogues",
 }
-"""Imported when asked for: the command line must start at once."""
+"""The recipes' modules. They are imported when asked for, so that the command line starts at once."""
 
 
 class RecipeOptions(Record):
@@ -73,11 +73,11 @@ class Recipe(Generic[S_, O_, M_]):
     """The name of the sources' digest in manifests."""
     options: type[O_]
     read: Callable[[Sequence[Path], O_], Sequence[S_]]
-    """The items to begin with, out of the source, or of the options where there is none. Raises InputError."""
+    """Reads the first items out of the source, or makes them of the options where there is none. Raises InputError."""
     prompts: str = ""
     """The package whose folder ``prompts`` holds the recipe's prompts; empty: no model writes anything."""
     stages: Callable[[Sequence[S_], O_], Sequence[AnyStage]]
-    """The steps. Raises InputError for options that cannot be."""
+    """Makes the stages. Raises InputError for options that cannot be used."""
     record: Callable[[M_], Mapping[str, Any]] = attrgetter("record")
     """An item of the last stage as a record of the data set; by default it is a ``MadeRecord``."""
     credit: Callable[[M_], str] = lambda _item: ""

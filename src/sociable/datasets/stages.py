@@ -34,7 +34,7 @@ class MadeRecord(Item):
 
 
 class Rejected(Exception):
-    """Nothing is made of an item, for a reason in a few words: the same words for like reasons, so that they can be counted."""
+    """Raised where nothing is made of an item. The reason is a few words, the same for like cases, which can then be counted."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(reason)
@@ -135,7 +135,7 @@ class WholeStage(Stage[I_, I_]):
     """A stage that sees all items at once, and hands some of them on as they are."""
 
     reject: Callable[[Sequence[I_]], Mapping[str, Rejected]]
-    """Tells by id why items are not handed on. It must come to the same each time."""
+    """Returns, by id, why items are not handed on. The answer must be the same each time."""
 
 
 def _parse_reply(kind: type[R_], reply: str, called: str) -> R_:

@@ -68,7 +68,7 @@ class Participant(Protocol):
         """The name by which the others know it."""
 
     async def take_turn(self, seen: Sequence[Turn]) -> Utterance | None:
-        """Its words after it has seen ``seen``; None when it has left the conversation."""
+        """Returns its words after it has seen ``seen``; None when it has left the conversation."""
 
 
 class TurnPolicy(Protocol):

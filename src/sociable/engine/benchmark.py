@@ -29,7 +29,7 @@ class Benchmark:
 
     name: str
     version: str
-    """Moves whenever a number can."""
+    """The version, which changes whenever a score can change."""
     title: str
     study: type[AnyStudy] | str
     """The class that is opened with ``StudyOptions``."""

@@ -31,7 +31,7 @@ _BENCHMARKS = {
     "stss": "sociable.benchmarks.stss.benchmark",
     "stss-conversations": "sociable.benchmarks.stss.conversations.benchmark",
 }
-"""Imported when asked for: the command line must start at once."""
+"""The recipes' modules. They are imported when asked for, so that the command line starts at once."""
 
 
 def list_benchmark_names() -> list[str]:

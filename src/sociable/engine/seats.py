@@ -13,7 +13,7 @@ class Role(StrEnum):
     SUBJECT = "subject"
     """The model under test."""
     PARTNER = "partner"
-    """Everybody else in the scene."""
+    """The model that plays everybody else in the scene."""
     JUDGE = "judge"
     REFERENCE = "reference"
     """The model that makes what the subject is compared with."""

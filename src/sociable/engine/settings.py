@@ -63,7 +63,7 @@ class RunSettings(Record):
     """The settings by role (subject, partner, judge, reference) or, for one model of a panel, by its full name."""
     prices: dict[str, Price] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)
-    """The benchmark's own; in a file the table named after the benchmark."""
+    """The benchmark's own options; in a file the table named after the benchmark."""
 
     def list_models(self) -> list[tuple[Role, str]]:
         """(role, model) of everybody who takes part, but for the raters."""

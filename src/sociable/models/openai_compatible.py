@@ -243,7 +243,7 @@ class OpenAICompatibleModel:
         return self._session
 
     def _remove_key(self, complaint: str) -> str:
-        """Servers may repeat the key when they complain; from here on it could reach a log or a record."""
+        """The complaint without the key, which a server may repeat and which could then reach a log or a record."""
         return complaint.replace(self._key, "[key]") if len(self._key) >= SHORTEST_SECRET else complaint
 
     def _make_body(self, request: Request, adapted: Sequence[Adaptation]) -> Body:

@@ -30,7 +30,7 @@ class Habit(Record):
 
 
 def _check_name(name: str) -> str:
-    """Names stand in prompts and in the names of calls."""
+    """Checks a name, which stands in prompts and in the names of calls. Raises ValueError."""
     if not name.isprintable() or set(name) & set("|#") or len(name) > 80:
         raise ValueError("a name is one line of at most 80 characters, without | and #")
     return name

@@ -84,7 +84,7 @@ class Simulation:
         """The last minute in which something visible changed, by zone."""
         self._queue: list[tuple[int, int]] = []
         self._waiting: dict[Body, list[Body]] = defaultdict(list)
-        """Those who wait for each resident: it lags behind and could come into their sight, or is there and undecided."""
+        """The bodies that wait for each body, which lags behind and could come into their sight, or is there and undecided."""
         self._behind: dict[Body, None] = {}
         """Residents who are asked, talk or wait, in a fixed order."""
         self._open = 0

@@ -55,7 +55,7 @@ class GenerativeMind:
     """One resident's mind. With ``target_driven`` it plans for its task (GA+TDP)."""
 
     def __init__(self, situation: Situation, *, target_driven: bool = False) -> None:
-        """Without a task ``target_driven`` changes nothing."""
+        """Makes the mind of one resident. Without a task ``target_driven`` changes nothing."""
         self.alarm: int | None = None
         self.memory = situation.new_memory()
         self.agenda = Agenda()
@@ -78,7 +78,7 @@ class GenerativeMind:
             "rate": (situation.low, "ratings", 1),
             "reflect": (situation.low, "thoughts", 1),
         }
-        """By purpose, the model that is asked, the name of what is wanted, and the most times it is asked."""
+        """For each purpose: the model that is asked, the name of the answer's field, and the most times it is asked."""
         self._notes: list[AnyEvent] = []
         self._gathered = 0.0
         self._plan: DayPlan | None = None

@@ -30,7 +30,7 @@ class TargetDrivenPlanning:
         self._clock = clock
         self._prompts = prompts
         self._texts: dict[str, str] = {}
-        """What it has thought of for each purpose."""
+        """Its thoughts for each purpose."""
         self._today: int | None = None
         """The day of the reminder for planning."""
 

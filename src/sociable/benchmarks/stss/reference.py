@@ -69,7 +69,7 @@ class Performer(RoutineMind):
         return max(-(-begin // 30) * 30, ((begin + end - MEETING_MINUTES) // 2) // 30 * 30)
 
     def _commit(self, now: int) -> None:
-        """Means to be there itself."""
+        """Commits itself to be there."""
         task = self.task
         if self._own is not None:
             self.engagements.remove(self._own)

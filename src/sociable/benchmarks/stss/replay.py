@@ -78,7 +78,7 @@ def _load_template() -> Template:
 
 
 def _write_policy(style: str, script: str) -> str:
-    """Nothing may be loaded or sent; of style sheets and scripts, ours alone count."""
+    """The policy by which nothing may be loaded or sent, and no style sheet or script counts but ours."""
     ours = ["sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     return f"default-src 'none'; style-src '{ours[0]}'; script-src '{ours[1]}'; base-uri 'none'; form-action 'none'"
 

@@ -143,7 +143,7 @@ class Labels:
         return small if best.capitals and others >= max(_MANY, capitals + 1) else best
 
     def _is_in_column(self, gap: Style, dot: Style) -> bool:
-        """Names stand in a column of their own, most of them with a stop, as "Mrs. M." above "Eliza"."""
+        """Whether names stand in a column of their own, most of them with a stop, as "Mrs. M." above "Eliza"."""
         dotted, apart = (
             {
                 index

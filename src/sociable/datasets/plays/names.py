@@ -43,7 +43,7 @@ class Names:
         self._words, self._is_listed, self._abbreviates = frozenset(words), is_listed, False
         self._known: dict[str, str] = {}
         self._several: dict[str, list[str]] = {}
-        """For a heading that fits more than one of the cast, all whom it fits."""
+        """The people whom a heading fits, for each heading that fits more than one of the cast."""
         self._labels = Counter[str]()
         for label, count in labels.items():
             self._labels[to_full_form(label)] += count

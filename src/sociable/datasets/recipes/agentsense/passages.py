@@ -84,7 +84,7 @@ def _is_play(path: Path) -> bool:
 
 
 def _name_play(path: Path, source: Path) -> str:
-    """A play is called after its file, or the file's folder where that says more; a digest stands for what a slug leaves out."""
+    """The name of a play: its file's, or the folder's where that says more; a digest stands for what a slug leaves out."""
     named = path if path.is_dir() or path.stem != "play" else path.parent
     within = named.relative_to(source) if named != source and named.is_relative_to(source) else Path(named.name)
     plain = " ".join((within.with_suffix("") if named.is_file() else within).parts)

@@ -219,6 +219,6 @@ def _write_place(place: str) -> str:
 
 
 def _choose(ways: Sequence[str], *about: str) -> str:
-    """One of several wordings, chosen by nothing but what it is about."""
+    """One of several wordings, chosen by the subject alone."""
     digest = hashlib.blake2b("\x1f".join(about).encode(), digest_size=8).digest()
     return ways[int.from_bytes(digest, "big") % len(ways)]

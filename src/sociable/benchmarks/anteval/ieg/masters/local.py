@@ -232,7 +232,7 @@ class LocalKind(MasterKind):
         return LocalMaster(None, None, self.describe(embeddings=self.embeddings, windows=0))
 
     def train(self, windows: Sequence[Window], seed: int, purpose: str, folder: Path | None = None) -> LocalMaster:
-        """Windows without players teach nothing; where all labels are alike there is nothing to learn of them."""
+        """Trains a master. Windows without players teach nothing, and neither do labels that are all alike."""
         looks = [look_at(window, self.embeddings) for window in windows if window.players]
         players = [(each, place, player) for each in looks for place, player in enumerate(each.window.players)]
         meant = ["yes" if any(who == player for who, _ in each.window.checks) else "no" for each, _, player in players]
