@@ -56,17 +56,17 @@ app = typer.Typer(cls=Recipes, no_args_is_help=True, help="Make a data set by a 
 _WHATEVER = {"ignore_unknown_options": True, "allow_extra_args": True}
 _BUILD = (
     make_option("--out", Path, "The folder of the build.", inspect.Parameter.empty, "DIR"),
-    make_option("--licence", str | None, "What the data card says of the licence.", metavar="TEXT"),
-    make_option("--parquet", bool, "As parquet too, for the Hugging Face hub (extra sociable[hub]).", False),
+    make_option("--licence", str | None, "The licence for the data card.", metavar="TEXT"),
+    make_option("--parquet", bool, "Write the data as parquet too, for the Hugging Face hub (extra sociable[hub]).", False),
 )
 _WRITER = (
     make_option("--model", str | None, "The model that writes; without one a build goes as far as it can.", metavar="MODEL"),
     make_option("--prompts", Path | None, "Your own prompts in place of ours.", metavar="DIR"),
-    make_option("--config", Path | None, "Settings of the model, prices.", metavar="FILE"),
+    make_option("--config", Path | None, "TOML file with the model's settings and prices.", metavar="FILE"),
     make_option("--max-cost", float | None, "Stop before more is spent.", metavar="USD"),
     make_option("--max-connections", int | None, "Calls at the same time.", metavar="N"),
     make_option("--base-url", str | None, "Address for openai-compatible models.", metavar="URL"),
-    make_option("--give-up", bool, "Reject what gets no reply, in place of trying again when the build goes on.", False),
+    make_option("--give-up", bool, "Reject items that get no reply, instead of trying again when the build goes on.", False),
 )
 
 
@@ -146,7 +146,7 @@ def _construct(recipe: str, sources: list[str], options: Mapping[str, Any], *, o
 def freeze_conversations(
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A new .jsonl file.")],
     runs: Annotated[list[Path] | None, typer.Argument(metavar="RUN", help="Run folders of stss; none: 24 runs are made.")] = None,
-    count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="How many scenes.")] = 360,
+    count: Annotated[int, typer.Option("--count", metavar="N", min=1, help="The number of scenes.")] = 360,
 ) -> None:
     """Scenes for stss-conversations out of runs of stss. They are frozen into one file; there is no folder to review."""
     try:

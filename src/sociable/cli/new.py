@@ -23,7 +23,7 @@ new_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, callback=lamb
 
 @new_app.command("benchmark")
 def new_benchmark(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name: lower case, words joined by hyphens.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The benchmark's name: lower case, words joined by hyphens.")],
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FOLDER", help="A new folder; by default one of that name.")
     ] = None,

@@ -57,10 +57,10 @@ Changes = Annotated[Path | None, declare_option("--config", "FILE", "TOML file w
 DatasetPath = Annotated[str | None, declare_option("--dataset", "PATH", "Your own data: .json, .jsonl, or a folder of them.")]
 SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave bad records out and count them.")]
 Limit = Annotated[
-    int | None, declare_option("--limit", "N", "Take so many: whole dialogues, templates of scenes, tasks of stss.")
+    int | None, declare_option("--limit", "N", "The number to take: whole dialogues, templates of scenes, tasks of stss.")
 ]
 Seed = Annotated[int | None, declare_option("--seed", "N", "The seed of all randomness.")]
-Repeats = Annotated[int | None, declare_option("--repeats", "N", "Runs of each case; they are no new cases.")]
+Repeats = Annotated[int | None, declare_option("--repeats", "N", "Runs of each case; they do not count as new cases.")]
 Connections = Annotated[int | None, declare_option("--max-connections", "N", "Calls at once to each model.")]
 MaxCost = Annotated[float | None, declare_option("--max-cost", "USD", "Stop, resumably, before spending more.")]
 BaseUrl = Annotated[str | None, declare_option("--base-url", "URL", "Address for openai-compatible models.")]

@@ -15,7 +15,7 @@ _FIXED = ("tags", "seed", "panel", "second_panel", "dropped_again")
 
 
 def review(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with a dataset.jsonl; a construction makes such.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with a dataset.jsonl, as a construction makes it.")],
     reviewer: Annotated[str | None, typer.Option("--reviewer", metavar="NAME", help="The reviewer's name.")] = None,
     group: Annotated[
         int | None, typer.Option(min=1, max=2, help="2 for the items that the first group does not agree on.")
@@ -33,7 +33,7 @@ def review(
         bool | None, typer.Option("--dropped-again", help="Give what the first group drops to the second as well.")
     ] = None,
     status: Annotated[bool, typer.Option("--status", help="Show how far the reviewers are, and how well they agree.")] = False,
-    apply: Annotated[bool, typer.Option("--apply", help="Write dataset.reviewed.jsonl, and what was dropped.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Write dataset.reviewed.jsonl, and the dropped items.")] = False,
     anyway: Annotated[bool, typer.Option("--anyway", help="With --apply: leave undecided items out.")] = False,
     export: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the items that are left for --reviewer as .csv.")

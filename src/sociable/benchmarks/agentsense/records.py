@@ -32,7 +32,7 @@ class AgentSenseOptions(Record):
     )
     first_lines: bool = Field(
         default=False,
-        description="show others and judges only what stands before a turn's first line break, as the authors do",
+        description="show others and judges only the part before a turn's first line break, as the authors do",
     )
     blind: bool = Field(default=True, description="ask the quiz before the scene too, for the blind baseline")
     rounds: Annotated[Numbers, AfterValidator(_sort_turns)] = Field(

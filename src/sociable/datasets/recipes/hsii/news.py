@@ -44,7 +44,7 @@ class NewsOptions(RecipeOptions):
         (), alias="search", description="Only news with one or two keywords, as in 'harbour, strike'; repeatable."
     )
     found: int = Field(FOUND, ge=1, description="Articles of each search.")
-    shortest: int = Field(SHORTEST, ge=0, description="Characters of an article, title and all.")
+    shortest: int = Field(SHORTEST, ge=0, description="The fewest characters of an article, its title included.")
     spread: int | None = Field(None, ge=1, alias="articles", description="Articles to keep, evenly over their subjects.")
     most: int | None = Field(None, ge=1, description="Scenes that get a dialogue.")
     toxicity: str | None = Field(None, description="A classifier of toxic texts, in place of a list of words.")
