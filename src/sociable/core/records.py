@@ -92,7 +92,7 @@ class Episode(Record):
     usage: dict[str, Usage] = Field(default_factory=dict)
     """The usage of calls, by role."""
 
-    def score(self, metric: str, value: float | None, outcome: Outcome, reason: str = "") -> Score:
+    def make_score(self, metric: str, value: float | None, outcome: Outcome, reason: str = "") -> Score:
         """One metric's value for this episode."""
         return Score(
             metric=metric,

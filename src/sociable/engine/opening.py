@@ -112,7 +112,7 @@ def describe_roles(settings: RunSettings) -> dict[str, Any]:
             "judges": [strip_endpoint(name) for name in settings.judges],
         },
         "sampling": {
-            f"{role} {strip_endpoint(name)}": asdict(settings.find_role(role, name).sampling)
+            f"{role} {strip_endpoint(name)}": asdict(settings.find_role_settings(role, name).sampling)
             for role, name in settings.list_models()
             if not name.startswith("reference/")
         },
@@ -121,7 +121,9 @@ def describe_roles(settings: RunSettings) -> dict[str, Any]:
     if settings.rubric:
         described["rubric"] = {
             "raters": [strip_endpoint(name) for name in settings.raters],
-            "sampling": {strip_endpoint(name): asdict(settings.find_role(Role.JUDGE, name).sampling) for name in settings.raters},
+            "sampling": {
+                strip_endpoint(name): asdict(settings.find_role_settings(Role.JUDGE, name).sampling) for name in settings.raters
+            },
             "prompts": load_rubric_prompts().digest,
         }
     return described
@@ -254,8 +256,8 @@ def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collectio
         dotenv.load_dotenv(dotenv.find_dotenv(usecwd=True))
     built: dict[tuple[str, RoleSettings], Model] = {}
 
-    def seat(role: Role, name: str) -> Seat:
-        own = settings.find_role(role, name)
+    def fill_seat(role: Role, name: str) -> Seat:
+        own = settings.find_role_settings(role, name)
         if role not in build and not name.startswith("reference/"):
             return Seat(role, strip_endpoint(name), AbsentModel(strip_endpoint(name)), own.sampling)
         made = build_seat(role, name, settings, benchmark)
@@ -266,11 +268,11 @@ def build_seats(settings: RunSettings, benchmark: Benchmark, *, build: Collectio
         return replace(made, model=built.setdefault((name, endpoint), made.model))
 
     return Seats(
-        subject=seat(Role.SUBJECT, settings.model),
-        partner=seat(Role.PARTNER, settings.partner) if settings.partner else None,
-        reference=seat(Role.REFERENCE, settings.reference) if settings.reference else None,
-        judges=tuple(seat(Role.JUDGE, name) for name in settings.judges),
-        raters=tuple(seat(Role.JUDGE, name) for name in settings.raters),
+        subject=fill_seat(Role.SUBJECT, settings.model),
+        partner=fill_seat(Role.PARTNER, settings.partner) if settings.partner else None,
+        reference=fill_seat(Role.REFERENCE, settings.reference) if settings.reference else None,
+        judges=tuple(fill_seat(Role.JUDGE, name) for name in settings.judges),
+        raters=tuple(fill_seat(Role.JUDGE, name) for name in settings.raters),
     )
 
 

@@ -78,7 +78,7 @@ def score_ratings(
         why = "rating was not finished" if None in opinions else "; ".join(failures)
         for name, value in values.items():
             outcome, reason = (missing, why) if value is None else (Outcome.SCORED, "")
-            scores.append(episode.score(name_rating_metric(rubric.name, name, role), value, outcome, reason))
+            scores.append(episode.make_score(name_rating_metric(rubric.name, name, role), value, outcome, reason))
     return scores
 
 

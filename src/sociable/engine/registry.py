@@ -56,7 +56,7 @@ def build_seat(role: Role, name: str, settings: RunSettings, benchmark: Benchmar
 
     Raises InputError when the name is of no known kind, or lacks an address or a key.
     """
-    own = settings.find_role(role, name)
+    own = settings.find_role_settings(role, name)
     agents = benchmark.reference_agents.get(role, ())
     if name == PERSON and role not in benchmark.people_play:
         can = " or ".join(f"the {each.value}" for each in benchmark.people_play)

@@ -78,7 +78,7 @@ class RunSettings(Record):
                 raise ValueError(f"roles.{key} is neither a role ({', '.join(Role)}) nor a model of this run")
         return self
 
-    def find_role(self, role: Role, model: str) -> RoleSettings:
+    def find_role_settings(self, role: Role, model: str) -> RoleSettings:
         """The settings for a model in a role: its own, else the role's, else the defaults."""
         return self.roles.get(strip_endpoint(model)) or self.roles.get(role) or RoleSettings()
 
@@ -198,7 +198,7 @@ def read_roles_and_prices(settings: RunSettings, file: str | Path | None) -> dic
 def _find_role(settings: RunSettings, name: str) -> dict[str, Any]:
     """The settings so far of a role or a model, which a file calls ``name``."""
     models = [*settings.list_models(), *((Role.JUDGE, rater) for rater in settings.raters)]
-    roles = (settings.find_role(role, model) for role, model in models if name == strip_endpoint(model))
+    roles = (settings.find_role_settings(role, model) for role, model in models if name == strip_endpoint(model))
     return (settings.roles.get(name) or next(roles, RoleSettings())).model_dump()
 
 

@@ -161,7 +161,7 @@ class Metrics(Mapping[str, Metric[C]], Generic[C]):
                     value = Value.errored(episode.error)
                 else:
                     value = Value.unscored(failure) if failure else value_of(context)
-                scores.append(episode.score(name, value.value, value.outcome, value.reason))
+                scores.append(episode.make_score(name, value.value, value.outcome, value.reason))
         return scores
 
     def estimate(self, scores: Sequence[Score], seed: int) -> list[Estimate]:

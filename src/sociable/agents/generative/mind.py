@@ -348,7 +348,9 @@ class GenerativeMind:
     async def _decompose(self, plan: DayPlan, minute: int) -> Sequence[Part]:
         """The next stretch in steps; in whole parts where the reply cannot be read."""
         end = min(minute + STRETCH, plan.bed)
-        parts = [Part(each.start, min(each.end, end), each.doing, each.place) for each in plan.rest(minute) if each.start < end]
+        parts = [
+            Part(each.start, min(each.end, end), each.doing, each.place) for each in plan.list_rest(minute) if each.start < end
+        ]
         told = briefing.render_parts(parts, numbered=True)
         return await self._ask("decompose", minute, lambda reply: parse_steps(reply, parts), parts=told) or parts
 
@@ -410,7 +412,7 @@ class GenerativeMind:
         """The text of a question. Placeholders that are not ``told`` are filled with what holds at the minute."""
         known: Mapping[str, Callable[[], str]] = {
             "now": lambda: self._clock.render_minute(minute),
-            "plan": lambda: briefing.render_parts(self._plan.rest(minute) if self._plan is not None else ()),
+            "plan": lambda: briefing.render_parts(self._plan.list_rest(minute) if self._plan is not None else ()),
             "agenda": lambda: self.agenda.render(minute, self._clock),
             # Times for an example: from now to the next full hour but one.
             "start": lambda: format_time_of_day(minute),

@@ -56,7 +56,7 @@ class DayPlan:
     wake: int
     """The next morning."""
 
-    def rest(self, minute: int) -> list[Part]:
+    def list_rest(self, minute: int) -> list[Part]:
         """The parts that are left of it at a minute."""
         return [replace(part, start=max(part.start, minute)) for part in self.parts if part.end > minute]
 

@@ -307,7 +307,7 @@ def _list_draws(draws: Draws) -> dict[str, tuple[float | None, ...]]:
     listed = {}
     for kind in KINDS:
         generated = Predictor.GENERATED
-        listed[generated.name_metric(kind)] = tuple(getattr(draw[generated], kind) for draw in draws)
+        listed[generated.name_f_metric(kind)] = tuple(getattr(draw[generated], kind) for draw in draws)
         listed[name_gap_metric(kind)] = tuple(_measure_gaps(draw)[kind] for draw in draws)
     return listed
 

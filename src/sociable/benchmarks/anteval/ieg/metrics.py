@@ -64,7 +64,7 @@ def _make_experiment_metrics() -> Iterator[Metric[PlayedSession]]:
         short = _SHORT[kind]
         for master, called in _PREDICTORS.items():
             for suffix, how in (("", ""), (" macro", ", mean over windows"), (" masked", ", skills' names taken out")):
-                name = f"{master.name_metric(kind)}{suffix}"
+                name = f"{master.name_f_metric(kind)}{suffix}"
                 yield make(name, f"{master} {short}{suffix}", f"F-score of {called}, for {who}{how}")
         yield make(name_gap_metric(kind), f"G {short}", f"gap of f_g to f_r, |f_r - f_g| / (f_r + f_g), for {who}")
         signed = f"the same with its sign: above 0 where f_r is better, for {who}"
@@ -102,8 +102,8 @@ def _find_bounds(results: Results | None) -> Iterator[tuple[str, Bounds]]:
         for master in Predictor:
             for suffix, known in figures.items():
                 own = known.get(master, Figures())
-                yield f"{master.name_metric(kind)}{suffix}", getattr(own, kind)
-                yield f"{master.name_metric(kind)} macro{suffix}", getattr(own, f"{kind}_macro")
+                yield f"{master.name_f_metric(kind)}{suffix}", getattr(own, kind)
+                yield f"{master.name_f_metric(kind)} macro{suffix}", getattr(own, f"{kind}_macro")
         for suffix in figures:
             yield f"{name_gap_metric(kind)}{suffix}", gaps.get(f"{kind}{suffix}", Bounds())
             yield f"signed_{name_gap_metric(kind)}{suffix}", gaps.get(f"signed {kind}{suffix}", Bounds())
@@ -118,8 +118,8 @@ def find_doubts(estimates: Sequence[Estimate]) -> list[str]:
             (Predictor.REAL, (Predictor.BASE, Predictor.LAST)),
             (Predictor.GENERATED, (Predictor.BASE, Predictor.SHUFFLED)),
         ):
-            own = found.get(master.name_metric(kind))
-            known = {control: found.get(control.name_metric(kind)) or 0.0 for control in controls}
+            own = found.get(master.name_f_metric(kind))
+            known = {control: found.get(control.name_f_metric(kind)) or 0.0 for control in controls}
             beaten_by = [f"{control} {value:.3f}" for control, value in known.items() if own is not None and value >= own]
             if beaten_by:
                 no_better.append(f"{master} {called} is {own:.3f} ({', '.join(beaten_by)})")

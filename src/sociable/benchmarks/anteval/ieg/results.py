@@ -30,7 +30,7 @@ class Predictor(StrEnum):
     LAST = "last speaker"
     """The baseline that reads nothing."""
 
-    def name_metric(self, kind: str) -> str:
+    def name_f_metric(self, kind: str) -> str:
         return f"{self}/{kind}"
 
 

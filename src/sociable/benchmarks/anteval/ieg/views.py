@@ -45,7 +45,7 @@ _KIND_TITLES = {"character": "who acts", "tuple": "who acts, with which skill"}
 _SHORT = {"character": "characters", "tuple": "overall"}
 FEWEST_RESAMPLES = 10
 """Resamples below which the difference of two runs has no interval."""
-_COMPARED = [metric for kind in KINDS for metric in (Predictor.GENERATED.name_metric(kind), name_gap_metric(kind))]
+_COMPARED = [metric for kind in KINDS for metric in (Predictor.GENERATED.name_f_metric(kind), name_gap_metric(kind))]
 
 Run = RunResult[IegStudy]
 
@@ -146,14 +146,14 @@ def _make_plot(results: Sequence[Run]) -> IntervalPlot:
     marks: dict[Mark, None] = {}
     for kind in KINDS:
         for master in (Predictor.LAST, Predictor.BASE, Predictor.REAL):
-            estimates = ((result.label, result.estimate(master.name_metric(kind))) for result in results)
+            estimates = ((result.label, result.estimate(master.name_f_metric(kind))) for result in results)
             shared = [(label, found) for label, found in estimates if found is not None and found.value is not None]
             agree = len({(found.value, found.low, found.high) for _, found in shared}) == 1
             for label, found in shared:
                 called = f"{_SHORT[kind]}: {PREDICTORS[master].partition(',')[0]}{'' if agree else f' ({label})'}"
                 marks[Mark(called, found.value, found.low, found.high)] = None
         for result in results:
-            if own := result.estimate(Predictor.GENERATED.name_metric(kind)):
+            if own := result.estimate(Predictor.GENERATED.name_f_metric(kind)):
                 marks[Mark(f"{_SHORT[kind]}: {result.label} (f_g)", own.value, own.low, own.high)] = None
     return IntervalPlot("F-scores on held-out real sessions", "F-score", list(marks), minimum=0.0, maximum=1.0)
 
@@ -163,7 +163,7 @@ def _make_table_2(results: Sequence[Run]) -> Table:
     columns = [Column("Interaction agent"), Column("Virtual DM")]
     columns += [Column(f"{name} {kind}", True) for kind in ("char.", "overall") for name in ("f_0", "f_g", "f_r", "G")]
     shown = (Predictor.BASE, Predictor.GENERATED, Predictor.REAL)
-    metrics = [metric for kind in KINDS for metric in (*(master.name_metric(kind) for master in shown), name_gap_metric(kind))]
+    metrics = [metric for kind in KINDS for metric in (*(master.name_f_metric(kind) for master in shown), name_gap_metric(kind))]
     rows = []
     for result in results:
         cells = [format_percent(found.value) if (found := result.estimate(metric)) else MISSING for metric in metrics]
