@@ -1,4 +1,4 @@
-"""What comes from outside and is imported when it is needed: libraries of extras, objects of other packages."""
+"""Imports from outside, made when they are needed: libraries of extras, objects of other packages."""
 
 from __future__ import annotations
 

@@ -93,6 +93,6 @@ async def run_phase(
 
 
 def _describe_bug(error: Exception) -> str:
-    """What went wrong, and the file and line in which it did."""
+    """The failure in words, with the file and the line in which it happened."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"bug: {type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno})"
