@@ -17,19 +17,10 @@ import pytest
 from sociable.agents.architecture import Asker, Situation, TaskInWords
 from sociable.agents.generative import generative, generative_with_target_driven_planning
 from sociable.agents.generative.briefing import PLACEHOLDERS, load_generative_prompts, render_places, render_walks
-from sociable.agents.generative.conversing import (
-    EVERYDAY,
-    Agenda,
-    Agreement,
-    choose_latest,
-    parse_agreement,
-    parse_conclusions,
-    parse_ratings,
-    parse_thoughts,
-    parse_utterance,
-)
+from sociable.agents.generative.conversing import Agenda, Agreement, parse_agreement, parse_conclusions, parse_utterance
 from sociable.agents.generative.mind import REACTION_PAUSE, TALK_COOLDOWN, GenerativeMind
 from sociable.agents.generative.planning import Frame, Part, parse_day_plan, parse_steps
+from sociable.agents.generative.reflecting import EVERYDAY, choose_latest, parse_ratings, parse_thoughts
 from sociable.agents.generative.replies import Unreadable, find_day, find_name, find_times, parse_value
 from sociable.core.errors import InputError, RunFailure
 from sociable.core.records import CUT_OFF, Usage

@@ -10,17 +10,12 @@ from typing import Any
 
 import pytest
 
-from sociable.benchmarks.agentsense.audit import (
-    TOLERANCE,
-    find_alike_templates,
-    find_sign_faults,
-    load_judged_scenes,
-    measure_rules,
-    measure_shortcuts,
-)
+from sociable.benchmarks.agentsense.audit import TOLERANCE, find_alike_templates, find_sign_faults
 from sociable.benchmarks.agentsense.briefing import brief, load_agentsense_prompts, write_judge_question, write_quiz
 from sociable.benchmarks.agentsense.dataset import load_scenarios
+from sociable.benchmarks.agentsense.judged import load_judged_scenes, measure_rules
 from sociable.benchmarks.agentsense.scenario import CharacterRole, Domain, GoalType, list_distinct_questions, list_goal_probes
+from sociable.benchmarks.agentsense.shortcuts import measure_shortcuts
 
 FOLDER = resources.files("sociable.benchmarks.agentsense").joinpath("data", "templates")
 

@@ -12,10 +12,11 @@ from functools import partial
 from typing import TypeVar
 
 from sociable.agents.architecture import Asker, Situation
-from sociable.agents.generative import briefing, conversing
+from sociable.agents.generative import briefing, conversing, reflecting
 from sociable.agents.generative.briefing import build_messages
-from sociable.agents.generative.conversing import MIDDLE_IMPORTANCE, RATED_AT_ONCE, Agenda, Agreement, Conclusions
+from sociable.agents.generative.conversing import Agenda, Agreement, Conclusions
 from sociable.agents.generative.planning import DayPlan, Frame, Part, parse_day_plan, parse_steps
+from sociable.agents.generative.reflecting import MIDDLE_IMPORTANCE, RATED_AT_ONCE
 from sociable.agents.generative.replies import Unreadable, find_name, require_fields
 from sociable.agents.generative.target_driven import TargetDrivenPlanning
 from sociable.core.prompts import put_on_one_line, quote
@@ -107,7 +108,7 @@ class GenerativeMind:
         people = self._find_worth_considering(view)
         if view.activity is None and view.minute < self._persona.wakes:
             return self._make_decision(view, Activity("sleeping", self._persona.wakes, self._persona.home, asleep=True))
-        due = len(self.memory.unrated) >= RATED_AT_ONCE or self._gathered >= conversing.REFLECTION_THRESHOLD
+        due = len(self.memory.unrated) >= RATED_AT_ONCE or self._gathered >= reflecting.REFLECTION_THRESHOLD
         step = self._find_step(view.minute) if over else None
         if people or due or (over and step is None):
             return self._think(view, over, people)
@@ -117,7 +118,7 @@ class GenerativeMind:
         """A decision that needs a model."""
         if len(self.memory.unrated) >= RATED_AT_ONCE:
             await self._rate(view.minute, RATED_AT_ONCE)
-        if self._gathered >= conversing.REFLECTION_THRESHOLD:
+        if self._gathered >= reflecting.REFLECTION_THRESHOLD:
             await self._reflect(view.minute)
         activity = await self._find_next_activity(view) if over else None
         talk_to = await self._react(view, activity, people) if people and not (activity and activity.asleep) else ""
@@ -255,22 +256,22 @@ class GenerativeMind:
             found = await self._ask(
                 "rate",
                 minute,
-                partial(conversing.parse_ratings, count=count),
+                partial(reflecting.parse_ratings, count=count),
                 memories=quote(
                     "\n".join(f"{place}. {put_on_one_line(each.text)}" for place, each in enumerate(memories, start=1))
                 ),
                 count=str(count),
                 example=", ".join(str(3 + place % 3) for place in range(min(count, 3))) + (", ..." if count > 3 else ""),
             )
-            for memory, importance in zip(memories, found or [conversing.EVERYDAY] * count, strict=True):
+            for memory, importance in zip(memories, found or [reflecting.EVERYDAY] * count, strict=True):
                 self.memory.rate(memory.number, importance)
                 self._gathered += importance if memory.kind in COUNTED else 0.0
 
     async def _reflect(self, minute: int) -> None:
         await self._rate(minute)
         self._gathered = 0.0
-        latest = briefing.render_memories(conversing.choose_latest(self.memory.memories), self._clock)
-        for thought in await self._ask("reflect", minute, conversing.parse_thoughts, memories=latest) or ():
+        latest = briefing.render_memories(reflecting.choose_latest(self.memory.memories), self._clock)
+        for thought in await self._ask("reflect", minute, reflecting.parse_thoughts, memories=latest) or ():
             self._remember(minute, "thought", thought.text, thought.importance)
 
     # Planning.

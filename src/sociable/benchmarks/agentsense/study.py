@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sociable.benchmarks.agentsense.audit import compare_texts, make_audit
+from sociable.benchmarks.agentsense.audit import make_audit
 from sociable.benchmarks.agentsense.briefing import load_agentsense_prompts
 from sociable.benchmarks.agentsense.dataset import load_scenarios, select_scenarios
 from sociable.benchmarks.agentsense.describe import make_description
 from sociable.benchmarks.agentsense.judge import judge_goal, list_rated, show_question
 from sociable.benchmarks.agentsense.label import label_records
+from sociable.benchmarks.agentsense.likeness import compare_texts
 from sociable.benchmarks.agentsense.metrics import METRICS, Scene
 from sociable.benchmarks.agentsense.protocol import run_scene, select_playable
 from sociable.benchmarks.agentsense.records import AgentSenseEpisode, AgentSenseOptions

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from sociable.benchmarks.agentsense.audit import find_nearest_passage
 from sociable.benchmarks.agentsense.briefing import is_script_named, load_agentsense_prompts, write_script_question
 from sociable.benchmarks.agentsense.dataset import read_scenario
+from sociable.benchmarks.agentsense.likeness import find_nearest_passage
 from sociable.benchmarks.agentsense.scenario import Relationship
 from sociable.benchmarks.agentsense.templates import NO_ATTRIBUTES, AgeGap, Member, Slot, list_cast_faults, make_question
 from sociable.core.data_files import Text
