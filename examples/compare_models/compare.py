@@ -22,7 +22,7 @@ runs = {
 }
 
 # %% Each score is a row: one metric of one episode.
-scores = pd.concat([run.to_frame().assign(agent=label) for label, run in runs.items()], ignore_index=True)
+scores = pd.concat([run.frame().assign(agent=label) for label, run in runs.items()], ignore_index=True)
 print(scores.head(), end="\n\n")
 
 # %% Means by agent and by dialogue. A score without a value (not reached, unscored, errored) is NaN, never 0.

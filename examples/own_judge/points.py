@@ -53,7 +53,7 @@ def ask_for_points(episode: Episode) -> Callable[[], Sequence[ChatMessage]]:
 
 async def judge_run(folder: Path, names: Sequence[str]) -> list[Judgment]:
     """The judgments of all ``names`` on every episode of a run in which something was said."""
-    episodes = [episode for episode in load_result(folder).read_episodes() if episode.turns]
+    episodes = [episode for episode in load_result(folder).episodes() if episode.turns]
     with Journal(folder / "points.sqlite") as journal:
         budget = Budget(prices={})
         settings = RoleSettings()

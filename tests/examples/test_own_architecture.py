@@ -107,5 +107,5 @@ def test_stss_takes_it_by_its_name(tmp_path: Path) -> None:
         out=tmp_path / "run",
         options={"agent": "messenger", "tasks": ["soup-swap"]},
     )
-    episode = next(result.read_episodes())
+    episode = next(result.episodes())
     assert any(event.kind == "talked" and episode.task.performer in (event.resident, event.partner) for event in episode.events)

@@ -93,4 +93,4 @@ def test_a_limit_and_a_bug_are_told(tmp_path: Path, install: Callable[[Path], No
     module.write_text(module.read_text().replace("        favour = self", "        {}['oops']\n        favour = self"))
     result = sociable.run("haste", f"python:{tmp_path / 'agent.py'}:reply", out=tmp_path / "run", limit=2)
     line = next(number for number, text in enumerate(module.read_text().splitlines(), start=1) if "oops" in text)
-    assert [episode.error for episode in result.read_episodes()] == [f"bug: KeyError: 'oops' (haste.py, line {line})"] * 2
+    assert [episode.error for episode in result.episodes()] == [f"bug: KeyError: 'oops' (haste.py, line {line})"] * 2

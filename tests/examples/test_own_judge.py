@@ -47,7 +47,7 @@ def test_it_judges_every_episode_and_buys_no_reply_twice(tmp_path: Path, run_scr
     judge = f"python:{FOLDER / 'judges.py'}:polite"
     first = run_script(FOLDER / "points.py", str(folder), judge)
     judgments = [json.loads(line) for line in (folder / "points.jsonl").read_text().splitlines()]
-    spoken = [episode.id for episode in result.read_episodes() if episode.turns]
+    spoken = [episode.id for episode in result.episodes() if episode.turns]
     assert [each["episode"] for each in judgments] == spoken
     assert {each["verdict"] for each in judgments} == {"win", "tie"}
     # Again: the same words, and not one call more in the journal.

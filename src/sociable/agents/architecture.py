@@ -8,8 +8,8 @@ adds its own under the entry point group ``sociable.architectures``::
 
 ``docs/reference/architecture.md`` has a small one, ``examples/own_architecture`` a larger one.
 
-A mind may have three methods more (see ``Mind``): ``inject`` is told what is injected into the town, ``interview`` answers
-``sociable interview``, and ``restore`` is needed in ``stss-conversations``.
+A mind may have three methods more: ``inject`` (``Injectable``) is told what is injected into the town, ``interview``
+(``Interviewable``) answers ``sociable interview``, and ``restore`` (``Restorable``) is needed in ``stss-conversations``.
 A run resumes from its journal, so a mind does the same again when it sees and hears the same: whatever is random in it
 comes from ``Situation.seed``.
 """

@@ -138,7 +138,7 @@ def audit(
         texts = {str(source) if ambiguous else Path(source).name: _read_text(Path(source)) for source in sources}
         if not isinstance(study, FromSources):
             raise InputError(f"{benchmark} has nothing that is compared with sources; leave --source out.")
-        played = list(load_result(dialogues, scored=False).read_episodes()) if dialogues else []
+        played = list(load_result(dialogues, scored=False).episodes()) if dialogues else []
         beside = study.compare_with_sources(texts, played)
     if not isinstance(study, Audited):
         raise InputError(f"{benchmark} has no audit.")

@@ -35,6 +35,7 @@ from sociable.models.journal import JournalledModel, copy_calls
 from sociable.models.limits import Budget
 from sociable.town.clock import MINUTES_PER_DAY, Clock, parse_minute
 from sociable.town.interop.tiled import write_tiled
+from sociable.town.minds import Interviewable
 from sociable.town.persona import WEEKDAYS
 
 BENCHMARK = "stss"
@@ -192,8 +193,8 @@ def interview(folder: str | Path, episode: str, resident: str, questions: Sequen
 
 async def _ask(town: Town, name: str, minute: int, questions: Sequence[str], models: Sequence[JournalledModel]) -> list[str]:
     try:
-        ask = getattr(town.minds[name], "interview", None)
-        if ask is None:
+        mind = town.minds[name]
+        if not isinstance(mind, Interviewable):
             raise InputError(f"The architecture of {name} gives no interviews.")
         for model in models:
             model.only_recorded = True
@@ -203,7 +204,7 @@ async def _ask(town: Town, name: str, minute: int, questions: Sequence[str], mod
             raise InputError(f"The run has not come to that moment yet ({error}). Go on with: sociable resume") from None
         for model in models:
             model.only_recorded = False
-        return [await ask(question, minute) for question in questions]
+        return [await mind.interview(question, minute) for question in questions]
     finally:
         for model in models:
             await model.close()

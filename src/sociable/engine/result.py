@@ -73,7 +73,7 @@ class RunResult(Generic[St]):
         """The estimate of this name, or None if the run has none."""
         return next((estimate for estimate in self.estimates if estimate.metric == metric), None)
 
-    def to_frame(self) -> pd.DataFrame:
+    def frame(self) -> pd.DataFrame:
         """The scores as a pandas data frame, one row per episode and metric; ``value`` is NaN where there is none."""
         import pandas as pd
 
@@ -81,11 +81,11 @@ class RunResult(Generic[St]):
         rows = [[getattr(score, name) for name in columns] for score in self.scores]
         return pd.DataFrame(rows, columns=columns).assign(model=self.label).astype({"value": float, "outcome": str})
 
-    def read_episodes(self) -> Iterator[Any]:
+    def episodes(self) -> Iterator[Any]:
         """The episodes, of the study's own type, read one at a time."""
         return iter(self.records.episodes)
 
-    def read_judgments(self) -> Iterator[Judgment]:
+    def judgments(self) -> Iterator[Judgment]:
         """Every opinion that a judge ever gave on this run, read one at a time."""
         return iter(self.records.judgments)
 

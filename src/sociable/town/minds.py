@@ -6,9 +6,9 @@ reference residents, a user's own. A mind that needs no model answers at once; o
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sociable.town.events import AnyEvent, Line
 from sociable.town.map import Address, Tile
@@ -107,12 +107,7 @@ class TakenAway:
 
 
 class Mind(Protocol):
-    """The mind of one resident, which is asked for one thing at a time.
-
-    It may have three methods more: ``inject(minute, text)`` takes note of something from outside the simulation; ``async
-    interview(question, minute)`` returns its answer to somebody outside, and it remembers neither question nor answer;
-    ``restore(events)`` replaces all that it knew by what its own part of an event log says.
-    """
+    """The mind of one resident, which is asked for one thing at a time. It may be ``Injectable`` and the like as well."""
 
     @property
     def alarm(self) -> int | None:
@@ -126,3 +121,27 @@ class Mind(Protocol):
 
     def conclude(self, talk: Talk, until: int) -> TakenAway | Awaitable[TakenAway]:
         """Draws its conclusions. Asked once when the conversation is over; the resident goes on at minute ``until``."""
+
+
+@runtime_checkable
+class Injectable(Protocol):
+    """A mind that can be told something from outside the simulation."""
+
+    def inject(self, minute: int, text: str) -> None:
+        """Takes note of a text at a minute."""
+
+
+@runtime_checkable
+class Interviewable(Protocol):
+    """A mind that can be asked from outside the simulation."""
+
+    async def interview(self, question: str, minute: int) -> str:
+        """Gives its answer at a minute. The mind remembers neither question nor answer."""
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    """A mind that can be given the memory of another life."""
+
+    def restore(self, events: Iterable[AnyEvent]) -> None:
+        """Replaces all that it knew by what its own part of an event log says."""

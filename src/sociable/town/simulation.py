@@ -28,7 +28,7 @@ from sociable.town.bodies import Body, Injection, Physics, Scheduler
 from sociable.town.clock import MINUTES_PER_DAY
 from sociable.town.events import AnyEvent, Began, Line, Slept, Talked, Walked, merge_logs, render_steps
 from sociable.town.map import Address, Tile, TownMap
-from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Mind, Sighting, TakenAway, Talk, View
+from sociable.town.minds import IDLE, IDLE_MINUTES, Activity, Decision, Injectable, Mind, Sighting, TakenAway, Talk, View
 from sociable.town.places import PlaceFinder
 
 WORDS_PER_MINUTE = 130
@@ -280,8 +280,8 @@ class Simulation:
         while body.injections and body.injections[0].minute <= minute:
             text = body.injections.popleft().text
             body.note(minute, "injected event", text)
-            if inject := getattr(mind, "inject", None):
-                inject(minute, text)
+            if isinstance(mind, Injectable):
+                mind.inject(minute, text)
         over = activity is None or minute >= activity.until
         asked = over or (mind.alarm is not None and minute >= mind.alarm)
         if not asked and self._changed[body.zone] <= body.looked and body.next_activity is None:

@@ -152,8 +152,8 @@ def _list_cells(run: Run, beside: Run, role: Role) -> Iterator[str]:
 def _list_values(metric: str, run: Run, cast: Run, role: Role) -> Iterator[float]:
     """A metric's values in ``run`` over the characters that ``role`` plays in ``cast``, scene by scene."""
     value_of = run.study.metrics[metric].value
-    played = {episode.id: episode.list_characters(role) for episode in cast.read_episodes() if not episode.error}
-    for episode in run.read_episodes():
+    played = {episode.id: episode.list_characters(role) for episode in cast.episodes() if not episode.error}
+    for episode in run.episodes():
         scene = run.study.make_scene(episode, run.find_judgments(episode), [seat.name for seat in run.seats.judges])
         if value_of and scene.was_played and episode.id in played:
             value = value_of(replace(scene, own=played[episode.id])).value

@@ -165,7 +165,7 @@ def _tabulate_judges(runs: Runs) -> Table:
     for run in runs:
         panel = [seat.name for seat in run.seats.judges]
         answers: dict[str, list[tuple[Verdict, Verdict]]] = defaultdict(list)
-        for episode in run.read_episodes():
+        for episode in run.episodes():
             verdicts = add_panel(run.find_judgments(episode), panel)
             for (criterion, judge), (verdict, _) in verdicts.items():
                 if (criterion, PANEL) in verdicts:
@@ -251,7 +251,7 @@ def _list_scenes(run: RunResult[AgentSenseStudy]) -> Iterator[Block]:
     """The scenes in which the fewest goals were reached, and those with the most."""
     metric = "majority" if run.estimate("majority") else "self"
     values = {(s.scenario, s.repeat): s.value for s in run.scores if s.metric == metric}
-    done = [episode for episode in run.read_episodes() if episode.status is EpisodeStatus.COMPLETED]
+    done = [episode for episode in run.episodes() if episode.status is EpisodeStatus.COMPLETED]
     ranked = sorted(done, key=lambda episode: values.get((episode.scenario, episode.repeat)) or 0.0)
     best = ranked[SCENES_SHOWN:][-SCENES_SHOWN:][::-1]
     for heading, episodes in (("Fewest", ranked[:SCENES_SHOWN]), ("Most", best)):

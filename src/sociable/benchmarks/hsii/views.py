@@ -141,7 +141,7 @@ def _make_judges_table(runs: Sequence[Run]) -> Table:
     for run in runs:
         panel = {seat.name for seat in run.seats.judges}
         own: dict[tuple[str, str], list[PairJudgment]] = defaultdict(list)
-        for judgment in run.read_judgments():
+        for judgment in run.judgments():
             if isinstance(judgment, PairJudgment) and judgment.judge in panel:
                 own[judgment.judge, judgment.criterion].append(judgment)
         rows += [Row([run.label, *key, *_describe_judge(judgments)]) for key, judgments in sorted(own.items())]

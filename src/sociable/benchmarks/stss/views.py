@@ -211,7 +211,7 @@ def _tabulate_tasks(run: RunResult[StssStudy]) -> Table:
 
 
 def _list_completed(run: RunResult[Any]) -> list[Any]:
-    return [each for each in run.read_episodes() if each.status is EpisodeStatus.COMPLETED]
+    return [each for each in run.episodes() if each.status is EpisodeStatus.COMPLETED]
 
 
 def _format_moment(minute: int, clock: Clock) -> str:

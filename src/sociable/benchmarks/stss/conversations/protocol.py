@@ -29,7 +29,7 @@ from sociable.engine.seats import Seat, Seats
 from sociable.town.clock import Clock, format_time_of_day
 from sociable.town.events import Agreed, AnyEvent, Line, Noted, Remembered
 from sociable.town.map import Address, TownMap
-from sociable.town.minds import Activity, Mind, Sighting, TakenAway, Talk, Utterance, View
+from sociable.town.minds import Activity, Mind, Restorable, Sighting, TakenAway, Talk, Utterance, View
 from sociable.town.simulation import WORDS_PER_MINUTE
 
 T = TypeVar("T")
@@ -131,11 +131,10 @@ class _Play:
         mind = find_architecture(architecture)(situation)
         # It is shown what is to be seen before it is given its memory: the look itself is to leave no trace there.
         await _wait_for(mind.decide(self._show(side, other)))
-        restore = getattr(mind, "restore", None)
-        if restore is None:
+        if not isinstance(mind, Restorable):
             remedy = "its minds have no method restore(events)."
             raise InputError(f"The architecture '{architecture}' cannot be given a memory: {remedy}")
-        restore(side.past)
+        mind.restore(side.past)
         return mind
 
     def _show(self, side: Side, other: Side) -> View:
