@@ -154,6 +154,7 @@ def test_a_recipe_with_a_fault_hides_no_other(poems: Path) -> None:
 def test_it_is_a_function_too_and_waits_for_its_model(poems: Path) -> None:
     options = find_recipe("poems").options(longest=30, titled=True)
     document = datasets.construct("poems", poems / "fog.txt", poems / "build", options=options)
+    assert list(document.summary.rows[-1].cells) == ["titles", "a title for each", "2", "—", "waiting"]
     assert "Up to 2 items wait for a model at the stage 'titles'" in document.sections[0].blocks[0].text  # type: ignore[union-attr]
     (poems / "mine").mkdir()
     (poems / "mine" / "title.txt").write_text("Name it.")

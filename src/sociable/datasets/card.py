@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from sociable.core.errors import InputError, RunFolderError
 from sociable.core.extras import import_extra
 from sociable.core.run_folder import write_atomically
-from sociable.core.view import Callout, Column, Document, Row, Section, Table, Tone
+from sociable.core.view import MISSING, Callout, Column, Document, Row, Section, Table, Tone
 from sociable.datasets.build import DATASET, SOURCES, StageCounts
 from sociable.datasets.recipe import Plan
 
@@ -41,19 +42,22 @@ _TYPES = {str: "sc:Text", bool: "sc:Boolean", int: "sc:Integer", float: "sc:Floa
 def make_build_document(plan: Plan, found: Sequence[StageCounts], path: Path) -> Document:
     """The document of how far a build in the folder ``path`` has come, and what it cannot go on without."""
     done = len(found) == len(plan.stages)
+    funnel = make_funnel_table(found)
     problem = "" if not done or found[-1].made else "Nothing came through, so the data set is empty. Below stands why."
     if not done:
         stage, items = plan.stages[len(found)], found[-1].made if found else len(plan.items)
         problem = (
             f"Up to {items:,} items wait for a model at the stage '{stage.name}'. Name one with --model, and the same --out."
         )
+        waiting = Row([stage.name, stage.meaning, f"{items:,}", MISSING, "waiting"])
+        funnel = replace(funnel, rows=[*funnel.rows, waiting])
         if (path / DATASET).exists():
             problem += f" Until then {DATASET} is of before."
     notes = [Callout(problem, Tone.WARNING)] if problem else []
     return Document(
         title=f"{plan.recipe.benchmark}, built from {plan.recipe.material}",
         subtitle=f"{path / DATASET}" if done else f"{path}, not finished",
-        summary=make_funnel_table(found),
+        summary=funnel,
         sections=[Section("Funnel", [*notes, *make_reason_tables(found, REASONS_SHOWN)])],
     )
 

@@ -101,7 +101,12 @@ def test_real_articles_become_a_data_set_that_runs(chat_server: Any, tmp_path: P
 
 def test_without_a_model_it_goes_as_far_as_it_can_and_on_later(articles: Path, chat_server: Any, tmp_path: Path) -> None:
     waiting = construct(articles, tmp_path / "build")
-    assert cells(waiting) == {"articles": ["25", "1", "24"], "distinct": ["24", "0", "24"], "harmless": ["24", "0", "24"]}
+    assert cells(waiting) == {
+        "articles": ["25", "1", "24"],
+        "distinct": ["24", "0", "24"],
+        "harmless": ["24", "0", "24"],
+        "scenes": ["24", "—", "waiting"],
+    }
     assert "Up to 24 items wait for a model at the stage 'scenes'" in waiting.sections[0].blocks[0].text  # type: ignore[union-attr]
     model = writer(chat_server, "writer:on")
     done = construct(articles, tmp_path / "build", model=model)
