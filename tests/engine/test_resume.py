@@ -117,10 +117,11 @@ def test_the_papers_other_benchmarks_survive_a_kill_too(
     assert sum(repeated.values()) <= CONNECTIONS
 
 
-def test_interrupt_lets_calls_under_way_end(server: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_lets_calls_under_way_end(sign: signal.Signals, server: Any, tmp_path: Path) -> None:
     process = start(*run_arguments(server, tmp_path / "run"))
     wait_until(server, 40, process)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sign)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
     assert f"sociable resume {tmp_path / 'run'}" in errors.decode().replace("\n", "")

@@ -14,25 +14,32 @@ from sociable.models.limits import Budget
 
 T = TypeVar("T")
 
+_ENDS = (signal.SIGINT, signal.SIGTERM)
+
 
 @contextlib.contextmanager
 def stop_on_interrupt(budget: Budget) -> Iterator[None]:
-    """After the first Ctrl-C no new call is made, and calls under way end and are kept. The second ends all at once."""
+    """After the first Ctrl-C or SIGTERM no new call is made; calls under way end and are kept. The second ends all at once."""
     loop = asyncio.get_running_loop()
+
+    def release() -> None:
+        for sign in _ENDS:
+            with contextlib.suppress(NotImplementedError):
+                loop.remove_signal_handler(sign)
 
     def interrupt() -> None:
         budget.interrupt()
-        loop.remove_signal_handler(signal.SIGINT)
+        release()
 
     # Other threads get no signals. On Windows Ctrl-C ends at once; the journal still holds all replies that arrived.
     if threading.current_thread() is threading.main_thread():
         with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(signal.SIGINT, interrupt)
+            for sign in _ENDS:
+                loop.add_signal_handler(sign, interrupt)
     try:
         yield
     finally:
-        with contextlib.suppress(NotImplementedError):
-            loop.remove_signal_handler(signal.SIGINT)
+        release()
 
 
 def run_to_end(work: Coroutine[Any, Any, T]) -> T:
