@@ -67,22 +67,23 @@ def test_it_runs_under_another_name(tmp_path: Path, install: Callable[[Path], No
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("name", "given", "said"),
     [
-        ({"dataset": "talks.jsonl"}, "thanks reads no file of data: leave --dataset out"),
-        ({"prompts": "."}, "thanks takes no other prompts: leave --prompts out"),
-        ({"judges": []}, "thanks has nothing that is judged: leave --judge out"),
+        ("dataset", "talks.jsonl", "thanks reads no file of data: leave --dataset out"),
+        ("prompts", ".", "thanks takes no other prompts: leave --prompts out"),
+        ("judges", ["python:agent.py:reply"], "thanks has nothing that is judged: leave --judge out"),
     ],
 )
 def test_what_it_does_nothing_with_is_refused(
-    given: dict[str, Any], said: str, tmp_path: Path, install: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+    name: str, given: Any, said: str, tmp_path: Path, install: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(FOLDER)
     monkeypatch.delitem(sys.modules, "thanks", raising=False)
-    (tmp_path / "agent.py").write_text(GRATEFUL)
-    agent = f"python:{tmp_path / 'agent.py'}:reply"
+    monkeypatch.chdir(tmp_path)
+    Path("agent.py").write_text(GRATEFUL)
     with pytest.raises(InputError, match=said):
-        sociable.run("thanks", agent, out=tmp_path / "run", **({"judges": [agent]} if "judges" in given else given))
+        sociable.run("thanks", "python:agent.py:reply", **{name: given})
+    assert not Path("runs").exists()
 
 
 def test_a_limit_and_a_bug_are_told(tmp_path: Path, install: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import dotenv
+from typing_extensions import Unpack
 
-from sociable.api.runs import load_result, make_settings, write_document
+from sociable.api.runs import RunOptions, load_result, make_settings, write_document
 from sociable.core.errors import DataError, InputError
 from sociable.core.run_folder import write_atomically
 from sociable.core.view import Document, Paragraph, Section, Table
@@ -172,7 +173,7 @@ LABEL_TOKENS = 1024
 """The least room that a model has for a label, which it may think about."""
 
 
-def label(benchmark: str, model: str, out: str | Path, config: str | Path | None = None, **settings: Any) -> str:
+def label(benchmark: str, model: str, out: str | Path, config: str | Path | None = None, **settings: Unpack[RunOptions]) -> str:
     """Writes the dataset with labels to ``out`` (JSON Lines). Returns what was filled in, in words.
 
     Replies are kept in a journal beside it, so that nothing is paid for twice: run it again to go on after a failure.

@@ -128,7 +128,7 @@ def _make_parameter(name: str, field: FieldInfo) -> inspect.Parameter:
     kind: Any = bool if bool in kinds else list[str] if tuple in kinds else str
     choices = [each for each in kinds if isinstance(each, str)]
     numbers = "N" if int in kinds else "X" if float in kinds else ""
-    metavar = "|".join(choices) or numbers or ("WORD,…" if kind is not str else "TEXT")
+    metavar = "|".join(choices) or (f"{numbers or 'WORD'},…" if tuple in kinds else numbers or "TEXT")
     flag = f"--{name.replace('_', '-')}"
     return shared.make_option(flag, kind | None, field.description, metavar=None if kind is bool else metavar)
 
@@ -136,7 +136,7 @@ def _make_parameter(name: str, field: FieldInfo) -> inspect.Parameter:
 def _list_kinds(annotation: Any) -> list[Any]:
     """The types that values can have, and the words where they are some of a few."""
     if get_origin(annotation) in (tuple, list):
-        return [tuple]
+        return [tuple, get_args(annotation)[0]]
     parts = get_args(annotation)
     return [kind for part in parts for kind in _list_kinds(part)] if parts else [annotation]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -235,7 +235,8 @@ def label(
     prompts: shared.PromptsFolder = None,
 ) -> None:
     """Have a model fill in labels that a dataset lacks: roles, kinds of goals, domains."""
-    given = {"dataset": dataset, "skip_invalid": skip_invalid, "base_url": base_url, "max_cost": max_cost, "prompts": prompts}
+    named = {"dataset": dataset, "skip_invalid": skip_invalid, "base_url": base_url, "max_cost": max_cost, "prompts": prompts}
+    given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     said = api.datasets.label(benchmark, model, out, config, **given)
     say(f"{said}\nLabelled: {out}".strip())
 
