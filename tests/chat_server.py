@@ -361,6 +361,65 @@ async def stall_once(call: Call) -> web.StreamResponse:
     return plain(call)
 
 
+_slot = asyncio.Lock()
+
+
+async def one_slot(call: Call) -> web.StreamResponse:
+    """Works on one call at a time, and lets the others wait."""
+    async with _slot:
+        await asyncio.sleep(0.2)
+    return plain(call)
+
+
+def streams(pieces: Callable[[Call], list[str]], pause_seconds: float = 0.0, end: str = "") -> Behaviour:
+    """Sends the events one by one. At the ``end`` the connection may be cut ("cut"), or nothing more be sent ("stall")."""
+
+    async def behave(call: Call) -> web.StreamResponse:
+        if end and call.attempt > 1:
+            return plain(call)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream; charset=utf-8"})
+        await response.prepare(call.request)
+        for piece in pieces(call):
+            await asyncio.sleep(pause_seconds)
+            await response.write((piece if piece.startswith(":") else f"data: {piece}").encode() + b"\n\n")
+        if end == "cut":
+            assert call.request.transport is not None
+            call.request.transport.abort()
+        if end == "stall":
+            await asyncio.sleep(3)
+        return response
+
+    return behave
+
+
+def chunk(finish: str | None = None, **delta: Any) -> str:
+    return json.dumps({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}, ensure_ascii=False)
+
+
+def plain_pieces(call: Call) -> list[str]:
+    """The plain answer word by word, as llama.cpp, vLLM and OpenAI send it."""
+    usage = completion(call, {"content": plain_text(call)})["usage"]
+    words = [chunk(content=word) for word in re.findall(r"\S+ ?", plain_text(call))]
+    return [
+        chunk(role="assistant", content=None),
+        *words,
+        chunk("stop"),
+        json.dumps({"choices": [], "usage": usage}),
+        "[DONE]",
+    ]
+
+
+def odd_pieces(_: Call) -> list[str]:
+    return [
+        ": a comment, as some gateways send them while one waits",
+        chunk(role="assistant", reasoning_content="hm, "),
+        chunk(reasoning_content="hm"),
+        chunk(content="a\u2028"),
+        chunk("length", content="b"),
+        json.dumps({"usage": {"prompt_tokens": 7, "completion_tokens": 2}}),
+    ]
+
+
 async def slow(call: Call) -> web.StreamResponse:
     await asyncio.sleep(0.05)
     return plain(call)
@@ -394,6 +453,14 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "drop-once": drop_once,
     "cut-once": cut_once,
     "stall-once": stall_once,
+    "one-slot": one_slot,
+    # Streams.
+    "stream": streams(plain_pieces, 0.05),
+    "stream-slow": streams(plain_pieces, 0.2),
+    "stream-odd": streams(odd_pieces),
+    "stream-cut-once": streams(lambda call: plain_pieces(call)[:2], end="cut"),
+    "stream-stall-once": streams(lambda call: plain_pieces(call)[:2], end="stall"),
+    "stream-error-once": streams(lambda _: [chunk(content="plain"), '{"error": {"code": 502, "message": "died"}}'], end="over"),
     # Answers that are none.
     "not-json": lambda _: web.Response(text="I am not JSON.", content_type="application/json"),
     "html-error": lambda _: web.Response(text="<html><h1>502 Bad Gateway</h1></html>", content_type="text/html", status=502),
@@ -439,6 +506,7 @@ BEHAVIOURS: dict[str, Behaviour] = {
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
     ),
     "no-seed": demands(lambda call: "seed" not in call.body, "Unknown parameter: 'seed'."),
+    "no-stream": demands(lambda call: "stream" not in call.body, "Your organization must be verified to stream this model."),
     "nothing-extra": lambda call: (
         refuses(400, "response_format is not supported")
         if "response_format" in call.body

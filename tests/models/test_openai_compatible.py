@@ -11,13 +11,8 @@ import pytest
 
 from sociable.core.errors import ContextLengthExceeded, EndpointUnusable, RunFailure
 from sociable.core.records import Usage
-from sociable.models.openai_compatible import (
-    EndpointSettings,
-    OpenAICompatibleModel,
-    join_neighbours,
-    parse_completion,
-    read_retry_after,
-)
+from sociable.models.completions import join_neighbours, parse_completion
+from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel, read_retry_after
 from sociable.models.protocol import ChatMessage, FinishReason, Reply, Request, Sampling, Scope
 
 if TYPE_CHECKING:
@@ -67,6 +62,8 @@ async def test_what_is_asked_arrives_and_nothing_else(endpoint: Endpoint, chat_s
             "top_p": 0.9,
             "seed": 3,
             "response_format": {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": SCHEMA}},
+            "stream": True,
+            "stream_options": {"include_usage": True},
         }
     ]
 
@@ -74,7 +71,7 @@ async def test_what_is_asked_arrives_and_nothing_else(endpoint: Endpoint, chat_s
 async def test_what_is_left_to_the_server_is_not_sent(endpoint: Endpoint, chat_server: ChatServer) -> None:
     model = endpoint("plain")
     await model.generate(asking(sampling=Sampling(temperature=None, max_tokens=None)))
-    assert [set(body) for body in bodies(chat_server, model)] == [{"model", "messages"}]
+    assert [set(body) for body in bodies(chat_server, model)] == [{"model", "messages", "stream", "stream_options"}]
 
 
 async def test_a_slash_after_the_address_is_not_doubled(chat_server: ChatServer) -> None:
@@ -179,11 +176,53 @@ async def test_a_passing_fault_is_not_noticed(endpoint: Endpoint, chat_server: C
     assert attempts(chat_server, model) == (3 if behaviour == "500-twice" else 2)
 
 
-async def test_a_stalled_answer_is_asked_for_again(endpoint: Endpoint, chat_server: ChatServer) -> None:
+async def test_what_may_still_be_in_work_is_not_sent_again(endpoint: Endpoint, chat_server: ChatServer) -> None:
     # The server takes three seconds for its first answer.
     model = endpoint("stall-once", timeout_seconds=0.3)
+    with pytest.raises(EndpointUnusable, match=r"has not begun to answer .* within 0.3 s\. It can be reached, but is slow"):
+        await model.generate(asking())
+    assert attempts(chat_server, model) == 1
+    # When the run is resumed, it is asked for again.
+    assert (await model.generate(asking())).text.startswith("plain answer ")
+
+
+async def test_a_call_may_wait_while_the_server_answers_others(endpoint: Endpoint, chat_server: ChatServer) -> None:
+    # Ten calls of 0.2 s on a server that takes one at a time: the last waits for two seconds, twice the time-out.
+    model = endpoint("one-slot", timeout_seconds=1.0, max_connections=10)
+    replies = await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(10)))
+    assert len({reply.text for reply in replies}) == 10
+    assert attempts(chat_server, model) == 10
+    assert max(reply.timing.whole for reply in replies if reply.timing) > 1.5
+
+
+async def test_a_stream_is_put_together(endpoint: Endpoint) -> None:
+    plain, streamed = [await endpoint(name).generate(asking("one two three")) for name in ("plain", "stream")]
+    assert streamed == plain
+    assert plain.timing is not None and plain.timing.first_token is None
+    assert streamed.timing is not None and streamed.timing.first_token is not None
+    # The first word comes after 50 ms and the others after as long again.
+    assert 0.05 <= streamed.timing.first_token <= streamed.timing.whole - 0.04
+
+
+async def test_a_streams_odd_parts_are_read(endpoint: Endpoint) -> None:
+    reply = await endpoint("stream-odd").generate(asking())
+    assert (reply.text, reply.thinking, reply.finish) == ("a\u2028b", "hm, hm", FinishReason.LENGTH)
+    assert reply.usage == Usage(calls=1, input_tokens=7, output_tokens=2)
+
+
+@pytest.mark.parametrize("behaviour", ["stream-cut-once", "stream-error-once", "stream-stall-once"])
+async def test_a_stream_that_breaks_off_is_asked_for_again(endpoint: Endpoint, chat_server: ChatServer, behaviour: str) -> None:
+    model = endpoint(behaviour, timeout_seconds=0.5)
     assert (await model.generate(asking())).text.startswith("plain answer ")
     assert attempts(chat_server, model) == 2
+
+
+async def test_a_stream_may_take_longer_than_the_time_out(endpoint: Endpoint, chat_server: ChatServer) -> None:
+    # Eight pieces, 0.2 s apart: no silence is as long as a second.
+    model = endpoint("stream-slow", timeout_seconds=1.0)
+    reply = await model.generate(asking())
+    assert reply.timing is not None and reply.timing.whole > 1.2
+    assert attempts(chat_server, model) == 1
 
 
 @pytest.mark.parametrize(
@@ -294,6 +333,7 @@ async def test_a_stated_context_window_keeps_the_call_at_home(endpoint: Endpoint
         ("no-schema-422", ["no structured output"]),
         ("no-max-tokens", ["max_completion_tokens"]),
         ("no-seed", ["no seed"]),
+        ("no-stream", ["no streaming"]),
         ("no-system", ["no system role"]),
         ("no-system-500", ["no system role"]),
         ("must-alternate", ["no system role"]),

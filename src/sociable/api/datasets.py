@@ -94,7 +94,7 @@ def _set_up_writing(benchmark: str, model: str, config: str | Path | None, own: 
     said = role.model_fields_set if role and config else set()
     defaults = {name: getattr(WRITING, name) for name in ("temperature", "max_tokens") if name not in said}
     budget = Budget(find_prices(asked, seats, (Role.SUBJECT,)), asked.max_cost)
-    return Writing(seats.subject.model, replace(seats.subject.sampling, **defaults), budget, asked.max_connections)
+    return Writing(seats.subject.model, replace(seats.subject.sampling, **defaults), budget, asked.at_once)
 
 
 async def _run(build: Build) -> list[StageCounts]:

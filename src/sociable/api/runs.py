@@ -66,9 +66,10 @@ class RunOptions(TypedDict, total=False):
     dataset: str | Path | None
     skip_invalid: bool
     limit: int | None
+    scenarios: Sequence[str]
     seed: int
     repeats: int
-    max_connections: int
+    max_connections: int | None
     max_cost: float | None
     base_url: str | None
     prompts: str | Path | None

@@ -49,6 +49,7 @@ def _take_settings(
     dataset: shared.DatasetPath = None,
     skip_invalid: shared.SkipInvalid = None,
     limit: shared.Limit = None,
+    scenario: shared.Scenarios = None,
     seed: shared.Seed = None,
     repeats: shared.Repeats = None,
     max_connections: shared.Connections = None,
@@ -115,8 +116,9 @@ def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], without
         values = read_options(said.pop("option", ()))
         values |= {name: _read_value(said.pop(name)) for name in own.model_fields if name in said}
         several = {name: said.pop(name) for name in (series.model_fields if series else ()) if name in said}
-        if "judge" in said:
-            said["judges"] = tuple(said.pop("judge"))
+        for name in ("judge", "scenario"):
+            if name in said:
+                said[f"{name}s"] = tuple(said.pop(name))
         action(Asked(benchmark, apart[0], apart[1], said | ({"options": values} if values else {}), several, apart[2]))
 
     return shared.make_command(benchmark.name, benchmark.title, command, parameters)

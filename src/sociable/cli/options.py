@@ -59,6 +59,7 @@ SkipInvalid = Annotated[bool | None, typer.Option("--skip-invalid", help="Leave 
 Limit = Annotated[
     int | None, declare_option("--limit", "N", "The number to take: whole dialogues, templates of scenes, tasks of stss.")
 ]
+Scenarios = Annotated[list[str] | None, declare_option("--scenario", "ID", "Run this one only; repeat for several.")]
 Seed = Annotated[int | None, declare_option("--seed", "N", "The seed of all randomness.")]
 Repeats = Annotated[int | None, declare_option("--repeats", "N", "Runs of each case; they do not count as new cases.")]
 Connections = Annotated[int | None, declare_option("--max-connections", "N", "Calls at once to each model.")]

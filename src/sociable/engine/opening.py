@@ -6,6 +6,7 @@ Everything that can be checked without spending anything is checked here.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import platform
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -79,7 +80,19 @@ def _open(settings: RunSettings, benchmark: Benchmark, build: Collection[Role]) 
         names, alike = tuple(study.scenarios), lambda _name: ""
         chosen = select_clusters(names, settings.limit, settings.seed, cluster=study.find_cluster, group=alike, by_name=False)
         study.scenarios = {name: study.scenarios[name] for name in chosen}
+    if settings.scenarios:
+        study.scenarios = _select_scenarios(study, settings)
     return OpenStudy(settings, benchmark, study, seats, find_prices(settings, seats, build))
+
+
+def _select_scenarios(study: AnyStudy, settings: RunSettings) -> dict[str, Any]:
+    if settings.limit:
+        raise InputError("Name scenarios with --scenario, or their number with --limit, not both.")
+    for name in settings.scenarios:
+        if name not in study.scenarios:
+            near = "".join(f"; did you mean '{each}'?" for each in difflib.get_close_matches(name, study.scenarios, 1))
+            raise InputError(f"There is no scenario '{name}'{near or '.'} `sociable show {settings.benchmark}` lists them.")
+    return {name: scenario for name, scenario in study.scenarios.items() if name in settings.scenarios}
 
 
 def begin_run(settings: RunSettings, path: Path) -> tuple[RunFolder, OpenStudy]:
@@ -191,8 +204,7 @@ def open_run(
             seats = opened.seats.change_each(add_journal)
             progress = (lambda counts: watch(counts, budget)) if watch else (lambda _: None)
             rubric = find_rubric(settings.rubric) if settings.rubric else None
-            at_once = settings.max_connections
-            yield Run(folder, opened.study, seats, records, budget, settings.repeats, at_once, progress, rubric), models
+            yield Run(folder, opened.study, seats, records, budget, settings.repeats, settings.at_once, progress, rubric), models
     finally:
         records.close()
 

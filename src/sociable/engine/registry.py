@@ -21,6 +21,9 @@ from sociable.models.protocol import Model
 
 OPENAI_URL = "https://api.openai.com/v1"
 
+USUAL_AT_ONCE = 20
+"""Calls at once where nothing is said, and the number is not found by trial."""
+
 _BENCHMARKS = {
     "agentsense": "sociable.benchmarks.agentsense.benchmark",
     "anteval-ieg": "sociable.benchmarks.anteval.ieg.benchmark",
@@ -82,29 +85,34 @@ def _is_error_rate(agent: str) -> bool:
     return False
 
 
-def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_connections: int = 20) -> Model:
+def build_model(name: str, own: RoleSettings, base_url: str | None = None, max_connections: int | None = None) -> Model:
     """The model a name means. Raises InputError."""
     if name == PERSON:
         return _build_person()
     if name.startswith("python:"):
         from sociable.models.python_function import FunctionModel, load_function
 
-        return FunctionModel(name, load_function(name), max_connections)
+        return FunctionModel(name, load_function(name), max_connections or USUAL_AT_ONCE)
     provider, _, rest = name.partition("/")
+    if provider == "local" and rest:
+        from sociable.models.local import LocalModel
+        from sociable.models.weights import find_weights
+
+        return LocalModel(name, find_weights(rest), own.context_window)
     if provider == "inspect" and rest:
         from sociable.models.inspect_bridge import InspectModel
 
-        return InspectModel(name, max_connections, own.base_url)
+        return InspectModel(name, max_connections or USUAL_AT_ONCE, own.base_url)
     if provider in ("openai", "openai-compatible") and rest:
         usual = os.environ.get("OPENAI_BASE_URL")
         default_url = (usual or OPENAI_URL) if provider == "openai" else (base_url or usual)
         return _build_openai_compatible(name, rest, own, default_url, max_connections)
     for point in metadata.entry_points(group="sociable.models", name=provider):
-        model: Model = point.load()(rest, own, max_connections)
+        model: Model = point.load()(rest, own, max_connections or USUAL_AT_ONCE)
         return model
     raise InputError(
         f"'{name}' is no model name. Write openai/MODEL, openai-compatible/MODEL (with --base-url or @http://host:port/v1), "
-        "inspect/PROVIDER/MODEL, python:file.py:function, human, or reference/AGENT."
+        "local/smollm2, local/FILE.gguf, inspect/PROVIDER/MODEL, python:file.py:function, human, or reference/AGENT."
     )
 
 
@@ -120,7 +128,9 @@ def _build_person() -> Model:
     return PersonModel(lambda blocks: print_blocks(blocks, console), lambda text: console.print(Text(make_displayable(text))))
 
 
-def _build_openai_compatible(name: str, model: str, own: RoleSettings, default_url: str | None, max_connections: int) -> Model:
+def _build_openai_compatible(
+    name: str, model: str, own: RoleSettings, default_url: str | None, max_connections: int | None
+) -> Model:
     from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
 
     model, at, address = model.partition("@http")
@@ -150,6 +160,8 @@ def _build_openai_compatible(name: str, model: str, own: RoleSettings, default_u
         timeout_seconds=own.timeout_seconds,
         attempts=own.attempts,
         max_connections=max_connections,
+        # A hosted service takes many at once; nothing is known of a server of one's own.
+        connections_at_first=USUAL_AT_ONCE if url == OPENAI_URL else 1,
         requests_per_minute=own.requests_per_minute,
         context_window=own.context_window,
     )

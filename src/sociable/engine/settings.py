@@ -12,11 +12,15 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from sociable.core.errors import InputError
 from sociable.core.records import Record
 from sociable.engine.seats import Role
+from sociable.models.concurrency import MOST_AT_ONCE
 from sociable.models.limits import Price
 from sociable.models.protocol import Sampling
 
 _OR_DEFAULT = BeforeValidator(lambda value: None if value == "default" else value)
 """TOML has no null: "default" leaves the choice to the server."""
+
+
+_AS_TUPLE = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
 
 
 class RoleSettings(Record):
@@ -44,7 +48,7 @@ class RunSettings(Record):
     benchmark: str
     model: str
     partner: str | None = None
-    judges: Annotated[tuple[str, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)] = ()
+    judges: Annotated[tuple[str, ...], _AS_TUPLE] = ()
     rubric: str | None = None
     """The rubric by which ``raters`` rate every participant that has a goal."""
     raters: tuple[str, ...] = ()
@@ -53,9 +57,12 @@ class RunSettings(Record):
     dataset: str | None = None
     skip_invalid: bool = False
     limit: int | None = Field(default=None, ge=1)
+    scenarios: Annotated[tuple[str, ...], _AS_TUPLE] = ()
+    """The scenarios to run, by id; empty: all."""
     seed: int = 0
     repeats: int = Field(default=1, ge=1)
-    max_connections: int = Field(default=20, ge=1, le=10_000)
+    max_connections: int | None = Field(default=None, ge=1, le=10_000)
+    """Calls at once to each model; None: found by trial."""
     max_cost: float | None = Field(default=None, gt=0)
     base_url: str | None = None
     prompts: str | None = None
@@ -64,6 +71,11 @@ class RunSettings(Record):
     prices: dict[str, Price] = Field(default_factory=dict)
     options: dict[str, Any] = Field(default_factory=dict)
     """The benchmark's own options; in a file the table named after the benchmark."""
+
+    @property
+    def at_once(self) -> int:
+        """Episodes that are begun at once: enough for all the calls at once that there may be."""
+        return self.max_connections or MOST_AT_ONCE
 
     def list_models(self) -> list[tuple[Role, str]]:
         """(role, model) of everybody who takes part, but for the raters."""

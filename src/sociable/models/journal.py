@@ -23,18 +23,20 @@ from typing import Any
 from sociable.core.errors import RunFailure, RunFolderError, StorageFailure
 from sociable.core.records import Usage
 from sociable.models.limits import Budget
-from sociable.models.protocol import FinishReason, Model, Reply, Request
+from sociable.models.protocol import FinishReason, Model, Reply, Request, Timing
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS calls (
     key BLOB PRIMARY KEY, item TEXT NOT NULL, role TEXT NOT NULL, participant TEXT NOT NULL, model TEXT NOT NULL,
     request TEXT NOT NULL, reply TEXT NOT NULL, thinking TEXT NOT NULL, finish TEXT NOT NULL,
-    input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, seconds REAL NOT NULL
+    input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, seconds REAL NOT NULL, first_token_seconds REAL
 )
 """
-_INSERT = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_LATER_COLUMN = "first_token_seconds"
+"""Missing in journals of version 0.1."""
+_INSERT = "INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
-_Row = tuple[bytes, str, str, str, str, str, str, str, str, int, int, float]
+_Row = tuple[bytes, str, str, str, str, str, str, str, str, int, int, float, float | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Journal(AbstractContextManager["Journal"]):
         self._database, self._reader = _open_recording(path) if replay_only else _open(path)
         try:
             self._empty = not self._select("SELECT 1 FROM calls LIMIT 1")
+            self._has_first_tokens = _LATER_COLUMN in _list_columns(self._reader)
         except RunFolderError:
             self._disconnect()
             raise
@@ -78,11 +81,11 @@ class Journal(AbstractContextManager["Journal"]):
         return _make_reply(*rows[0]) if rows else None
 
     async def store(self, key: bytes, request: Request, body: bytes, model: str, reply: Reply, seconds: float) -> None:
-        """Returns when the reply is durable. Raises StorageFailure."""
-        scope = request.scope
+        """Returns when the reply is durable. ``seconds`` is the time it took where it does not say. Raises StorageFailure."""
+        scope, timing = request.scope, reply.timing or Timing(seconds)
         row = (
             key, scope.item, scope.role, scope.participant, model, body.decode(), reply.text, reply.thinking,
-            reply.finish.value, reply.usage.input_tokens, reply.usage.output_tokens, seconds,
+            reply.finish.value, reply.usage.input_tokens, reply.usage.output_tokens, timing.whole, timing.first_token,
         )  # fmt: skip
         loop = asyncio.get_running_loop()
         done: asyncio.Future[None] = loop.create_future()
@@ -126,14 +129,27 @@ class Journal(AbstractContextManager["Journal"]):
             yield model, role, Usage(calls=calls, input_tokens=asked, output_tokens=answered)
 
     def measure_seconds(self, model: str) -> dict[str, float]:
-        """Seconds that calls to a model took: the median and the longest. Empty if there was none."""
+        """Seconds that calls to a model took: median, longest, median to the first token; and tokens a second after that.
+
+        Empty if there was no call; the last two are there if the model told when its first token came.
+        """
         took = [row[0] for row in self._select("SELECT seconds FROM calls WHERE model = ? ORDER BY seconds", model)]
-        return {"median": round(took[len(took) // 2], 2), "longest": round(took[-1], 2)} if took else {}
+        if not took:
+            return {}
+        found = {"median": round(took[len(took) // 2], 2), "longest": round(took[-1], 2)}
+        if self._has_first_tokens:
+            query = "SELECT first_token_seconds, seconds - first_token_seconds, output_tokens FROM calls WHERE model = ? AND {}"
+            known = self._select(query.format("first_token_seconds IS NOT NULL ORDER BY first_token_seconds"), model)
+            if known and (after := sum(row[1] for row in known)) > 0:
+                found["first token"] = round(known[len(known) // 2][0], 2)
+                found["tokens a second"] = round(sum(row[2] for row in known) / after, 1)
+        return found
 
     def find_calls(self, item: str) -> Iterator[Call]:
         """The calls made for one episode, judgment or reference, shortest history first."""
-        rows = self._select("SELECT * FROM calls WHERE item = ? ORDER BY length(request)", item)
-        for _, _, role, participant, model, request, *reply, seconds in rows:
+        columns = "role, participant, model, request, reply, thinking, finish, input_tokens, output_tokens, seconds"
+        rows = self._select(f"SELECT {columns} FROM calls WHERE item = ? ORDER BY length(request)", item)  # noqa: S608
+        for role, participant, model, request, *reply, seconds in rows:
             yield Call(item, role, participant, model, json.loads(request), _make_reply(*reply), seconds)
 
     def _select(self, query: str, *values: object) -> list[Any]:
@@ -168,10 +184,15 @@ def copy_calls(source: Path, target: Path, item: str) -> None:
     with closing(database), closing(reader):
         try:
             database.execute("ATTACH DATABASE ? AS source", (str(source),))
+            columns = ", ".join(sorted(_list_columns(database, "source")))
             with database:
-                database.execute("INSERT INTO calls SELECT * FROM source.calls WHERE item = ?", (item,))
+                database.execute(f"INSERT INTO calls ({columns}) SELECT {columns} FROM source.calls WHERE item = ?", (item,))  # noqa: S608
         except sqlite3.DatabaseError as error:
             raise _make_unreadable_error(source, error) from None
+
+
+def _list_columns(database: sqlite3.Connection, schema: str = "main") -> set[str]:
+    return {row[1] for row in database.execute(f"PRAGMA {schema}.table_info(calls)")}
 
 
 _connect = partial(sqlite3.connect, check_same_thread=False)
@@ -184,6 +205,8 @@ def _open(path: Path) -> tuple[sqlite3.Connection, sqlite3.Connection]:
         database = _connect(path)
         for command in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", _SCHEMA):
             database.execute(command)
+        if _LATER_COLUMN not in _list_columns(database):
+            database.execute(f"ALTER TABLE calls ADD COLUMN {_LATER_COLUMN} REAL")
         return database, _connect(path)
     except sqlite3.DatabaseError as error:
         if database is not None:

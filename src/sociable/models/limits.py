@@ -50,9 +50,9 @@ def load_packaged_prices() -> Mapping[str, Price]:
 def find_price(model: str, own: Mapping[str, Price]) -> Price | None:
     """The price of a model by its full name, or by its name without provider. None when nobody wrote one down.
 
-    Reference agents and a user's own function cost nothing.
+    Reference agents, a user's own function and models in this process cost nothing.
     """
-    if model.startswith(("reference/", "python:")):
+    if model.startswith(("reference/", "python:", "local/")):
         return Price(input=0, output=0)
     table = {**load_packaged_prices(), **own}
     return table.get(model) or table.get(model.rpartition("/")[2])

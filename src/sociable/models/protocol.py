@@ -97,11 +97,21 @@ _DEFECTS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Timing:
+    """The seconds that a model took, from being asked; waiting for its turn on this side is no part of it."""
+
+    whole: float
+    first_token: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     text: str
     usage: Usage
     finish: FinishReason = FinishReason.STOP
     thinking: str = ""
+    timing: Timing | None = field(default=None, compare=False)
+    """None where the model does not measure it."""
 
     @property
     def defect(self) -> str:

@@ -13,7 +13,7 @@ from sociable.statistics.paired import compare_paired
 
 _MAY_DIFFER = frozenset(
     {"model", "partner", "judges", "rubric", "raters", "reference", "reference_file", "roles", "prices", "base_url"}
-    | {"max_connections", "max_cost", "limit", "repeats", "dataset"}
+    | {"max_connections", "max_cost", "limit", "scenarios", "repeats", "dataset"}
 )
 """Settings that change no case, or are looked at by what came of them (digests, references, cases both reached)."""
 

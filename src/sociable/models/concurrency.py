@@ -1,0 +1,164 @@
+"""The number of calls that a server is asked at once: found by trial, and lowered when the server is in trouble.
+
+A server is asked little at first. While three times as many calls at once bring clearly more tokens a second, their number
+grows; where they do not, it stays, and the step is tried again much later. So a hosted service is soon asked by many at
+once, and a model on a laptop by one at a time, which keeps the beginnings of its prompts in its cache. In trouble (the
+server says that it is overloaded, or lets a call wait for long) the number is halved, and grows again by one at a time:
+additive increase, multiplicative decrease, as in TCP (Chiu & Jain 1989).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+import itertools
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+
+MOST_AT_ONCE = 64
+"""Calls at once to a server of which the user says nothing, however much it takes."""
+
+STEP = 3
+"""The factor between one number that is tried and the next."""
+WORTHWHILE = 1.3
+"""A step up is kept if it brings so many times the tokens a second."""
+CLEARLY_WORSE = 0.9
+"""At or below it a step up is not tried again for long; between the two it may have been chance."""
+CALLS_MEASURED = 2
+"""The calls by which one number is judged are at least so many, after the first of all, which finds the server cold."""
+AGAIN_SOON, AGAIN_LATE = 8, 64
+"""Calls until a step that failed is tried again; after that the waits grow fourfold."""
+
+
+@dataclass
+class _Trial:
+    """The calls that began and ended while their number at once was the same."""
+
+    calls: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+
+    def measure_rate(self, at_once: int) -> float:
+        """Tokens a second of the whole server. By Little's law it is that of one call, times the calls at once."""
+        return at_once * self.tokens / self.seconds if self.seconds else 0.0
+
+
+@dataclass
+class AdaptiveLimit:
+    """Lets at most ``level`` calls through at once.
+
+    Those of the item that asked first go first. So what was begun is finished before more is begun, and the calls of one
+    episode, whose prompts begin alike, follow one another on a server that takes few at once.
+    """
+
+    level: int
+    """Calls at once: now, and to begin with."""
+    ceiling: int
+    """The number that is never exceeded."""
+    _under_way: int = 0
+    _waiting: list[tuple[int, int, asyncio.Future[None]]] = field(default_factory=list)
+    """A heap: the item's rank, the call's number, what it waits for."""
+    _ranks: dict[str, int] = field(default_factory=dict)
+    """By item, the order in which they asked first."""
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+    _era: int = 0
+    """Counts the changes of ``level``."""
+    _is_cold: bool = True
+    _trial: _Trial = field(default_factory=_Trial)
+    _lower: tuple[int, float] | None = None
+    """The number at once before the step that is being tried, and its rate."""
+    _rest: int = 0
+    """Calls until the next step is tried."""
+    _pause: int = AGAIN_LATE
+    """The rest after the next step that fails clearly."""
+    _goal: int = 0
+    """The number that additive increase goes back to after trouble."""
+
+    @contextlib.asynccontextmanager
+    async def take_place(self, item: str) -> AsyncIterator[int]:
+        """One place among those at once. Gives the era, which ``note_reply`` and ``note_trouble`` want to know."""
+        rank = self._ranks.setdefault(item, len(self._ranks))
+        if self._under_way < self.level and not self._waiting:
+            self._under_way += 1
+        else:
+            await self._wait_for_place(rank)
+        try:
+            yield self._era
+        finally:
+            self._under_way -= 1
+            self._hand_out()
+
+    async def _wait_for_place(self, rank: int) -> None:
+        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        heapq.heappush(self._waiting, (rank, next(self._numbers), place))
+        try:
+            await place
+        except asyncio.CancelledError:
+            if not place.cancelled():
+                # The place was handed out in the moment in which nobody wanted it any more.
+                self._under_way -= 1
+                self._hand_out()
+            raise
+
+    def _hand_out(self) -> None:
+        """Gives free places to those who are next."""
+        while self._waiting and self._under_way < self.level:
+            _, _, place = heapq.heappop(self._waiting)
+            if not place.done():
+                self._under_way += 1
+                place.set_result(None)
+
+    def note_reply(self, era: int, tokens: int, seconds: float) -> None:
+        """Notes a call that went well, which was begun in ``era``."""
+        if self._goal > self.level:
+            self._grow_by_one()
+            return
+        if self._is_cold or era != self._era:
+            # What began under another number at once says nothing about this one.
+            self._is_cold = False
+            return
+        self._rest = max(0, self._rest - 1)
+        trial = self._trial
+        trial.calls, trial.tokens, trial.seconds = trial.calls + 1, trial.tokens + tokens, trial.seconds + seconds
+        # Where fewer are wanted than may be, nothing is learnt.
+        if trial.calls >= max(CALLS_MEASURED, min(self.level, 8)) and (self._waiting or self._lower):
+            self._decide()
+
+    def note_trouble(self, era: int) -> None:
+        """Halves the number at once; of several calls that were begun before the last change only the first counts."""
+        if era == self._era and self.level > 1:
+            self._goal = max(self._goal, self.level)
+            self._change_level(self.level // 2)
+            self._lower = None
+
+    def _decide(self) -> None:
+        """Keeps the step that was tried or takes it back, or tries the next."""
+        rate = self._trial.measure_rate(self.level)
+        if self._lower:
+            before, rate_before = self._lower
+            self._lower = None
+            if rate < WORTHWHILE * rate_before:
+                was_clear = rate <= CLEARLY_WORSE * rate_before
+                self._rest = self._pause if was_clear else AGAIN_SOON
+                self._pause *= 4 if was_clear else 1
+                self._change_level(before)
+                return
+        if self.level < self.ceiling and not self._rest:
+            self._lower = (self.level, rate)
+            self._change_level(min(self.ceiling, STEP * self.level))
+        else:
+            self._trial = _Trial()
+
+    def _grow_by_one(self) -> None:
+        self._trial.calls += 1
+        if self._trial.calls >= self.level:
+            self._change_level(self.level + 1)
+            if self.level >= self._goal:
+                self._goal = 0
+
+    def _change_level(self, level: int) -> None:
+        self.level = level
+        self._era += 1
+        self._trial = _Trial()
+        self._hand_out()
