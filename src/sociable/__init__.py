@@ -10,7 +10,8 @@ from sociable.core.errors import InputError, RunFolderError, RunStopped, Sociabl
 
 if TYPE_CHECKING:
     from sociable.api.datasets import audit, construct, describe, review
-    from sociable.api.runs import compare, demo, estimate, judge, load_result, load_study, report, resume, run, score
+    from sociable.api.demonstration import demo
+    from sociable.api.runs import compare, estimate, judge, load_result, load_study, report, resume, run, score
     from sociable.engine.benchmark import Benchmark
     from sociable.engine.result import RunResult
     from sociable.engine.settings import RunSettings
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "api.datasets": ("audit", "construct", "describe", "review"),
-    "api.runs": ("compare", "demo", "estimate", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
+    "api.demonstration": ("demo",),
+    "api.runs": ("compare", "estimate", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
     "engine.benchmark": ("Benchmark",),
     "engine.result": ("RunResult",),
     "engine.settings": ("RunSettings",),

@@ -47,7 +47,7 @@ def test_a_person_answers_is_interrupted_and_goes_on(open_terminal: OpenTerminal
     assert all(episode["strict_format"] for episode in episodes)
     manifest = json.loads((tmp_path / "mine" / "manifest.json").read_text())
     assert manifest["models"]["subject"] == "human"
-    assert manifest["seconds"]["human"]["median"] > 0
+    assert manifest["seconds"]["subject"]["median"] > 0
     assert manifest["usage"]["subject"]["calls"] == len(episodes)
 
 

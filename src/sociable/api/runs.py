@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict
@@ -26,6 +26,7 @@ from sociable.engine.opening import (
     Watch,
     begin_run,
     describe_roles,
+    make_paths_absolute,
     make_study_options,
     open_run,
     open_study,
@@ -160,8 +161,9 @@ def judge(
     """Has other judges look at the episodes of a run; no episode is run again. Earlier judgments stay in the folder.
 
     With ``rubric`` (``sotopia``) the judges, by default those of the run, rate every participant that has a goal, and the
-    panel stays as it is. ``config`` is a TOML file with ``roles`` and ``prices`` for the judges. A reference can be named
-    only for a run that has none yet. Raises InputError before anything in the folder is changed.
+    panel stays as it is. The panel of an unfinished run cannot be changed. ``config`` is a TOML file with ``roles`` and
+    ``prices`` for the judges. A reference can be named only for a run that has none yet. Raises InputError before anything
+    in the folder is changed.
     """
     path = Path(folder)
     with RunFolder.open(path) as locked:
@@ -172,6 +174,8 @@ def judge(
             )
         if not judges and not rubric:
             raise InputError("Name at least one judge, or a rubric.")
+        if judges and not rubric:
+            _check_finished(locked)
         named = {"rubric": rubric, "raters": tuple(judges) or before.judges} if rubric else {"judges": tuple(judges)}
         changed = change_settings(
             before,
@@ -184,6 +188,43 @@ def judge(
         opened = reopen_study(locked, changed, build=_FOR_JUDGING, references_adopted=not reference_file)
         locked.write_manifest(locked.read_manifest() | describe_roles(changed))
         return _finish(locked, opened, build=_FOR_JUDGING, watch=watch)
+
+
+def _check_finished(folder: RunFolder) -> None:
+    """Raises InputError for a run that has judges of its own and episodes that were not run: they are its judges' to judge."""
+    manifest, opened = folder.read_manifest(), reopen_study(folder)
+    records = RunRecords.open(folder.path, opened.study)
+    missing = manifest["episodes"] - len(records.episodes)
+    if manifest["models"]["judges"] and missing:
+        raise InputError(
+            f"{folder.path} is not finished: {missing} of {manifest['episodes']} episodes are missing, and other judges would "
+            f"take the place of its own. Finish it first: sociable resume {folder.path}"
+        )
+
+
+def find_same_run(settings: RunSettings, parent: Path = Path("runs")) -> Path | None:
+    """The newest run folder in ``parent`` of a run with the same settings, data and prompts; None where there is none."""
+    opened = open_study(make_paths_absolute(settings), build=())
+    if all(name.startswith("reference/") for _, name in opened.settings.list_models()):
+        return None  # nothing would be bought
+    benchmark, study = opened.benchmark, opened.study
+    wanted = _strip_limits(opened.settings.model_copy(update=dict(study.resolved)).model_dump(mode="json"))
+    for path in sorted(parent.glob("*/manifest.json"), key=lambda path: path.stat().st_mtime, reverse=True):
+        with contextlib.suppress(RunFolderError, KeyError):
+            manifest = RunFolder.open(path.parent, lock=False).read_manifest()
+            is_same = (manifest["benchmark"], manifest["version"], manifest["digests"]) == (
+                benchmark.name,
+                benchmark.version,
+                dict(study.digests),
+            )
+            if is_same and _strip_limits(manifest["settings"]) == wanted:
+                return path.parent
+    return None
+
+
+def _strip_limits(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings on which no reply depends left out."""
+    return {name: value for name, value in settings.items() if name not in ("max_connections", "max_cost", "prices")}
 
 
 def score(folder: str | Path) -> RunResult:
@@ -327,16 +368,6 @@ def write_document(document: Document, out: str | Path | None) -> Document:
     return document
 
 
-def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch | None = None) -> tuple[Document, Path]:
-    """Runs every reference agent of a benchmark, offline. Returns the report and the path of its file."""
-    found = find_benchmark(benchmark)
-    if not found.demo_agents:
-        raise InputError(f"{benchmark} has no reference agents that could be shown.")
-    parent = Path(out) if out else name_new_folder("demo", benchmark)
-    results = [run(benchmark, f"reference/{agent}", out=parent / agent, watch=watch, **found.demo) for agent in found.demo_agents]
-    return write_document(make_report_document(results), parent / "report.html"), parent / "report.html"
-
-
 def _finish(
     folder: RunFolder,
     opened: OpenStudy,
@@ -380,8 +411,8 @@ def _note_what_happened(run_: Run, models: Sequence[JournalledModel]) -> None:
     manifest = run_.folder.read_manifest()
     manifest["usage"] = {role: usage.model_dump() for role, usage in sorted(run_.budget.usage.items())}
     manifest["cost"] = {role: round(cost, 6) for role, cost in sorted(run_.budget.cost.items())}
-    for name in ("adaptations", "seconds"):
-        known = manifest.get(name, {})
-        manifest[name] = known | {model.name: value for model in models if (value := getattr(model, name))}
+    manifest["seconds"] = run_.journal.measure_seconds()
+    taught = {model.name: model.adaptations for model in models if model.adaptations}
+    manifest["adaptations"] = manifest.get("adaptations", {}) | taught
     manifest["failures"] = dict(run_.failures.most_common(10))
     run_.folder.write_manifest({name: value for name, value in manifest.items() if name != "format"})

@@ -26,7 +26,7 @@ from sociable.core.records import make_episode_id
 from sociable.core.run_folder import RunFolder, write_atomically
 from sociable.datasets.recipes.stss.freeze import ENOUGH, OWN_RUNS, open_town_run, write_scenes
 from sociable.engine.event_loop import run_to_end
-from sociable.engine.opening import Watch, begin_run, open_run, reopen_study
+from sociable.engine.opening import Watch, begin_run, open_run, reopen_study, use_kept_inputs
 from sociable.engine.phases import Progress
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
@@ -136,7 +136,7 @@ def fork(
     if not events and not anew:
         raise InputError("A fork changes something: name an event with --inject TEXT, or ask anew with --anew.")
     run = _load_town_run(source)
-    settings = RunSettings.model_validate(run.manifest["settings"])
+    settings = use_kept_inputs(RunSettings.model_validate(run.manifest["settings"]), run.manifest, source)
     task, repeat = _find_task_and_repeat(episode, run.study, settings.repeats, source)
     minute = parse_moment(at, run.study.setting.clock)
     who = _find_resident(resident, run.study.scenarios[task].residents) if resident else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -38,11 +39,28 @@ def demo(
         Path | None, typer.Option("--out", help="The folder for the runs and the report; by default under runs/.")
     ] = None,
 ) -> None:
-    """Run the reference agents of a benchmark, offline, and show their scores."""
+    """Run the reference agents of a benchmark and show their scores; then a small language model on a few cases. No key."""
+    from sociable.engine.registry import find_benchmark
+
     with show_progress() as progress:
-        document, path = api.runs.demo(out, benchmark, watch=progress)
+        document, path = api.demonstration.demo(out, benchmark, watch=progress)
     print_summary(document)
     say(f"Report: {path}")
+    shown = [
+        name for name in (("hsii", "agentsense") if benchmark == "hsii" else (benchmark,)) if find_benchmark(name).demo_cases
+    ]
+    try:
+        if shown:
+            api.demonstration.load_small_model()
+    except InputError as problem:
+        say(f"No language model is shown beside them: {problem}")
+        return
+    for name in shown:
+        say(f"\n{api.demonstration.SMALL_MODEL}, a language model in this process, on a few cases of {name}:")
+        with show_progress() as progress:
+            document, small = api.demonstration.demo_small_model(name, path.parent / f"{name}-small", watch=progress)
+        print_summary(document)
+        say(f"Report: {small}")
 
 
 @app.command("list")
@@ -75,10 +93,22 @@ def _run(asked: Asked) -> None:
     settings = api.runs.make_settings(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
     if strip_endpoint(settings.model) in map(strip_endpoint, settings.judges):
         messages.print(Text(f"Warning: {warn_of_self_judging(strip_endpoint(settings.model))}"), soft_wrap=True)
+    if asked.out is None and (earlier := api.runs.find_same_run(settings)) and _prefers_resuming(earlier):
+        resume(earlier)
+        return
     folder = asked.out or api.runs.name_new_folder(settings.benchmark, settings.model)
     with show_progress(folder, hidden="human" in (settings.model, settings.partner)) as progress:
         result = api.runs.run_settings(settings, folder, watch=progress)
     show_report([result])
+
+
+def _prefers_resuming(earlier: Path) -> bool:
+    """Whether the user would go on with a run of the same settings. Where nobody can be asked, it is only pointed out."""
+    found = f"{earlier} is a run with the same settings; going on with it buys nothing twice."
+    if messages.is_terminal and sys.stdin.isatty():
+        return typer.confirm(f"{found} Go on with it?", default=True, err=True)
+    messages.print(Text(f"{found} To do so: sociable resume {earlier}"), soft_wrap=True)
+    return False
 
 
 app.add_typer(make_benchmark_group(_run, "Run a benchmark, score it, and write the report."), name="run")
@@ -299,6 +329,7 @@ def main() -> None:
     2: something to mend before anything is spent; 3: the run ended early and can be resumed; 130: interrupted.
     """
     logging.basicConfig(level=logging.ERROR, format="%(message)s")
+    logging.getLogger("sociable").setLevel(logging.INFO)
     try:
         app(standalone_mode=True)
     except Interrupted as stop:

@@ -17,7 +17,7 @@ from sociable.core.errors import RunStopped, StorageFailure
 from sociable.render.displayable import make_displayable
 
 if TYPE_CHECKING:
-    from sociable.cli.progress import RunProgress
+    from sociable.cli.progress import DrawnProgress, PrintedProgress
     from sociable.core.view import Document, Section
     from sociable.engine.result import RunResult
 
@@ -26,16 +26,19 @@ messages = Console(stderr=True)
 
 
 @contextmanager
-def show_progress(folder: Path | None = None, *, command: str = "", hidden: bool = False) -> Iterator[RunProgress]:
+def show_progress(
+    folder: Path | None = None, *, command: str = "", hidden: bool = False
+) -> Iterator[DrawnProgress | PrintedProgress]:
     """Draws how far a run is; where the one in ``folder`` ends early, tells how to go on: by ``command`` or ``sociable resume``.
 
     The progress is ``hidden`` while a person answers in the same terminal.
     """
-    from sociable.cli.progress import RunProgress
+    from sociable.cli.progress import DrawnProgress, PrintedProgress
     from sociable.core.run_folder import SERIES_FILE
 
     try:
-        with RunProgress(messages, hidden=hidden) as progress:
+        drawn = hidden or messages.is_terminal
+        with DrawnProgress(messages, hidden=hidden) if drawn else PrintedProgress(messages) as progress:
             yield progress
     except RunStopped as stop:
         begun = folder is not None and any((folder / name).exists() for name in ("manifest.json", SERIES_FILE))

@@ -1,6 +1,10 @@
-"""Live counts, spend and time left while a run goes on; nothing at all when nobody looks (not a terminal)."""
+"""Live counts, spend and time left while a run goes on: drawn in a terminal, a line once a minute anywhere else."""
 
 from __future__ import annotations
+
+import threading
+import time
+from contextlib import AbstractContextManager
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
@@ -10,8 +14,10 @@ from sociable.core.errors import Interrupted
 from sociable.engine.phases import Progress as Counts
 from sociable.models.limits import Budget
 
+SECONDS_BETWEEN_LINES = 60.0
 
-class RunProgress(Progress):
+
+class DrawnProgress(Progress):
     """Draws what a run reports to it. Use as a context manager and hand it to the api as ``watch``."""
 
     def __init__(self, console: Console, *, hidden: bool) -> None:
@@ -23,7 +29,7 @@ class RunProgress(Progress):
             self._spend,
             TimeRemainingColumn(),
             console=console,
-            disable=hidden or not console.is_terminal,
+            disable=hidden,
             refresh_per_second=5,
         )
         self._phases: dict[str, TaskID] = {}
@@ -45,13 +51,49 @@ class _Spend(ProgressColumn):
     def render(self, task: Task) -> Text:
         if self.budget is None or task.finished:
             return Text("")
-        calls = sum(usage.calls for usage in self.budget.usage.values())
-        parts = [f"{calls:,} calls"] if calls else []
-        if self.budget.spent:
-            limit = f" of ${self.budget.limit:.2f}" if self.budget.limit else ""
-            parts.append(f"${self.budget.spent:.2f}{limit}")
-        if errored := task.fields["errored"]:
-            parts.append(f"{errored} errored")
-        if isinstance(self.budget.stopped, Interrupted):
-            parts.append("stopping (Ctrl-C again: at once)")
-        return Text(", ".join(parts))
+        return Text(_describe_spend(self.budget, task.fields["errored"]))
+
+
+def _describe_spend(budget: Budget, errored: int) -> str:
+    calls = sum(usage.calls for usage in budget.usage.values())
+    parts = [f"{calls:,} calls"] if calls else []
+    if budget.spent:
+        limit = f" of ${budget.limit:.2f}" if budget.limit else ""
+        parts.append(f"${budget.spent:.2f}{limit}")
+    if errored:
+        parts.append(f"{errored} errored")
+    if isinstance(budget.stopped, Interrupted):
+        parts.append("stopping (Ctrl-C again: at once)")
+    return ", ".join(parts)
+
+
+class PrintedProgress(AbstractContextManager["PrintedProgress"]):
+    """The same as a line once a minute, for logs: a run that takes less prints nothing."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._latest: tuple[Counts, Budget] | None = None
+        self._over = threading.Event()
+        # A thread: there may be no count that changes within the minute.
+        self._thread = threading.Thread(target=self._print_lines, daemon=True, name="progress")
+
+    def __call__(self, counts: Counts, budget: Budget) -> None:
+        self._latest = counts, budget
+
+    def __enter__(self) -> PrintedProgress:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _print_lines(self) -> None:
+        begun = time.monotonic()
+        while not self._over.wait(SECONDS_BETWEEN_LINES):
+            if self._latest:
+                counts, budget = self._latest
+                spend = _describe_spend(budget, counts.errored)
+                minutes = f"{(time.monotonic() - begun) / 60:.0f} min"
+                line = ", ".join(filter(None, [f"{counts.phase}: {counts.done} of {counts.total}", spend, minutes]))
+                self._console.print(Text(line), soft_wrap=True)

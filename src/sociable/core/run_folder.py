@@ -1,6 +1,6 @@
 """The run folder: everything a run needs to be resumed, judged again, reported again.
 
-    manifest.json  calls.sqlite  references.jsonl  episodes.jsonl  judgments.jsonl  scores.json  report.html
+    manifest.json  calls.sqlite  references.jsonl  episodes.jsonl  judgments.jsonl  scores.json  report.html  inputs/
 
 Records are appended to JSON Lines files as they are made and flushed at once, so a killed process loses at most the
 line it was writing, which is dropped on the next opening. When a phase is done its file is put in scenario order.
@@ -13,6 +13,7 @@ import contextlib
 import json
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -24,6 +25,9 @@ from sociable.core.errors import RunFolderError, StorageFailure
 
 FORMAT = 1
 """The folder's layout, counted; raised when an older folder can no longer be read."""
+
+LARGEST_INPUT_BYTES = 64 * 1024 * 1024
+"""Larger inputs are read where they are."""
 
 SERIES_FILE = "series.json"
 """The list of run folders that belong together, beside them."""
@@ -122,6 +126,22 @@ class RunFolder(contextlib.AbstractContextManager["RunFolder"]):
 
     def write(self, name: str, text: str) -> None:
         write_atomically(self.path / name, text)
+
+    def keep_input(self, name: str, source: Path) -> str | None:
+        """A copy of a file or folder that the run reads, as a path inside this folder; None where it is too large to keep.
+
+        Raises StorageFailure.
+        """
+        files = [source] if source.is_file() else [path for path in source.rglob("*") if path.is_file()]
+        if sum(file.stat().st_size for file in files) > LARGEST_INPUT_BYTES:
+            return None
+        kept = self.path / "inputs" / f"{name}{source.suffix if source.is_file() else ''}"
+        try:
+            kept.parent.mkdir(exist_ok=True)
+            shutil.copy2(source, kept) if source.is_file() else shutil.copytree(source, kept, dirs_exist_ok=True)
+        except (OSError, shutil.Error) as error:
+            raise StorageFailure.at(kept, error) from error
+        return kept.relative_to(self.path).as_posix()
 
 
 def _make_read_error(path: Path, error: OSError) -> RunFolderError:

@@ -54,6 +54,8 @@ class Benchmark:
     demo: Mapping[str, Any] = field(default_factory=dict)
     """Settings, apart from ``model``, of the run that `sociable demo` makes with every agent in ``demo_agents``."""
     demo_agents: Sequence[str] = ()
+    demo_cases: Mapping[str, Any] = field(default_factory=dict)
+    """Settings, apart from ``model``, of the few cases on which `sociable demo` runs a small language model; empty: none."""
 
     def load_options_type(self) -> type[BaseModel]:
         """The record of the benchmark's own options."""

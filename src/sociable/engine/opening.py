@@ -101,6 +101,7 @@ def begin_run(settings: RunSettings, path: Path) -> tuple[RunFolder, OpenStudy]:
     benchmark, study = opened.benchmark, opened.study
     opened = replace(opened, settings=opened.settings.model_copy(update=dict(study.resolved)))
     folder = RunFolder.create(path)
+    kept = {name: folder.keep_input(name, given) for name, given in _list_inputs(opened.settings, study).items()}
     folder.write_manifest(
         {
             "benchmark": benchmark.name,
@@ -110,10 +111,26 @@ def begin_run(settings: RunSettings, path: Path) -> tuple[RunFolder, OpenStudy]:
             "digests": dict(study.digests),
             "notes": list(study.notes),
             "episodes": len(study.scenarios) * settings.repeats,
+            "inputs": {name: place for name, place in kept.items() if place},
             **describe_roles(opened.settings),
         }
     )
     return folder, opened
+
+
+def _list_inputs(settings: RunSettings, study: AnyStudy) -> dict[str, Path]:
+    """The user's own files that the scenarios and prompts of a run are made of, by the name of the setting."""
+    given = {"dataset": settings.dataset, "prompts": settings.prompts}
+    given |= {name: settings.options.get(name) for name in study.input_options}
+    return {name: Path(path) for name, path in given.items() if path and Path(path).exists()}
+
+
+def use_kept_inputs(settings: RunSettings, manifest: Mapping[str, Any], folder: Path) -> RunSettings:
+    """``settings`` with the copies that a run kept of its inputs: it does not matter where they, or the folder, are by now."""
+    kept = {name: str((folder / place).resolve()) for name, place in manifest.get("inputs", {}).items()}
+    own = {name: path for name, path in kept.items() if name in ("dataset", "prompts")}
+    options = settings.options | {name: path for name, path in kept.items() if name not in own}
+    return settings.model_copy(update={**own, "options": options})
 
 
 def describe_roles(settings: RunSettings) -> dict[str, Any]:
@@ -164,7 +181,7 @@ def reopen_study(
             f"{folder.path} was run with {benchmark.name} {manifest['version']}; this is {benchmark.version}. Scores of the two "
             f"are not comparable: use sociable {manifest['packages']['sociable']}, or start a new run."
         )
-    opened = _open(settings, benchmark, build)
+    opened = _open(use_kept_inputs(settings, manifest, folder.path), benchmark, build)
     for name, digest in manifest["digests"].items():
         if opened.study.digests.get(name) != digest:
             raise RunFolderError(f"The {name} changed since {folder.path} was begun. Restore it, or start a new run.")
@@ -204,7 +221,21 @@ def open_run(
             seats = opened.seats.change_each(add_journal)
             progress = (lambda counts: watch(counts, budget)) if watch else (lambda _: None)
             rubric = find_rubric(settings.rubric) if settings.rubric else None
-            yield Run(folder, opened.study, seats, records, budget, settings.repeats, settings.at_once, progress, rubric), models
+            yield (
+                Run(
+                    folder=folder,
+                    study=opened.study,
+                    seats=seats,
+                    records=records,
+                    budget=budget,
+                    repeats=settings.repeats,
+                    at_once=settings.at_once,
+                    progress=progress,
+                    journal=journal,
+                    rubric=rubric,
+                ),
+                models,
+            )
     finally:
         records.close()
 

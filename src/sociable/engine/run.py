@@ -22,6 +22,7 @@ from sociable.engine.result import RunRecords, read_judgments
 from sociable.engine.seats import Seats
 from sociable.engine.study import AnyStudy, Concluded, Judged, JudgingTask, MeasuredByRule, Rated, Referenced
 from sociable.judging.rubric import Rubric, load_rubric_prompts, rate
+from sociable.models.journal import Journal
 from sociable.models.limits import Budget
 
 T = TypeVar("T")
@@ -40,6 +41,7 @@ class Run:
     repeats: int
     at_once: int
     progress: Callable[[Progress], None]
+    journal: Journal
     rubric: Rubric | None = None
     failures: Counter[str] = field(default_factory=Counter)
     """The number of failures, by phase and reason."""

@@ -82,6 +82,8 @@ class Study(ABC, Generic[S, E, R, M]):
     """Notes on the data that the user should know: records left out, say."""
     data: str = ""
     """A name for the data, in a few words, where "bundled" or "the user's own" does not say it."""
+    input_options: ClassVar[tuple[str, ...]] = ()
+    """The own options that name files which the scenarios are made of: a run keeps a copy."""
     resolved: Mapping[str, Any] = {}
     """Settings that were left open and have been decided, for the manifest."""
     cluster_field: ClassVar[str] = ""

@@ -101,6 +101,13 @@ class AdaptiveLimit:
                 self._hand_out()
             raise
 
+    def turn_away(self, reason: Exception) -> None:
+        """Raises ``reason`` for all who wait for a place; calls under way go on."""
+        while self._waiting:
+            _, _, place = heapq.heappop(self._waiting)
+            if not place.done():
+                place.set_exception(reason)
+
     def _hand_out(self) -> None:
         """Gives free places to those who are next."""
         while self._waiting and self._under_way < self.level:

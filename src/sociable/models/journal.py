@@ -12,12 +12,14 @@ import asyncio
 import json
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from sociable.core.errors import RunFailure, RunFolderError, StorageFailure
@@ -128,22 +130,16 @@ class Journal(AbstractContextManager["Journal"]):
         for model, role, calls, asked, answered in rows:
             yield model, role, Usage(calls=calls, input_tokens=asked, output_tokens=answered)
 
-    def measure_seconds(self, model: str) -> dict[str, float]:
-        """Seconds that calls to a model took: median, longest, median to the first token; and tokens a second after that.
+    def measure_seconds(self) -> dict[str, dict[str, float]]:
+        """By role, seconds that its calls took: median, longest, median to the first token; and tokens a second after that.
 
-        Empty if there was no call; the last two are there if the model told when its first token came.
+        The last two are there if the models told when their first tokens came.
         """
-        took = [row[0] for row in self._select("SELECT seconds FROM calls WHERE model = ? ORDER BY seconds", model)]
-        if not took:
-            return {}
-        found = {"median": round(took[len(took) // 2], 2), "longest": round(took[-1], 2)}
-        if self._has_first_tokens:
-            query = "SELECT first_token_seconds, seconds - first_token_seconds, output_tokens FROM calls WHERE model = ? AND {}"
-            known = self._select(query.format("first_token_seconds IS NOT NULL ORDER BY first_token_seconds"), model)
-            if known and (after := sum(row[1] for row in known)) > 0:
-                found["first token"] = round(known[len(known) // 2][0], 2)
-                found["tokens a second"] = round(sum(row[2] for row in known) / after, 1)
-        return found
+        took: dict[str, list[tuple[float, float | None, int]]] = defaultdict(list)
+        first_token = _LATER_COLUMN if self._has_first_tokens else "NULL"
+        for role, *call in self._select(f"SELECT role, seconds, {first_token}, output_tokens FROM calls ORDER BY seconds"):  # noqa: S608
+            took[role].append(tuple(call))
+        return {role: _sum_up(calls) for role, calls in took.items()}
 
     def find_calls(self, item: str) -> Iterator[Call]:
         """The calls made for one episode, judgment or reference, shortest history first."""
@@ -176,6 +172,16 @@ class Journal(AbstractContextManager["Journal"]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _sum_up(calls: Sequence[tuple[float, float | None, int]]) -> dict[str, float]:
+    """Of calls by (seconds, seconds to the first token, tokens), the shortest first."""
+    found = {"median": round(calls[len(calls) // 2][0], 2), "longest": round(calls[-1][0], 2)}
+    streamed = [(first, whole - first, tokens) for whole, first, tokens in calls if first is not None]
+    if (after := sum(rest for _, rest, _ in streamed)) > 0:
+        found["first token"] = round(median(first for first, _, _ in streamed), 2)
+        found["tokens a second"] = round(sum(tokens for _, _, tokens in streamed) / after, 1)
+    return found
 
 
 def copy_calls(source: Path, target: Path, item: str) -> None:
@@ -254,16 +260,13 @@ class JournalledModel:
         self._budget = budget
         self.only_recorded = False
         """Whether nothing is bought: a call that the journal does not hold is then a RunFailure."""
+        if limit := getattr(model, "limit", None):
+            budget.when_stopped.append(limit.turn_away)
 
     @property
     def adaptations(self) -> list[str]:
         """The names of what the server turned out not to take, if it is one that can tell."""
         return list(getattr(self._model, "adaptations", ()))
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Seconds that its calls took, as in ``Journal.measure_seconds``."""
-        return self._journal.measure_seconds(self.name)
 
     async def generate(self, request: Request) -> Reply:
         body = request.to_json(self.name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import tomllib
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -75,6 +75,8 @@ class Budget:
     """Usage by role, bought now or earlier."""
     cost: dict[str, float] = field(default_factory=dict)
     """US dollars by role, for the models that have a price."""
+    when_stopped: list[Callable[[RunStopped], None]] = field(default_factory=list)
+    """Called with the reason when the run is stopped: by those who hold calls back that were admitted and not yet made."""
     stopped: RunStopped | None = None
     """The error that ended the run, if ``stop`` was called: the first reason holds."""
     _reserved: float = 0.0
@@ -88,6 +90,8 @@ class Budget:
             self.stopped = reason
             self._settled.set()
             self._stopping.set()
+            for tell in self.when_stopped:
+                tell(reason)
 
     def interrupt(self) -> None:
         self.stop(Interrupted("Interrupted."))

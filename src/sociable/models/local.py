@@ -51,12 +51,12 @@ class LlamaServer:
             self._server: Any = library.Server(settings)
         except Exception as error:  # whatever the library raises for a file it cannot read
             raise InputError(f"{file} cannot be loaded as a language model: {error}") from None
-        self._limit = AdaptiveLimit(AT_ONCE, AT_ONCE)
+        self.limit = AdaptiveLimit(AT_ONCE, AT_ONCE)
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="llama")
 
     async def complete(self, body: dict[str, Any], item: str) -> Any:
         """The answer in OpenAI's layout, a completion or an error."""
-        async with self._limit.take_place(item):
+        async with self.limit.take_place(item):
             return await asyncio.get_running_loop().run_in_executor(self._threads, self._server.handle_chat_completions, body)
 
 
@@ -79,6 +79,11 @@ class LocalModel:
         self.name = name
         self._server = load_server(file, context_window)
         self._adapted: list[Adaptation] = []
+
+    @property
+    def limit(self) -> AdaptiveLimit:
+        """The limit of all models on these weights."""
+        return self._server.limit
 
     @property
     def adaptations(self) -> list[str]:

@@ -138,10 +138,6 @@ def _list_details(run: RunResult, *, several: bool) -> Iterator[tuple[str, str]]
     yield f"{prefix}settings", ", ".join(f"{name} {_format_plainly(value)}" for name, value in chosen.items())
     yield f"{prefix}digests", ", ".join(f"{name} {digest[:12]}" for name, digest in manifest["digests"].items())
     yield f"{prefix}packages", ", ".join(f"{name} {version}" for name, version in manifest["packages"].items())
-    if took := ", ".join(
-        f"{name}: median {s['median']:g} s, longest {s['longest']:g} s" for name, s in manifest.get("seconds", {}).items() if s
-    ):
-        yield f"{prefix}time per answer", took
     yield f"{prefix}begun", manifest["created"]
 
 

@@ -142,23 +142,28 @@ def _find_reasons(scores: Iterable[Score], explained: Container[str]) -> str:
     return "; ".join(f"{count} × {reason}" for reason, count in counts.most_common(3))
 
 
+_TIMES = {"median": "Seconds", "longest": "Longest", "first token": "To 1st token", "tokens a second": "Tokens/s"}
+
+
 def make_cost_block(results: Sequence[RunResult]) -> view.Block:
-    """Calls, tokens and price of every role of every run."""
+    """Calls, tokens, price and time of every role of every run."""
     rows = []
     for result in results:
-        usage, cost = result.manifest.get("usage", {}), result.manifest.get("cost", {})
+        usage, cost, seconds = (result.manifest.get(name, {}) for name in ("usage", "cost", "seconds"))
         for role, used in usage.items():
             tokens = [f"{used[name]:,}" for name in ("calls", "input_tokens", "output_tokens")]
             dollars = f"{cost[role]:.4f}" if role in cost else "unknown"
-            rows.append(view.Row([result.label, role, *tokens, dollars]))
+            took = [f"{value:g}" if (value := seconds.get(role, {}).get(name)) is not None else "—" for name in _TIMES]
+            rows.append(view.Row([result.label, role, *tokens, dollars, *took]))
     if not rows:
         return view.Paragraph("No calls: reference agents and rules use no model.")
     return view.Table(
-        caption="Calls, tokens and price",
+        caption="Calls, tokens, price and time",
         columns=[
             *map(view.Column, ("Run of", "Role")),
-            *(view.Column(name, True) for name in ("Calls", "Tokens in", "Tokens out", "US dollars")),
+            *(view.Column(name, True) for name in ("Calls", "Tokens in", "Tokens out", "US dollars", *_TIMES.values())),
         ],
         rows=rows,
-        note="As the servers counted them, or estimated from characters where they did not; priced by the table of prices.",
+        note="Tokens as the servers counted them, or estimated from characters where they did not; priced by the table of "
+        "prices. Seconds of a call: median and longest. The last two columns are of calls that came as streams.",
     )

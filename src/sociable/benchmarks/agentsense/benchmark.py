@@ -24,4 +24,10 @@ BENCHMARK = Benchmark(
     people_play=(Role.PARTNER,),
     demo={"judges": ("reference/rule",)},
     demo_agents=("oracle", "oracle@0.3", "heuristic", "blurt", "random", "silent"),
+    demo_cases={
+        "judges": ("reference/rule",),
+        "scenarios": ("one-berth-two-tickets:1",),
+        "options": {"turns": 8, "probe_tokens": 24},
+        "roles": {"subject": {"max_tokens": 64}},
+    },
 )

@@ -12,6 +12,7 @@ from functools import partial
 
 from sociable.agents.prompted import PromptedParticipant
 from sociable.benchmarks.agentsense.briefing import LETTERS, as_shown, brief, list_others, write_goal_question, write_quiz
+from sociable.benchmarks.agentsense.records import AgentSenseOptions
 from sociable.benchmarks.agentsense.scenario import Character, GoalProbe, QuizQuestion, Scenario
 from sociable.core.form import Form, Question
 from sociable.core.names import strip_own_name
@@ -23,9 +24,6 @@ from sociable.engine.seats import Seat
 from sociable.judging.answers import parse_choice, parse_yes_no
 from sociable.models.protocol import ChatMessage, Request
 from sociable.models.replies import find_closing_object, find_field
-
-PROBE_TOKENS = 1024
-"""A participant may think before it answers a probe, however short its turns have to be."""
 
 MAX_REPLY = 500
 """Characters of a reply to a probe that are kept in the record."""
@@ -44,20 +42,21 @@ class PromptedPlayer:
     """A model, or a person, in a character's place."""
 
     def __init__(
-        self, scenario: Scenario, character: Character, seat: Seat, item: str, prompts: Prompts, *, first_lines: bool
+        self, scenario: Scenario, character: Character, seat: Seat, item: str, prompts: Prompts, options: AgentSenseOptions
     ) -> None:
         assert seat.model is not None
         self.name = character.name
         self._names = [name for name in (character.name, character.short) if name]
         self._model = seat.model
         self._prompts = prompts
+        first_lines = options.first_lines
         self._forms = PersonsForms(scenario, character, first_lines=first_lines)
         tokens = seat.sampling.max_tokens
         self._probing = replace(
             seat.sampling,
             # The authors interview participants at the judges' temperature.
             temperature=None if seat.sampling.temperature is None else 0.0,
-            max_tokens=None if tokens is None else max(tokens, PROBE_TOKENS),
+            max_tokens=None if tokens is None else max(tokens, options.probe_tokens),
         )
         self._participant = PromptedParticipant(
             character.name,

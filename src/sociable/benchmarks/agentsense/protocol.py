@@ -153,7 +153,7 @@ class _Scene:
         if seat.model is None:
             turns = self.options.generated_turns
             return make_player(seat.agent, self.scenario, character, self.seed, self.repeat, turns)
-        return PromptedPlayer(self.scenario, character, seat, self.identifier, self.prompts, first_lines=self.options.first_lines)
+        return PromptedPlayer(self.scenario, character, seat, self.identifier, self.prompts, self.options)
 
     def make_policy(self) -> TurnPolicy:
         generator = make_generator(self.seed, "turns", self.scenario.id, self.repeat)

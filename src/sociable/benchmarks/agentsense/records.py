@@ -39,6 +39,9 @@ class AgentSenseOptions(Record):
         default=(), description="turns after which judges look too, as in 3,6,9,12"
     )
     probe_rounds: bool = Field(default=False, description="ask participants about goals after those turns too")
+    probe_tokens: int = Field(
+        default=1024, ge=1, description="tokens that an answer outside the scene may have, however few a turn may have"
+    )
     script: bool = Field(default=False, description="ask the model which film or play each scene comes from (section 4.3)")
     plays: Literal["all", "one", "others", "senders"] | None = Field(
         default=None,

@@ -19,4 +19,20 @@ BENCHMARK = Benchmark(
     },
     demo={"partner": "reference/heuristic", "reference": "reference/oracle", "judges": ("reference/rule",)},
     demo_agents=("oracle", "oracle@0.3", "heuristic", "random", "silent"),
+    demo_cases={
+        "judges": ("reference/rule",),
+        # The first case of each of eight dialogues.
+        "scenarios": (
+            "a-duck-in-period-three:6",
+            "clause-two:6",
+            "eighteen-souls-to-caucal:7",
+            "four-in-the-dacia:4",
+            "six-places-at-the-bend:6",
+            "unit-seven:4",
+            "wet-sand-and-a-drum-roll:5",
+            "white-thread-blue-thread:5",
+        ),
+        "options": {"stages": [1, 2, 3]},
+        "roles": {"subject": {"max_tokens": 192}},
+    },
 )

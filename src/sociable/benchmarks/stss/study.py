@@ -26,6 +26,7 @@ class StssStudy(Study[Task, StssEpisode, Record, Measured], MeasuredByRule[StssE
     episode_type = StssEpisode
     measurement_type = Measured
     cluster_field = "template"
+    input_options = ("town", "residents")
     tested_options = frozenset({"agent", "tasks", "scheduler", "plain", "injected", "fork"})
     unasked = {**Study.unasked, Role.JUDGE: "{benchmark} is scored from its event log, which nobody judges"}
 

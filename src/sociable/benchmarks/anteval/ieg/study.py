@@ -32,6 +32,7 @@ class IegStudy(Study[IegScenario, IegEpisode], Concluded[IegEpisode], Audited):
     tested_options = frozenset({"masters", "resamples", "curve"})
     unasked = {**Study.unasked, Role.JUDGE: "{benchmark} has nothing to judge, since virtual DMs learn from the sessions"}
     low_metric = ""
+    input_options = ("sheets", "real")
 
     def __init__(self, options: StudyOptions[IegOptions]) -> None:
         super().__init__(options)

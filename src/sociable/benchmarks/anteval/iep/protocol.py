@@ -34,9 +34,6 @@ PLACEHOLDERS = {
     "judge_claims": frozenset({"subject", "points", "claims"}),
 }
 
-RECALL_TOKENS = 2048
-"""The limit for a list of claims, which takes more words than a turn."""
-
 MAX_REPLY = 2000
 """Characters of a reply that are kept in the record."""
 
@@ -51,7 +48,7 @@ def load_iep_prompts(override: Path | None = None) -> Prompts:
 class PromptedIepPlayer(PromptedPlayer):
     """A model that plays, and is asked what it knows on a copy of its view."""
 
-    def __init__(self, name: str, seat: Seat, item: str, scenario: IepScenario, prompts: Prompts) -> None:
+    def __init__(self, name: str, seat: Seat, item: str, scenario: IepScenario, prompts: Prompts, recall_tokens: int) -> None:
         card = self._card = scenario.card
         # The NPC is the only one who is given the knowledge.
         knowledge = "\n".join((card.knowledge, *(f"- {each.point}" for each in card.key_points)))
@@ -62,7 +59,7 @@ class PromptedIepPlayer(PromptedPlayer):
         self._sampling = replace(
             own,
             temperature=None if own.temperature is None else 0.0,
-            max_tokens=None if own.max_tokens is None else max(own.max_tokens, RECALL_TOKENS),
+            max_tokens=None if own.max_tokens is None else max(own.max_tokens, recall_tokens),
         )
 
     async def recall(self, seen: Sequence[TableTurn], when: When) -> Recall:
@@ -89,7 +86,7 @@ async def run_session(
     def make_player(name: str, seat: Seat) -> PromptedIepPlayer | ReferenceIepPlayer:
         if seat.model is None:
             return make_reference_player(seat.agent, scenario, name, options.turns, seed, repeat)
-        return PromptedIepPlayer(name, seat, identifier, scenario, prompts)
+        return PromptedIepPlayer(name, seat, identifier, scenario, prompts, options.recall_tokens)
 
     # 1. Seats.
     table = seat_players(scenario, seats, make_player)

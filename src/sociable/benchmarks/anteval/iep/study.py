@@ -25,6 +25,7 @@ class IepStudy(
     episode_type = IepEpisode
     measurement_type = Measured
     metrics = METRICS
+    input_options = ("sheets",)
     win_rates = {"key point": {"key points stated, each decision once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}}}
 
     def __init__(self, options: StudyOptions[IepOptions]) -> None:

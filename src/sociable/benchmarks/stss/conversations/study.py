@@ -25,6 +25,7 @@ from sociable.judging.panel import add_panel
 class ConversationStudy(Study[Scene, ConversationEpisode], Judged[ConversationEpisode, Record], Audited):
     episode_type = ConversationEpisode
     metrics = METRICS
+    input_options = ("town", "agent_prompts")
     cluster_field = "template"
     tested_options = frozenset({"agent", "plain"})
     win_rates = {text: {"conditions met, each question once": {Verdict.WIN: 1.0, Verdict.LOSS: 0.0}} for text in TEXTS}

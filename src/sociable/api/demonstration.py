@@ -1,0 +1,40 @@
+"""A demonstration without a key: the reference agents of a benchmark, and a small language model on a few cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sociable.api.runs import make_report_document, name_new_folder, run, write_document
+from sociable.core.errors import InputError
+from sociable.core.view import Document
+from sociable.engine.opening import Watch
+from sociable.engine.registry import build_model, find_benchmark
+from sociable.engine.settings import RoleSettings
+
+SMALL_MODEL = "local/smollm2"
+
+
+def demo(out: str | Path | None = None, benchmark: str = "hsii", *, watch: Watch | None = None) -> tuple[Document, Path]:
+    """Runs every reference agent of a benchmark, offline. Returns the report and the path of its file."""
+    found = find_benchmark(benchmark)
+    if not found.demo_agents:
+        raise InputError(f"{benchmark} has no reference agents that could be shown.")
+    folder = Path(out) if out else name_new_folder("demo", benchmark)
+    results = [run(benchmark, f"reference/{agent}", out=folder / agent, watch=watch, **found.demo) for agent in found.demo_agents]
+    return write_document(make_report_document(results), folder / "report.html"), folder / "report.html"
+
+
+def load_small_model() -> None:
+    """Makes ready the small model that comes along. Raises InputError where its library or its weights cannot be had."""
+    build_model(SMALL_MODEL, RoleSettings())
+
+
+def demo_small_model(benchmark: str, out: str | Path, *, watch: Watch | None = None) -> tuple[Document, Path]:
+    """Runs the small language model on a few cases, beside the reference agents on the same. Returns the same as above."""
+    found, folder = find_benchmark(benchmark), Path(out)
+    agents = [f"reference/{agent}" for agent in found.demo_agents]
+    results = [
+        run(benchmark, model, out=folder / model.rpartition("/")[2], watch=watch, **found.demo_cases)
+        for model in (*agents, SMALL_MODEL)
+    ]
+    return write_document(make_report_document(results), folder / "report.html"), folder / "report.html"
