@@ -11,7 +11,8 @@ from sociable.core.errors import InputError, RunFolderError, RunStopped, Sociabl
 if TYPE_CHECKING:
     from sociable.api.datasets import audit, construct, describe, review
     from sociable.api.demonstration import demo
-    from sociable.api.runs import compare, estimate, judge, load_result, load_study, report, resume, run, score
+    from sociable.api.estimation import estimate
+    from sociable.api.runs import compare, judge, load_result, load_study, report, resume, run, score
     from sociable.engine.benchmark import Benchmark
     from sociable.engine.result import RunResult
     from sociable.engine.settings import RunSettings
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "api.datasets": ("audit", "construct", "describe", "review"),
     "api.demonstration": ("demo",),
-    "api.runs": ("compare", "estimate", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
+    "api.estimation": ("estimate",),
+    "api.runs": ("compare", "judge", "load_result", "load_study", "report", "resume", "run", "score"),
     "engine.benchmark": ("Benchmark",),
     "engine.result": ("RunResult",),
     "engine.settings": ("RunSettings",),

@@ -21,6 +21,7 @@ from sociable.cli import output
 from sociable.cli.showing import show_run
 from sociable.core.errors import InputError
 
+README = Path(__file__).parents[2] / "README.md"
 DEMO = ("--partner", "reference/heuristic", "--reference", "reference/oracle", "--judge", "reference/rule")
 
 
@@ -49,17 +50,47 @@ def finished(tmp_path: Path) -> Path:
     return tmp_path / "done"
 
 
-def test_demo_ends_with_the_readmes_table_and_the_path_of_a_report(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def show_demo(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
+    """The lines of `sociable demo`, and its tables."""
     monkeypatch.setattr(output.console, "width", 80, raising=False)
     assert sociable("demo") == 0
     shown = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    assert shown[-1].startswith("Report: runs/demo-hsii-")
-    assert Path(shown[-1].removeprefix("Report: ")).stat().st_size > 10_000
-    table = "\n".join(shown[next(i for i, line in enumerate(shown) if line.startswith("Model")) :]).partition("\n95%")[0].rstrip()
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    assert table in readme
+    tables = [part.partition("\n95%")[0].rstrip() for part in re.split(r"\n(?=Model )", "\n".join(shown))[1:]]
+    return shown, tables
+
+
+def test_demo_ends_with_the_readmes_table_and_the_path_of_a_report(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise InputError("the weights cannot be fetched.")
+
+    monkeypatch.setattr("sociable.api.demonstration.load_small_model", refuse)
+    shown, tables = show_demo(capsys, monkeypatch)
+    assert shown[-1] == "No language model is shown beside them: the weights cannot be fetched."
+    assert shown[-2].startswith("Report: runs/demo-hsii-")
+    assert Path(shown[-2].removeprefix("Report: ")).stat().st_size > 10_000
+    assert len(tables) == 1
+    assert tables[0] in README.read_text(encoding="utf-8")
+
+
+def test_demos_second_part_has_the_rows_of_the_readme(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In the place of the language model, whose row is one machine's, stands an agent with a name of the same length.
+    Path("a.py").write_text("def f(messages):\n    return 'I would rather not say.'\n")
+    monkeypatch.setattr("sociable.api.demonstration.SMALL_MODEL", "python:a.py:f")
+    shown, tables = show_demo(capsys, monkeypatch)
+    assert [line for line in shown if line.startswith("python:a.py:f, a language model")] == [
+        f"python:a.py:f, a language model in this process, on a few cases of {name}:" for name in ("hsii", "agentsense")
+    ]
+    readme = README.read_text(encoding="utf-8")
+    assert len(tables) == 3
+    for table in tables[1:]:
+        reference_rows, own_row = re.split(r"\n(?=python:)", table)
+        assert reference_rows in readme
+        assert own_row
+    assert shown[-1].startswith("Report: runs/demo-hsii-") and shown[-1].endswith("agentsense-small/report.html")
 
 
 @pytest.mark.parametrize(
@@ -571,3 +602,38 @@ def test_ties_as_half_are_half_in_a_comparison_too(capsys: pytest.CaptureFixture
     assert sociable("compare", "a", "a") == 0
     shown = capsys.readouterr().out
     assert "0.500" in shown.partition("r3_ties_half")[0]
+
+
+def test_a_second_run_with_the_same_settings_points_to_the_first(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("agent.py").write_text("def reply(messages):\n    return 'I would rather not say.'\n")
+    command = ("run", "hsii", "--model", "python:agent.py:reply", "--stages", "1,2", "--limit", "1")
+    assert sociable(*command, "--out", "runs/first") == 0
+    assert "same settings" not in capsys.readouterr().err
+    assert sociable(*command) == 0
+    # Nobody can be asked here, so it is said, and the run is made.
+    assert "To do so: sociable resume runs/first" in " ".join(capsys.readouterr().err.split())
+    assert len(list(Path("runs").iterdir())) == 2
+
+
+def test_who_wants_to_go_on_with_a_run_is_asked(open_terminal: Any, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("def reply(messages):\n    return 'I would rather not say.'\n")
+    command = ("run", "hsii", "--model", "python:agent.py:reply", "--stages", "1,2", "--limit", "1")
+    assert sociable(*command, "--out", "runs/first") == 0
+    window = open_terminal(*command)
+    window.wait_for("Go on with it?")
+    window.type("")
+    window.wait_for("Report: runs/first/report.html")
+    assert len(list((tmp_path / "runs").iterdir())) == 1
+
+
+def test_without_a_terminal_a_line_tells_how_far_a_long_run_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sociable.cli.progress.SECONDS_BETWEEN_LINES", 0.2)
+    Path("agent.py").write_text("import time\ndef reply(messages):\n    time.sleep(0.5)\n    return 'No.'\n")
+    command = ("run", "hsii", "--model", "python:agent.py:reply", "--stages", "1,2", "--limit", "1", "--max-connections", "1")
+    assert sociable(*command, "--out", "slow") == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("episodes: ")]
+    # Four cases of half a second, a line every fifth of one.
+    assert len(lines) >= 5
+    assert re.fullmatch(r"episodes: [1-3] of 4, [1-3] calls, 0 min", lines[-1])

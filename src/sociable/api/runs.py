@@ -52,7 +52,7 @@ from sociable.models.journal import JournalledModel
 from sociable.models.limits import Price
 from sociable.models.protocol import Sampling
 from sociable.reports.comparison import compare_runs, find_differences
-from sociable.reports.documents import list_warnings, make_estimate_document, make_run_document
+from sociable.reports.documents import list_warnings, make_run_document
 
 
 class RunOptions(TypedDict, total=False):
@@ -329,16 +329,6 @@ def compare(
     return write_document(compare_runs(one, other, different, contrast), out)
 
 
-def estimate(
-    benchmark: str, model: str | None = None, *, config: str | Path | None = None, **settings: Unpack[RunOptions]
-) -> Document:
-    """Estimates the calls, tokens and price of a run at the most, as if every scenario went its longest way. Spends nothing."""
-    opened = open_study(make_settings(benchmark, config, model=model, **settings), build=())
-    scenarios, repeats = list(opened.study.scenarios), opened.settings.repeats
-    calls = run_to_end(rehearse(opened.study, opened.seats, scenarios, repeats, references=opened.makes_references))
-    return make_estimate_document(opened, calls)
-
-
 def rehearse_scenario(
     benchmark: str, scenario: str, *, config: str | Path | None = None, **settings: Unpack[RunOptions]
 ) -> list[RehearsedCall]:
@@ -383,6 +373,15 @@ def _finish(
 
 
 async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:
+    await play_and_judge(run_, opened, models, build)
+    try:
+        run_.score(opened.benchmark.name, opened.benchmark.version)
+    except KeyboardInterrupt:
+        raise Interrupted("Interrupted while scores were worked out. All that was said and judged is kept.") from None
+
+
+async def play_and_judge(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel], build: Collection[Role]) -> None:
+    """All of a run that asks models: references, episodes, judgments, ratings. Raises RunStopped."""
     try:
         file, study = opened.settings.reference_file, run_.study
         with stop_on_interrupt(run_.budget):
@@ -400,10 +399,6 @@ async def _go_on(run_: Run, opened: OpenStudy, models: Sequence[JournalledModel]
             await model.close()
         with contextlib.suppress(RunStopped):
             _note_what_happened(run_, models)
-    try:
-        run_.score(opened.benchmark.name, opened.benchmark.version)
-    except KeyboardInterrupt:
-        raise Interrupted("Interrupted while scores were worked out. All that was said and judged is kept.") from None
 
 
 def _note_what_happened(run_: Run, models: Sequence[JournalledModel]) -> None:

@@ -37,6 +37,8 @@ class Asked:
     series: dict[str, Any]
     """Options that make several runs."""
     out: Path | None
+    probe: int
+    """The number of cases that are run for an estimate."""
 
 
 def _take_settings(
@@ -57,6 +59,7 @@ def _take_settings(
     base_url: shared.BaseUrl = None,
     prompts: shared.PromptsFolder = None,
     option: shared.Options = None,
+    probe: shared.Probe = None,
     out: Annotated[Path | None, typer.Option("--out", help="The run folder; by default a new one under runs/.")] = None,
 ) -> None:
     """The options of every benchmark."""
@@ -65,8 +68,8 @@ def _take_settings(
 _SHARED = inspect.signature(_take_settings, eval_str=True).parameters
 
 
-def make_benchmark_group(action: Callable[[Asked], None], help_text: str, without: tuple[str, ...] = ()) -> typer.Typer:
-    """A command with a subcommand for each benchmark; the shared options ``without`` have no meaning for it."""
+def make_benchmark_group(action: Callable[[Asked], None], help_text: str, *, estimates: bool = False) -> typer.Typer:
+    """A command with a subcommand for each benchmark, which runs it, or ``estimates`` what a run would take."""
 
     class BenchmarkGroup(TyperGroup):
         def list_commands(self, ctx: Any) -> list[str]:
@@ -77,7 +80,7 @@ def make_benchmark_group(action: Callable[[Asked], None], help_text: str, withou
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
             from sociable.engine.registry import find_benchmark
 
-            return _make_command(find_benchmark(cmd_name), action, without)
+            return _make_command(find_benchmark(cmd_name), action, estimates)
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:
             from sociable.engine.registry import find_benchmark
@@ -103,23 +106,24 @@ def make_benchmark_group(action: Callable[[Asked], None], help_text: str, withou
     )
 
 
-def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], without: tuple[str, ...]) -> Any:
+def _make_command(benchmark: Benchmark, action: Callable[[Asked], None], estimates: bool) -> Any:
     """The command of one benchmark, with its own options after those of all."""
-    own, series = benchmark.load_options_type(), benchmark.load_series_type()
-    parameters = [parameter for name, parameter in _SHARED.items() if name not in without]
-    for record in (own, *([series] if series and "out" not in without else [])):
+    own, series = benchmark.load_options_type(), None if estimates else benchmark.load_series_type()
+    parameters = [parameter for name, parameter in _SHARED.items() if estimates or name != "probe"]
+    for record in filter(None, (own, series)):
         parameters += [_make_parameter(name, field) for name, field in record.model_fields.items() if name not in _SHARED]
 
     def command(**given: Any) -> None:
         said = {name: value for name, value in given.items() if value not in (None, [])}
         apart = [said.pop(name, None) for name in ("model", "config", "out")]
+        probe = said.pop("probe", 0)
         values = read_options(said.pop("option", ()))
         values |= {name: _read_value(said.pop(name)) for name in own.model_fields if name in said}
         several = {name: said.pop(name) for name in (series.model_fields if series else ()) if name in said}
         for name in ("judge", "scenario"):
             if name in said:
                 said[f"{name}s"] = tuple(said.pop(name))
-        action(Asked(benchmark, apart[0], apart[1], said | ({"options": values} if values else {}), several, apart[2]))
+        action(Asked(benchmark, apart[0], apart[1], said | ({"options": values} if values else {}), several, apart[2], probe))
 
     return shared.make_command(benchmark.name, benchmark.title, command, parameters)
 

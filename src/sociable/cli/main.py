@@ -226,11 +226,19 @@ def compare(
 
 
 def _estimate(asked: Asked) -> None:
-    print_summary(api.runs.estimate(asked.benchmark.name, asked.model, config=asked.config, **asked.settings))
+    named = {"model": asked.model, "config": asked.config, **asked.settings}
+    if not asked.probe:
+        print_summary(api.estimation.estimate(asked.benchmark.name, **named))
+        return
+    settings = api.runs.make_settings(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
+    folder = asked.out or api.runs.name_new_folder(settings.benchmark, settings.model)
+    with show_progress(folder) as progress:
+        document = api.estimation.estimate(asked.benchmark.name, probe=asked.probe, out=folder, watch=progress, **named)
+    print_summary(document)
 
 
-_ESTIMATE = "Tell calls, tokens and price of a run before anything is spent."
-app.add_typer(make_benchmark_group(_estimate, _ESTIMATE, without=("out", "max_cost")), name="estimate")
+_ESTIMATE = "Tell calls, tokens and price of a run before anything is spent; with --probe the time, after a few cases."
+app.add_typer(make_benchmark_group(_estimate, _ESTIMATE, estimates=True), name="estimate")
 
 
 @app.command()

@@ -63,6 +63,9 @@ Scenarios = Annotated[list[str] | None, declare_option("--scenario", "ID", "Run 
 Seed = Annotated[int | None, declare_option("--seed", "N", "The seed of all randomness.")]
 Repeats = Annotated[int | None, declare_option("--repeats", "N", "Runs of each case; they do not count as new cases.")]
 Connections = Annotated[int | None, declare_option("--max-connections", "N", "Calls at once to each model.")]
+Probe = Annotated[
+    int | None, declare_option("--probe", "N", "Run N cases first, and tell from them; a run can go on from there.")
+]
 MaxCost = Annotated[float | None, declare_option("--max-cost", "USD", "Stop, resumably, before spending more.")]
 BaseUrl = Annotated[str | None, declare_option("--base-url", "URL", "Address for openai-compatible models.")]
 PromptsFolder = Annotated[str | None, declare_option("--prompts", "DIR", "Your own prompts in place of the bundled ones.")]

@@ -130,6 +130,10 @@ class Journal(AbstractContextManager["Journal"]):
         for model, role, calls, asked, answered in rows:
             yield model, role, Usage(calls=calls, input_tokens=asked, output_tokens=answered)
 
+    def sum_seconds(self) -> Iterator[tuple[str, str, float]]:
+        """(model, role, seconds of its calls together)."""
+        yield from self._select("SELECT model, role, SUM(seconds) FROM calls GROUP BY model, role")
+
     def measure_seconds(self) -> dict[str, dict[str, float]]:
         """By role, seconds that its calls took: median, longest, median to the first token; and tokens a second after that.
 
@@ -267,6 +271,12 @@ class JournalledModel:
     def adaptations(self) -> list[str]:
         """The names of what the server turned out not to take, if it is one that can tell."""
         return list(getattr(self._model, "adaptations", ()))
+
+    @property
+    def calls_at_once(self) -> int:
+        """The number of calls at once that its server was found to take."""
+        limit = getattr(self._model, "limit", None)
+        return limit.level if limit else 1
 
     async def generate(self, request: Request) -> Reply:
         body = request.to_json(self.name)

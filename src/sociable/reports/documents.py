@@ -8,13 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sociable.core.records import ScoreFile, Usage
+from sociable.core.records import ScoreFile
 from sociable.core.run_folder import SERIES_FILE
 from sociable.core.view import Column, Document, Row, Section, Table, format_with_interval
 from sociable.engine.benchmark import Benchmark
-from sociable.engine.opening import OpenStudy
 from sociable.engine.ratings import OVERALL, find_rubric, name_rating_metric
-from sociable.engine.rehearsal import RehearsedCall
 from sociable.engine.result import RunResult
 from sociable.engine.seats import Role
 from sociable.judging.rubric import Rubric
@@ -145,38 +143,3 @@ def _format_plainly(value: Any) -> str:
     if isinstance(value, dict):
         return "; ".join(f"{name}: {_format_plainly(each)}" for name, each in value.items() if each is not None)
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-_UNKNOWN_PRICES = " Write unknown prices into the [prices] table of a --config file."
-
-
-def make_estimate_document(opened: OpenStudy, calls: Sequence[RehearsedCall]) -> Document:
-    """The document on the calls and the cost of a run at the most, from its rehearsal."""
-    benchmark, prices = opened.benchmark, opened.prices
-    used: dict[tuple[str, str], Usage] = defaultdict(Usage)
-    for call in calls:
-        used[call.role.value, call.model] += call.usage
-    rows, total = [], Usage()
-    for (role, model), usage in used.items():
-        price = prices.get(model)
-        cost = f"{price.compute_cost(usage):.2f}" if price else "unknown"
-        rows.append(Row([role, model, f"{usage.calls:,}", f"{usage.input_tokens:,}", f"{usage.output_tokens:,}", cost]))
-        total += usage
-    known = sum(prices[model].compute_cost(usage) for (_, model), usage in used.items() if model in prices)
-    all_known = all(model in prices for _, model in used)
-    cost = f"{known:.2f}" if all_known else f"{known:.2f} + unknown" if known else "unknown"
-    rows.append(Row(["all", "", f"{total.calls:,}", f"{total.input_tokens:,}", f"{total.output_tokens:,}", cost], True))
-    return Document(
-        title=f"Estimate for {benchmark.name}",
-        subtitle=f"{len(opened.study.scenarios)} {benchmark.scenarios_called} × {opened.settings.repeats}",
-        summary=Table(
-            caption=f"Calls {benchmark.rehearsed}; tokens as if replies were as long as those in the data",
-            columns=[
-                *map(Column, ("Role", "Model")),
-                *(Column(name, True) for name in ("Calls", "Tokens in", "Tokens out", "US dollars")),
-            ],
-            rows=rows,
-            note=f"Tokens are estimated from characters.{_UNKNOWN_PRICES if any('unknown' in row.cells for row in rows) else ''}",
-        ),
-        sections=[],
-    )
