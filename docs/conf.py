@@ -15,7 +15,7 @@ project = "sociable"
 author = "The sociable authors"
 copyright = "the sociable authors"  # noqa: A001 (Sphinx calls it so)
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "readmes", "public_names"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "recordings"]
 templates_path: list[str] = []
 
 html_theme = "furo"

@@ -52,7 +52,9 @@ def test_a_run_with_the_same_settings_is_found(agent: str) -> None:
     sociable.run("hsii", agent, limit=1, options=OPTIONS, out="runs/first")
     assert find_same_run(wanted) == Path("runs/first")
     # How fast it is asked changes no reply; a seed does.
-    assert find_same_run(make_settings("hsii", None, model=agent, limit=1, options=OPTIONS, max_connections=3)) == Path("runs/first")
+    assert find_same_run(make_settings("hsii", None, model=agent, limit=1, options=OPTIONS, max_connections=3)) == Path(
+        "runs/first"
+    )
     assert find_same_run(make_settings("hsii", None, model=agent, limit=1, options=OPTIONS, seed=1)) is None
     # Where nothing is bought, nothing is offered.
     sociable.run("hsii", "reference/silent", limit=1, options=OPTIONS, out="runs/second")
@@ -86,7 +88,9 @@ def test_the_panel_of_an_unfinished_run_stays(agent: str, monkeypatch: pytest.Mo
         sociable.run("hsii", agent, judges=["reference/rule"], out="half", **given)
     stopping.undo()
     before = Path("half/manifest.json").read_bytes()
-    with pytest.raises(InputError, match=r"half is not finished: 2 of 4 episodes are missing.*Finish it first: sociable resume half"):
+    with pytest.raises(
+        InputError, match=r"half is not finished: 2 of 4 episodes are missing.*Finish it first: sociable resume half"
+    ):
         sociable.judge("half", [agent])
     assert Path("half/manifest.json").read_bytes() == before
     sociable.resume("half")

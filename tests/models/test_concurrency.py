@@ -50,7 +50,8 @@ def serve_with_four_slots(at_once: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("server", "low", "high"), [(share_one_processor, 1, 1), (serve_many, MOST_AT_ONCE, MOST_AT_ONCE), (serve_with_four_slots, 3, 9)]
+    ("server", "low", "high"),
+    [(share_one_processor, 1, 1), (serve_many, MOST_AT_ONCE, MOST_AT_ONCE), (serve_with_four_slots, 3, 9)],
 )
 async def test_it_finds_what_a_server_can_take(server: Callable[[int], float], low: int, high: int) -> None:
     limit = AdaptiveLimit(1, MOST_AT_ONCE)

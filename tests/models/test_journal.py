@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sociable.core.errors import EndpointUnusable, RunFailure, RunFolderError, StorageFailure
+from sociable.core.errors import EndpointUnusable, Interrupted, RunFailure, RunFolderError, StorageFailure
 from sociable.core.records import Usage
-from sociable.models.journal import Journal, JournalledModel
+from sociable.models.journal import Journal, JournalledModel, copy_calls
 from sociable.models.limits import Budget, Price
 from sociable.models.openai_compatible import OpenAICompatibleModel
-from sociable.models.protocol import FinishReason, Model, Reply, Request, Scope
+from sociable.models.protocol import FinishReason, Model, Reply, Request, Scope, Timing
 from sociable.models.scripted import ScriptedModel
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ async def test_another_model_is_another_call(file: Path) -> None:
 REPLAYED = """
 import asyncio, json, sys
 from pathlib import Path
-from sociable.models.journal import Journal, JournalledModel
+from sociable.models.journal import Journal, JournalledModel, copy_calls
 from sociable.models.limits import Budget
 from sociable.models.openai_compatible import EndpointSettings, OpenAICompatibleModel
 from sociable.models.protocol import Request, Scope
@@ -318,7 +318,7 @@ import asyncio, json, resource, sys
 from pathlib import Path
 from sociable.core.errors import StorageFailure
 from sociable.core.records import Usage
-from sociable.models.journal import Journal, JournalledModel
+from sociable.models.journal import Journal, JournalledModel, copy_calls
 from sociable.models.limits import Budget
 from sociable.models.protocol import Reply, Request, Scope
 from sociable.models.scripted import ScriptedModel
@@ -421,3 +421,74 @@ async def test_a_recording_plays_from_a_read_only_folder(read_only_folder: ReadO
     assert first == "answer to Hello"
     # The one call there is, or as many of the twenty as were committed when the process was killed.
     assert counts.split()[0] == counts.split()[1] != "0"
+
+
+async def test_calls_that_wait_for_their_turn_are_not_made_after_an_interrupt(
+    endpoint: Endpoint, chat_server: ChatServer, file: Path
+) -> None:
+    server = endpoint("slow", max_connections=1)
+    budget = Budget({})
+    with Journal(file) as journal:
+        model = JournalledModel(server, journal, budget)
+        calls = [asyncio.create_task(model.generate(asking(f"Hello {number}"))) for number in range(10)]
+        while chat_server.requests(server.name)["total"] == 0:
+            await asyncio.sleep(0.005)
+        budget.interrupt()
+        found = await asyncio.gather(*calls, return_exceptions=True)
+    # The one under way is kept; one more may have been sent while this test looked.
+    assert sum(isinstance(each, Interrupted) for each in found) >= 8
+    assert chat_server.requests(server.name)["total"] == len(stored(file)) <= 2
+
+
+OLDER = """
+CREATE TABLE calls (
+    key BLOB PRIMARY KEY, item TEXT NOT NULL, role TEXT NOT NULL, participant TEXT NOT NULL, model TEXT NOT NULL,
+    request TEXT NOT NULL, reply TEXT NOT NULL, thinking TEXT NOT NULL, finish TEXT NOT NULL,
+    input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, seconds REAL NOT NULL
+)
+"""
+
+
+@pytest.fixture
+def older(file: Path) -> Path:
+    """A journal of version 0.1, which knew no time to the first token; it holds one reply to "Hello"."""
+    request = asking()
+    key = Scope("episode", "subject", "Ada").make_key(request.to_json("scripted"))
+    database = sqlite3.connect(file)
+    database.execute(OLDER)
+    values = (key, "episode", "subject", "Ada", "scripted", request.to_json("scripted").decode(), "Good morning.", "", "stop")
+    database.execute("INSERT INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*values, 5, 2, 1.5))
+    database.commit()
+    database.close()
+    return file
+
+
+@pytest.mark.parametrize("replay_only", [False, True])
+async def test_an_older_journal_is_read_and_gone_on_with(older: Path, replay_only: bool) -> None:
+    with Journal(older, replay_only=replay_only) as journal:
+        model = journalled(ScriptedModel(["I am new."]), journal)
+        assert (await model.generate(asking())).text == "Good morning."
+        assert journal.measure_seconds() == {"subject": {"median": 1.5, "longest": 1.5}}
+        if not replay_only:
+            assert (await model.generate(asking("And now?"))).text == "I am new."
+        assert len(list(journal.find_calls("episode"))) == 2 - replay_only
+
+
+def test_calls_of_an_older_journal_are_copied_into_a_new_one(older: Path, tmp_path: Path) -> None:
+    copy_calls(older, tmp_path / "new.sqlite", "episode")
+    with Journal(tmp_path / "new.sqlite") as journal:
+        assert [call.reply.text for call in journal.find_calls("episode")] == ["Good morning."]
+
+
+async def test_times_are_kept_by_role(file: Path) -> None:
+    def reply(whole: float, first: float | None, tokens: int) -> Reply:
+        return Reply("Hi", Usage(calls=1, output_tokens=tokens), timing=Timing(whole, first))
+
+    with Journal(file) as journal:
+        model = journalled(ScriptedModel([reply(2.0, 0.5, 30), reply(4.0, 1.0, 60), reply(9.0, None, 60)]), journal)
+        for number in range(3):
+            await model.generate(asking(str(number)))
+        # The reply that did not come as a stream tells nothing of first tokens: 90 tokens in 1.5 + 3 s.
+        expected = {"median": 4.0, "longest": 9.0, "first token": 0.75, "tokens a second": 20.0}
+        assert journal.measure_seconds() == {"subject": expected}
+        assert list(journal.sum_seconds()) == [("scripted", "subject", 15.0)]

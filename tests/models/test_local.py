@@ -50,7 +50,10 @@ async def test_a_seed_gives_the_same_words_again(model: Model) -> None:
 
 async def test_a_schema_is_kept_to(model: Model) -> None:
     schema = {"type": "object", "properties": {"answer": {"enum": ["yes", "no"]}}, "required": ["answer"]}
-    assert (await model.generate(asking("Is water wet?", schema))).text.replace(" ", "") in ('{"answer":"yes"}', '{"answer":"no"}')
+    assert (await model.generate(asking("Is water wet?", schema))).text.replace(" ", "") in (
+        '{"answer":"yes"}',
+        '{"answer":"no"}',
+    )
 
 
 async def test_a_prompt_that_does_not_fit_fails_one_episode(model: Model) -> None:
@@ -61,7 +64,9 @@ async def test_a_prompt_that_does_not_fit_fails_one_episode(model: Model) -> Non
 
 async def test_the_beginning_of_a_prompt_is_kept_from_call_to_call(model: Model) -> None:
     story = "The ferry leaves at noon and the baker has the key. " * 60
-    first, second = [await model.generate(asking(f"{story} {question}")) for question in ("Who has the key?", "When does it leave?")]
+    first, second = [
+        await model.generate(asking(f"{story} {question}")) for question in ("Who has the key?", "When does it leave?")
+    ]
     assert first.timing is not None and second.timing is not None
     assert first.timing.first_token is not None and second.timing.first_token is not None
     # About 780 tokens against a few: tenfold on an idle machine.

