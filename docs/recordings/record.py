@@ -17,6 +17,7 @@ from pathlib import Path
 import sociable
 from sociable.api.runs import load_result, make_report_document
 from sociable.core.view import Table
+from sociable.models.journal import Journal
 
 HERE = Path(__file__).parent
 RUNS = Path("runs/recordings")
@@ -71,8 +72,12 @@ def summarize(folder: Path) -> str:
     for table in (document.summary, costs):
         assert isinstance(table, Table)
         parts.append(render_markdown(table))
-    parts += [f"- {note}" for note in result.notes]
-    return "\n\n".join(parts).replace("\n\n- ", "\n- ").replace("\n- ", "\n\n- ", 1) + "\n"
+    with Journal(folder / "calls.sqlite", replay_only=True) as journal:
+        seconds = sum(took for _, _, took in journal.sum_seconds())
+    parts.append(f"The calls took {seconds:.0f} s in all.")
+    if result.notes:
+        parts.append("\n".join(f"- {note}" for note in result.notes))
+    return "\n\n".join(parts) + "\n"
 
 
 def render_markdown(table: Table) -> str:

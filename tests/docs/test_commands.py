@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 
 from sociable.cli.main import main
+from sociable.core.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -115,13 +116,19 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reader:
     monkeypatch.chdir(tmp_path)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
+    # The language model of `sociable demo` takes two minutes; tests/models/test_local.py asks it a few questions.
+    monkeypatch.setattr("sociable.api.demonstration.load_small_model", _refuse)
     return Reader(tmp_path, monkeypatch)
+
+
+def _refuse() -> None:
+    raise InputError("It is not run in tests.")
 
 
 @pytest.mark.parametrize("page", [page for page, steps in STEPS.items() if steps])
 def test_what_a_page_shows_can_be_done(page: str, reader: Reader, request: pytest.FixtureRequest) -> None:
     steps = STEPS[page]
-    substitutes = dict(MODELS)
+    substitutes = dict(MODELS) | {"docs/recordings/": f"{ROOT / 'docs' / 'recordings'}/"}
     if any(SERVER in step.text for step in steps):
         substitutes[SERVER] = request.getfixturevalue("chat_server").url
     # An example's README is read in the example's own folder; what a run leaves behind stays out of it.

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import sociable
-from sociable.api.runs import find_same_run, load_result, make_settings
+from sociable.api.folders import find_same_run
+from sociable.api.runs import load_result, make_settings
 from sociable.core.errors import InputError, RunStopped
 from sociable.core.run_folder import RunFolder
 from sociable.models import limits

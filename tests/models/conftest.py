@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +15,9 @@ from sociable.models.openai_compatible import EndpointSettings, OpenAICompatible
 
 if TYPE_CHECKING:
     from tests.conftest import ChatServer
+
+# The virtual clock of the town's tests.
+sys.path.insert(0, str(Path(__file__).parents[1] / "town"))
 
 Endpoint = Callable[..., OpenAICompatibleModel]
 

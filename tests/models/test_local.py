@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,8 @@ async def test_a_seed_gives_the_same_words_again(model: Model) -> None:
 
 async def test_a_schema_is_kept_to(model: Model) -> None:
     schema = {"type": "object", "properties": {"answer": {"enum": ["yes", "no"]}}, "required": ["answer"]}
-    assert (await model.generate(asking("Is water wet?", schema))).text.replace(" ", "") in (
-        '{"answer":"yes"}',
-        '{"answer":"no"}',
-    )
+    reply = await model.generate(asking("Is water wet?", schema, max_tokens=40))
+    assert json.loads(reply.text)["answer"] in ("yes", "no")
 
 
 async def test_a_prompt_that_does_not_fit_fails_one_episode(model: Model) -> None:

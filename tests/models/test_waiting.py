@@ -119,3 +119,19 @@ async def test_no_more_requests_a_minute_than_allowed(endpoint: Endpoint, chat_s
     times = sorted(time for times in arrivals(chat_server, model).values() for time in times)
     # Nine requests are eight gaps of 50 ms.
     assert times[-1] - times[0] >= 8 * 0.05 - CLOCK_SECONDS
+
+
+async def test_a_server_that_takes_many_at_once_is_soon_asked_so(endpoint: Endpoint, chat_server: ChatServer) -> None:
+    model = endpoint("slow")
+    await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(150)))
+    # 50 ms for each, however many there are: the first alone, then three at once, nine, 27.
+    assert chat_server.requests(model.name)["models"][model.name]["peak"] >= 9
+    times = sorted(time for times in arrivals(chat_server, model).values() for time in times)
+    assert times[1] - times[0] >= 0.05 - CLOCK_SECONDS
+
+
+async def test_a_server_that_takes_one_at_a_time_is_asked_by_few(endpoint: Endpoint, chat_server: ChatServer) -> None:
+    model = endpoint("one-slot")
+    await asyncio.gather(*(model.generate(asking(f"Hello {number}")) for number in range(12)))
+    seen = chat_server.requests(model.name)["models"][model.name]
+    assert (seen["requests"], seen["peak"], model.limit.level) == (12, 3, 1)

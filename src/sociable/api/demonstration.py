@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sociable.api.runs import make_report_document, name_new_folder, run, write_document
+from sociable.api.folders import name_new_folder
+from sociable.api.runs import make_report_document, run, write_document
 from sociable.core.errors import InputError
 from sociable.core.view import Document
 from sociable.engine.opening import Watch

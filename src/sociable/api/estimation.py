@@ -6,7 +6,8 @@ from pathlib import Path
 
 from typing_extensions import Unpack
 
-from sociable.api.runs import RunOptions, make_settings, name_new_folder, play_and_judge
+from sociable.api.folders import name_new_folder
+from sociable.api.runs import RunOptions, make_settings, play_and_judge
 from sociable.core.records import Usage
 from sociable.core.seeding import draw_evenly, make_generator
 from sociable.core.view import Document

@@ -8,15 +8,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
 from typing_extensions import Unpack
 
+from sociable.api.folders import name_new_folder
 from sociable.core.errors import InputError, Interrupted, RunFolderError, RunStopped
-from sociable.core.form import PERSON
 from sociable.core.records import ScoreFile
 from sociable.core.run_folder import RunFolder
 from sociable.core.view import Document
@@ -26,10 +25,8 @@ from sociable.engine.opening import (
     Watch,
     begin_run,
     describe_roles,
-    make_paths_absolute,
     make_study_options,
     open_run,
-    open_study,
     read_settings,
     reopen_study,
 )
@@ -44,7 +41,6 @@ from sociable.engine.settings import (
     add_role_defaults,
     change_settings,
     load_settings,
-    make_folder_name,
     read_roles_and_prices,
 )
 from sociable.engine.study import AnyStudy, Referenced
@@ -112,11 +108,6 @@ def make_settings(benchmark: str, config: str | Path | None, *, elsewhere: Seque
     file, beside = Path(config) if config else None, list_benchmark_names()
     asked = load_settings(benchmark, file, elsewhere=elsewhere, beside=beside, **{**settings, **paths})
     return add_role_defaults(asked, found.role_defaults)
-
-
-def name_new_folder(benchmark: str, model: str) -> Path:
-    """``runs/<benchmark>-<model>-<time>``, which does not exist yet."""
-    return Path("runs") / f"{benchmark}-{make_folder_name(model)}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
 
 
 def resume(
@@ -202,31 +193,6 @@ def _check_finished(folder: RunFolder) -> None:
         )
 
 
-def find_same_run(settings: RunSettings, parent: Path = Path("runs")) -> Path | None:
-    """The newest run folder in ``parent`` of a run with the same settings, data and prompts; None where there is none."""
-    opened = open_study(make_paths_absolute(settings), build=())
-    if all(name.startswith("reference/") for _, name in opened.settings.list_models()):
-        return None  # nothing would be bought
-    benchmark, study = opened.benchmark, opened.study
-    wanted = _strip_limits(opened.settings.model_copy(update=dict(study.resolved)).model_dump(mode="json"))
-    for path in sorted(parent.glob("*/manifest.json"), key=lambda path: path.stat().st_mtime, reverse=True):
-        with contextlib.suppress(RunFolderError, KeyError):
-            manifest = RunFolder.open(path.parent, lock=False).read_manifest()
-            is_same = (manifest["benchmark"], manifest["version"], manifest["digests"]) == (
-                benchmark.name,
-                benchmark.version,
-                dict(study.digests),
-            )
-            if is_same and _strip_limits(manifest["settings"]) == wanted:
-                return path.parent
-    return None
-
-
-def _strip_limits(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings on which no reply depends left out."""
-    return {name: value for name, value in settings.items() if name not in ("max_connections", "max_cost", "prices")}
-
-
 def score(folder: str | Path) -> RunResult:
     """Scores again from the records on disk. Calls no model and needs no key."""
     with RunFolder.open(Path(folder)) as locked:
@@ -234,12 +200,6 @@ def score(folder: str | Path) -> RunResult:
         with open_run(locked, opened, build=()) as (run_, _):
             run_.score(opened.benchmark.name, opened.benchmark.version)
             return _make_result(opened, locked, run_.records)
-
-
-def has_person(folder: str | Path) -> bool:
-    """Whether somebody sits at the terminal while a run is run."""
-    models = RunFolder.open(Path(folder), lock=False).read_manifest()["models"]
-    return PERSON in (models["subject"], models["partner"])
 
 
 def load_result(folder: str | Path, *, scored: bool = True) -> RunResult:

@@ -26,7 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Measures the social intelligence of language agents.",
-    epilog="Models: openai/NAME, openai-compatible/NAME[@URL], inspect/PROVIDER/NAME, python:FILE:NAME, human, reference/AGENT.",
+    epilog="Models: openai/NAME, openai-compatible/NAME[@URL], local/smollm2, local/FILE.gguf, inspect/PROVIDER/NAME, "
+    "python:FILE:NAME, human, reference/AGENT.",
 )
 
 
@@ -77,7 +78,10 @@ def list_() -> None:
         say(f"{benchmark.name} {benchmark.version}: {benchmark.title}")
         for role, agents in ((role, agents) for role, agents in benchmark.reference_agents.items() if agents):
             say(f"  {role.value + ':':<11}{', '.join(f'reference/{agent}' for agent in agents)}")
-    say("models: openai/MODEL, openai-compatible/MODEL[@URL], inspect/PROVIDER/MODEL, python:file.py:function, human")
+    say(
+        "models: openai/MODEL, openai-compatible/MODEL[@URL], local/smollm2, local/FILE.gguf, inspect/PROVIDER/MODEL, "
+        "python:file.py:function, human"
+    )
 
 
 def _run(asked: Asked) -> None:
@@ -86,17 +90,17 @@ def _run(asked: Asked) -> None:
 
     if asked.series:
         plan, name = api.series.plan_series(asked.benchmark, asked.series, asked.config, model=asked.model, **asked.settings)
-        folder = asked.out or api.runs.name_new_folder(asked.benchmark.name, name)
+        folder = asked.out or api.folders.name_new_folder(asked.benchmark.name, name)
         api.series.write_new_series(folder, plan)
         _go_on_with_series(folder)
         return
     settings = api.runs.make_settings(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
     if strip_endpoint(settings.model) in map(strip_endpoint, settings.judges):
         messages.print(Text(f"Warning: {warn_of_self_judging(strip_endpoint(settings.model))}"), soft_wrap=True)
-    if asked.out is None and (earlier := api.runs.find_same_run(settings)) and _prefers_resuming(earlier):
+    if asked.out is None and (earlier := api.folders.find_same_run(settings)) and _prefers_resuming(earlier):
         resume(earlier)
         return
-    folder = asked.out or api.runs.name_new_folder(settings.benchmark, settings.model)
+    folder = asked.out or api.folders.name_new_folder(settings.benchmark, settings.model)
     with show_progress(folder, hidden="human" in (settings.model, settings.partner)) as progress:
         result = api.runs.run_settings(settings, folder, watch=progress)
     show_report([result])
@@ -133,7 +137,7 @@ def resume(
             raise InputError(f"{folder} holds several runs; --config, --max-cost and --offline are for one: name its folder.")
         _go_on_with_series(folder)
         return
-    with show_progress(folder, hidden=api.runs.has_person(folder)) as progress:
+    with show_progress(folder, hidden=api.folders.has_person(folder)) as progress:
         result = api.runs.resume(folder, config=config, max_cost=max_cost, offline=offline, watch=progress)
     show_report([result])
 
@@ -231,7 +235,7 @@ def _estimate(asked: Asked) -> None:
         print_summary(api.estimation.estimate(asked.benchmark.name, **named))
         return
     settings = api.runs.make_settings(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)
-    folder = asked.out or api.runs.name_new_folder(settings.benchmark, settings.model)
+    folder = asked.out or api.folders.name_new_folder(settings.benchmark, settings.model)
     with show_progress(folder) as progress:
         document = api.estimation.estimate(asked.benchmark.name, probe=asked.probe, out=folder, watch=progress, **named)
     print_summary(document)

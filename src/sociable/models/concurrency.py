@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import heapq
 import itertools
+import math
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 
@@ -23,25 +24,22 @@ STEP = 3
 """The factor between one number that is tried and the next."""
 WORTHWHILE = 1.3
 """A step up is kept if it brings so many times the tokens a second."""
-CLEARLY_WORSE = 0.9
+LOSS = 0.9
 """At or below it a step up is not tried again for long; between the two it may have been chance."""
 CALLS_MEASURED = 2
-"""The calls by which one number is judged are at least so many, after the first of all, which finds the server cold."""
+"""The calls by which the first number is judged, after the first call of all, which finds the server cold; a step is judged
+by as many calls as are made at once."""
 AGAIN_SOON, AGAIN_LATE = 8, 64
-"""Calls until a step that failed is tried again; after that the waits grow fourfold."""
+"""Calls until a step that failed is tried again: where it may have been chance; and else, each time four times as many."""
 
 
 @dataclass
 class _Trial:
-    """The calls that began and ended while their number at once was the same."""
+    """The calls that began and ended since a moment from which on their number at once was the same."""
 
+    began: float = 0.0
     calls: int = 0
     tokens: int = 0
-    seconds: float = 0.0
-
-    def measure_rate(self, at_once: int) -> float:
-        """Tokens a second of the whole server. By Little's law it is that of one call, times the calls at once."""
-        return at_once * self.tokens / self.seconds if self.seconds else 0.0
 
 
 @dataclass
@@ -63,7 +61,7 @@ class AdaptiveLimit:
     """By item, the order in which they asked first."""
     _numbers: Iterator[int] = field(default_factory=itertools.count)
     _era: int = 0
-    """Counts the changes of ``level``."""
+    """Counts the trials."""
     _is_cold: bool = True
     _trial: _Trial = field(default_factory=_Trial)
     _lower: tuple[int, float] | None = None
@@ -72,6 +70,8 @@ class AdaptiveLimit:
     """Calls until the next step is tried."""
     _pause: int = AGAIN_LATE
     """The rest after the next step that fails clearly."""
+    _halved: int = 0
+    """The era that began when the number was last halved."""
     _goal: int = 0
     """The number that additive increase goes back to after trouble."""
 
@@ -116,46 +116,47 @@ class AdaptiveLimit:
                 self._under_way += 1
                 place.set_result(None)
 
-    def note_reply(self, era: int, tokens: int, seconds: float) -> None:
+    def note_reply(self, era: int, tokens: int) -> None:
         """Notes a call that went well, which was begun in ``era``."""
         if self._goal > self.level:
             self._grow_by_one()
             return
-        if self._is_cold or era != self._era:
-            # What began under another number at once says nothing about this one.
-            self._is_cold = False
-            return
         self._rest = max(0, self._rest - 1)
-        trial = self._trial
-        trial.calls, trial.tokens, trial.seconds = trial.calls + 1, trial.tokens + tokens, trial.seconds + seconds
-        # Where fewer are wanted than may be, nothing is learnt.
-        if trial.calls >= max(CALLS_MEASURED, min(self.level, 8)) and (self._waiting or self._lower):
-            self._decide()
+        if self._is_cold or not (self._waiting or self._lower):
+            # Where fewer are wanted than may be, nothing is learnt.
+            self._is_cold = False
+            self._begin_trial()
+        elif era == self._era:
+            self._trial.calls += 1
+            self._trial.tokens += tokens
+            if self._trial.calls >= self.level * (1 if self._lower else CALLS_MEASURED):
+                self._decide()
 
     def note_trouble(self, era: int) -> None:
-        """Halves the number at once; of several calls that were begun before the last change only the first counts."""
-        if era == self._era and self.level > 1:
+        """Halves the number at once; of several calls that were begun before it was last halved only the first counts."""
+        if era >= self._halved and self.level > 1:
             self._goal = max(self._goal, self.level)
             self._change_level(self.level // 2)
-            self._lower = None
+            self._lower, self._halved = None, self._era
 
     def _decide(self) -> None:
-        """Keeps the step that was tried or takes it back, or tries the next."""
-        rate = self._trial.measure_rate(self.level)
+        """Takes a step back that brought nothing, or tries the next."""
+        seconds = asyncio.get_running_loop().time() - self._trial.began
+        rate = self._trial.tokens / seconds if seconds > 0 else math.inf
         if self._lower:
             before, rate_before = self._lower
             self._lower = None
             if rate < WORTHWHILE * rate_before:
-                was_clear = rate <= CLEARLY_WORSE * rate_before
-                self._rest = self._pause if was_clear else AGAIN_SOON
-                self._pause *= 4 if was_clear else 1
+                is_loss = rate <= LOSS * rate_before
+                self._rest = self._pause if is_loss else AGAIN_SOON
+                self._pause *= 4 if is_loss else 1
                 self._change_level(before)
                 return
         if self.level < self.ceiling and not self._rest:
             self._lower = (self.level, rate)
             self._change_level(min(self.ceiling, STEP * self.level))
         else:
-            self._trial = _Trial()
+            self._begin_trial()
 
     def _grow_by_one(self) -> None:
         self._trial.calls += 1
@@ -166,6 +167,9 @@ class AdaptiveLimit:
 
     def _change_level(self, level: int) -> None:
         self.level = level
-        self._era += 1
-        self._trial = _Trial()
+        self._begin_trial()
         self._hand_out()
+
+    def _begin_trial(self) -> None:
+        self._era += 1
+        self._trial = _Trial(began=asyncio.get_running_loop().time())

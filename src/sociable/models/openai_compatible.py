@@ -83,9 +83,10 @@ class Exchange:
     """One request and its answer, on the clock of ``time.monotonic``."""
 
     sent: float
-    last_heard: float | None = None
-    """When the last byte of the answer came; None before the first."""
+    last_heard: float = 0.0
+    """When the last byte of the answer came."""
     first_token: float | None = None
+    """When the first word of the reply came: until then it waits for its turn on the server."""
 
 
 class OpenAICompatibleModel:
@@ -128,9 +129,7 @@ class OpenAICompatibleModel:
             while True:
                 try:
                     reply = await self._attempt(request)
-                    if reply.timing:
-                        tokens = reply.usage.input_tokens + reply.usage.output_tokens
-                        self.limit.note_reply(era, tokens, reply.timing.whole)
+                    self.limit.note_reply(era, reply.usage.input_tokens + reply.usage.output_tokens)
                     return reply
                 except ServerSilent as error:
                     self.limit.note_trouble(era)
@@ -210,9 +209,10 @@ class OpenAICompatibleModel:
         try:
             # asyncio.timeout would have to be set anew at every byte that any call hears.
             while not answer.done():
-                heard = exchange.last_heard or max(exchange.sent, self._last_heard)
+                has_begun = exchange.first_token is not None
+                heard = exchange.last_heard if has_begun else max(exchange.sent, self._last_heard)
                 left = heard + limit - time.monotonic()
-                if left <= 0 and exchange.last_heard:
+                if left <= 0 and has_begun:
                     raise TransientError(f"the answer stopped in the middle: nothing came for {limit:g} s")
                 if left <= 0:
                     raise ServerSilent(f"took the call and has not begun to answer it, or any other, within {limit:g} s")
