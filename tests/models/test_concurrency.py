@@ -88,17 +88,21 @@ def test_a_number_that_the_user_gives_is_the_first_and_the_highest() -> None:
     assert max(server.seen) == limit.level == 20
 
 
-async def test_trouble_halves_once_and_then_one_is_added_at_a_time() -> None:
+def test_trouble_halves_once_and_then_one_is_added_at_a_time() -> None:
     limit = AdaptiveLimit(16, 16)
-    async with limit.take_place("a") as era:
-        limit.note_trouble(era)
-        # The same trouble, told by another call that began before.
-        limit.note_trouble(era)
-    assert limit.level == 8
-    await ask(limit, 8, Server(1000))
-    assert limit.level == 9
-    await ask(limit, 200, Server(1000))
-    assert limit.level == 16
+
+    async def go_on() -> None:
+        async with limit.take_place("a") as era:
+            limit.note_trouble(era)
+            # The same trouble, told by another call that began before.
+            limit.note_trouble(era)
+        assert limit.level == 8
+        await ask(limit, 8, Server(1000))
+        assert limit.level == 9
+        await ask(limit, 200, Server(1000))
+        assert limit.level == 16
+
+    run_in_virtual_time(go_on)
 
 
 async def test_it_never_falls_below_one() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import datasets, people, runs, series
+from sociable.api import datasets, estimation, people, runs, series
 from sociable.api.datasets import label
 from sociable.benchmarks.agentsense.dataset import load_scenarios
 from sociable.benchmarks.agentsense.players import PersonsForms
@@ -70,7 +70,7 @@ def test_a_file_of_the_authors_runs_as_it_is_against_a_server(file: Path, tmp_pa
 
 
 def test_what_is_told_before_it_is_spent(file: Path) -> None:
-    document = runs.estimate("agentsense", "openai-compatible/m", dataset=str(file), judges=("openai-compatible/j",))
+    document = estimation.estimate("agentsense", "openai-compatible/m", dataset=str(file), judges=("openai-compatible/j",))
     cells = [row.cells for row in document.summary.rows]
     assert any("60" in row for row in cells)
 

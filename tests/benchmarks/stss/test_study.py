@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sociable
-from sociable.api import datasets, runs, towns
+from sociable.api import datasets, estimation, runs, towns
 from sociable.benchmarks.stss.measure import find_background_failure
 from sociable.benchmarks.stss.records import Attendance, Measured, Stage, StssEpisode
 from sociable.benchmarks.stss.task import TaskType
@@ -208,7 +208,7 @@ def test_scores_as_the_authors_score(tmp_path: Path) -> None:
 
 
 def test_an_estimate_comes_before_two_days_of_calls() -> None:
-    document = runs.estimate("stss", "openai/gpt-4o-mini", partner="openai/gpt-4o-mini", limit=1)
+    document = estimation.estimate("stss", "openai/gpt-4o-mini", partner="openai/gpt-4o-mini", limit=1)
     rows = {row.cells[0]: int(row.cells[2].replace(",", "")) for row in document.summary.rows}
     assert rows["all"] == rows["subject"] + rows["partner"]
     assert rows["partner"] > 5 * rows["subject"] > 0

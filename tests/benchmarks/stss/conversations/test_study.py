@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sociable.api import datasets, runs
+from sociable.api import datasets, estimation, runs
 from sociable.benchmarks.stss.conversations.benchmark import BENCHMARK
 from sociable.benchmarks.stss.conversations.study import ConversationStudy
 from sociable.benchmarks.stss.conversations.views import _format_share
@@ -117,7 +117,7 @@ def test_settings_that_cannot_be(tmp_path: Path, settings: dict[str, Any], compl
 
 
 def test_what_a_run_costs_is_told_before(tmp_path: Path) -> None:
-    rows = runs.estimate(
+    rows = estimation.estimate(
         NAME, "openai-compatible/m", partner="openai-compatible/p", judges=("openai-compatible/j",), limit=1
     ).summary.rows
     cells = [cell for row in rows for cell in row.cells]
