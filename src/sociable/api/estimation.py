@@ -48,10 +48,10 @@ def _rehearse(opened: OpenStudy) -> dict[Asked, Usage]:
 
 def _probe(asked: RunSettings, count: int, path: Path, watch: Watch | None) -> Document:
     folder, opened = begin_run(asked, path)
-    everything = opened.study.scenarios
-    rehearsed = _rehearse(opened)
-    drawn = draw_evenly({"": everything}, count, make_generator(asked.seed, "probe"))
     with folder, open_run(folder, opened, watch=watch) as (run, models):
+        everything = opened.study.scenarios
+        rehearsed = _rehearse(opened)
+        drawn = draw_evenly({"": everything}, count, make_generator(asked.seed, "probe"))
         opened.study.scenarios = {name: scenario for name, scenario in everything.items() if name in drawn}
         few = _rehearse(opened)
         run_to_end(play_and_judge(run, opened, models, tuple(Role)))

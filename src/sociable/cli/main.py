@@ -232,6 +232,8 @@ def compare(
 def _estimate(asked: Asked) -> None:
     named = {"model": asked.model, "config": asked.config, **asked.settings}
     if not asked.probe:
+        if asked.out:
+            raise InputError("--out names the folder of a probe: add --probe N, or leave it out.")
         print_summary(api.estimation.estimate(asked.benchmark.name, **named))
         return
     settings = api.runs.make_settings(asked.benchmark.name, asked.config, model=asked.model, **asked.settings)

@@ -33,7 +33,7 @@ class RoleSettings(Record):
     top_p: float | None = Field(default=None, gt=0, le=1)
     seed: int | None = None
     context_window: int | None = Field(default=None, ge=1, description="tokens; longer prompts are not sent")
-    timeout_seconds: float = Field(default=300.0, gt=0)
+    timeout_seconds: float = Field(default=300.0, gt=0, description="the longest silence of a server that is borne")
     attempts: int = Field(default=6, ge=1)
     requests_per_minute: float | None = Field(default=None, gt=0)
 
