@@ -142,26 +142,37 @@ def _find_reasons(scores: Iterable[Score], explained: Container[str]) -> str:
     return "; ".join(f"{count} × {reason}" for reason, count in counts.most_common(3))
 
 
-_TIMES = {"median": "Seconds", "longest": "Longest", "first token": "To 1st token", "tokens a second": "Tokens/s"}
+_TIMES = {
+    "median": ("Seconds", 2),
+    "longest": ("Longest", 2),
+    "first token": ("To 1st token", 2),
+    "tokens a second": ("Tokens/s", 1),
+}
+"""The column of each time in a manifest, and its decimals."""
 
 
 def make_cost_block(results: Sequence[RunResult]) -> view.Block:
     """Calls, tokens, price and time of every role of every run."""
     rows = []
+    several = len(results) > 1
     for result in results:
         usage, cost, seconds = (result.manifest.get(name, {}) for name in ("usage", "cost", "seconds"))
         for role, used in usage.items():
             tokens = [f"{used[name]:,}" for name in ("calls", "input_tokens", "output_tokens")]
             dollars = f"{cost[role]:.4f}" if role in cost else "unknown"
-            took = [f"{value:g}" if (value := seconds.get(role, {}).get(name)) is not None else "—" for name in _TIMES]
-            rows.append(view.Row([result.label, role, *tokens, dollars, *took]))
+            taken = seconds.get(role, {})
+            took = [f"{taken[name]:.{digits}f}" if name in taken else "—" for name, (_, digits) in _TIMES.items()]
+            rows.append(view.Row([*([result.label] if several else []), role, *tokens, dollars, *took]))
     if not rows:
         return view.Paragraph("No calls: reference agents and rules use no model.")
     return view.Table(
         caption="Calls, tokens, price and time",
         columns=[
-            *map(view.Column, ("Run of", "Role")),
-            *(view.Column(name, True) for name in ("Calls", "Tokens in", "Tokens out", "US dollars", *_TIMES.values())),
+            *map(view.Column, ("Run of", "Role") if several else ("Role",)),
+            *(
+                view.Column(name, True)
+                for name in ("Calls", "Tokens in", "Tokens out", "US dollars", *(title for title, _ in _TIMES.values()))
+            ),
         ],
         rows=rows,
         note="Tokens as the servers counted them, or estimated from characters where they did not; priced by the table of "
